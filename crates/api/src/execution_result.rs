@@ -1,0 +1,255 @@
+//! Results of an EXECUTE, one entry a repository: schema v2, and v1 normalized to it.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use thiserror::Error;
+use utoipa::ToSchema;
+
+use crate::ids::BranchName;
+
+/// What became of one repository.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(tag = "status", rename_all = "lowercase")]
+pub enum ResultEntry {
+    /// Changes were committed and pushed.
+    Success(SuccessEntry),
+    /// Nothing was to be done.
+    Skipped {
+        /// `<org>/<repo>`.
+        #[serde(rename = "fullName")]
+        full_name: String,
+        /// For example `no_changes`.
+        reason: String,
+    },
+    /// The work could not be delivered.
+    Failed {
+        /// `<org>/<repo>`.
+        #[serde(rename = "fullName")]
+        full_name: String,
+        /// What went wrong, cleaned of secrets.
+        error: String,
+    },
+}
+
+/// A repository whose changes are in a pull request.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct SuccessEntry {
+    /// `<org>/<repo>`.
+    pub full_name: String,
+    /// `https://github.com/<fullName>/pull/<prNumber>`.
+    pub pr_url: String,
+    /// Number of the pull request.
+    pub pr_number: u64,
+    /// Branch that was pushed.
+    pub branch_name: String,
+    /// Branch that it goes into.
+    pub base_branch: String,
+    /// Whether there are changes.
+    pub has_changes: bool,
+    /// Title of the pull request.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pr_title: Option<String>,
+    /// Full hash of the pushed commit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub commit_sha: Option<String>,
+    /// The code host's id of the pull request.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub github_id: Option<String>,
+}
+
+impl ResultEntry {
+    /// The repository of the entry.
+    #[must_use]
+    pub fn full_name(&self) -> &str {
+        match self {
+            Self::Success(entry) => &entry.full_name,
+            Self::Skipped { full_name, .. } | Self::Failed { full_name, .. } => full_name,
+        }
+    }
+
+    /// Refuses an entry whose URL or branches are not in canonical form.
+    ///
+    /// # Errors
+    /// The exact text that the control plane answers.
+    pub fn validate(&self) -> Result<(), &'static str> {
+        let Self::Success(entry) = self else { return Ok(()) };
+        if entry.pr_url != pull_request_url(&entry.full_name, entry.pr_number) {
+            return Err("prUrl does not match canonical format");
+        }
+        if entry.branch_name.parse::<BranchName>().is_err() {
+            return Err("branchName contains invalid characters");
+        }
+        if entry.base_branch.parse::<BranchName>().is_err() {
+            return Err("baseBranch contains invalid characters");
+        }
+        Ok(())
+    }
+}
+
+/// The canonical URL of a pull request.
+#[must_use]
+pub fn pull_request_url(full_name: &str, number: u64) -> String {
+    format!("https://github.com/{full_name}/pull/{number}")
+}
+
+/// The file `execution-result.json`, schema v2.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ExecutionResult {
+    /// 2.
+    pub schema_version: u32,
+    /// The primary repository first, then the peers in request order.
+    pub results: Vec<ResultEntry>,
+}
+
+/// Why an execution result cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum ResultError {
+    /// Neither v1 nor v2.
+    #[error("Unsupported schemaVersion: {0}")]
+    UnsupportedVersion(String),
+    /// A v1 file that does not fit its schema.
+    #[error("Invalid v1 execution result: {0}")]
+    InvalidV1(String),
+    /// A v2 file that does not fit its schema.
+    #[error("Invalid v2 execution result: {0}")]
+    InvalidV2(String),
+    /// A v1 file whose repository nobody knows.
+    #[error("fullName is required for v1 execution result normalization")]
+    NameRequired,
+}
+
+#[derive(Deserialize)]
+struct V1 {
+    has_changes: bool,
+    #[serde(default)]
+    pr_url: String,
+    #[serde(default)]
+    pr_number: Value,
+    pr_title: Option<String>,
+    #[serde(default)]
+    branch_name: String,
+    #[serde(default)]
+    base_ref: String,
+    base_branch: Option<String>,
+    commit_sha: Option<String>,
+    github_id: Option<Value>,
+    error: Option<String>,
+}
+
+impl ExecutionResult {
+    /// Wraps entries in the v2 envelope.
+    #[must_use]
+    pub const fn v2(results: Vec<ResultEntry>) -> Self {
+        Self { schema_version: 2, results }
+    }
+
+    /// Reads v2 as it is and v1 normalized with the name of its repository.
+    ///
+    /// # Errors
+    /// See [`ResultError`]; one invalid entry invalidates the whole file.
+    pub fn parse(json: &Value, full_name: Option<&str>) -> Result<Self, ResultError> {
+        match json.get("schemaVersion") {
+            None => Self::from_v1(json, full_name),
+            Some(version) if *version == 1 => Self::from_v1(json, full_name),
+            Some(version) if *version == 2 => Self::from_v2(json),
+            Some(version) => Err(ResultError::UnsupportedVersion(version.to_string())),
+        }
+    }
+
+    fn from_v2(json: &Value) -> Result<Self, ResultError> {
+        let parsed: Self =
+            serde_json::from_value(json.clone()).map_err(|e| ResultError::InvalidV2(e.to_string()))?;
+        if parsed.results.is_empty() {
+            return Err(ResultError::InvalidV2("results must not be empty".to_owned()));
+        }
+        for entry in &parsed.results {
+            entry.validate().map_err(|e| ResultError::InvalidV2(e.to_owned()))?;
+        }
+        Ok(parsed)
+    }
+
+    fn from_v1(json: &Value, full_name: Option<&str>) -> Result<Self, ResultError> {
+        let v1: V1 =
+            serde_json::from_value(json.clone()).map_err(|e| ResultError::InvalidV1(e.to_string()))?;
+        let full_name =
+            full_name.filter(|name| !name.is_empty()).ok_or(ResultError::NameRequired)?.to_owned();
+        Ok(Self::v2(vec![v1.into_entry(full_name)]))
+    }
+}
+
+impl V1 {
+    fn into_entry(self, full_name: String) -> ResultEntry {
+        if let Some(error) = self.error {
+            return ResultEntry::Failed { full_name, error };
+        }
+        if !self.has_changes {
+            return ResultEntry::Skipped { full_name, reason: "no_changes".to_owned() };
+        }
+        let number = match &self.pr_number {
+            Value::Number(number) => number.as_u64(),
+            Value::String(text) => text.parse().ok(),
+            _ => None,
+        };
+        let base = self.base_branch.filter(|base| !base.is_empty()).unwrap_or(self.base_ref);
+        match number.filter(|n| *n > 0) {
+            Some(pr_number)
+                if !self.pr_url.is_empty() && !self.branch_name.is_empty() && !base.is_empty() =>
+            {
+                ResultEntry::Success(SuccessEntry {
+                    pr_url: pull_request_url(&full_name, pr_number),
+                    full_name,
+                    pr_number,
+                    branch_name: self.branch_name,
+                    base_branch: base.trim_start_matches("origin/").to_owned(),
+                    has_changes: true,
+                    pr_title: self.pr_title,
+                    commit_sha: self.commit_sha.filter(|sha| !sha.is_empty()),
+                    github_id: self.github_id.map(|id| match id {
+                        Value::String(text) => text,
+                        other => other.to_string(),
+                    }),
+                })
+            }
+            _ => ResultEntry::Failed {
+                full_name,
+                error: "execution reported hasChanges but missing required PR fields \
+                        (prUrl, prNumber, branchName, baseBranch)"
+                    .to_owned(),
+            },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn v1_and_v2_end_as_one_structure() {
+        let v1 = json!({"has_changes": true, "pr_url": "https://github.com/acme/api/pull/41", "pr_number": "41",
+                        "branch_name": "orchestrator/plan-7", "base_ref": "origin/main"});
+        let v2 = json!({"schemaVersion": 2, "results": [{"status": "success", "fullName": "acme/api",
+            "prUrl": "https://github.com/acme/api/pull/41", "prNumber": 41, "branchName": "orchestrator/plan-7",
+            "baseBranch": "main", "hasChanges": true}]});
+        assert_eq!(
+            ExecutionResult::parse(&v1, Some("acme/api")).unwrap(),
+            ExecutionResult::parse(&v2, None).unwrap()
+        );
+    }
+
+    #[test]
+    fn a_foreign_url_invalidates_the_file() {
+        let v2 = json!({"schemaVersion": 2, "results": [{"status": "success", "fullName": "acme/api",
+            "prUrl": "https://github.com/evil/api/pull/41", "prNumber": 41, "branchName": "b",
+            "baseBranch": "main", "hasChanges": true}]});
+        assert!(matches!(ExecutionResult::parse(&v2, None), Err(ResultError::InvalidV2(_))));
+        assert_eq!(
+            ExecutionResult::parse(&json!({"schemaVersion": 3}), None),
+            Err(ResultError::UnsupportedVersion("3".to_owned()))
+        );
+    }
+}

@@ -1,0 +1,272 @@
+//! Ids that are parsed once, where they enter, and trusted afterwards.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+use uuid::Uuid;
+
+/// A text that is no valid id of its kind.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("{0}")]
+pub struct InvalidId(pub &'static str);
+
+/// Id of a loop, chosen by the control plane; primary key of the desktop's job.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct LoopId(pub Uuid);
+
+impl LoopId {
+    /// The key under which worktrees, branches and directories of this loop are named.
+    #[must_use]
+    pub fn stable(&self) -> String {
+        slug(&self.0.to_string())
+    }
+
+    /// The first eight characters, for titles and directory names.
+    #[must_use]
+    pub fn short(&self) -> String {
+        self.0.to_string().chars().take(8).collect()
+    }
+}
+
+impl fmt::Display for LoopId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl FromStr for LoopId {
+    type Err = InvalidId;
+
+    /// Accepts the 8-4-4-4-12 form of any UUID version, in any case.
+    fn from_str(text: &str) -> Result<Self, InvalidId> {
+        let hyphenated = text.len() == 36;
+        match Uuid::try_parse(text) {
+            Ok(id) if hyphenated => Ok(Self(id)),
+            _ => Err(InvalidId("loopId must be a valid UUID")),
+        }
+    }
+}
+
+/// A repository as `<org>/<repo>`.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct RepoFullName(String);
+
+impl RepoFullName {
+    /// The part before the slash.
+    #[must_use]
+    pub fn org(&self) -> &str {
+        self.0.split_once('/').map_or("", |(org, _)| org)
+    }
+
+    /// The part after the slash.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        self.0.split_once('/').map_or("", |(_, name)| name)
+    }
+
+    /// The whole text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// Reads the last two segments of a remote URL, in its SSH, HTTPS or file form.
+    #[must_use]
+    pub fn from_remote_url(url: &str) -> Option<Self> {
+        let url = url.trim().trim_end_matches('/');
+        let url = url.strip_suffix(".git").unwrap_or(url);
+        let (rest, name) = url.rsplit_once('/')?;
+        let org = rest.rsplit(['/', ':']).next()?;
+        format!("{org}/{name}").parse().ok()
+    }
+
+    /// Whether both name one repository; the code host ignores case.
+    #[must_use]
+    pub fn same_as(&self, other: &Self) -> bool {
+        self.0.eq_ignore_ascii_case(&other.0)
+    }
+}
+
+impl FromStr for RepoFullName {
+    type Err = InvalidId;
+
+    fn from_str(text: &str) -> Result<Self, InvalidId> {
+        let valid_part = |part: &str| {
+            !part.is_empty()
+                && part != "."
+                && part != ".."
+                && part.chars().all(|c| c.is_ascii_alphanumeric() || "._-".contains(c))
+        };
+        match text.split_once('/') {
+            Some((org, name)) if text.len() <= 256 && valid_part(org) && valid_part(name) => {
+                Ok(Self(text.to_owned()))
+            }
+            _ => Err(InvalidId("Must be in 'owner/repo' format")),
+        }
+    }
+}
+
+impl TryFrom<String> for RepoFullName {
+    type Error = InvalidId;
+
+    fn try_from(text: String) -> Result<Self, InvalidId> {
+        text.parse()
+    }
+}
+
+impl From<RepoFullName> for String {
+    fn from(name: RepoFullName) -> Self {
+        name.0
+    }
+}
+
+impl fmt::Display for RepoFullName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// A branch name that can never be read as an option or leave its place.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct BranchName(String);
+
+impl BranchName {
+    /// The whole text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl FromStr for BranchName {
+    type Err = InvalidId;
+
+    fn from_str(text: &str) -> Result<Self, InvalidId> {
+        let characters = text.chars().all(|c| c.is_ascii_alphanumeric() || "._/-".contains(c));
+        let valid = !text.is_empty()
+            && text.len() <= 256
+            && characters
+            && !text.starts_with(['-', '/', '.'])
+            && !text.ends_with(['/', '.'])
+            && !text.contains("..")
+            && !text.contains("//");
+        if valid {
+            Ok(Self(text.to_owned()))
+        } else {
+            Err(InvalidId("Branch name contains invalid characters"))
+        }
+    }
+}
+
+impl TryFrom<String> for BranchName {
+    type Error = InvalidId;
+
+    fn try_from(text: String) -> Result<Self, InvalidId> {
+        text.parse()
+    }
+}
+
+impl From<BranchName> for String {
+    fn from(name: BranchName) -> Self {
+        name.0
+    }
+}
+
+impl fmt::Display for BranchName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// Id of a ticket as a client sends it, beside its form in file names.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct TicketId(String);
+
+impl TicketId {
+    /// Takes any text; only [`TicketId::safe`] ever reaches a file name.
+    pub fn new(text: impl Into<String>) -> Self {
+        Self(text.into())
+    }
+
+    /// The text as the client sent it.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// The form for file and directory names.
+    #[must_use]
+    pub fn safe(&self) -> String {
+        safe_id(&self.0)
+    }
+}
+
+/// Makes an id safe for a file name: every character outside `[A-Za-z0-9_-]` becomes `_`.
+#[must_use]
+pub fn safe_id(id: &str) -> String {
+    id.chars().map(|c| if c.is_ascii_alphanumeric() || c == '_' || c == '-' { c } else { '_' }).collect()
+}
+
+/// Makes a key for loop directories and branches: lower case, every character outside
+/// `[a-z0-9-]` becomes `-`, cut at 50 characters.
+#[must_use]
+pub fn slug(text: &str) -> String {
+    text.to_lowercase()
+        .chars()
+        .map(|c| if c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-' { c } else { '-' })
+        .take(50)
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn remote_urls_of_every_form_name_the_repository() {
+        for url in [
+            "git@github.com:acme/widget.git",
+            "https://github.com/acme/widget",
+            "https://github.com/acme/widget/",
+            "ssh://git@github.com:22/acme/widget.git",
+            "file:///srv/git/acme/widget.git",
+        ] {
+            assert_eq!(RepoFullName::from_remote_url(url).unwrap().as_str(), "acme/widget", "{url}");
+        }
+        assert_eq!(RepoFullName::from_remote_url("widget"), None);
+    }
+
+    #[test]
+    fn a_branch_is_never_an_option() {
+        assert!("--upload-pack=x".parse::<BranchName>().is_err());
+        assert!("a/../b".parse::<BranchName>().is_err());
+        assert!("orchestrator/plan-5".parse::<BranchName>().is_ok());
+    }
+
+    #[test]
+    fn loop_ids_need_the_hyphenated_form() {
+        assert!("abc".parse::<LoopId>().is_err());
+        assert!("0190a5f3c8b97f00a1b2c3d4e5f60718".parse::<LoopId>().is_err());
+        assert!("0190A5F3-C8B9-7F00-A1B2-C3D4E5F60718".parse::<LoopId>().is_ok());
+    }
+
+    proptest! {
+        #[test]
+        fn safe_ids_stay_in_their_directory(id in ".*") {
+            let safe = safe_id(&id);
+            prop_assert!(safe.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-'));
+        }
+
+        #[test]
+        fn slugs_are_stable_under_repetition(text in ".*") {
+            prop_assert_eq!(slug(&slug(&text)), slug(&text));
+        }
+    }
+}

@@ -1,0 +1,26 @@
+//! The words that the rooms of Loopgate share: requests, responses, events, errors, ids.
+//!
+//! Everything here is plain data and pure functions. Nothing reads a file, opens a socket or
+//! knows of an async runtime, so every other crate may depend on it.
+
+pub mod assistant_stream;
+pub mod command;
+pub mod error;
+pub mod event;
+pub mod execution_result;
+pub mod ids;
+pub mod job;
+pub mod launch;
+pub mod link;
+pub mod names;
+pub mod operation;
+pub mod plan;
+pub mod redact;
+pub mod repos;
+pub mod time;
+
+/// Version of the desktop program, sent as `desktopClientVersion` and answered by `version`.
+pub const DESKTOP_VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// Version of the gateway's wire protocol, sent as `gatewayProtocolVersion`.
+pub const GATEWAY_PROTOCOL_VERSION: &str = "0.1.0";

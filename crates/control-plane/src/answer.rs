@@ -1,0 +1,145 @@
+//! The success envelope, and how bodies and queries come in.
+
+use axum::Json;
+use axum::extract::{FromRequest, FromRequestParts, Request};
+use axum::response::{IntoResponse, Response};
+use bytes::Bytes;
+use http::StatusCode;
+use http::request::Parts;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+use uuid::Uuid;
+
+use crate::error::{ApiError, ApiResult, Issues, bad_request};
+
+/// Largest body of a route that names no limit of its own, in bytes.
+pub const BODY_LIMIT: usize = 10 * 1024 * 1024;
+
+/// `{"success": true, "data": …}`.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct Data<T> {
+    /// Always `true`.
+    #[schema(example = true)]
+    pub success: bool,
+    /// The answer.
+    pub data: T,
+}
+
+impl<T> Data<T> {
+    /// Wraps an answer.
+    pub const fn new(data: T) -> Self {
+        Self { success: true, data }
+    }
+}
+
+impl<T: Serialize> IntoResponse for Data<T> {
+    fn into_response(self) -> Response {
+        Json(self).into_response()
+    }
+}
+
+/// Answer of a deletion.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct Deleted {
+    /// Always `true`.
+    pub deleted: bool,
+}
+
+impl Deleted {
+    /// The answer.
+    pub const fn answer() -> Data<Self> {
+        Data::new(Self { deleted: true })
+    }
+}
+
+/// A JSON body that has been read into its type.
+pub struct Body<T>(pub T);
+
+impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Body<T> {
+    type Rejection = ApiError;
+
+    async fn from_request(request: Request, _: &S) -> ApiResult<Self> {
+        parse(&bytes(request, BODY_LIMIT).await?).map(Self)
+    }
+}
+
+/// A JSON body, or the default of its type when none was sent.
+pub struct OptionalBody<T>(pub T);
+
+impl<T: DeserializeOwned + Default, S: Send + Sync> FromRequest<S> for OptionalBody<T> {
+    type Rejection = ApiError;
+
+    async fn from_request(request: Request, _: &S) -> ApiResult<Self> {
+        let bytes = bytes(request, BODY_LIMIT).await?;
+        if bytes.is_empty() { Ok(Self(T::default())) } else { parse(&bytes).map(Self) }
+    }
+}
+
+/// Reads a body of at most `limit` bytes.
+pub async fn bytes(request: Request, limit: usize) -> ApiResult<Bytes> {
+    axum::body::to_bytes(request.into_body(), limit).await.map_err(|_| {
+        ApiError::new(StatusCode::PAYLOAD_TOO_LARGE, "Request body too large").code("request_body_too_large")
+    })
+}
+
+/// Reads JSON into its type; what does not fit is named by its path.
+pub fn parse<T: DeserializeOwned>(bytes: &[u8]) -> ApiResult<T> {
+    let mut json = serde_json::Deserializer::from_slice(bytes);
+    serde_path_to_error::deserialize(&mut json).map_err(|error| {
+        let inner = error.inner();
+        if inner.is_data() {
+            let mut issues = Issues::default();
+            let path = error.path().to_string();
+            // serde_json appends the position in the text, which says nothing to a client.
+            let message = inner.to_string();
+            let message = message.split(" at line ").next().unwrap_or_default();
+            issues.push(if path == "." { String::new() } else { path }, message);
+            issues.into_result().err().unwrap_or_else(|| bad_request("Invalid JSON body"))
+        } else {
+            bad_request("Invalid JSON body").code("invalid_json_body")
+        }
+    })
+}
+
+/// Query parameters that have been read into their type.
+pub struct Query<T>(pub T);
+
+impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for Query<T> {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> ApiResult<Self> {
+        axum::extract::Query::try_from_uri(&parts.uri)
+            .map(|query| Self(query.0))
+            .map_err(|error| bad_request(format!("Invalid query parameters: {}", error.body_text())))
+    }
+}
+
+/// The id in a path. Something that is no id is answered like an unknown one.
+#[derive(Debug, Clone, Copy, Deserialize)]
+pub struct Id(pub Option<Uuid>);
+
+impl Id {
+    /// Reads the text of a path segment.
+    pub fn of(text: &str) -> Self {
+        Self(Uuid::try_parse(text).ok())
+    }
+
+    /// The id, or the answer for an unknown `entity`.
+    pub fn or_unknown(self, entity: &str) -> ApiResult<Uuid> {
+        self.0.ok_or_else(|| crate::error::not_found(entity))
+    }
+}
+
+/// One segment of the path, `{id}`.
+impl<S: Send + Sync> FromRequestParts<S> for Id {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> ApiResult<Self> {
+        let path = axum::extract::RawPathParams::from_request_parts(parts, state)
+            .await
+            .map_err(|_| bad_request("malformed path").code("malformed_path"))?;
+        let id = path.iter().find(|(name, _)| *name == "id").map(|(_, value)| Self::of(value));
+        Ok(id.unwrap_or(Self(None)))
+    }
+}

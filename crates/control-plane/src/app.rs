@@ -1,0 +1,64 @@
+//! What every handler holds.
+
+use std::ops::Deref;
+use std::sync::Arc;
+
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use crate::auth::challenge::Challenges;
+use crate::auth::origin::Origins;
+use crate::auth::runner::RunnerTokens;
+use crate::bus::Bus;
+use crate::config::Config;
+use crate::dispatch::Desktops;
+use crate::storage::Storage;
+use crate::store::Store;
+
+/// The parts of a control plane; cheap to clone.
+#[derive(Clone)]
+pub struct App(Arc<Parts>);
+
+/// The parts themselves.
+pub struct Parts {
+    /// As given.
+    pub config: Config,
+    /// Trusted pages and host names.
+    pub origins: Origins,
+    /// The database.
+    pub store: Store,
+    /// Wakes readers after a change.
+    pub bus: Bus,
+    /// Uploaded files.
+    pub storage: Storage,
+    /// The connected desktops.
+    pub desktops: Arc<Desktops>,
+    /// Signs and reads runner tokens.
+    pub runner_tokens: RunnerTokens,
+    /// Signs and reads challenges.
+    pub challenges: Challenges,
+    /// Everything that runs on after its request; awaited by the shutdown.
+    pub tasks: TaskTracker,
+    /// Cancelled when the control plane ends; streams and sweeps hold it.
+    pub shutdown: CancellationToken,
+}
+
+impl App {
+    /// Puts the parts together.
+    pub fn new(parts: Parts) -> Self {
+        Self(Arc::new(parts))
+    }
+
+    /// Whether the web app is served over https, so cookies must be too.
+    pub fn is_secure(&self) -> bool {
+        self.config.web_origin.starts_with("https://")
+    }
+}
+
+impl Deref for App {
+    type Target = Parts;
+
+    fn deref(&self) -> &Parts {
+        &self.0
+    }
+}

@@ -1,0 +1,90 @@
+//! API keys: how they look, how they are found, and how a desktop's key is replaced.
+
+use loopgate_api::names::API_KEY_PREFIX;
+use sea_orm::ActiveValue::Set;
+use sea_orm::prelude::*;
+use sea_orm::sea_query::Expr;
+use sea_orm::{Condition, DatabaseTransaction};
+use serde_json::json;
+use uuid::Uuid;
+
+use super::{random_secret, sha256_hex};
+use crate::store::column::Word;
+use crate::store::entity::api_key::{self, KeySource};
+use crate::store::{Store, now};
+
+/// Scopes that every new key gets.
+pub const SCOPES: [&str; 3] = ["read", "write", "delete"];
+
+/// A fresh key: the prefix and 64 hex digits.
+pub fn fresh() -> String {
+    format!("{API_KEY_PREFIX}{}", hex::encode(random_secret()))
+}
+
+/// Finds the living key with this plaintext.
+pub async fn find(store: &Store, plaintext: &str) -> Result<Option<api_key::Model>, DbErr> {
+    api_key::Entity::find()
+        .filter(api_key::Column::KeyHash.eq(sha256_hex(plaintext)))
+        .filter(api_key::Column::RevokedAt.is_null())
+        .filter(
+            Condition::any()
+                .add(api_key::Column::ExpiresAt.is_null())
+                .add(api_key::Column::ExpiresAt.gt(now())),
+        )
+        .one(store.reader())
+        .await
+}
+
+/// Whether a key may do what a scope names.
+pub fn has_scope(key: &api_key::Model, scope: &str) -> bool {
+    key.scopes.as_array().is_some_and(|scopes| scopes.iter().any(|own| own == scope))
+}
+
+/// Notes that a key was accepted.
+pub async fn touch(store: &Store, id: Uuid) -> Result<(), DbErr> {
+    api_key::Entity::update_many()
+        .col_expr(api_key::Column::LastUsedAt, Expr::value(now()))
+        .filter(api_key::Column::Id.eq(id))
+        .exec(store.writer())
+        .await?;
+    Ok(())
+}
+
+/// Revokes the living managed keys of a person's desktop and makes a new one. Answers the
+/// plaintext of the new one and the ids of the revoked ones.
+pub async fn rotate_managed(
+    tx: &DatabaseTransaction,
+    organization_id: Uuid,
+    user_id: Uuid,
+    gateway_id: Uuid,
+    public_key: String,
+) -> Result<(String, Vec<Uuid>), DbErr> {
+    let living = Condition::all()
+        .add(api_key::Column::OrganizationId.eq(organization_id))
+        .add(api_key::Column::UserId.eq(user_id))
+        .add(api_key::Column::GatewayId.eq(gateway_id))
+        .add(api_key::Column::Source.eq(Word(KeySource::DesktopManaged)))
+        .add(api_key::Column::RevokedAt.is_null());
+    let old = api_key::Entity::find().filter(living.clone()).all(tx).await?;
+    api_key::Entity::update_many()
+        .col_expr(api_key::Column::RevokedAt, Expr::value(now()))
+        .filter(living)
+        .exec(tx)
+        .await?;
+    let plaintext = fresh();
+    let row = api_key::ActiveModel {
+        id: Set(Uuid::now_v7()),
+        organization_id: Set(organization_id),
+        user_id: Set(user_id),
+        name: Set(format!("Desktop {gateway_id}")),
+        key_hash: Set(sha256_hex(&plaintext)),
+        source: Set(Word(KeySource::DesktopManaged)),
+        scopes: Set(json!(SCOPES)),
+        gateway_id: Set(Some(gateway_id)),
+        bound_public_key: Set(Some(public_key)),
+        created_at: Set(now()),
+        ..Default::default()
+    };
+    api_key::Entity::insert(row).exec_without_returning(tx).await?;
+    Ok((plaintext, old.into_iter().map(|key| key.id).collect()))
+}

@@ -1,0 +1,203 @@
+//! The person behind a request, and the extractors that demand one.
+
+use axum::extract::{FromRef, FromRequestParts};
+use http::request::Parts;
+use http::{HeaderMap, Method};
+use loopgate_api::names::API_KEY_PREFIX;
+use sea_orm::prelude::*;
+
+use super::{api_key, bearer, header, proof, session};
+use crate::app::App;
+use crate::error::{ApiError, ApiResult, Named, forbidden, unauthorized};
+use crate::store::entity::user::Role;
+use crate::store::entity::{self, organization, user};
+use crate::store::now;
+
+/// Selects another of the user's organizations.
+const ORGANIZATION_HEADER: &str = "x-org-slug";
+
+/// A person who may ask.
+#[derive(Debug, Clone)]
+pub struct Caller {
+    /// The person, in the organization that the request is about.
+    pub user: user::Model,
+    /// The organization.
+    pub organization: organization::Model,
+    /// Hash of the session, when there is one.
+    pub session: Option<String>,
+    /// The key, when there is one.
+    pub key: Option<entity::api_key::Model>,
+}
+
+impl Caller {
+    /// Id of the organization; every query filters on it.
+    pub const fn organization_id(&self) -> Uuid {
+        self.organization.id
+    }
+
+    /// Whether the person administers the organization.
+    pub fn is_admin(&self) -> bool {
+        self.user.role.0 == Role::Admin
+    }
+}
+
+/// A signed-in browser.
+#[derive(Debug, Clone)]
+pub struct Session(pub Caller);
+
+/// An API key.
+#[derive(Debug, Clone)]
+pub struct ApiKey(pub Caller);
+
+/// A signed-in browser or an API key.
+#[derive(Debug, Clone)]
+pub struct Any(pub Caller);
+
+/// One of them, and an administrator.
+#[derive(Debug, Clone)]
+pub struct AnyAdmin(pub Caller);
+
+const AUTH_FAILED: &str = "Authentication failed";
+
+impl<S: Send + Sync> FromRequestParts<S> for Session
+where
+    App: FromRef<S>,
+{
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> ApiResult<Self> {
+        let app = App::from_ref(state);
+        by_session(&app, parts).await.named(AUTH_FAILED).map(Self)
+    }
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for ApiKey
+where
+    App: FromRef<S>,
+{
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> ApiResult<Self> {
+        let app = App::from_ref(state);
+        let key = bearer(&parts.headers).filter(|token| token.starts_with(API_KEY_PREFIX));
+        let key = key.ok_or_else(unauthorized)?.to_owned();
+        by_key(&app, parts, &key).await.named(AUTH_FAILED).map(Self)
+    }
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for Any
+where
+    App: FromRef<S>,
+{
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> ApiResult<Self> {
+        let app = App::from_ref(state);
+        // The form of the credential decides which way is tried; a failure there is final.
+        match bearer(&parts.headers).filter(|token| token.starts_with(API_KEY_PREFIX)) {
+            Some(key) => by_key(&app, parts, key).await,
+            None => by_session(&app, parts).await,
+        }
+        .named(AUTH_FAILED)
+        .map(Self)
+    }
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for AnyAdmin
+where
+    App: FromRef<S>,
+{
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> ApiResult<Self> {
+        let Any(caller) = Any::from_request_parts(parts, state).await?;
+        if caller.is_admin() { Ok(Self(caller)) } else { Err(forbidden()) }
+    }
+}
+
+async fn by_session(app: &App, parts: &Parts) -> ApiResult<Caller> {
+    let cookie = session::cookie(&parts.headers);
+    let (id, by_cookie) = match bearer(&parts.headers) {
+        Some(token) => (token, false),
+        None => (cookie.ok_or_else(unauthorized)?, true),
+    };
+    if by_cookie && !parts.method.is_safe() && !has_trusted_origin(app, &parts.headers) {
+        return Err(forbidden());
+    }
+    let found = session::find(&app.store, id).await?.ok_or_else(unauthorized)?;
+    let user = active_user(app, found.user_id).await?;
+    let user = select_organization(app, &parts.headers, user).await?;
+    let organization = active_organization(app, user.organization_id).await?;
+    Ok(Caller { user, organization, session: Some(found.id_hash), key: None })
+}
+
+fn has_trusted_origin(app: &App, headers: &HeaderMap) -> bool {
+    header(headers, "origin").is_some_and(|origin| app.origins.trusts(origin))
+}
+
+/// Follows the organization header to the same person's row in that organization.
+async fn select_organization(app: &App, headers: &HeaderMap, user: user::Model) -> ApiResult<user::Model> {
+    let Some(slug) = header(headers, ORGANIZATION_HEADER) else { return Ok(user) };
+    let wanted = organization::Entity::find()
+        .filter(organization::Column::Slug.eq(slug))
+        .one(app.store.reader())
+        .await?
+        .ok_or_else(forbidden)?;
+    if wanted.id == user.organization_id {
+        return Ok(user);
+    }
+    user::Entity::find()
+        .filter(user::Column::OrganizationId.eq(wanted.id))
+        .filter(user::Column::Email.eq(&user.email))
+        .filter(user::Column::Active.eq(true))
+        .one(app.store.reader())
+        .await?
+        .ok_or_else(forbidden)
+}
+
+async fn by_key(app: &App, parts: &Parts, plaintext: &str) -> ApiResult<Caller> {
+    let caller = verify_key(app, plaintext, &parts.headers, parts.method.as_str(), parts.uri.path()).await?;
+    let scope = match parts.method {
+        Method::GET | Method::HEAD => "read",
+        Method::DELETE => "delete",
+        _ => "write",
+    };
+    let scoped = caller.key.as_ref().is_some_and(|key| api_key::has_scope(key, scope));
+    let other_organization =
+        header(&parts.headers, ORGANIZATION_HEADER).is_some_and(|slug| slug != caller.organization.slug);
+    if !scoped || other_organization {
+        return Err(forbidden());
+    }
+    Ok(caller)
+}
+
+/// Accepts a key with the proof that it needs, and notes its use.
+pub async fn verify_key(
+    app: &App,
+    plaintext: &str,
+    headers: &HeaderMap,
+    method: &str,
+    path: &str,
+) -> ApiResult<Caller> {
+    let key = api_key::find(&app.store, plaintext).await?.ok_or_else(unauthorized)?;
+    let user = active_user(app, key.user_id).await?;
+    let organization = active_organization(app, key.organization_id).await?;
+    proof::verify(&key, headers, method, path, now())?;
+    let (store, id) = (app.store.clone(), key.id);
+    app.tasks.spawn(async move {
+        if let Err(error) = api_key::touch(&store, id).await {
+            tracing::warn!(%error, "use of a key was not noted");
+        }
+    });
+    Ok(Caller { user, organization, session: None, key: Some(key) })
+}
+
+async fn active_user(app: &App, id: Uuid) -> ApiResult<user::Model> {
+    let found = user::Entity::find_by_id(id).one(app.store.reader()).await?;
+    found.filter(|user| user.active).ok_or_else(unauthorized)
+}
+
+async fn active_organization(app: &App, id: Uuid) -> ApiResult<organization::Model> {
+    let found = organization::Entity::find_by_id(id).one(app.store.reader()).await?;
+    found.filter(|organization| organization.active).ok_or_else(unauthorized)
+}

@@ -1,0 +1,95 @@
+//! Proof that a desktop holds the private key to which its API key is bound.
+//!
+//! A copied API key alone is worth nothing: every request with it is signed over method, path,
+//! time and gateway id.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use ed25519_dalek::pkcs8::{DecodePublicKey, EncodePublicKey, spki::der::pem::LineEnding};
+use ed25519_dalek::{Signature, VerifyingKey};
+use http::{HeaderMap, StatusCode};
+use loopgate_api::names::{POP_GATEWAY_HEADER, POP_SIGNATURE_HEADER, POP_TIMESTAMP_HEADER};
+use uuid::Uuid;
+
+use super::header;
+use crate::error::ApiError;
+use crate::store::entity::api_key::{self, KeySource};
+
+/// Seconds by which the clocks may differ.
+const CLOCK_WINDOW: u64 = 60;
+
+/// Why a proof is not accepted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ProofError {
+    /// The stored key cannot be used.
+    VerifierUnavailable,
+    /// A header is missing.
+    MissingHeaders,
+    /// A header has the wrong form.
+    MalformedHeaders,
+    /// Signed too long ago, or in the future.
+    StaleTimestamp,
+    /// Signed for another gateway.
+    GatewayMismatch,
+    /// The signature does not fit.
+    InvalidSignature,
+}
+
+impl From<ProofError> for ApiError {
+    fn from(error: ProofError) -> Self {
+        let failed = "Desktop managed PoP verification failed";
+        match error {
+            ProofError::VerifierUnavailable => {
+                Self::new(StatusCode::SERVICE_UNAVAILABLE, "Desktop managed PoP verifier unavailable")
+            }
+            ProofError::MissingHeaders | ProofError::MalformedHeaders => {
+                Self::new(StatusCode::UNAUTHORIZED, failed)
+            }
+            _ => Self::new(StatusCode::FORBIDDEN, failed),
+        }
+    }
+}
+
+/// Reads an Ed25519 public key and brings its PEM into one form.
+pub fn normalized_pem(pem: &str) -> Option<String> {
+    let key = VerifyingKey::from_public_key_pem(pem.trim()).ok()?;
+    key.to_public_key_pem(LineEnding::LF).ok()
+}
+
+/// Checks the proof of a request; keys that are bound to nothing need none.
+pub fn verify(
+    key: &api_key::Model,
+    headers: &HeaderMap,
+    method: &str,
+    path: &str,
+    now_ms: i64,
+) -> Result<(), ProofError> {
+    let (KeySource::DesktopManaged, Some(pem), Some(gateway)) =
+        (key.source.0, &key.bound_public_key, key.gateway_id)
+    else {
+        return Ok(());
+    };
+    let verifier = VerifyingKey::from_public_key_pem(pem).map_err(|_| ProofError::VerifierUnavailable)?;
+    let named = |name| header(headers, name).ok_or(ProofError::MissingHeaders);
+    let (claimed, timestamp, signature) =
+        (named(POP_GATEWAY_HEADER)?, named(POP_TIMESTAMP_HEADER)?, named(POP_SIGNATURE_HEADER)?);
+    let signature = parse_signature(signature).ok_or(ProofError::MalformedHeaders)?;
+    if timestamp.is_empty() || !timestamp.bytes().all(|c| c.is_ascii_digit()) {
+        return Err(ProofError::MalformedHeaders);
+    }
+    let seconds: u64 = timestamp.parse().map_err(|_| ProofError::MalformedHeaders)?;
+    if u64::try_from(now_ms / 1000).unwrap_or_default().abs_diff(seconds) > CLOCK_WINDOW {
+        return Err(ProofError::StaleTimestamp);
+    }
+    if Uuid::try_parse(claimed).ok() != Some(gateway) {
+        return Err(ProofError::GatewayMismatch);
+    }
+    let path = if path.is_empty() { "/" } else { path };
+    let text = format!("{}\n{path}\n{timestamp}\n{claimed}", method.to_uppercase());
+    verifier.verify_strict(text.as_bytes(), &signature).map_err(|_| ProofError::InvalidSignature)
+}
+
+fn parse_signature(text: &str) -> Option<Signature> {
+    let bytes = URL_SAFE_NO_PAD.decode(text.trim_end_matches('=')).ok()?;
+    Signature::from_slice(&bytes).ok()
+}

@@ -1,0 +1,44 @@
+//! What the control plane is told when it is opened.
+
+use std::path::PathBuf;
+
+use secrecy::SecretString;
+
+/// Settings of a control plane. The binary reads them from wherever its user keeps them.
+#[derive(Debug, Clone)]
+pub struct Config {
+    /// `sqlite://<path>?mode=rwc` or `postgres://…`.
+    pub database_url: String,
+    /// PostgreSQL schema; `None` is the server's default.
+    pub database_schema: Option<String>,
+    /// Folder of uploaded files.
+    pub storage_dir: PathBuf,
+    /// Origin under which desktops and runners reach this API, for example `http://127.0.0.1:19440`.
+    pub api_origin: String,
+    /// Origin of the web app; the same one when the app is served from here.
+    pub web_origin: String,
+    /// Further origins that pages may come from.
+    pub trusted_origins: Vec<String>,
+    /// Secrets.
+    pub secrets: Secrets,
+}
+
+/// Secrets of a control plane: generated once, kept in its home, at least 32 characters each.
+#[derive(Debug, Clone)]
+pub struct Secrets {
+    /// Signs runner tokens (`LOOP_RUNNER_JWT_SECRET`).
+    pub runner_tokens: SecretString,
+    /// Signs challenges for loopback gateways (`LOCAL_GATEWAY_JWT_SECRET`).
+    pub local_gateway: SecretString,
+    /// Signs the URLs of stored files.
+    pub storage_urls: SecretString,
+}
+
+impl Secrets {
+    /// Fresh random secrets, 256 bits each.
+    #[must_use]
+    pub fn generate() -> Self {
+        let secret = || SecretString::from(hex::encode(rand::random::<[u8; 32]>()));
+        Self { runner_tokens: secret(), local_gateway: secret(), storage_urls: secret() }
+    }
+}

@@ -1,0 +1,145 @@
+//! Opening, serving and closing a control plane.
+
+use axum::Router;
+use loopgate_link::server::Switchboard;
+use sea_orm::DbErr;
+use thiserror::Error;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use crate::accounts::{self, Owner};
+use crate::app::{App, Parts};
+use crate::auth::challenge::Challenges;
+use crate::auth::origin::Origins;
+use crate::auth::runner::RunnerTokens;
+use crate::auth::session;
+use crate::bus::Bus;
+use crate::config::Config;
+use crate::dispatch::host::DesktopHost;
+use crate::dispatch::{launch, presence};
+use crate::loops::reaper;
+use crate::repositories;
+use crate::router;
+use crate::routes::onboarding;
+use crate::storage::Storage;
+use crate::store::{Store, now};
+
+/// A running control plane.
+///
+/// Everything that it does in the background is ended by [`ControlPlane::shutdown`].
+#[derive(Clone)]
+pub struct ControlPlane {
+    app: App,
+}
+
+/// Why a control plane does not open, or an inner call of it fails.
+#[derive(Debug, Error)]
+pub enum OpenError {
+    /// The database.
+    #[error("the database cannot be used: {0}")]
+    Database(#[from] DbErr),
+    /// The folder of files.
+    #[error("the storage folder cannot be used: {0}")]
+    Storage(#[from] object_store::Error),
+}
+
+impl ControlPlane {
+    /// Connects to the database, brings its schema up to date, and begins to watch presence and
+    /// overdue loops.
+    ///
+    /// # Errors
+    /// [`OpenError`] when the database or the folder cannot be used.
+    pub async fn open(config: Config) -> Result<Self, OpenError> {
+        let store = Store::open(&config.database_url, config.database_schema.as_deref()).await?;
+        let storage = Storage::open(&config.storage_dir, &config.api_origin, &config.secrets.storage_urls)?;
+        let bus = Bus::default();
+        let app = App::new(Parts {
+            origins: Origins::new(&config.api_origin, &config.web_origin, &config.trusted_origins),
+            desktops: Switchboard::new(DesktopHost { store: store.clone(), bus: bus.clone() }),
+            runner_tokens: RunnerTokens::new(&config.secrets.runner_tokens),
+            challenges: Challenges::new(&config.secrets.local_gateway),
+            tasks: TaskTracker::new(),
+            shutdown: CancellationToken::new(),
+            config,
+            store,
+            bus,
+            storage,
+        });
+        if app.store.is_embedded() {
+            // Nobody else serves this database, so nobody is connected yet.
+            presence::sweep(&app, now() + 1).await?;
+        }
+        app.tasks.spawn(launch::recover(app.clone()));
+        app.tasks.spawn(presence::run(app.clone()));
+        app.tasks.spawn(reaper::run(app.clone()));
+        Ok(Self { app })
+    }
+
+    /// The service: API, the desktops' WebSocket, and the web app.
+    pub fn router(&self) -> Router {
+        router::service(self.app.clone())
+    }
+
+    /// The first owner: the one that exists, else a new one in a new organization.
+    ///
+    /// # Errors
+    /// The database failed.
+    pub async fn ensure_first_owner(&self, name: &str, email: &str) -> Result<Owner, OpenError> {
+        Ok(accounts::ensure_first_owner(&self.app.store, name, email).await?)
+    }
+
+    /// A link that signs a person in once, within ten minutes. The page trades the token and
+    /// forgets the address; no page of ours tells another where its reader came from.
+    ///
+    /// # Errors
+    /// The database failed.
+    pub async fn sign_in_link(&self, owner: &Owner) -> Result<String, OpenError> {
+        let token = session::create_link(&self.app.store, owner.user_id).await?;
+        Ok(format!("{}/sign-in?token={token}", self.app.config.web_origin))
+    }
+
+    /// An attempt with which the owner's desktop claims its key, within an hour. The claim names
+    /// the web origin of this control plane.
+    ///
+    /// # Errors
+    /// The database failed.
+    pub async fn onboarding_attempt_for_owner(&self, owner: &Owner) -> Result<String, OpenError> {
+        let origin = &self.app.config.web_origin;
+        let attempt =
+            onboarding::create_for(&self.app.store, owner.user_id, owner.organization_id, origin).await?;
+        Ok(attempt.onboarding_attempt_id)
+    }
+
+    /// Puts a repository on the list of those that loops may touch. Without any such list every
+    /// repository is allowed. `branches` lists all its branches, when they are known.
+    ///
+    /// # Errors
+    /// The database failed.
+    pub async fn allow_repository(
+        &self,
+        owner: &Owner,
+        full_name: &str,
+        branches: Option<&[String]>,
+    ) -> Result<(), OpenError> {
+        let store = &self.app.store;
+        Ok(repositories::allow(store.writer(), owner.organization_id, full_name, branches).await?)
+    }
+
+    /// The parts, for the tests.
+    #[cfg(test)]
+    pub(crate) fn app(&self) -> App {
+        self.app.clone()
+    }
+
+    /// Ends connections, streams and background work, and closes the database.
+    ///
+    /// # Errors
+    /// The database failed while it was closed.
+    pub async fn shutdown(&self) -> Result<(), OpenError> {
+        self.app.shutdown.cancel();
+        self.app.desktops.shutdown().await;
+        self.app.tasks.close();
+        self.app.tasks.wait().await;
+        Ok(self.app.store.close().await?)
+    }
+}

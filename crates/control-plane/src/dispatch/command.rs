@@ -1,0 +1,154 @@
+//! The table of commands: a request for a desktop's gateway, kept until its end is known.
+
+use loopgate_api::link::Command;
+use loopgate_api::operation::OperationId;
+use loopgate_link::server::Undelivered;
+use sea_orm::ActiveValue::Set;
+use sea_orm::prelude::*;
+use sea_orm::sea_query::Expr;
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+
+use crate::app::App;
+use crate::error::{ApiResult, conflict};
+use crate::store::column::Word;
+use crate::store::entity::desktop_command::{self, CommandStatus};
+use crate::store::{is_duplicate, now};
+
+/// A command about to be made.
+#[derive(Debug, Clone)]
+pub struct NewCommand {
+    /// Organization of the desktop.
+    pub organization_id: Uuid,
+    /// Who asks.
+    pub user_id: Uuid,
+    /// The desktop.
+    pub target_id: Uuid,
+    /// The loop that it launches or kills.
+    pub loop_id: Option<Uuid>,
+    /// Makes repeated requests one command.
+    pub idempotency_key: Option<String>,
+    /// The request; its id is set here.
+    pub request: Command,
+}
+
+/// A command that is in the table.
+#[derive(Debug, Clone)]
+pub struct Stored {
+    /// Its row.
+    pub row: desktop_command::Model,
+    /// Whether it was there before.
+    pub deduplicated: bool,
+}
+
+/// Puts a command into the table. The operation id is that of the path when the path is known.
+pub async fn store(app: &App, new: NewCommand) -> ApiResult<Stored> {
+    let mut request = new.request;
+    if let Some(operation) = OperationId::of_path(&request.path) {
+        operation.as_str().clone_into(&mut request.operation_id);
+    }
+    let fingerprint = fingerprint(&request)?;
+    let key = new.idempotency_key.map(|key| key.trim().to_owned()).filter(|key| !key.is_empty());
+    if let Some(key) = &key
+        && let Some(row) = by_key(app, new.target_id, key).await?
+    {
+        return deduplicated(row, &fingerprint);
+    }
+    let id = Uuid::now_v7();
+    request.command_id = id.to_string();
+    request.queued_at = Some(loopgate_api::time::now_iso());
+    let row = desktop_command::ActiveModel {
+        id: Set(id),
+        organization_id: Set(new.organization_id),
+        compute_target_id: Set(new.target_id),
+        user_id: Set(new.user_id),
+        operation_id: Set(request.operation_id.clone()),
+        status: Set(Word(CommandStatus::Queued)),
+        request_payload: Set(serde_json::to_value(&request)?),
+        request_fingerprint: Set(fingerprint.clone()),
+        idempotency_key: Set(key.clone()),
+        loop_id: Set(new.loop_id),
+        last_sequence_acked: Set(0),
+        created_at: Set(now()),
+        ..Default::default()
+    };
+    match desktop_command::Entity::insert(row).exec_with_returning(app.store.writer()).await {
+        Ok(row) => Ok(Stored { row, deduplicated: false }),
+        Err(error) if is_duplicate(&error) => {
+            let key = key.unwrap_or_default();
+            match by_key(app, new.target_id, &key).await? {
+                Some(row) => deduplicated(row, &fingerprint),
+                None => Err(error.into()),
+            }
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+async fn by_key(app: &App, target_id: Uuid, key: &str) -> Result<Option<desktop_command::Model>, DbErr> {
+    desktop_command::Entity::find()
+        .filter(desktop_command::Column::ComputeTargetId.eq(target_id))
+        .filter(desktop_command::Column::IdempotencyKey.eq(key))
+        .one(app.store.writer())
+        .await
+}
+
+fn deduplicated(row: desktop_command::Model, fingerprint: &str) -> ApiResult<Stored> {
+    if row.request_fingerprint == fingerprint {
+        return Ok(Stored { row, deduplicated: true });
+    }
+    Err(conflict("Idempotency key collision with different payload").code("idempotency_key_collision"))
+}
+
+/// The command that launched a loop; one that its desktop never took does not count.
+pub async fn launch_command(app: &App, loop_id: Uuid) -> Result<Option<desktop_command::Model>, DbErr> {
+    desktop_command::Entity::find()
+        .filter(desktop_command::Column::LoopId.eq(loop_id))
+        .filter(desktop_command::Column::Status.ne(Word(CommandStatus::Expired)))
+        .one(app.store.reader())
+        .await
+}
+
+/// Hands a stored command to its desktop, when that is connected.
+pub fn deliver(app: &App, row: &desktop_command::Model) -> Result<(), Undelivered> {
+    let request: Command = serde_json::from_value(row.request_payload.clone()).unwrap_or_default();
+    app.desktops.deliver(row.compute_target_id, &request)
+}
+
+/// Gives a command up that its desktop has not taken.
+pub async fn expire(app: &App, id: Uuid, reason: &str) -> Result<(), DbErr> {
+    use desktop_command::Column;
+    desktop_command::Entity::update_many()
+        .col_expr(Column::Status, Expr::value(Word(CommandStatus::Expired)))
+        .col_expr(Column::Error, Expr::value(reason))
+        .col_expr(Column::FinishedAt, Expr::value(now()))
+        .filter(Column::Id.eq(id))
+        .filter(Column::Status.is_in(CommandStatus::OPEN.map(Word)))
+        .exec(app.store.writer())
+        .await?;
+    Ok(())
+}
+
+/// SHA-256 of the canonical JSON of a request without what identifies or signs it.
+fn fingerprint(request: &Command) -> ApiResult<String> {
+    let mut json = serde_json::to_value(request)?;
+    if let Some(members) = json.as_object_mut() {
+        for own in ["commandId", "queuedAt", "signature", "signaturePayload", "publicKeyFingerprint"] {
+            members.remove(own);
+        }
+    }
+    sort(&mut json);
+    Ok(hex::encode(Sha256::digest(json.to_string().as_bytes())))
+}
+
+/// Brings the members of every object into one order.
+fn sort(json: &mut Value) {
+    match json {
+        Value::Array(items) => items.iter_mut().for_each(sort),
+        Value::Object(members) => {
+            members.values_mut().for_each(sort);
+            members.sort_keys();
+        }
+        _ => {}
+    }
+}

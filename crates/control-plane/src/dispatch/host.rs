@@ -1,0 +1,149 @@
+//! The control plane as the connections to the desktops see it.
+
+use loopgate_api::link::{
+    Command, CommandAck, CommandEvent, Hello, HelloNack, NackReason, Presence, ServerCapabilities, Telemetry,
+};
+use loopgate_link::server::{Host, Identity, Ingested, Outstanding, Session};
+use sea_orm::QueryOrder;
+use sea_orm::prelude::*;
+use sea_orm::sea_query::Expr;
+
+use super::register::{self, RegisterError, Registration};
+use super::results;
+use crate::bus::{Bus, Topic};
+use crate::store::column::Word;
+use crate::store::entity::compute_target;
+use crate::store::entity::desktop_command::{self, CommandStatus};
+use crate::store::{Store, now};
+
+/// Every connected desktop.
+pub type Desktops = loopgate_link::server::Switchboard<DesktopHost>;
+
+/// Stores what desktops report.
+#[derive(Debug, Clone)]
+pub struct DesktopHost {
+    /// The database.
+    pub store: Store,
+    /// Wakes readers after a change.
+    pub bus: Bus,
+}
+
+impl DesktopHost {
+    async fn set_online(&self, session: &Session, online: bool) {
+        match register::set_online(&self.store, session.target_id, online).await {
+            Ok(true) => self.bus.publish(Topic::Targets(session.identity.organization_id)),
+            Ok(false) => {}
+            Err(error) => tracing::warn!(target_id = %session.target_id, %error, "presence was not stored"),
+        }
+    }
+}
+
+impl Host for DesktopHost {
+    async fn register(
+        &self,
+        identity: &Identity,
+        _session_id: Uuid,
+        hello: Hello,
+    ) -> Result<loopgate_link::server::Registration, HelloNack> {
+        let capabilities = hello.stored_capabilities();
+        let registration = Registration {
+            organization_id: identity.organization_id,
+            user_id: identity.user_id,
+            target_id: hello.compute_target_id,
+            gateway_id: hello.gateway_id,
+            machine_name: hello.machine_name,
+            platform: hello.platform,
+            capabilities,
+            supported_operations: hello.supported_operations,
+        };
+        let row = register::register(&self.store, registration).await.map_err(|error| match error {
+            RegisterError::GatewayConflict => nack(NackReason::GatewayConflict),
+            RegisterError::Store(error) => {
+                tracing::error!(%error, "desktop was not registered");
+                nack(NackReason::ComputeTargetRegisterFailed)
+            }
+        })?;
+        self.bus.publish(Topic::Targets(identity.organization_id));
+        Ok(loopgate_link::server::Registration {
+            target_id: row.id,
+            server_capabilities: ServerCapabilities::default(),
+        })
+    }
+
+    async fn outstanding(&self, session: &Session) -> Result<Outstanding, HelloNack> {
+        let rows = desktop_command::Entity::find()
+            .filter(desktop_command::Column::ComputeTargetId.eq(session.target_id))
+            .filter(desktop_command::Column::Status.is_in(CommandStatus::OPEN.map(Word)))
+            .order_by_asc(desktop_command::Column::CreatedAt)
+            .order_by_asc(desktop_command::Column::Id)
+            .all(self.store.reader())
+            .await
+            .map_err(|error| {
+                tracing::error!(%error, "pending commands were not read");
+                nack(NackReason::PendingCommandsLookupFailed)
+            })?;
+        let mut outstanding = Outstanding::default();
+        for row in rows {
+            let last = u64::try_from(row.last_sequence_acked).unwrap_or_default();
+            outstanding.resume_from_sequence.insert(row.id.to_string(), last);
+            match serde_json::from_value::<Command>(row.request_payload) {
+                Ok(command) => outstanding.pending.push(command),
+                Err(error) => tracing::error!(command_id = %row.id, %error, "stored command does not read"),
+            }
+        }
+        Ok(outstanding)
+    }
+
+    async fn command_ack(&self, session: &Session, ack: CommandAck) {
+        if let Err(error) = results::ack(&self.store, &self.bus, session.target_id, &ack).await {
+            tracing::error!(command_id = %ack.command_id, %error, "acknowledgement was not stored");
+        }
+    }
+
+    async fn command_event(&self, session: &Session, event: CommandEvent) -> Ingested {
+        results::event(&self.store, &self.bus, session.target_id, &event).await.unwrap_or_else(|error| {
+            tracing::error!(command_id = %event.command_id, %error, "event was not stored");
+            Ingested::Ignored
+        })
+    }
+
+    async fn presence(&self, session: &Session, presence: Presence) {
+        use compute_target::Column;
+        let state = serde_json::to_value(presence.state).ok();
+        let state = state.as_ref().and_then(serde_json::Value::as_str).map(str::to_owned);
+        let stored = compute_target::Entity::update_many()
+            .col_expr(Column::State, Expr::value(state))
+            .col_expr(Column::ActiveCommands, Expr::value(presence.active_commands.map(i64::from)))
+            .col_expr(Column::QueueDepth, Expr::value(presence.queue_depth.map(i64::from)))
+            .col_expr(Column::UpdatedAt, Expr::value(now()))
+            .filter(Column::Id.eq(session.target_id))
+            .exec(self.store.writer())
+            .await;
+        if let Err(error) = stored {
+            tracing::warn!(target_id = %session.target_id, %error, "presence was not stored");
+        }
+        self.set_online(session, true).await;
+    }
+
+    async fn telemetry(&self, session: &Session, telemetry: Telemetry) {
+        tracing::info!(
+            target_id = %session.target_id,
+            category = %telemetry.category,
+            message = %telemetry.message,
+            loop_id = telemetry.trace.loop_id.as_deref(),
+            "desktop telemetry"
+        );
+    }
+
+    async fn touch(&self, session: &Session) {
+        self.set_online(session, true).await;
+    }
+
+    async fn disconnected(&self, session: &Session) {
+        self.set_online(session, false).await;
+    }
+}
+
+fn nack(reason: NackReason) -> HelloNack {
+    HelloNack { reason, message: None }
+}

@@ -1,0 +1,329 @@
+//! Launches a loop: token, context pack, command, delivery, claim.
+//!
+//! The token's slot is written before anything is sent, so the first call of the runner finds it.
+//! Whatever goes wrong before the desktop has the command fails the loop with a reason that people
+//! can see.
+
+use std::time::Duration;
+
+use loopgate_api::command::LoopCommand;
+use loopgate_api::event::code;
+use loopgate_api::job::LoopStatus;
+use loopgate_api::launch::{Artifact, ArtifactType, Committer, LoopLaunchBody, RepoRef};
+use loopgate_api::link::Command;
+use loopgate_api::operation::OperationId;
+use sea_orm::prelude::*;
+use sea_orm::sea_query::Expr;
+use secrecy::ExposeSecret;
+use serde_json::{Value, json};
+
+use super::command::{self, NewCommand};
+use crate::app::App;
+use crate::auth::runner::Issued;
+use crate::bus::Topic;
+use crate::documents;
+use crate::error::{ApiError, ApiResult};
+use crate::loops::transition::{self, Moved, words};
+use crate::loops::view::stored;
+use crate::store::entity::{agent_loop, compute_target, document, user};
+use crate::store::now;
+
+/// Milliseconds after which the desktop gives the request up: clones and set-up scripts take time.
+const LAUNCH_TIMEOUT_MS: u64 = 10 * 60 * 1000;
+
+/// Milliseconds after which a launch that has sent nothing was interrupted.
+const LAUNCH_TAKES: i64 = 30_000;
+/// How long an interrupted launch waits for its desktop.
+const RECONNECT_LIMIT: Duration = Duration::from_secs(120);
+/// How often it looks, beside being woken.
+const RECONNECT_LOOK: Duration = Duration::from_secs(1);
+
+/// Launches a loop in the background.
+pub fn spawn(app: &App, loop_id: Uuid) {
+    let task = app.clone();
+    app.tasks.spawn(async move { run(&task, loop_id).await });
+}
+
+async fn run(app: &App, loop_id: Uuid) {
+    let Err(stop) = launch(app, loop_id).await else { return };
+    let (code, message) = match &stop {
+        Stop::Refused { code, message } => (*code, message.as_str()),
+        Stop::Broken(error) => (code::SPAWN_FAILED, error.body.error.as_str()),
+        Stop::Elsewhere => return,
+    };
+    if let Err(error) = fail(app, loop_id, code, message).await {
+        tracing::error!(%loop_id, %error, "a failed launch was not recorded");
+    }
+}
+
+/// Takes up the launches that the end of an earlier process has interrupted. A command that was
+/// stored reaches its desktop with the next hello; where there is none, the launch begins anew as
+/// soon as the desktop is there.
+pub async fn recover(app: App) {
+    use agent_loop::Column;
+    let interrupted = agent_loop::Entity::find()
+        .filter(Column::Status.is_in(words([LoopStatus::Pending])))
+        .filter(Column::ComputeTargetId.is_not_null())
+        // Another instance may be launching what is younger; alone, nobody is.
+        .filter(Column::CreatedAt.lt(if app.store.is_embedded() { now() + 1 } else { now() - LAUNCH_TAKES }))
+        .all(app.store.reader())
+        .await;
+    match interrupted {
+        Ok(rows) => {
+            for row in rows {
+                let task = app.clone();
+                app.tasks.spawn(async move { take_up(&task, &row).await });
+            }
+        }
+        Err(error) => tracing::error!(%error, "interrupted launches were not looked for"),
+    }
+}
+
+async fn take_up(app: &App, row: &agent_loop::Model) {
+    match command::launch_command(app, row.id).await {
+        Ok(Some(sent)) => {
+            let state_key = state_key_of(&sent.request_payload).unwrap_or_default();
+            if claim(app, row, sent.id, &state_key).await.is_err() {
+                tracing::error!(loop_id = %row.id, "an interrupted launch was not claimed");
+            }
+        }
+        Ok(None) => {
+            tokio::select! {
+                () = app.shutdown.cancelled() => {}
+                () = connected(app, row) => run(app, row.id).await,
+            }
+        }
+        Err(error) => tracing::error!(loop_id = %row.id, %error, "an interrupted launch was not read"),
+    }
+}
+
+fn state_key_of(payload: &Value) -> Option<String> {
+    payload.pointer("/body/s3StateKey")?.as_str().map(str::to_owned)
+}
+
+/// Returns when the loop's desktop is connected, or after the time in which it should have been.
+async fn connected(app: &App, row: &agent_loop::Model) {
+    let Some(target) = row.compute_target_id else { return };
+    let mut wake = app.bus.subscribe(Topic::Targets(row.organization_id));
+    let wait = async {
+        while !app.desktops.is_connected(target) {
+            // The desktop is registered a moment before it can be reached.
+            let _ = tokio::time::timeout(RECONNECT_LOOK, wake.changed()).await;
+        }
+    };
+    let _ = tokio::time::timeout(RECONNECT_LIMIT, wait).await;
+}
+
+/// Fails a loop, and tells its readers.
+pub async fn fail(app: &App, loop_id: Uuid, code: &str, message: &str) -> Result<(), DbErr> {
+    let tx = app.store.begin().await?;
+    transition::fail(&tx, loop_id, code, message).await?;
+    tx.commit().await?;
+    app.bus.publish(Topic::Loop(loop_id));
+    Ok(())
+}
+
+/// Why a launch ended early.
+enum Stop {
+    /// The loop has ended meanwhile, or another instance launches it.
+    Elsewhere,
+    Refused {
+        code: &'static str,
+        message: String,
+    },
+    Broken(ApiError),
+}
+
+impl<E: Into<ApiError>> From<E> for Stop {
+    fn from(error: E) -> Self {
+        Self::Broken(error.into())
+    }
+}
+
+fn refused(code: &'static str, message: &str) -> Stop {
+    Stop::Refused { code, message: message.to_owned() }
+}
+
+async fn launch(app: &App, loop_id: Uuid) -> Result<(), Stop> {
+    let row = agent_loop::Entity::find_by_id(loop_id).one(app.store.reader()).await?;
+    let Some(row) = row.filter(|row| row.status.0 == LoopStatus::Pending) else { return Ok(()) };
+    let target = target(app, &row).await?;
+    let artifacts = artifacts(app, &row).await?;
+    let issued = app.runner_tokens.issue(row.id, row.organization_id, now())?;
+    let state_key = format!("{}/loops/{}/{}", row.organization_id, row.id, Uuid::now_v7());
+    let body = body(app, &row, artifacts, &issued, &state_key).await?;
+    hold_slot(app, &row, &issued, &target).await?;
+    let stored = command::store(app, command_for(&row, &target, &body)?).await?;
+    let command_id = stored.row.id;
+    if let Err(reason) = command::deliver(app, &stored.row) {
+        command::expire(app, command_id, &reason.to_string()).await?;
+        return Err(Stop::Refused {
+            code: code::PRE_RUN_VALIDATION_FAILED,
+            message: format!("{} is not connected. Ensure the desktop app is running.", target.machine_name),
+        });
+    }
+    claim(app, &row, command_id, &state_key).await?;
+    Ok(())
+}
+
+async fn target(app: &App, row: &agent_loop::Model) -> Result<compute_target::Model, Stop> {
+    let id = row.compute_target_id.ok_or_else(|| {
+        refused(code::PRE_RUN_VALIDATION_FAILED, "No compute target was chosen for this loop.")
+    })?;
+    let found = compute_target::Entity::find_by_id(id).one(app.store.reader()).await?;
+    found.ok_or_else(|| refused(code::PRE_RUN_VALIDATION_FAILED, "The compute target no longer exists."))
+}
+
+/// The loop's document, and for a plan also what it was made from.
+async fn artifacts(app: &App, row: &agent_loop::Model) -> Result<Vec<Artifact>, Stop> {
+    let db = app.store.reader();
+    let mut artifacts = Vec::new();
+    let mut next = row.document_id;
+    while let Some(id) = next {
+        let Some(document) = document::Entity::find_by_id(id).one(db).await? else { break };
+        next = document.source_document_id;
+        let Some(text) = documents::current(db, &document).await? else { continue };
+        artifacts.push(Artifact {
+            id: document.id.to_string(),
+            kind: document.kind.0,
+            title: document.title,
+            content: text.content,
+            raw: stored(text.raw.as_ref()),
+        });
+    }
+    let has_plan = artifacts.iter().any(|artifact| artifact.kind == ArtifactType::ImplementationPlan);
+    if row.command.0 == LoopCommand::Execute && row.document_id.is_some() && !has_plan {
+        return Err(refused(
+            code::PLAN_STATE_UNAVAILABLE,
+            "Parent loop state is unavailable, cannot resume execution",
+        ));
+    }
+    Ok(artifacts)
+}
+
+async fn body(
+    app: &App,
+    row: &agent_loop::Model,
+    artifacts: Vec<Artifact>,
+    issued: &Issued,
+    state_key: &str,
+) -> ApiResult<LoopLaunchBody> {
+    let db = app.store.reader();
+    let parent = match row.parent_loop_id {
+        Some(id) => agent_loop::Entity::find_by_id(id).one(db).await?,
+        None => None,
+    };
+    let owner = user::Entity::find_by_id(row.user_id).one(db).await?;
+    // Only a talk goes on in the session of the loop before; carrying a plan out begins afresh.
+    let session = parent.as_ref().filter(|_| row.command.0 == LoopCommand::RequestChanges);
+    let peers: Vec<RepoRef> = stored(row.additional_repos.as_ref()).unwrap_or_default();
+    Ok(LoopLaunchBody {
+        loop_id: row.id.to_string(),
+        command: row.command.0.to_string(),
+        loopgate_auth_token: issued.token.expose_secret().to_owned(),
+        api_base_url: app.config.api_origin.clone(),
+        s3_state_key: Some(state_key.to_owned()),
+        artifacts,
+        prompt: row.prompt.clone(),
+        repo: stored(row.repo.as_ref()),
+        committer: owner.map(committer),
+        artifact_slug: row.artifact_slug.clone(),
+        parent_loop_id: row.parent_loop_id.map(|id| id.to_string()),
+        parent_branch_name: parent.as_ref().and_then(|parent| parent.branch_name.clone()),
+        parent_session_id: session.and_then(|parent| parent.session_id.clone()),
+        local_repo_path: None,
+        user_context: None,
+        additional_repos: if row.command.0.spec().peers { peers } else { Vec::new() },
+        primary_artifact_id: row.document_id.map(|id| id.to_string()),
+        agents: Vec::new(),
+        harness: Some(row.harness.0),
+    })
+}
+
+fn committer(owner: user::Model) -> Committer {
+    let name = [owner.first_name, owner.last_name].into_iter().flatten().collect::<Vec<_>>().join(" ");
+    let name = if name.trim().is_empty() { owner.email.clone() } else { name };
+    Committer { name, email: owner.email }
+}
+
+async fn hold_slot(
+    app: &App,
+    row: &agent_loop::Model,
+    issued: &Issued,
+    target: &compute_target::Model,
+) -> Result<(), Stop> {
+    use agent_loop::Column;
+    let can = |name: &str| target.capabilities.get(name).and_then(Value::as_bool).unwrap_or(false);
+    let capabilities = json!({
+        "loopRunnerRefreshSupported": can("loopRunnerRefreshSupported"),
+        "loopRunnerHeartbeatSupported": can("loopRunnerHeartbeatSupported"),
+    });
+    let unchanged = match row.active_token_jti {
+        Some(jti) => Column::ActiveTokenJti.eq(jti),
+        None => Column::ActiveTokenJti.is_null(),
+    };
+    let held = agent_loop::Entity::update_many()
+        .col_expr(Column::ActiveTokenJti, Expr::value(issued.jti))
+        .col_expr(Column::LastTokenJti, Expr::value(issued.jti))
+        .col_expr(Column::TokenExpiresAt, Expr::value(issued.expires_at))
+        .col_expr(Column::RunnerCapabilities, Expr::value(capabilities))
+        .filter(Column::Id.eq(row.id))
+        .filter(Column::Status.is_in(words([LoopStatus::Pending])))
+        .filter(unchanged)
+        .exec(app.store.writer())
+        .await?;
+    if held.rows_affected == 1 { Ok(()) } else { Err(Stop::Elsewhere) }
+}
+
+fn command_for(
+    row: &agent_loop::Model,
+    target: &compute_target::Model,
+    body: &LoopLaunchBody,
+) -> ApiResult<NewCommand> {
+    let request = Command {
+        operation_id: OperationId::OrchestratorLoop.as_str().to_owned(),
+        method: "POST".to_owned(),
+        path: "/api/gateway/orchestrator/loop".to_owned(),
+        body: Some(serde_json::to_value(body)?),
+        timeout_ms: Some(LAUNCH_TIMEOUT_MS),
+        ..Command::default()
+    };
+    Ok(NewCommand {
+        organization_id: row.organization_id,
+        user_id: row.user_id,
+        target_id: target.id,
+        loop_id: Some(row.id),
+        idempotency_key: Some(format!("loop-launch:{}", row.id)),
+        request,
+    })
+}
+
+/// Notes that the desktop has the command. A runner that was faster has moved the loop already,
+/// or even ended it; then only the facts are written.
+async fn claim(app: &App, row: &agent_loop::Model, command_id: Uuid, state_key: &str) -> Result<(), Stop> {
+    use agent_loop::Column;
+    let facts = |update: sea_orm::UpdateMany<agent_loop::Entity>| {
+        update
+            .col_expr(Column::ContainerId, Expr::value(command_id.to_string()))
+            .col_expr(Column::S3StateKey, Expr::value(state_key))
+    };
+    let tx = app.store.begin().await?;
+    let pending = agent_loop::Entity::find_by_id(row.id).one(&tx).await?;
+    let pending = pending.is_some_and(|row| row.status.0 == LoopStatus::Pending);
+    let moved = if pending {
+        transition::apply(&tx, row.id, LoopStatus::Claimed, facts).await?
+    } else {
+        Moved::No(row.status.0)
+    };
+    if moved != Moved::Yes {
+        facts(agent_loop::Entity::update_many()).filter(Column::Id.eq(row.id)).exec(&tx).await?;
+    }
+    let ended = agent_loop::Entity::find_by_id(row.id).one(&tx).await?;
+    tx.commit().await?;
+    app.bus.publish(Topic::Loop(row.id));
+    if let Some(ended) = ended.filter(|row| row.status.0 == LoopStatus::Cancelled) {
+        // Cancelled while it was on its way: whoever cancelled it may not have seen the command.
+        super::kill::spawn(app, &ended);
+    }
+    Ok(())
+}

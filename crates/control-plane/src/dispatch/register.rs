@@ -1,0 +1,147 @@
+//! Registers a desktop: finds its row by gateway id or machine name, or makes one.
+
+use loopgate_api::launch::Harness;
+use sea_orm::ActiveValue::Set;
+use sea_orm::DatabaseTransaction;
+use sea_orm::prelude::*;
+use sea_orm::sea_query::Expr;
+use serde_json::{Map, Value, json};
+
+use crate::store::column::Word;
+use crate::store::entity::compute_target;
+use crate::store::{Store, now};
+
+/// What a desktop says of itself.
+#[derive(Debug, Clone)]
+pub struct Registration {
+    /// Organization of its owner.
+    pub organization_id: Uuid,
+    /// Its owner.
+    pub user_id: Uuid,
+    /// Row that it was given earlier.
+    pub target_id: Option<Uuid>,
+    /// Stable id of the installation.
+    pub gateway_id: Option<Uuid>,
+    /// Host name.
+    pub machine_name: String,
+    /// `darwin`, `linux` or `win32`.
+    pub platform: String,
+    /// Open object.
+    pub capabilities: Map<String, Value>,
+    /// Operation ids that it serves.
+    pub supported_operations: Vec<String>,
+}
+
+/// Why a desktop is not registered.
+#[derive(Debug, thiserror::Error)]
+pub enum RegisterError {
+    /// Its gateway id belongs to somebody else.
+    #[error("gateway id is bound to another owner")]
+    GatewayConflict,
+    /// The storage failed.
+    #[error(transparent)]
+    Store(#[from] DbErr),
+}
+
+/// Registers a desktop and marks it as online; answers its row.
+pub async fn register(store: &Store, new: Registration) -> Result<compute_target::Model, RegisterError> {
+    let tx = store.begin().await?;
+    if let Some(gateway) = new.gateway_id {
+        let holder = compute_target::Entity::find()
+            .filter(compute_target::Column::GatewayId.eq(gateway))
+            .one(&tx)
+            .await?;
+        if let Some(holder) = holder {
+            if holder.user_id != new.user_id || holder.organization_id != new.organization_id {
+                return Err(RegisterError::GatewayConflict);
+            }
+            return finish(tx, update(holder, new)).await;
+        }
+    }
+    let known = find_own(&tx, &new).await?;
+    match known {
+        Some(row) => finish(tx, update(row, new)).await,
+        None => finish_insert(tx, new).await,
+    }
+}
+
+async fn find_own(
+    tx: &DatabaseTransaction,
+    new: &Registration,
+) -> Result<Option<compute_target::Model>, DbErr> {
+    use compute_target::Column;
+    let own = compute_target::Entity::find()
+        .filter(Column::OrganizationId.eq(new.organization_id))
+        .filter(Column::UserId.eq(new.user_id));
+    if let Some(id) = new.target_id
+        && let Some(row) = own.clone().filter(Column::Id.eq(id)).one(tx).await?
+    {
+        return Ok(Some(row));
+    }
+    own.filter(Column::MachineName.eq(&new.machine_name)).one(tx).await
+}
+
+fn update(row: compute_target::Model, new: Registration) -> compute_target::ActiveModel {
+    let gateway_id = new.gateway_id.or(row.gateway_id);
+    compute_target::ActiveModel {
+        id: Set(row.id),
+        machine_name: Set(new.machine_name),
+        platform: Set(new.platform),
+        gateway_id: Set(gateway_id),
+        capabilities: Set(Value::Object(new.capabilities)),
+        supported_operations: Set(json!(new.supported_operations)),
+        is_online: Set(true),
+        last_seen_at: Set(now()),
+        updated_at: Set(now()),
+        ..Default::default()
+    }
+}
+
+async fn finish(
+    tx: DatabaseTransaction,
+    row: compute_target::ActiveModel,
+) -> Result<compute_target::Model, RegisterError> {
+    let row = compute_target::Entity::update(row).exec(&tx).await?;
+    tx.commit().await?;
+    Ok(row)
+}
+
+async fn finish_insert(
+    tx: DatabaseTransaction,
+    new: Registration,
+) -> Result<compute_target::Model, RegisterError> {
+    let row = compute_target::ActiveModel {
+        id: Set(Uuid::now_v7()),
+        organization_id: Set(new.organization_id),
+        user_id: Set(new.user_id),
+        machine_name: Set(new.machine_name),
+        platform: Set(new.platform),
+        gateway_id: Set(new.gateway_id),
+        capabilities: Set(Value::Object(new.capabilities)),
+        supported_operations: Set(json!(new.supported_operations)),
+        selected_harness: Set(Word(Harness::Assistant)),
+        is_online: Set(true),
+        is_shared_with_org: Set(false),
+        last_seen_at: Set(now()),
+        created_at: Set(now()),
+        updated_at: Set(now()),
+        ..Default::default()
+    };
+    let row = compute_target::Entity::insert(row).exec_with_returning(&tx).await?;
+    tx.commit().await?;
+    Ok(row)
+}
+
+/// Notes that a desktop is there, or gone. Answers whether that is news.
+pub async fn set_online(store: &Store, id: Uuid, online: bool) -> Result<bool, DbErr> {
+    use compute_target::Column;
+    let mut update = compute_target::Entity::update_many().filter(Column::Id.eq(id));
+    if online {
+        update = update.col_expr(Column::LastSeenAt, Expr::value(now()));
+    }
+    let tx = store.begin().await?;
+    let before = compute_target::Entity::find_by_id(id).one(&tx).await?;
+    update.col_expr(Column::IsOnline, Expr::value(online)).exec(&tx).await?;
+    tx.commit().await?;
+    Ok(before.is_some_and(|row| row.is_online != online))
+}

@@ -1,0 +1,89 @@
+//! Which desktop runs a loop.
+
+use http::StatusCode;
+use loopgate_api::event::code;
+use sea_orm::prelude::*;
+use sea_orm::{Condition, QueryOrder};
+use serde_json::Value;
+
+use crate::app::App;
+use crate::auth::Caller;
+use crate::error::{ApiError, ApiResult, bad_request, not_found};
+use crate::store::Store;
+use crate::store::entity::compute_target;
+
+/// Desktops that a person may send work to: their own and those shared with the organization.
+pub fn accessible(caller: &Caller) -> Select<compute_target::Entity> {
+    use compute_target::Column;
+    let mine = Condition::any().add(Column::UserId.eq(caller.user.id)).add(Column::IsSharedWithOrg.eq(true));
+    compute_target::Entity::find().filter(Column::OrganizationId.eq(caller.organization_id())).filter(mine)
+}
+
+/// A desktop that a person may send work to.
+pub async fn find(store: &Store, caller: &Caller, id: Uuid) -> ApiResult<compute_target::Model> {
+    let row = accessible(caller).filter(compute_target::Column::Id.eq(id)).one(store.reader()).await?;
+    row.ok_or_else(|| not_found("Compute target"))
+}
+
+/// A desktop that a person owns.
+pub async fn find_own(store: &Store, caller: &Caller, id: Uuid) -> ApiResult<compute_target::Model> {
+    let row = find(store, caller, id).await?;
+    if row.user_id == caller.user.id { Ok(row) } else { Err(not_found("Compute target")) }
+}
+
+/// Chooses a desktop. `hint` is the id that the request names; `Some(None)` asks for a cloud,
+/// which this installation has not.
+#[expect(clippy::option_option, reason = "left out, null and an id are three different wishes")]
+pub async fn choose(
+    app: &App,
+    caller: &Caller,
+    hint: Option<Option<Uuid>>,
+) -> ApiResult<compute_target::Model> {
+    let target = match hint {
+        Some(Some(id)) => {
+            let target = find(&app.store, caller, id).await?;
+            if !target.is_online {
+                return Err(offline(&target));
+            }
+            target
+        }
+        Some(None) => return Err(none_online()),
+        None => best(app, caller).await?,
+    };
+    if requires_signature(&target) {
+        return Err(bad_request("Command signing is required for this compute target"));
+    }
+    Ok(target)
+}
+
+/// The preferred desktop when it is online, else the one seen last.
+async fn best(app: &App, caller: &Caller) -> ApiResult<compute_target::Model> {
+    let online = accessible(caller)
+        .filter(compute_target::Column::IsOnline.eq(true))
+        .order_by_desc(compute_target::Column::LastSeenAt)
+        .all(app.store.reader())
+        .await?;
+    let preferred = caller.user.preferred_compute_target_id;
+    let index = online.iter().position(|target| Some(target.id) == preferred).unwrap_or(0);
+    online.into_iter().nth(index).ok_or_else(none_online)
+}
+
+/// Whether a desktop refuses what no browser key has signed.
+pub fn requires_signature(target: &compute_target::Model) -> bool {
+    target.capabilities.get("commandSigningRequired") == Some(&Value::Bool(true))
+}
+
+fn offline(target: &compute_target::Model) -> ApiError {
+    ApiError::new(StatusCode::BAD_REQUEST, "Compute target is offline. Ensure the desktop app is running.")
+        .code(code::PRE_RUN_VALIDATION_FAILED)
+        .detail("category", "compute_target_offline")
+        .detail("computeTargetId", target.id.to_string())
+        .detail("machineName", target.machine_name.clone())
+}
+
+fn none_online() -> ApiError {
+    let text = "No compute targets are online. Ensure the desktop app is running.";
+    ApiError::new(StatusCode::BAD_REQUEST, text)
+        .code(code::PRE_RUN_VALIDATION_FAILED)
+        .detail("category", "compute_target_unavailable")
+}

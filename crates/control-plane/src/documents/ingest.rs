@@ -1,0 +1,118 @@
+//! Makes documents of what a loop's runner has uploaded.
+
+use loopgate_api::command::LoopCommand;
+use loopgate_api::launch::ArtifactType;
+use loopgate_api::plan::PlanArtifact;
+use sea_orm::DatabaseTransaction;
+use sea_orm::prelude::*;
+use sea_orm::sea_query::Expr;
+use serde_json::Value;
+
+use super::{NewDocument, Text, add_version, create, next_number};
+use crate::loops::view::stored;
+use crate::store::column::Word;
+use crate::store::entity::document::DocumentStatus;
+use crate::store::entity::{agent_loop, document};
+
+/// Stores the uploads of a loop that has completed. Uploads that are missing are a warning in the
+/// log: the work itself is done.
+pub async fn uploaded(tx: &DatabaseTransaction, row: &agent_loop::Model) -> Result<(), DbErr> {
+    let Some(subject) = subject(tx, row).await? else { return Ok(()) };
+    match row.command.0 {
+        LoopCommand::Plan | LoopCommand::RequestChanges => {
+            if let Some(plan) = artifact::<PlanArtifact>(row, "plan") {
+                store_plan(tx, row, subject, plan).await?;
+            }
+        }
+        LoopCommand::GeneratePrd | LoopCommand::RequestPrdChanges => {
+            if let Some(prd) = artifact::<PlanArtifact>(row, "prd") {
+                let text = Text { content: prd.content, raw: None, loop_id: Some(row.id) };
+                add_version(tx, subject, text).await?;
+            }
+        }
+        _ => {}
+    }
+    Ok(())
+}
+
+fn artifact<T: serde::de::DeserializeOwned>(row: &agent_loop::Model, name: &str) -> Option<T> {
+    let found = row.uploaded_artifacts.as_ref().and_then(|artifacts| stored(artifacts.get(name)));
+    if found.is_none() {
+        tracing::warn!(loop_id = %row.id, artifact = name, "loop completed without its artifact");
+    }
+    found
+}
+
+async fn subject(
+    tx: &DatabaseTransaction,
+    row: &agent_loop::Model,
+) -> Result<Option<document::Model>, DbErr> {
+    match row.document_id {
+        Some(id) => document::Entity::find_by_id(id).one(tx).await,
+        None => Ok(None),
+    }
+}
+
+async fn store_plan(
+    tx: &DatabaseTransaction,
+    row: &agent_loop::Model,
+    subject: document::Model,
+    plan: PlanArtifact,
+) -> Result<(), DbErr> {
+    let title = plan.raw.as_ref().and_then(|raw| raw.get("title")).and_then(Value::as_str);
+    let title = title.filter(|title| !title.trim().is_empty()).unwrap_or(&subject.title).to_owned();
+    let text = Text { content: plan.content, raw: plan.raw.map(Value::Object), loop_id: Some(row.id) };
+    let known = match subject.kind.0 {
+        ArtifactType::ImplementationPlan => Some(subject.clone()),
+        _ => of_slug(tx, row).await?,
+    };
+    if let Some(known) = known {
+        add_version(tx, known, text).await?;
+        return Ok(());
+    }
+    let kind = ArtifactType::ImplementationPlan;
+    let number = match row.artifact_slug.as_deref().and_then(number_in) {
+        Some(number) => number,
+        None => next_number(tx, row.organization_id, kind).await?,
+    };
+    let new = NewDocument {
+        organization_id: row.organization_id,
+        user_id: row.user_id,
+        kind,
+        number,
+        title,
+        repo: stored(row.repo.as_ref()),
+        source_document_id: Some(subject.id),
+    };
+    create(tx, new, text).await?;
+    Ok(())
+}
+
+/// The number that was taken for the plan when its loop was made.
+fn number_in(slug: &str) -> Option<i64> {
+    slug.strip_prefix("plan-")?.parse().ok()
+}
+
+async fn of_slug(
+    tx: &DatabaseTransaction,
+    row: &agent_loop::Model,
+) -> Result<Option<document::Model>, DbErr> {
+    let Some(slug) = &row.artifact_slug else { return Ok(None) };
+    document::Entity::find()
+        .filter(document::Column::OrganizationId.eq(row.organization_id))
+        .filter(document::Column::Slug.eq(slug))
+        .filter(document::Column::Kind.eq(Word(ArtifactType::ImplementationPlan)))
+        .one(tx)
+        .await
+}
+
+/// Notes that the work of a loop's document has been delivered.
+pub async fn mark_executed(tx: &DatabaseTransaction, row: &agent_loop::Model) -> Result<(), DbErr> {
+    let Some(id) = row.document_id else { return Ok(()) };
+    document::Entity::update_many()
+        .col_expr(document::Column::Status, Expr::value(Word(DocumentStatus::Executed)))
+        .filter(document::Column::Id.eq(id))
+        .exec(tx)
+        .await?;
+    Ok(())
+}

@@ -1,0 +1,199 @@
+//! Documents: requirements, features, and the plans that loops make from them.
+//!
+//! Texts are versions, appended and never changed. A plan belongs to the document from which it
+//! was made; the slug of a plan also names the worktree and branch of the loops that make and
+//! carry it out.
+
+pub mod ingest;
+pub mod run;
+pub mod view;
+
+use loopgate_api::launch::{ArtifactType, RepoRef};
+use sea_orm::ActiveValue::Set;
+use sea_orm::prelude::*;
+use sea_orm::sea_query::{Expr, ExprTrait, OnConflict};
+use sea_orm::{ConnectionTrait, DatabaseTransaction, QueryOrder, QuerySelect};
+use serde_json::Value;
+
+use crate::error::{ApiResult, not_found};
+use crate::store::column::Word;
+use crate::store::entity::document::DocumentStatus;
+use crate::store::entity::{document, document_counter, document_version};
+use crate::store::now;
+
+/// The document of an organization; a text in the form of a UUID is always an id.
+pub async fn find(
+    db: &impl ConnectionTrait,
+    organization_id: Uuid,
+    id_or_slug: &str,
+) -> ApiResult<document::Model> {
+    let own = document::Entity::find().filter(document::Column::OrganizationId.eq(organization_id));
+    let named = match Uuid::try_parse(id_or_slug) {
+        Ok(id) => own.filter(document::Column::Id.eq(id)),
+        Err(_) => own.filter(document::Column::Slug.eq(id_or_slug)),
+    };
+    named.one(db).await?.ok_or_else(|| not_found("Document"))
+}
+
+/// The newest plan made from a document.
+pub async fn plan_of(db: &impl ConnectionTrait, source: Uuid) -> Result<Option<document::Model>, DbErr> {
+    document::Entity::find()
+        .filter(document::Column::SourceDocumentId.eq(source))
+        .filter(document::Column::Kind.eq(Word(ArtifactType::ImplementationPlan)))
+        .order_by_desc(document::Column::CreatedAt)
+        .one(db)
+        .await
+}
+
+/// The document of which a loop has written a version.
+pub async fn produced_by(db: &impl ConnectionTrait, loop_id: Uuid) -> Result<Option<document::Model>, DbErr> {
+    let version = document_version::Entity::find()
+        .filter(document_version::Column::LoopId.eq(loop_id))
+        .order_by_desc(document_version::Column::CreatedAt)
+        .one(db)
+        .await?;
+    match version {
+        Some(version) => document::Entity::find_by_id(version.document_id).one(db).await,
+        None => Ok(None),
+    }
+}
+
+/// The text of a document in its present version.
+pub async fn current(
+    db: &impl ConnectionTrait,
+    row: &document::Model,
+) -> Result<Option<document_version::Model>, DbErr> {
+    document_version::Entity::find()
+        .filter(document_version::Column::DocumentId.eq(row.id))
+        .filter(document_version::Column::Version.eq(row.current_version))
+        .one(db)
+        .await
+}
+
+/// What the slugs of a kind begin with.
+const fn prefix(kind: ArtifactType) -> &'static str {
+    match kind {
+        ArtifactType::Prd => "prd",
+        ArtifactType::ImplementationPlan => "plan",
+        ArtifactType::Feature => "feature",
+    }
+}
+
+/// The slug of a kind's document with a number.
+pub fn slug(kind: ArtifactType, number: i64) -> String {
+    format!("{}-{number}", prefix(kind))
+}
+
+/// Takes the next number of a kind in an organization; it is never given twice.
+pub async fn next_number(
+    tx: &DatabaseTransaction,
+    organization_id: Uuid,
+    kind: ArtifactType,
+) -> Result<i64, DbErr> {
+    use document_counter::Column;
+    let first = document_counter::ActiveModel {
+        organization_id: Set(organization_id),
+        kind: Set(Word(kind)),
+        next: Set(0),
+    };
+    let known = OnConflict::columns([Column::OrganizationId, Column::Kind]).do_nothing().to_owned();
+    document_counter::Entity::insert(first).on_conflict(known).exec_without_returning(tx).await?;
+    document_counter::Entity::update_many()
+        .col_expr(Column::Next, Expr::col(Column::Next).add(1))
+        .filter(Column::OrganizationId.eq(organization_id))
+        .filter(Column::Kind.eq(Word(kind)))
+        .exec(tx)
+        .await?;
+    let next: Option<i64> = document_counter::Entity::find_by_id((organization_id, Word(kind)))
+        .select_only()
+        .column(Column::Next)
+        .into_tuple()
+        .one(tx)
+        .await?;
+    next.ok_or_else(|| DbErr::RecordNotFound("document counter".to_owned()))
+}
+
+/// A document about to be made.
+pub struct NewDocument {
+    /// Its organization.
+    pub organization_id: Uuid,
+    /// Who made it.
+    pub user_id: Uuid,
+    /// Its kind.
+    pub kind: ArtifactType,
+    /// Its number among those of the kind.
+    pub number: i64,
+    /// Its title.
+    pub title: String,
+    /// The repository that it is about.
+    pub repo: Option<RepoRef>,
+    /// The document from which it was made.
+    pub source_document_id: Option<Uuid>,
+}
+
+/// Makes a document with its first version.
+pub async fn create(
+    tx: &DatabaseTransaction,
+    new: NewDocument,
+    text: Text,
+) -> Result<document::Model, DbErr> {
+    let repo =
+        new.repo.map(serde_json::to_value).transpose().map_err(|error| DbErr::Json(error.to_string()))?;
+    let row = document::ActiveModel {
+        id: Set(Uuid::now_v7()),
+        organization_id: Set(new.organization_id),
+        user_id: Set(new.user_id),
+        kind: Set(Word(new.kind)),
+        number: Set(new.number),
+        slug: Set(slug(new.kind, new.number)),
+        title: Set(new.title),
+        status: Set(Word(DocumentStatus::Draft)),
+        repo: Set(repo),
+        source_document_id: Set(new.source_document_id),
+        current_version: Set(0),
+        created_at: Set(now()),
+        updated_at: Set(now()),
+    };
+    let row = document::Entity::insert(row).exec_with_returning(tx).await?;
+    add_version(tx, row, text).await
+}
+
+/// The text of a version.
+pub struct Text {
+    /// Markdown.
+    pub content: String,
+    /// The whole plan object, when the text was taken from one.
+    pub raw: Option<Value>,
+    /// The loop that wrote it.
+    pub loop_id: Option<Uuid>,
+}
+
+/// Appends a version and makes it the present one. A new text is a draft again.
+pub async fn add_version(
+    tx: &DatabaseTransaction,
+    mut row: document::Model,
+    text: Text,
+) -> Result<document::Model, DbErr> {
+    use document::Column;
+    row.current_version += 1;
+    row.updated_at = now();
+    row.status = Word(DocumentStatus::Draft);
+    let version = document_version::ActiveModel {
+        id: Set(Uuid::now_v7()),
+        document_id: Set(row.id),
+        version: Set(row.current_version),
+        content: Set(text.content),
+        raw: Set(text.raw),
+        loop_id: Set(text.loop_id),
+        created_at: Set(row.updated_at),
+    };
+    document_version::Entity::insert(version).exec_without_returning(tx).await?;
+    document::Entity::update_many()
+        .col_expr(Column::CurrentVersion, Expr::value(row.current_version))
+        .col_expr(Column::Status, Expr::value(row.status))
+        .col_expr(Column::UpdatedAt, Expr::value(row.updated_at))
+        .filter(Column::Id.eq(row.id))
+        .exec(tx)
+        .await?;
+    Ok(row)
+}

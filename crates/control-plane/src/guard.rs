@@ -1,0 +1,52 @@
+//! What every request passes first: our own host name, a trusted page, and the answers that let
+//! trusted pages of another origin read ours.
+
+use axum::extract::{Request, State};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use http::header::{
+    ACCESS_CONTROL_ALLOW_CREDENTIALS, ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS,
+    ACCESS_CONTROL_ALLOW_ORIGIN, ACCESS_CONTROL_MAX_AGE, ORIGIN, VARY, X_CONTENT_TYPE_OPTIONS,
+};
+use http::{HeaderValue, Method, StatusCode};
+
+use crate::app::App;
+use crate::error::{ApiError, forbidden};
+
+/// Routes that refuse a foreign page with an answer of their own.
+const OWN_ORIGIN_CHECK: [&str; 2] = ["/desktop/onboarding-attempt", "/compute-targets/local-auth/challenge"];
+
+/// Refuses foreign host names and foreign pages on every route.
+pub async fn check(State(app): State<App>, request: Request, next: Next) -> Response {
+    if !app.origins.accepts_host(request.headers(), request.uri()) {
+        return ApiError::new(StatusCode::FORBIDDEN, "host not allowed").into_response();
+    }
+    let origin = request.headers().get(ORIGIN).cloned();
+    let trusted =
+        origin.as_ref().is_none_or(|origin| origin.to_str().is_ok_and(|origin| app.origins.trusts(origin)));
+    if !trusted && !OWN_ORIGIN_CHECK.contains(&request.uri().path()) {
+        return forbidden().into_response();
+    }
+    let preflight = request.method() == Method::OPTIONS && origin.is_some();
+    let mut response =
+        if preflight { StatusCode::NO_CONTENT.into_response() } else { next.run(request).await };
+    if let Some(origin) = origin.filter(|_| trusted) {
+        allow(&mut response, origin, preflight);
+    }
+    response.headers_mut().insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    response
+}
+
+fn allow(response: &mut Response, origin: HeaderValue, preflight: bool) {
+    let headers = response.headers_mut();
+    headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, origin);
+    headers.insert(ACCESS_CONTROL_ALLOW_CREDENTIALS, HeaderValue::from_static("true"));
+    headers.append(VARY, HeaderValue::from_static("Origin"));
+    if preflight {
+        let methods = HeaderValue::from_static("GET, POST, PUT, PATCH, DELETE");
+        headers.insert(ACCESS_CONTROL_ALLOW_METHODS, methods);
+        let allowed = HeaderValue::from_static("authorization, content-type, x-org-slug, last-event-id");
+        headers.insert(ACCESS_CONTROL_ALLOW_HEADERS, allowed);
+        headers.insert(ACCESS_CONTROL_MAX_AGE, HeaderValue::from_static("600"));
+    }
+}

@@ -1,0 +1,31 @@
+//! Agents, loops, keys, artifacts and the dispatch to desktops: what a team shares.
+//!
+//! [`ControlPlane`] is the whole of it: an axum service over a database (SQLite alone on a
+//! machine, PostgreSQL for a team) and a folder of files. It talks to desktops over their
+//! connections only, and never touches the machine that it runs on.
+
+mod accounts;
+mod answer;
+mod app;
+mod auth;
+mod bus;
+mod config;
+mod control_plane;
+mod dispatch;
+mod documents;
+mod error;
+mod guard;
+mod loops;
+mod repositories;
+mod router;
+mod routes;
+mod storage;
+mod store;
+#[cfg(test)]
+mod tests;
+mod web;
+
+pub use accounts::Owner;
+pub use config::{Config, Secrets};
+pub use control_plane::{ControlPlane, OpenError};
+pub use router::openapi;

@@ -1,0 +1,236 @@
+//! The end of a loop that did its work: results of either schema become one structure, and what
+//! the runner uploaded becomes documents and pull requests.
+
+use std::collections::BTreeMap;
+
+use loopgate_api::command::LoopCommand;
+use loopgate_api::event::{ModelTokens, TokensUsed, code};
+use loopgate_api::execution_result::{ExecutionResult, ResultEntry};
+use loopgate_api::job::LoopStatus;
+use loopgate_api::launch::RepoRef;
+use sea_orm::ActiveValue::Set;
+use sea_orm::prelude::*;
+use sea_orm::sea_query::{Expr, OnConflict};
+use sea_orm::{DatabaseTransaction, UpdateMany};
+use serde_json::{Map, Value, json};
+
+use super::cost;
+use super::runner_event::RunnerEvent;
+use super::transition::{self, Moved};
+use super::view::stored;
+use crate::documents;
+use crate::error::{ApiResult, Issues, conflict};
+use crate::store::entity::{agent_loop, pull_request};
+use crate::store::now;
+
+/// Ends a loop with its results. Answers the event to store; `None` when the loop has ended
+/// already.
+pub async fn completed(
+    tx: &DatabaseTransaction,
+    row: &agent_loop::Model,
+    event: RunnerEvent,
+) -> ApiResult<Option<RunnerEvent>> {
+    if row.status.0 == LoopStatus::Completed {
+        return Ok(None);
+    }
+    let outcome = Outcome::read(row, &event)?;
+    if row.command.0 == LoopCommand::Execute && outcome.used_no_tokens() {
+        return no_work(tx, row, event).await;
+    }
+    documents::ingest::uploaded(tx, row).await?;
+    store_pull_requests(tx, row, &outcome.results).await?;
+    if row.command.0 == LoopCommand::Execute && outcome.delivered() {
+        documents::ingest::mark_executed(tx, row).await?;
+    }
+    let columns = |update| outcome.columns(row, update);
+    match transition::apply(tx, row.id, LoopStatus::Completed, columns).await? {
+        Moved::Yes => Ok(Some(event)),
+        Moved::No(from) if from.is_terminal() => Ok(None),
+        Moved::No(from) => Err(conflict(format!("Invalid status transition from {}", from.as_str()))),
+    }
+}
+
+/// An EXECUTE that never asked the model has done nothing, whatever it says.
+async fn no_work(
+    tx: &DatabaseTransaction,
+    row: &agent_loop::Model,
+    mut event: RunnerEvent,
+) -> ApiResult<Option<RunnerEvent>> {
+    let message = "EXECUTE loop completed with 0 tokens -- no work was done";
+    let error = json!({"code": code::NO_WORK_PRODUCED, "message": message});
+    let columns = |update: UpdateMany<_>| update.col_expr(agent_loop::Column::Error, Expr::value(error));
+    if transition::apply(tx, row.id, LoopStatus::Failed, columns).await? != Moved::Yes {
+        return Ok(None);
+    }
+    event.kind = "error".to_owned();
+    event.members.insert("code".to_owned(), code::NO_WORK_PRODUCED.into());
+    event.members.insert("message".to_owned(), message.into());
+    Ok(Some(event))
+}
+
+/// What a completed event says.
+struct Outcome {
+    result: Map<String, Value>,
+    tokens: TokensUsed,
+    by_model: Option<BTreeMap<String, ModelTokens>>,
+    api_key_source: Option<String>,
+    warnings: Option<Value>,
+    results: Vec<ResultEntry>,
+    /// Members of the event itself, where older runners put what belongs into `result`.
+    top: Map<String, Value>,
+}
+
+impl Outcome {
+    fn read(row: &agent_loop::Model, event: &RunnerEvent) -> ApiResult<Self> {
+        let members = &event.members;
+        let result = members.get("result").and_then(Value::as_object).cloned().unwrap_or_default();
+        let outcome = Self {
+            results: normalized(row, event, &result),
+            result,
+            tokens: stored(members.get("tokensUsed")).unwrap_or_default(),
+            by_model: stored(members.get("tokensByModel")),
+            api_key_source: event.text("apiKeySource").map(str::to_owned),
+            warnings: members.get("warnings").filter(|warnings| warnings.is_array()).cloned(),
+            top: members.clone(),
+        };
+        outcome.check_repositories(row)?;
+        Ok(outcome)
+    }
+
+    /// Results may only speak of repositories that the loop was given.
+    fn check_repositories(&self, row: &agent_loop::Model) -> ApiResult<()> {
+        let mut own: Vec<RepoRef> = stored(row.additional_repos.as_ref()).unwrap_or_default();
+        own.extend(stored::<RepoRef>(row.repo.as_ref()));
+        let mut issues = Issues::default();
+        for (index, entry) in self.results.iter().enumerate() {
+            if !own.iter().any(|repo| repo.full_name.eq_ignore_ascii_case(entry.full_name())) {
+                issues.push(format!("results.{index}.fullName"), "fullName not in authorized repo set");
+            }
+        }
+        issues.into_result()
+    }
+
+    const fn used_no_tokens(&self) -> bool {
+        self.tokens.input == 0
+            && self.tokens.output == 0
+            && self.tokens.cache_creation_input_tokens == 0
+            && self.tokens.cache_read_input_tokens == 0
+    }
+
+    fn delivered(&self) -> bool {
+        self.results.iter().any(|entry| matches!(entry, ResultEntry::Success(_)))
+    }
+
+    fn member(&self, name: &str) -> Option<&Value> {
+        self.result.get(name).or_else(|| self.top.get(name)).filter(|value| !value.is_null())
+    }
+
+    fn text(&self, name: &str) -> Option<String> {
+        self.member(name)?.as_str().filter(|text| !text.is_empty()).map(str::to_owned)
+    }
+
+    fn columns(
+        &self,
+        row: &agent_loop::Model,
+        update: UpdateMany<agent_loop::Entity>,
+    ) -> UpdateMany<agent_loop::Entity> {
+        use agent_loop::Column;
+        let count = |reported: u64, stored: i64| i64::try_from(reported).unwrap_or(i64::MAX).max(stored);
+        let cost = cost::estimate(self.by_model.as_ref(), &self.tokens, self.api_key_source.as_deref());
+        let number = self.member("prNumber").and_then(Value::as_i64);
+        let mut update = update
+            .col_expr(Column::TokensInput, Expr::value(count(self.tokens.input, row.tokens_input)))
+            .col_expr(Column::TokensOutput, Expr::value(count(self.tokens.output, row.tokens_output)))
+            .col_expr(Column::EstimatedCost, Expr::value(cost))
+            .col_expr(Column::Metadata, Expr::value(self.metadata(row)));
+        let texts =
+            [("prUrl", Column::PrUrl), ("branchName", Column::BranchName), ("sessionId", Column::SessionId)];
+        for (name, column) in texts {
+            if let Some(text) = self.text(name) {
+                update = update.col_expr(column, Expr::value(text));
+            }
+        }
+        if let Some(number) = number {
+            update = update.col_expr(Column::PrNumber, Expr::value(number));
+        }
+        if let Ok(json) = serde_json::to_value(&self.by_model) {
+            update = update.col_expr(Column::TokensByModel, Expr::value(json));
+        }
+        if !self.results.is_empty()
+            && let Ok(json) = serde_json::to_value(&self.results)
+        {
+            update = update.col_expr(Column::Results, Expr::value(json));
+        }
+        update
+    }
+
+    fn metadata(&self, row: &agent_loop::Model) -> Value {
+        let mut metadata = row.metadata.as_object().cloned().unwrap_or_default();
+        if let Some(source) = &self.api_key_source {
+            metadata.insert("apiKeySource".to_owned(), source.clone().into());
+        }
+        if let Some(warnings) = &self.warnings {
+            metadata.insert("warnings".to_owned(), warnings.clone());
+        }
+        // A review that did not end has `null` here, and that is shown.
+        if let Some(verdict) = self.result.get("verdict") {
+            metadata.insert("verdict".to_owned(), verdict.clone());
+        }
+        Value::Object(metadata)
+    }
+}
+
+/// One list of entries, whichever schema the runner speaks: `results` of the event, else the
+/// uploaded result file, else the members of `result`.
+fn normalized(row: &agent_loop::Model, event: &RunnerEvent, result: &Map<String, Value>) -> Vec<ResultEntry> {
+    if let Some(results) = event.results() {
+        return results;
+    }
+    let repo: Option<RepoRef> = stored(row.repo.as_ref());
+    let Some(repo) = repo.filter(|_| row.command.0 == LoopCommand::Execute) else { return Vec::new() };
+    let uploaded = row.uploaded_artifacts.as_ref().and_then(|artifacts| artifacts.get("executionResult"));
+    let parsed = uploaded.and_then(|file| ExecutionResult::parse(file, Some(&repo.full_name)).ok());
+    if let Some(parsed) = parsed {
+        return parsed.results;
+    }
+    let member = |name: &str| result.get(name).filter(|value| !value.is_null()).cloned();
+    let v1 = json!({
+        "has_changes": member("has_changes").unwrap_or_else(|| member("prUrl").is_some().into()),
+        "pr_url": member("prUrl").unwrap_or_else(|| "".into()),
+        "pr_number": member("prNumber").unwrap_or_else(|| 0.into()),
+        "branch_name": member("branchName").unwrap_or_else(|| "".into()),
+        "base_ref": member("baseBranch").unwrap_or_else(|| repo.branch.clone().into()),
+        "pr_title": member("prTitle"),
+        "commit_sha": member("commitSha"),
+    });
+    ExecutionResult::parse(&v1, Some(&repo.full_name)).map(|parsed| parsed.results).unwrap_or_default()
+}
+
+async fn store_pull_requests(
+    tx: &DatabaseTransaction,
+    row: &agent_loop::Model,
+    results: &[ResultEntry],
+) -> Result<(), DbErr> {
+    for entry in results {
+        let ResultEntry::Success(entry) = entry else { continue };
+        let title = entry.pr_title.clone().unwrap_or_else(|| format!("Loopgate: {}", entry.branch_name));
+        let new = pull_request::ActiveModel {
+            id: Set(Uuid::now_v7()),
+            organization_id: Set(row.organization_id),
+            document_id: Set(row.document_id),
+            loop_id: Set(row.id),
+            full_name: Set(entry.full_name.clone()),
+            number: Set(i64::try_from(entry.pr_number).unwrap_or_default()),
+            url: Set(entry.pr_url.clone()),
+            title: Set(title),
+            branch_name: Set(entry.branch_name.clone()),
+            base_branch: Set(entry.base_branch.clone()),
+            created_at: Set(now()),
+        };
+        let known = OnConflict::columns([pull_request::Column::OrganizationId, pull_request::Column::Url])
+            .do_nothing()
+            .to_owned();
+        pull_request::Entity::insert(new).on_conflict(known).exec_without_returning(tx).await?;
+    }
+    Ok(())
+}

@@ -1,0 +1,242 @@
+//! Makes a loop's record. Nothing is dispatched here.
+//!
+//! The checks run in one transaction that holds the user's row, so two requests at once cannot
+//! both take the last free slot.
+
+use loopgate_api::command::LoopCommand;
+use loopgate_api::event::code;
+use loopgate_api::job::LoopStatus;
+use loopgate_api::launch::{Harness, RepoRef};
+use sea_orm::ActiveValue::Set;
+use sea_orm::prelude::*;
+use sea_orm::{Condition, DatabaseTransaction, QueryOrder, QuerySelect};
+use serde_json::{Value, json};
+
+use super::transition::{self, ACTIVE, words};
+use crate::auth::Caller;
+use crate::error::{ApiError, ApiResult, Issues, conflict};
+use crate::repositories;
+use crate::store::column::Word;
+use crate::store::entity::{agent_loop, user};
+use crate::store::{Store, is_duplicate, now};
+
+/// Active loops of one user, unless the organization says otherwise.
+const ACTIVE_LIMIT: u64 = 10;
+/// A loop that was not dispatched after this many milliseconds no longer holds its slot.
+const STALE_AFTER: i64 = 30_000;
+/// Characters of a prompt.
+const PROMPT_LIMIT: usize = 100_000;
+/// Peers of a loop.
+const PEER_LIMIT: usize = 5;
+
+/// A loop about to be made.
+#[derive(Debug, Clone)]
+pub struct NewLoop {
+    /// What it does.
+    pub command: LoopCommand,
+    /// Which provider runs it.
+    pub harness: Harness,
+    /// What it is about, with the version at this moment.
+    pub document: Option<(Uuid, i64)>,
+    /// The loop whose work it continues.
+    pub parent_loop_id: Option<Uuid>,
+    /// The desktop that is to run it.
+    pub compute_target_id: Option<Uuid>,
+    /// Names worktree and branch.
+    pub artifact_slug: Option<String>,
+    /// The wish.
+    pub prompt: Option<String>,
+    /// The primary repository.
+    pub repo: Option<RepoRef>,
+    /// The peers.
+    pub additional_repos: Vec<RepoRef>,
+    /// Documents handed along.
+    pub context_refs: Option<Value>,
+}
+
+impl NewLoop {
+    /// A loop of a command, with everything else left out.
+    pub const fn of(command: LoopCommand) -> Self {
+        Self {
+            command,
+            harness: Harness::Assistant,
+            document: None,
+            parent_loop_id: None,
+            compute_target_id: None,
+            artifact_slug: None,
+            prompt: None,
+            repo: None,
+            additional_repos: Vec::new(),
+            context_refs: None,
+        }
+    }
+}
+
+/// Checks prompt and repositories.
+pub fn check_inputs(issues: &mut Issues, prompt: Option<&str>, repo: Option<&RepoRef>, peers: &[RepoRef]) {
+    if prompt.is_some_and(|prompt| prompt.chars().count() > PROMPT_LIMIT) {
+        issues.push("prompt", format!("must have at most {PROMPT_LIMIT} character(s)"));
+    }
+    if let Some(repo) = repo {
+        check_repo(issues, "repo", repo);
+    }
+    if peers.len() > PEER_LIMIT {
+        issues.push("additionalRepos", format!("must have at most {PEER_LIMIT} item(s)"));
+    }
+    for (index, peer) in peers.iter().enumerate() {
+        let path = format!("additionalRepos.{index}");
+        check_repo(issues, &path, peer);
+        let earlier = peers[..index].iter().chain(repo);
+        if earlier.into_iter().any(|other| other.full_name.eq_ignore_ascii_case(&peer.full_name)) {
+            issues.push(format!("{path}.fullName"), format!("Duplicate repository: \"{}\"", peer.full_name));
+        }
+    }
+}
+
+fn check_repo(issues: &mut Issues, path: &str, repo: &RepoRef) {
+    if let Err(error) = repo.full_name.parse::<loopgate_api::ids::RepoFullName>() {
+        issues.push(format!("{path}.fullName"), error.to_string());
+    }
+    if let Err(error) = repo.branch.parse::<loopgate_api::ids::BranchName>() {
+        issues.push(format!("{path}.branch"), error.to_string());
+    }
+}
+
+/// Makes the record.
+pub async fn create(store: &Store, caller: &Caller, new: NewLoop) -> ApiResult<agent_loop::Model> {
+    let mut issues = Issues::default();
+    check_inputs(&mut issues, new.prompt.as_deref(), new.repo.as_ref(), &new.additional_repos);
+    issues.into_result()?;
+    let tx = store.begin().await?;
+    user::Entity::find_by_id(caller.user.id).lock_exclusive().one(&tx).await?;
+    if let Some((document, _)) = new.document {
+        release_stale(&tx, document, new.command).await?;
+    }
+    check_capacity(&tx, caller).await?;
+    repositories::authorize(&tx, caller.organization_id(), new.repo.as_ref(), &new.additional_repos).await?;
+    if let Some((document, _)) = new.document {
+        check_manual(&tx, caller, document, new.command).await?;
+        check_slot(&tx, document, new.command).await?;
+    }
+    let command = new.command;
+    match insert(&tx, caller, new).await {
+        Ok(row) => {
+            tx.commit().await?;
+            Ok(row)
+        }
+        Err(error) if is_duplicate(&error) => {
+            Err(conflict(format!("A {command} loop is already active for this document"))
+                .code("loop_already_active"))
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Loops that were never dispatched give their slot back.
+async fn release_stale(tx: &DatabaseTransaction, document: Uuid, command: LoopCommand) -> Result<(), DbErr> {
+    let stale = of_document(document, command)
+        .filter(words_in([LoopStatus::Pending, LoopStatus::Claimed]))
+        .filter(agent_loop::Column::ContainerId.is_null())
+        .filter(agent_loop::Column::CreatedAt.lt(now() - STALE_AFTER))
+        .all(tx)
+        .await?;
+    for row in stale {
+        transition::fail(tx, row.id, code::STALE_DISPATCH, "Loop was never dispatched").await?;
+    }
+    Ok(())
+}
+
+fn of_document(document: Uuid, command: LoopCommand) -> Select<agent_loop::Entity> {
+    agent_loop::Entity::find()
+        .filter(agent_loop::Column::DocumentId.eq(document))
+        .filter(agent_loop::Column::Command.eq(Word(command)))
+}
+
+fn words_in(statuses: impl IntoIterator<Item = LoopStatus>) -> Condition {
+    Condition::all().add(agent_loop::Column::Status.is_in(words(statuses)))
+}
+
+async fn check_capacity(tx: &DatabaseTransaction, caller: &Caller) -> ApiResult<()> {
+    let limit = caller.organization.settings.get("maxConcurrentLoops").and_then(Value::as_u64);
+    let limit = limit.filter(|limit| *limit > 0).unwrap_or(ACTIVE_LIMIT);
+    let active = agent_loop::Entity::find()
+        .filter(agent_loop::Column::UserId.eq(caller.user.id))
+        .filter(words_in(ACTIVE))
+        .count(tx)
+        .await?;
+    if active < limit {
+        return Ok(());
+    }
+    let text = format!(
+        "Too many active loops ({active}). Maximum {limit} concurrent loops allowed. \
+         Wait for existing loops to complete or cancel them."
+    );
+    Err(ApiError::new(http::StatusCode::TOO_MANY_REQUESTS, text))
+}
+
+async fn check_manual(
+    tx: &DatabaseTransaction,
+    caller: &Caller,
+    document: Uuid,
+    command: LoopCommand,
+) -> ApiResult<()> {
+    if command != LoopCommand::Manual {
+        return Ok(());
+    }
+    let other = agent_loop::Entity::find()
+        .filter(agent_loop::Column::DocumentId.eq(document))
+        .filter(agent_loop::Column::UserId.eq(caller.user.id))
+        .filter(words_in(ACTIVE))
+        .count(tx)
+        .await?;
+    if other == 0 { Ok(()) } else { Err(conflict("Another loop is running on this document")) }
+}
+
+async fn check_slot(tx: &DatabaseTransaction, document: Uuid, command: LoopCommand) -> ApiResult<()> {
+    if command == LoopCommand::Chat {
+        return Ok(());
+    }
+    let holder = of_document(document, command)
+        .filter(words_in(ACTIVE))
+        .order_by_desc(agent_loop::Column::CreatedAt)
+        .one(tx)
+        .await?;
+    let Some(holder) = holder else { return Ok(()) };
+    let data = json!({"loopId": holder.id, "command": command, "status": holder.status.0});
+    let text = format!("A {command} loop is already active for this document");
+    Err(ApiError::typed_conflict(&text, "loop_already_active", data))
+}
+
+async fn insert(tx: &DatabaseTransaction, caller: &Caller, new: NewLoop) -> Result<agent_loop::Model, DbErr> {
+    let running = new.command == LoopCommand::Manual;
+    let json = |error: serde_json::Error| DbErr::Json(error.to_string());
+    let repo = new.repo.map(serde_json::to_value).transpose().map_err(json)?;
+    let peers = (!new.additional_repos.is_empty()).then(|| serde_json::to_value(&new.additional_repos));
+    let row = agent_loop::ActiveModel {
+        id: Set(Uuid::now_v7()),
+        organization_id: Set(caller.organization_id()),
+        user_id: Set(caller.user.id),
+        status: Set(Word(if running { LoopStatus::Running } else { LoopStatus::Pending })),
+        command: Set(Word(new.command)),
+        harness: Set(Word(new.harness)),
+        document_id: Set(new.document.map(|(id, _)| id)),
+        document_version: Set(new.document.map(|(_, version)| version)),
+        parent_loop_id: Set(new.parent_loop_id),
+        compute_target_id: Set(new.compute_target_id),
+        artifact_slug: Set(new.artifact_slug),
+        prompt: Set(new.prompt),
+        repo: Set(repo),
+        additional_repos: Set(peers.transpose().map_err(json)?),
+        context_refs: Set(new.context_refs),
+        tokens_input: Set(0),
+        tokens_output: Set(0),
+        metadata: Set(json!({})),
+        runner_capabilities: Set(json!({})),
+        last_sequence: Set(0),
+        started_at: Set(running.then(now)),
+        created_at: Set(now()),
+        updated_at: Set(now()),
+        ..Default::default()
+    };
+    agent_loop::Entity::insert(row).exec_with_returning(tx).await
+}

@@ -1,0 +1,216 @@
+//! Takes a runner's event in: the event row, the move of the loop and everything that follows from
+//! it are one transaction.
+//!
+//! The unique index over the loop's nonces decides replays, so two requests at once cannot both
+//! pass; a failure leaves no row, and the runner repeats the event with the same nonce.
+
+use loopgate_api::event::TokenUsage;
+use loopgate_api::job::LoopStatus;
+use sea_orm::prelude::*;
+use sea_orm::sea_query::Expr;
+use sea_orm::{DatabaseTransaction, QuerySelect, UpdateMany};
+use serde_json::{Value, json};
+
+use super::completion;
+use super::runner_event::RunnerEvent;
+use super::transition::{self, ACTIVE, Moved, NewEvent};
+use crate::app::App;
+use crate::auth::Runner;
+use crate::bus::Topic;
+use crate::error::{ApiError, ApiResult, conflict, not_found};
+use crate::store::entity::agent_loop;
+use crate::store::entity::loop_event::{self, EventSource};
+use crate::store::{is_duplicate, now};
+
+/// A heartbeat is noted no more often than this, in milliseconds.
+pub const HEARTBEAT_THROTTLE: i64 = 270_000;
+
+/// What became of an event.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Received {
+    /// Stored, with its effects.
+    Stored,
+    /// The loop has ended; nothing was changed.
+    Ignored,
+}
+
+/// Takes one event in.
+pub async fn receive(app: &App, runner: &Runner, nonce: Uuid, event: RunnerEvent) -> ApiResult<Received> {
+    let loop_id = runner.row.id;
+    let tx = app.store.begin().await?;
+    let row = agent_loop::Entity::find_by_id(loop_id).lock_exclusive().one(&tx).await?;
+    let row = row.ok_or_else(|| not_found("Loop"))?;
+    if is_replay(&tx, loop_id, nonce).await? {
+        return Err(replay());
+    }
+    if row.status.0.is_terminal() && !accepted_after_end(&event, row.status.0) {
+        return Ok(Received::Ignored);
+    }
+    let stored = match take_effect(&tx, &row, event).await? {
+        Effect::Store(event) => event,
+        Effect::Ignore => return Ok(Received::Ignored),
+    };
+    let jti = runner.claims.jti;
+    let kind = stored.kind.clone();
+    let event = NewEvent {
+        kind,
+        source: EventSource::Runner,
+        event_id: format!("{jti}:{nonce}"),
+        data: stored.into_data(),
+        runner: Some((jti, nonce)),
+    };
+    match transition::append(&tx, loop_id, event).await {
+        Err(error) if is_duplicate(&error) => return Err(replay()),
+        other => other?,
+    }
+    bump_heartbeat(&tx, &row).await?;
+    tx.commit().await?;
+    app.bus.publish(Topic::Loop(loop_id));
+    Ok(Received::Stored)
+}
+
+fn replay() -> ApiError {
+    conflict("Replay detected").code("replay_detected")
+}
+
+async fn is_replay(tx: &DatabaseTransaction, loop_id: Uuid, nonce: Uuid) -> Result<bool, DbErr> {
+    let known = loop_event::Entity::find()
+        .filter(loop_event::Column::LoopId.eq(loop_id))
+        .filter(loop_event::Column::RunnerNonce.eq(nonce))
+        .count(tx)
+        .await?;
+    Ok(known > 0)
+}
+
+fn accepted_after_end(event: &RunnerEvent, status: LoopStatus) -> bool {
+    event.is_terminal()
+        || (event.kind == "support_bundle_uploaded"
+            && matches!(status, LoopStatus::Failed | LoopStatus::TimedOut))
+}
+
+/// What is to be done with the event row.
+enum Effect {
+    Store(RunnerEvent),
+    Ignore,
+}
+
+async fn take_effect(
+    tx: &DatabaseTransaction,
+    row: &agent_loop::Model,
+    event: RunnerEvent,
+) -> ApiResult<Effect> {
+    match event.kind.as_str() {
+        "started" => started(tx, row, event).await,
+        "output" => output(tx, row, event).await,
+        "completed" => completion::completed(tx, row, event)
+            .await
+            .map(|event| event.map_or(Effect::Ignore, Effect::Store)),
+        "error" => failed(tx, row, event).await,
+        "cancelled" => cancelled(tx, row, event).await,
+        _ => Ok(Effect::Store(event)),
+    }
+}
+
+async fn started(tx: &DatabaseTransaction, row: &agent_loop::Model, event: RunnerEvent) -> ApiResult<Effect> {
+    if row.status.0 == LoopStatus::Running {
+        return Ok(Effect::Store(event));
+    }
+    let session = event.text("sessionId").map(str::to_owned);
+    let columns = |update: UpdateMany<_>| match session {
+        Some(session) => update.col_expr(agent_loop::Column::SessionId, Expr::value(session)),
+        None => update,
+    };
+    settle(transition::apply(tx, row.id, LoopStatus::Running, columns).await?, event)
+}
+
+/// A refused move of a loop that has ended is silently dropped; any other is a conflict.
+fn settle(moved: Moved, event: RunnerEvent) -> ApiResult<Effect> {
+    match moved {
+        Moved::Yes => Ok(Effect::Store(event)),
+        Moved::No(from) if from.is_terminal() => Ok(Effect::Ignore),
+        Moved::No(from) => Err(conflict(format!("Invalid status transition from {}", from.as_str()))),
+    }
+}
+
+async fn output(tx: &DatabaseTransaction, row: &agent_loop::Model, event: RunnerEvent) -> ApiResult<Effect> {
+    if let Some(usage) = event.token_usage() {
+        raise_tokens(tx, row, usage).await?;
+    }
+    Ok(Effect::Store(event))
+}
+
+/// Counters only ever rise, because reports may arrive late or twice.
+async fn raise_tokens(
+    tx: &DatabaseTransaction,
+    row: &agent_loop::Model,
+    usage: TokenUsage,
+) -> Result<(), DbErr> {
+    use agent_loop::Column;
+    let count = |reported: u64, stored: i64| i64::try_from(reported).unwrap_or(i64::MAX).max(stored);
+    agent_loop::Entity::update_many()
+        .col_expr(Column::TokensInput, Expr::value(count(usage.input_tokens, row.tokens_input)))
+        .col_expr(Column::TokensOutput, Expr::value(count(usage.output_tokens, row.tokens_output)))
+        .filter(Column::Id.eq(row.id))
+        .filter(Column::Status.is_in(transition::words(ACTIVE)))
+        .exec(tx)
+        .await?;
+    Ok(())
+}
+
+async fn failed(tx: &DatabaseTransaction, row: &agent_loop::Model, event: RunnerEvent) -> ApiResult<Effect> {
+    let code = event.text("code").unwrap_or_default().to_owned();
+    if code == loopgate_api::event::code::CANCELLED {
+        let mut event = event;
+        event.kind = "cancelled".to_owned();
+        let reason = event.members.remove("message").unwrap_or(Value::Null);
+        event.members.remove("code");
+        event.members.insert("reason".to_owned(), reason);
+        return cancelled(tx, row, event).await;
+    }
+    if let Some(usage) = event.token_usage() {
+        raise_tokens(tx, row, usage).await?;
+    }
+    let to =
+        if code == loopgate_api::event::code::TIMED_OUT { LoopStatus::TimedOut } else { LoopStatus::Failed };
+    let mut error = json!({"code": code, "message": event.text("message")});
+    if let Some(result) = event.members.get("result").filter(|_| to == LoopStatus::Failed) {
+        error["result"] = result.clone();
+    }
+    let branch = event.text("branchName").map(str::to_owned);
+    let session = event.text("sessionId").map(str::to_owned);
+    let columns = |mut update: UpdateMany<_>| {
+        update = update.col_expr(agent_loop::Column::Error, Expr::value(error));
+        if let Some(branch) = branch {
+            update = update.col_expr(agent_loop::Column::BranchName, Expr::value(branch));
+        }
+        if let Some(session) = session {
+            update = update.col_expr(agent_loop::Column::SessionId, Expr::value(session));
+        }
+        update
+    };
+    settle(transition::apply(tx, row.id, to, columns).await?, event)
+}
+
+async fn cancelled(
+    tx: &DatabaseTransaction,
+    row: &agent_loop::Model,
+    event: RunnerEvent,
+) -> ApiResult<Effect> {
+    if row.status.0 == LoopStatus::Cancelled {
+        return Ok(Effect::Ignore);
+    }
+    settle(transition::apply(tx, row.id, LoopStatus::Cancelled, |update| update).await?, event)
+}
+
+async fn bump_heartbeat(tx: &DatabaseTransaction, row: &agent_loop::Model) -> Result<(), DbErr> {
+    use agent_loop::Column;
+    if row.last_runner_heartbeat_at.is_some_and(|at| now() - at < HEARTBEAT_THROTTLE) {
+        return Ok(());
+    }
+    agent_loop::Entity::update_many()
+        .col_expr(Column::LastRunnerHeartbeatAt, Expr::value(now()))
+        .filter(Column::Id.eq(row.id))
+        .exec(tx)
+        .await?;
+    Ok(())
+}

@@ -1,0 +1,40 @@
+//! Loops: how they come to be, change and end.
+//!
+//! Owns the status machine, the record of events and everything derived from them. Never talks to
+//! a desktop; that is `dispatch`.
+
+pub mod cancel;
+pub mod completion;
+pub mod cost;
+pub mod create;
+pub mod events;
+pub mod ingest;
+pub mod reaper;
+pub mod refresh;
+pub mod runner_event;
+pub mod transition;
+pub mod view;
+
+use loopgate_api::job::LoopStatus;
+use sea_orm::prelude::*;
+
+use crate::error::{ApiResult, not_found};
+use crate::store::entity::agent_loop;
+
+/// The loop of an organization, or the answer for an unknown one.
+pub async fn find(
+    db: &impl sea_orm::ConnectionTrait,
+    organization_id: Uuid,
+    id: Uuid,
+) -> ApiResult<agent_loop::Model> {
+    agent_loop::Entity::find_by_id(id)
+        .filter(agent_loop::Column::OrganizationId.eq(organization_id))
+        .one(db)
+        .await?
+        .ok_or_else(|| not_found("Loop"))
+}
+
+/// Where a loop stands; `None` when it is gone.
+pub async fn status(store: &crate::store::Store, id: Uuid) -> Result<Option<LoopStatus>, DbErr> {
+    Ok(agent_loop::Entity::find_by_id(id).one(store.reader()).await?.map(|row| row.status.0))
+}

@@ -1,0 +1,187 @@
+//! The one place where a loop's status changes.
+//!
+//! A move is one conditional update on the statuses from which it is allowed, in the transaction
+//! that also holds the event which caused it. Whoever loses a race sees the new status and decides
+//! again.
+
+use loopgate_api::job::LoopStatus;
+use sea_orm::ActiveValue::Set;
+use sea_orm::prelude::*;
+use sea_orm::sea_query::{Expr, ExprTrait, Func};
+use sea_orm::{DatabaseTransaction, QuerySelect, UpdateMany};
+use serde_json::{Value, json};
+
+use crate::store::column::Word;
+use crate::store::entity::loop_event::{self, EventSource};
+use crate::store::entity::{agent_loop, loop_token_refresh};
+use crate::store::now;
+
+/// Every status.
+pub const ALL: [LoopStatus; 7] = [
+    LoopStatus::Pending,
+    LoopStatus::Claimed,
+    LoopStatus::Running,
+    LoopStatus::Completed,
+    LoopStatus::Failed,
+    LoopStatus::Cancelled,
+    LoopStatus::TimedOut,
+];
+
+/// Statuses of a loop that still holds its slot.
+pub const ACTIVE: [LoopStatus; 3] = [LoopStatus::Pending, LoopStatus::Claimed, LoopStatus::Running];
+
+/// Statuses as a filter takes them.
+pub fn words(statuses: impl IntoIterator<Item = LoopStatus>) -> Vec<Word<LoopStatus>> {
+    statuses.into_iter().map(Word).collect()
+}
+
+/// What came of a move.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Moved {
+    /// The loop has the new status.
+    Yes,
+    /// The status that it has does not allow the move.
+    No(LoopStatus),
+}
+
+/// Moves a loop, and writes further columns in the same update.
+pub async fn apply(
+    tx: &DatabaseTransaction,
+    loop_id: Uuid,
+    to: LoopStatus,
+    columns: impl FnOnce(UpdateMany<agent_loop::Entity>) -> UpdateMany<agent_loop::Entity>,
+) -> Result<Moved, DbErr> {
+    use agent_loop::Column;
+    let at = now();
+    let from = words(ALL.into_iter().filter(|from| from.may_become(to)));
+    let mut update = agent_loop::Entity::update_many()
+        .col_expr(Column::Status, Expr::value(Word(to)))
+        .col_expr(Column::UpdatedAt, Expr::value(at));
+    if to == LoopStatus::Running {
+        update = update.col_expr(Column::StartedAt, first_of(Column::StartedAt, at));
+    }
+    if to.is_terminal() {
+        update = update
+            .col_expr(Column::CompletedAt, first_of(Column::CompletedAt, at))
+            .col_expr(Column::StartedAt, first_of(Column::StartedAt, at))
+            .col_expr(Column::ActiveTokenJti, Expr::value(None::<Uuid>))
+            .col_expr(Column::TokenExpiresAt, Expr::value(None::<i64>));
+    }
+    if to == LoopStatus::Completed {
+        update = update.col_expr(Column::Error, Expr::value(None::<Json>));
+    }
+    let moved =
+        columns(update).filter(Column::Id.eq(loop_id)).filter(Column::Status.is_in(from)).exec(tx).await?;
+    if moved.rows_affected == 0 {
+        let row = agent_loop::Entity::find_by_id(loop_id).one(tx).await?;
+        let row = row.ok_or_else(|| DbErr::RecordNotFound("loop".to_owned()))?;
+        return Ok(Moved::No(row.status.0));
+    }
+    if to.is_terminal() {
+        clear_tokens(tx, loop_id, to).await?;
+    }
+    Ok(Moved::Yes)
+}
+
+fn first_of(column: agent_loop::Column, at: i64) -> sea_orm::sea_query::SimpleExpr {
+    Func::coalesce([Expr::col(column), Expr::value(at)]).into()
+}
+
+async fn clear_tokens(tx: &DatabaseTransaction, loop_id: Uuid, to: LoopStatus) -> Result<(), DbErr> {
+    loop_token_refresh::Entity::delete_many()
+        .filter(loop_token_refresh::Column::LoopId.eq(loop_id))
+        .exec(tx)
+        .await?;
+    let event_id = format!("tokens_cleared:{}:{loop_id}", to.as_str().to_lowercase());
+    let data = json!({"eventId": event_id, "status": to.as_str()});
+    append(tx, loop_id, NewEvent::internal("tokens_cleared", event_id, data)).await?;
+    Ok(())
+}
+
+/// An event about to be stored.
+#[derive(Debug, Clone)]
+pub struct NewEvent {
+    /// Its type.
+    pub kind: String,
+    /// Who made it.
+    pub source: EventSource,
+    /// Its identity within the loop and source.
+    pub event_id: String,
+    /// Its members, without the type.
+    pub data: Value,
+    /// Slot and nonce of the runner.
+    pub runner: Option<(Uuid, Uuid)>,
+}
+
+impl NewEvent {
+    /// An event of the control plane.
+    pub fn internal(kind: &str, event_id: impl Into<String>, data: Value) -> Self {
+        Self {
+            kind: kind.to_owned(),
+            source: EventSource::Internal,
+            event_id: event_id.into(),
+            data,
+            runner: None,
+        }
+    }
+}
+
+/// Appends an event with the loop's next sequence; the update of the counter also makes writers
+/// of one loop wait for each other.
+pub async fn append(tx: &DatabaseTransaction, loop_id: Uuid, event: NewEvent) -> Result<(), DbErr> {
+    use agent_loop::Column;
+    agent_loop::Entity::update_many()
+        .col_expr(Column::LastSequence, Expr::col(Column::LastSequence).add(1))
+        .filter(Column::Id.eq(loop_id))
+        .exec(tx)
+        .await?;
+    let sequence: Option<i64> = agent_loop::Entity::find_by_id(loop_id)
+        .select_only()
+        .column(Column::LastSequence)
+        .into_tuple()
+        .one(tx)
+        .await?;
+    let row = loop_event::ActiveModel {
+        id: Set(Uuid::now_v7()),
+        loop_id: Set(loop_id),
+        sequence: Set(sequence.ok_or_else(|| DbErr::RecordNotFound("loop".to_owned()))?),
+        kind: Set(event.kind),
+        source: Set(Word(event.source)),
+        event_id: Set(event.event_id),
+        data: Set(event.data),
+        runner_token_jti: Set(event.runner.map(|(jti, _)| jti)),
+        runner_nonce: Set(event.runner.map(|(_, nonce)| nonce)),
+        created_at: Set(now()),
+    };
+    loop_event::Entity::insert(row).exec_without_returning(tx).await?;
+    Ok(())
+}
+
+/// Fails a loop for a reason of the control plane's own, and records it as an `error` event.
+/// Answers whether it moved.
+pub async fn fail(tx: &DatabaseTransaction, loop_id: Uuid, code: &str, message: &str) -> Result<bool, DbErr> {
+    end(tx, loop_id, LoopStatus::Failed, json!({"code": code, "message": message}), json!({})).await
+}
+
+/// Ends a loop badly with an error, and records it as an `error` event with further members.
+pub async fn end(
+    tx: &DatabaseTransaction,
+    loop_id: Uuid,
+    to: LoopStatus,
+    error: Value,
+    members: Value,
+) -> Result<bool, DbErr> {
+    let stored = error.clone();
+    let columns = |update: UpdateMany<_>| update.col_expr(agent_loop::Column::Error, Expr::value(stored));
+    if apply(tx, loop_id, to, columns).await? != Moved::Yes {
+        return Ok(false);
+    }
+    let mut data = error;
+    if let (Some(data), Some(members)) = (data.as_object_mut(), members.as_object()) {
+        data.extend(members.clone());
+        data.insert("timestamp".to_owned(), loopgate_api::time::now_iso().into());
+    }
+    let event_id = format!("{}:{}", to.as_str().to_lowercase(), Uuid::now_v7());
+    append(tx, loop_id, NewEvent::internal("error", event_id, data)).await?;
+    Ok(true)
+}

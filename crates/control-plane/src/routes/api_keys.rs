@@ -1,0 +1,155 @@
+//! Keys of people and desktops.
+
+use axum::extract::State;
+use sea_orm::ActiveValue::Set;
+use sea_orm::QueryOrder;
+use sea_orm::prelude::*;
+use sea_orm::sea_query::Expr;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use utoipa::ToSchema;
+
+use crate::answer::{Body, Data, Deleted, Id};
+use crate::app::App;
+use crate::auth::{Session, api_key as keys, sha256_hex};
+use crate::error::{ApiResult, Failures, Issues, Named, not_found};
+use crate::loops::view::stored;
+use crate::store::column::Word;
+use crate::store::entity::api_key::{self, KeySource};
+use crate::store::{iso, now};
+
+/// A key, never its secret.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ApiKeyRecord {
+    /// Id.
+    pub id: Uuid,
+    /// Its organization.
+    pub organization_id: Uuid,
+    /// Its owner.
+    pub user_id: Uuid,
+    /// Its name.
+    pub name: String,
+    /// What every key begins with.
+    pub key_prefix: &'static str,
+    /// ISO 8601.
+    pub expires_at: Option<String>,
+    /// `read`, `write`, `delete`, `admin`.
+    pub scopes: Vec<String>,
+    /// ISO 8601.
+    pub last_used_at: Option<String>,
+    /// ISO 8601.
+    pub created_at: String,
+    /// ISO 8601.
+    pub revoked_at: Option<String>,
+}
+
+impl From<api_key::Model> for ApiKeyRecord {
+    fn from(row: api_key::Model) -> Self {
+        Self {
+            id: row.id,
+            organization_id: row.organization_id,
+            user_id: row.user_id,
+            name: row.name,
+            key_prefix: loopgate_api::names::API_KEY_PREFIX,
+            expires_at: row.expires_at.map(iso),
+            scopes: stored(Some(&row.scopes)).unwrap_or_default(),
+            last_used_at: row.last_used_at.map(iso),
+            created_at: iso(row.created_at),
+            revoked_at: row.revoked_at.map(iso),
+        }
+    }
+}
+
+/// A new key, with its secret.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct CreatedApiKey {
+    /// The record.
+    #[serde(flatten)]
+    pub record: ApiKeyRecord,
+    /// The key itself; shown this once.
+    pub plaintext: String,
+}
+
+/// A key to be made.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct CreateApiKey {
+    /// 1 to 100 characters.
+    #[serde(default)]
+    pub name: String,
+    /// ISO 8601.
+    pub expires_at: Option<String>,
+}
+
+/// Keys of the whole organization for administrators, own ones for others; newest first.
+#[utoipa::path(get, path = "/api-keys", tag = "api-keys", responses((status = 200, body = Data<Vec<ApiKeyRecord>>), Failures))]
+pub async fn list(State(app): State<App>, Session(caller): Session) -> ApiResult<Data<Vec<ApiKeyRecord>>> {
+    let mut found =
+        api_key::Entity::find().filter(api_key::Column::OrganizationId.eq(caller.organization_id()));
+    if !caller.is_admin() {
+        found = found.filter(api_key::Column::UserId.eq(caller.user.id));
+    }
+    let rows = found.order_by_desc(api_key::Column::CreatedAt).all(app.store.reader()).await;
+    let rows = rows.map_err(Into::into).named("Failed to fetch API keys")?;
+    Ok(Data::new(rows.into_iter().map(ApiKeyRecord::from).collect()))
+}
+
+/// Makes a key and shows its secret once.
+#[utoipa::path(post, path = "/api-keys", tag = "api-keys", request_body = CreateApiKey,
+    responses((status = 200, body = Data<CreatedApiKey>), Failures))]
+pub async fn create(
+    State(app): State<App>,
+    Session(caller): Session,
+    Body(body): Body<CreateApiKey>,
+) -> ApiResult<Data<CreatedApiKey>> {
+    let expires_at = check(&body)?;
+    let plaintext = keys::fresh();
+    let row = api_key::ActiveModel {
+        id: Set(Uuid::now_v7()),
+        organization_id: Set(caller.organization_id()),
+        user_id: Set(caller.user.id),
+        name: Set(body.name),
+        key_hash: Set(sha256_hex(&plaintext)),
+        source: Set(Word(KeySource::UserCreated)),
+        scopes: Set(json!(keys::SCOPES)),
+        expires_at: Set(expires_at),
+        created_at: Set(now()),
+        ..Default::default()
+    };
+    let row = api_key::Entity::insert(row).exec_with_returning(app.store.writer()).await;
+    let row = row.map_err(Into::into).named("Failed to create API key")?;
+    Ok(Data::new(CreatedApiKey { record: row.into(), plaintext }))
+}
+
+fn check(body: &CreateApiKey) -> ApiResult<Option<i64>> {
+    let mut issues = Issues::default();
+    issues.require(!body.name.is_empty(), "name", "Name is required");
+    issues.length("name", &body.name, 0, 100);
+    let expires_at = body.expires_at.as_ref().map(|text| text.parse::<jiff::Timestamp>());
+    issues.require(!matches!(expires_at, Some(Err(_))), "expiresAt", "must be an ISO 8601 instant");
+    issues.into_result()?;
+    Ok(expires_at.and_then(Result::ok).map(|at| at.as_millisecond()))
+}
+
+/// Revokes a key at once, also for a desktop that is connected with it.
+#[utoipa::path(delete, path = "/api-keys/{id}", tag = "api-keys", params(("id" = Uuid, Path)),
+    responses((status = 200, body = Data<Deleted>), Failures))]
+pub async fn delete(State(app): State<App>, Session(caller): Session, id: Id) -> ApiResult<Data<Deleted>> {
+    let id = id.or_unknown("API key")?;
+    let mut living = api_key::Entity::update_many()
+        .col_expr(api_key::Column::RevokedAt, Expr::value(now()))
+        .filter(api_key::Column::Id.eq(id))
+        .filter(api_key::Column::OrganizationId.eq(caller.organization_id()))
+        .filter(api_key::Column::RevokedAt.is_null());
+    if !caller.is_admin() {
+        living = living.filter(api_key::Column::UserId.eq(caller.user.id));
+    }
+    let revoked =
+        living.exec(app.store.writer()).await.map_err(Into::into).named("Failed to delete API key")?;
+    if revoked.rows_affected == 0 {
+        return Err(not_found("API key"));
+    }
+    app.desktops.close_key(id);
+    Ok(Deleted::answer())
+}

@@ -1,0 +1,422 @@
+//! Requests for a desktop's gateway, sent over its connection.
+
+use std::collections::BTreeMap;
+
+use axum::extract::{FromRequestParts, Path, State};
+use axum::response::sse::Event;
+use axum::response::{IntoResponse, Response};
+use http::header::ACCEPT;
+use http::request::Parts;
+use http::{HeaderMap, StatusCode};
+use loopgate_api::link::{Cancel, Command, EventType, QueryValue};
+use sea_orm::prelude::*;
+use sea_orm::{QueryOrder, QuerySelect};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use utoipa::{IntoParams, ToSchema};
+
+use super::stream::{self, Batch, Source};
+use crate::answer::{Body, Data, Id, Query};
+use crate::app::App;
+use crate::auth::{Any, Caller, header};
+use crate::bus::Topic;
+use crate::dispatch::command::{self, NewCommand};
+use crate::dispatch::target::{find, requires_signature};
+use crate::error::{ApiError, ApiResult, Failures, Issues, Named, bad_request, not_found};
+use crate::store::entity::desktop_command::{self, CommandStatus};
+use crate::store::entity::desktop_command_event;
+use crate::store::{Store, iso};
+
+/// Operations that only the control plane itself may send.
+const RESERVED: [&str; 3] = ["browser_key_revoke", "browser_key_approval_request", "github_resync_nudge"];
+const RESERVED_PATH: &str = "/api/gateway/internal/";
+const METHODS: [&str; 5] = ["GET", "POST", "PUT", "PATCH", "DELETE"];
+const IDEMPOTENCY_KEY_LIMIT: usize = 200;
+/// Events that a stream reads at once.
+const BATCH: u64 = 500;
+
+/// A command to be made.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct CreateCommand {
+    /// Operation of the path.
+    pub operation_id: String,
+    /// `GET`, `POST`, `PUT`, `PATCH` or `DELETE`.
+    pub method: String,
+    /// Below `/api/gateway/`.
+    pub path: String,
+    /// Headers for the gateway.
+    #[serde(default)]
+    pub headers: Option<BTreeMap<String, String>>,
+    /// Query of the request.
+    #[serde(default)]
+    pub query: Option<BTreeMap<String, QueryValue>>,
+    /// Body of the request.
+    #[serde(default)]
+    pub body: Option<Value>,
+    /// Limit of the execution in milliseconds.
+    pub timeout_ms: Option<u64>,
+    /// Commands with equal keys run one after the other.
+    pub lock_key: Option<String>,
+    /// Asks the user of the desktop first.
+    pub requires_approval: Option<bool>,
+    /// Shown with the question.
+    pub approval_reason: Option<String>,
+    /// Makes repeated requests one command; 1 to 200 characters.
+    pub idempotency_key: Option<String>,
+    /// Informational.
+    pub streaming: Option<bool>,
+    /// Only together with a signature.
+    pub command_id: Option<Uuid>,
+    /// Signature of a browser key.
+    pub signature: Option<String>,
+    /// The exact text that was signed.
+    pub signature_payload: Option<String>,
+    /// Fingerprint of the browser key.
+    pub public_key_fingerprint: Option<String>,
+}
+
+/// A command that was made.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct CommandCreated {
+    /// Id.
+    pub command_id: Uuid,
+    /// Where it stands.
+    pub status: CommandStatus,
+    /// It had been made before.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub deduped: Option<bool>,
+}
+
+/// Sends a request to a desktop; one that is not connected gets it when it connects again.
+#[utoipa::path(post, path = "/compute-targets/{id}/commands", tag = "commands", params(("id" = Uuid, Path)), request_body = CreateCommand,
+    responses((status = 200, body = Data<CommandCreated>), Failures))]
+pub async fn create(
+    State(app): State<App>,
+    Any(caller): Any,
+    id: Id,
+    Body(body): Body<CreateCommand>,
+) -> ApiResult<Data<CommandCreated>> {
+    let target = find(&app.store, &caller, id.or_unknown("Compute target")?).await?;
+    check(&body)?;
+    if requires_signature(&target) {
+        return Err(bad_request("Command signing is required for this compute target"));
+    }
+    let new = NewCommand {
+        organization_id: caller.organization_id(),
+        user_id: caller.user.id,
+        target_id: target.id,
+        loop_id: None,
+        idempotency_key: body.idempotency_key.clone(),
+        request: request(body),
+    };
+    let stored = command::store(&app, new).await.named("Failed to create desktop command")?;
+    if !stored.deduplicated && command::deliver(&app, &stored.row).is_err() {
+        tracing::info!(command_id = %stored.row.id, "desktop is not connected; the command waits for it");
+    }
+    Ok(Data::new(CommandCreated {
+        command_id: stored.row.id,
+        status: stored.row.status.0,
+        deduped: stored.deduplicated.then_some(true),
+    }))
+}
+
+fn check(body: &CreateCommand) -> ApiResult<()> {
+    let mut issues = Issues::default();
+    issues.require(!body.operation_id.is_empty(), "operationId", "is required");
+    issues.require(
+        METHODS.contains(&body.method.as_str()),
+        "method",
+        "must be GET, POST, PUT, PATCH or DELETE",
+    );
+    issues.require(body.path.starts_with("/api/gateway/"), "path", "Path must target /api/gateway/*");
+    issues.require(body.timeout_ms.is_none_or(|ms| ms > 0), "timeoutMs", "must be positive");
+    if let Some(key) = &body.idempotency_key {
+        issues.length("idempotencyKey", key, 1, IDEMPOTENCY_KEY_LIMIT);
+    }
+    issues.into_result()?;
+    check_signature(body)?;
+    if RESERVED.contains(&body.operation_id.as_str()) || body.path.starts_with(RESERVED_PATH) {
+        let refused = ApiError::new(StatusCode::FORBIDDEN, "Browser key internal commands are internal");
+        return Err(refused.code("browser_key_revocation_reserved"));
+    }
+    Ok(())
+}
+
+/// No browser key can be registered yet, so no signature is good.
+fn check_signature(body: &CreateCommand) -> ApiResult<()> {
+    let fields = [&body.signature, &body.signature_payload, &body.public_key_fingerprint];
+    match (fields.iter().filter(|field| field.is_some()).count(), body.command_id) {
+        (0, None) => Ok(()),
+        (0, Some(_)) => Err(bad_request("Client command IDs require browser command signing fields")),
+        (3, None) => Err(bad_request("Signed browser commands require a client command ID")),
+        (3, Some(_)) => {
+            let refused = ApiError::new(StatusCode::FORBIDDEN, "browser_key_unregistered");
+            Err(refused.code("browser_key_unregistered"))
+        }
+        _ => Err(bad_request(
+            "signature, signaturePayload, and publicKeyFingerprint must be provided together",
+        )),
+    }
+}
+
+fn request(body: CreateCommand) -> Command {
+    Command {
+        operation_id: body.operation_id,
+        method: body.method,
+        path: body.path,
+        headers: body.headers.unwrap_or_default(),
+        query: body.query.unwrap_or_default(),
+        body: body.body,
+        timeout_ms: body.timeout_ms,
+        lock_key: body.lock_key,
+        requires_approval: body.requires_approval,
+        approval_reason: body.approval_reason,
+        streaming: body.streaming,
+        ..Command::default()
+    }
+}
+
+/// A command of an accessible desktop, named by the path.
+pub struct OfPath {
+    row: desktop_command::Model,
+}
+
+#[derive(Deserialize)]
+struct CommandPath {
+    id: String,
+    command_id: String,
+}
+
+impl OfPath {
+    async fn find(app: &App, caller: &Caller, path: &CommandPath) -> ApiResult<Self> {
+        let target = find(&app.store, caller, Id::of(&path.id).or_unknown("Compute target")?).await?;
+        let id = Id::of(&path.command_id).or_unknown("Desktop command")?;
+        let row = desktop_command::Entity::find_by_id(id)
+            .filter(desktop_command::Column::ComputeTargetId.eq(target.id))
+            .one(app.store.reader())
+            .await?;
+        row.map(|row| Self { row }).ok_or_else(|| not_found("Desktop command"))
+    }
+}
+
+impl FromRequestParts<App> for OfPath {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> ApiResult<Self> {
+        let Any(caller) = Any::from_request_parts(parts, app).await?;
+        let Path(path) = Path::<CommandPath>::from_request_parts(parts, app)
+            .await
+            .map_err(|_| not_found("Desktop command"))?;
+        Self::find(app, &caller, &path).await
+    }
+}
+
+/// A command.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct CommandRecord {
+    /// Id.
+    pub command_id: Uuid,
+    /// The desktop.
+    pub compute_target_id: Uuid,
+    /// Its operation.
+    pub operation_id: String,
+    /// Where it stands.
+    pub status: CommandStatus,
+    /// Why it failed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+    /// ISO 8601.
+    pub created_at: String,
+    /// ISO 8601.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub started_at: Option<String>,
+    /// ISO 8601.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub finished_at: Option<String>,
+    /// Number of its last event.
+    pub last_sequence_acked: i64,
+    /// As it was given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub idempotency_key: Option<String>,
+}
+
+impl From<desktop_command::Model> for CommandRecord {
+    fn from(row: desktop_command::Model) -> Self {
+        Self {
+            command_id: row.id,
+            compute_target_id: row.compute_target_id,
+            operation_id: row.operation_id,
+            status: row.status.0,
+            error: row.error,
+            created_at: iso(row.created_at),
+            started_at: row.started_at.map(iso),
+            finished_at: row.finished_at.map(iso),
+            last_sequence_acked: row.last_sequence_acked,
+            idempotency_key: row.idempotency_key,
+        }
+    }
+}
+
+/// Where a command stands.
+#[utoipa::path(get, path = "/compute-targets/{id}/commands/{command_id}", tag = "commands",
+    params(("id" = Uuid, Path), ("command_id" = Uuid, Path)),
+    responses((status = 200, body = Data<CommandRecord>), Failures))]
+pub async fn get(OfPath { row }: OfPath) -> Data<CommandRecord> {
+    Data::new(row.into())
+}
+
+/// Commands of a desktop, newest first, at most 100.
+#[utoipa::path(get, path = "/compute-targets/{id}/commands", tag = "commands", params(("id" = Uuid, Path)),
+    responses((status = 200, body = Data<Vec<CommandRecord>>), Failures))]
+pub async fn list(State(app): State<App>, Any(caller): Any, id: Id) -> ApiResult<Data<Vec<CommandRecord>>> {
+    let target = find(&app.store, &caller, id.or_unknown("Compute target")?).await?;
+    let rows = desktop_command::Entity::find()
+        .filter(desktop_command::Column::ComputeTargetId.eq(target.id))
+        .order_by_desc(desktop_command::Column::CreatedAt)
+        .limit(100)
+        .all(app.store.reader())
+        .await?;
+    Ok(Data::new(rows.into_iter().map(CommandRecord::from).collect()))
+}
+
+/// What asking for an end answers.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct CancelRequested {
+    /// Always `true`.
+    pub cancel_requested: bool,
+}
+
+/// Asks the desktop to end a command. The answer is the command's own `done` event.
+#[utoipa::path(post, path = "/compute-targets/{id}/commands/{command_id}/cancel", tag = "commands",
+    params(("id" = Uuid, Path), ("command_id" = Uuid, Path)),
+    responses((status = 200, body = Data<CancelRequested>), Failures))]
+pub async fn cancel(State(app): State<App>, OfPath { row }: OfPath) -> ApiResult<Data<CancelRequested>> {
+    let wish = Cancel { command_id: row.id.to_string(), reason: None };
+    if app.desktops.cancel(row.compute_target_id, &wish).is_err() && row.status.0 == CommandStatus::Queued {
+        command::expire(&app, row.id, "cancelled").await?;
+        app.bus.publish(Topic::Command(row.id));
+    }
+    Ok(Data::new(CancelRequested { cancel_requested: true }))
+}
+
+/// An event of a command.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct CommandEventRecord {
+    /// The command.
+    pub command_id: Uuid,
+    /// From 1, without gaps.
+    pub sequence: i64,
+    /// Its kind.
+    pub event_type: EventType,
+    /// Its content.
+    pub data: Value,
+    /// ISO 8601.
+    pub created_at: String,
+}
+
+impl From<desktop_command_event::Model> for CommandEventRecord {
+    fn from(row: desktop_command_event::Model) -> Self {
+        let kind = serde_json::from_value(Value::String(row.event_type));
+        Self {
+            command_id: row.command_id,
+            sequence: row.sequence,
+            event_type: kind.unwrap_or(EventType::Status),
+            data: row.data,
+            created_at: iso(row.created_at),
+        }
+    }
+}
+
+/// Which events are wanted.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(rename_all = "camelCase")]
+#[into_params(parameter_in = Query)]
+pub struct CommandEventQuery {
+    /// Only those after it.
+    pub after_sequence: Option<i64>,
+    /// Answers with server-sent events.
+    pub stream: Option<bool>,
+}
+
+/// Events of a command in their order, as a list or as server-sent events until the last one.
+#[utoipa::path(get, path = "/compute-targets/{id}/commands/{command_id}/events", tag = "commands",
+    params(("id" = Uuid, Path), ("command_id" = Uuid, Path), CommandEventQuery),
+    responses((status = 200, body = Data<Vec<CommandEventRecord>>), Failures))]
+pub async fn events(
+    State(app): State<App>,
+    named: ApiResult<OfPath>,
+    headers: HeaderMap,
+    Query(query): Query<CommandEventQuery>,
+) -> Response {
+    let wants_stream = query.stream == Some(true)
+        || header(&headers, ACCEPT.as_str()).is_some_and(|accept| accept.contains("text/event-stream"));
+    let after = query.after_sequence.unwrap_or(0);
+    let row = match named {
+        Ok(OfPath { row }) => row,
+        Err(error) if wants_stream => return plain(&error),
+        Err(error) => return error.into_response(),
+    };
+    if wants_stream {
+        let seen = stream::last_event_id(&headers).and_then(|id| id.parse().ok());
+        let wake = app.bus.subscribe(Topic::Command(row.id));
+        let source = CommandSource { store: app.store.clone(), command_id: row.id };
+        return stream::follow(&app, wake, source, seen.unwrap_or(after));
+    }
+    match batch(&app.store, row.id, after, u64::MAX >> 1).await {
+        Ok(rows) => {
+            Data::new(rows.into_iter().map(CommandEventRecord::from).collect::<Vec<_>>()).into_response()
+        }
+        Err(error) => ApiError::from(error).into_response(),
+    }
+}
+
+fn plain(error: &ApiError) -> Response {
+    if error.status == StatusCode::NOT_FOUND {
+        return (StatusCode::NOT_FOUND, "Not Found").into_response();
+    }
+    stream::plain(error)
+}
+
+async fn batch(
+    store: &Store,
+    command_id: Uuid,
+    after: i64,
+    limit: u64,
+) -> Result<Vec<desktop_command_event::Model>, DbErr> {
+    desktop_command_event::Entity::find()
+        .filter(desktop_command_event::Column::CommandId.eq(command_id))
+        .filter(desktop_command_event::Column::Sequence.gt(after))
+        .order_by_asc(desktop_command_event::Column::Sequence)
+        .limit(limit)
+        .all(store.reader())
+        .await
+}
+
+struct CommandSource {
+    store: Store,
+    command_id: Uuid,
+}
+
+impl Source for CommandSource {
+    async fn read(&mut self, after: i64) -> Result<Batch, DbErr> {
+        let row = desktop_command::Entity::find_by_id(self.command_id).one(self.store.reader()).await?;
+        let ended = row.is_none_or(|row| row.status.0.is_terminal());
+        let rows = batch(&self.store, self.command_id, after, BATCH).await?;
+        let whole = rows.len() < usize::try_from(BATCH).unwrap_or(usize::MAX);
+        let position = rows.last().map_or(after, |row| row.sequence);
+        let events = rows
+            .into_iter()
+            .map(|row| {
+                let sequence = row.sequence;
+                let json = serde_json::to_string(&CommandEventRecord::from(row)).unwrap_or_default();
+                Event::default().id(sequence.to_string()).data(json)
+            })
+            .collect();
+        Ok(Batch { events, position, ended: ended && whole })
+    }
+}

@@ -1,0 +1,413 @@
+//! The desktops that run loops.
+
+use std::collections::HashMap;
+
+use axum::extract::State;
+use axum::response::Response;
+use axum::response::sse::Event;
+use http::StatusCode;
+use loopgate_api::launch::Harness;
+use sea_orm::QueryOrder;
+use sea_orm::prelude::*;
+use sea_orm::sea_query::Expr;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+use utoipa::ToSchema;
+
+use super::stream::{self, Batch, Source};
+use crate::answer::{Body, Data, Deleted, Id};
+use crate::app::App;
+use crate::auth::{Any, Caller};
+use crate::bus::Topic;
+use crate::dispatch::register::{self, RegisterError, Registration};
+use crate::dispatch::target::{accessible, find_own};
+use crate::error::{ApiResult, Failures, Issues, Named, bad_request, conflict};
+use crate::loops::view::stored;
+use crate::store::column::Word;
+use crate::store::entity::{api_key, compute_target, user};
+use crate::store::{is_duplicate, iso, now};
+
+/// How a desktop is protected.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct TargetSecurity {
+    /// `protected` or `legacy_manual`.
+    pub status: &'static str,
+    /// `BOUND_DESKTOP_MANAGED_KEY`, `NO_BOUND_MANAGED_KEY` or `MISSING_GATEWAY_ID`.
+    pub reason: &'static str,
+    /// Whether it can be bettered from here.
+    pub upgrade_supported: bool,
+}
+
+/// A desktop.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ComputeTarget {
+    /// Id.
+    pub id: Uuid,
+    /// Its organization.
+    pub organization_id: Uuid,
+    /// Its owner.
+    pub user_id: Uuid,
+    /// Host name.
+    pub machine_name: String,
+    /// `darwin`, `linux` or `win32`.
+    pub platform: String,
+    /// Stable id of the installation.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gateway_id: Option<Uuid>,
+    /// Open object: versions, limits and what the desktop supports.
+    #[schema(value_type = HashMap<String, Value>)]
+    pub capabilities: Value,
+    /// Operation ids that it serves.
+    pub supported_operations: Vec<String>,
+    /// ISO 8601.
+    pub last_seen_at: String,
+    /// ISO 8601.
+    pub created_at: String,
+    /// ISO 8601.
+    pub updated_at: String,
+    /// Whether it is connected.
+    pub is_online: bool,
+    /// Whether everybody in the organization may send work to it.
+    pub is_shared_with_org: bool,
+    /// Set for desktops of somebody else.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub owner_name: Option<String>,
+    /// Which provider runs its loops.
+    pub selected_harness: Harness,
+    /// `online`, `degraded` or `paused`, as it said itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub state: Option<String>,
+    /// Commands that run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub active_commands: Option<i64>,
+    /// Commands that wait.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub queue_depth: Option<i64>,
+    /// How it is protected.
+    pub security: TargetSecurity,
+}
+
+/// Shows desktops to a person.
+async fn shown(
+    app: &App,
+    caller: &Caller,
+    rows: Vec<compute_target::Model>,
+) -> Result<Vec<ComputeTarget>, DbErr> {
+    let db = app.store.reader();
+    let owners = user::Entity::find()
+        .filter(user::Column::Id.is_in(rows.iter().map(|row| row.user_id)))
+        .all(db)
+        .await?;
+    let bound = api_key::Entity::find()
+        .filter(api_key::Column::GatewayId.is_in(rows.iter().filter_map(|row| row.gateway_id)))
+        .filter(api_key::Column::BoundPublicKey.is_not_null())
+        .filter(api_key::Column::RevokedAt.is_null())
+        .all(db)
+        .await?;
+    let show = |row: compute_target::Model| {
+        let owner = owners.iter().find(|owner| owner.id == row.user_id && owner.id != caller.user.id);
+        let protected =
+            bound.iter().any(|key| key.gateway_id == row.gateway_id && key.user_id == row.user_id);
+        target_view(row, owner.map(full_name), protected)
+    };
+    Ok(rows.into_iter().map(show).collect())
+}
+
+fn full_name(user: &user::Model) -> String {
+    let name: Vec<&str> =
+        [&user.first_name, &user.last_name].into_iter().flatten().map(String::as_str).collect();
+    if name.is_empty() { user.email.clone() } else { name.join(" ") }
+}
+
+fn target_view(row: compute_target::Model, owner_name: Option<String>, protected: bool) -> ComputeTarget {
+    let (status, reason) = match (row.gateway_id, protected) {
+        (None, _) => ("legacy_manual", "MISSING_GATEWAY_ID"),
+        (Some(_), false) => ("legacy_manual", "NO_BOUND_MANAGED_KEY"),
+        (Some(_), true) => ("protected", "BOUND_DESKTOP_MANAGED_KEY"),
+    };
+    ComputeTarget {
+        id: row.id,
+        organization_id: row.organization_id,
+        user_id: row.user_id,
+        machine_name: row.machine_name,
+        platform: row.platform,
+        gateway_id: row.gateway_id,
+        capabilities: row.capabilities,
+        supported_operations: stored(Some(&row.supported_operations)).unwrap_or_default(),
+        last_seen_at: iso(row.last_seen_at),
+        created_at: iso(row.created_at),
+        updated_at: iso(row.updated_at),
+        is_online: row.is_online,
+        is_shared_with_org: row.is_shared_with_org,
+        owner_name,
+        selected_harness: row.selected_harness.0,
+        state: row.state,
+        active_commands: row.active_commands,
+        queue_depth: row.queue_depth,
+        security: TargetSecurity { status, reason, upgrade_supported: false },
+    }
+}
+
+/// Own desktops and those shared with the organization: online first, then the one changed last.
+#[utoipa::path(get, path = "/compute-targets", tag = "compute-targets",
+    responses((status = 200, body = Data<Vec<ComputeTarget>>), Failures))]
+pub async fn list(State(app): State<App>, Any(caller): Any) -> ApiResult<Data<Vec<ComputeTarget>>> {
+    let read = async {
+        let rows = accessible(&caller)
+            .order_by_desc(compute_target::Column::IsOnline)
+            .order_by_desc(compute_target::Column::UpdatedAt)
+            .all(app.store.reader())
+            .await?;
+        Ok(shown(&app, &caller, rows).await?)
+    };
+    read.await.named("Failed to fetch compute targets").map(Data::new)
+}
+
+/// What a desktop says of itself.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct RegisterTarget {
+    /// 1 to 120 characters.
+    pub machine_name: String,
+    /// 1 to 80 characters.
+    pub platform: String,
+    /// Operation ids that it serves.
+    pub supported_operations: Vec<String>,
+    /// Open object.
+    #[serde(default)]
+    #[schema(value_type = Option<HashMap<String, Value>>)]
+    pub capabilities: Option<Map<String, Value>>,
+    /// At most 120 characters.
+    pub plugin_version: Option<String>,
+    /// Stable id of the installation.
+    pub gateway_id: Option<Uuid>,
+}
+
+/// A desktop that is registered.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct RegisteredTarget {
+    /// Id.
+    pub id: Uuid,
+    /// Host name.
+    pub machine_name: String,
+    /// Always `true`.
+    pub is_online: bool,
+}
+
+/// Registers a desktop that does not connect; one that does is registered by its hello.
+#[utoipa::path(post, path = "/compute-targets/register", tag = "compute-targets", request_body = RegisterTarget,
+    responses((status = 200, body = Data<RegisteredTarget>), Failures))]
+pub async fn register(
+    State(app): State<App>,
+    Any(caller): Any,
+    Body(body): Body<RegisterTarget>,
+) -> ApiResult<Data<RegisteredTarget>> {
+    let mut issues = Issues::default();
+    issues.length("machineName", &body.machine_name, 1, 120);
+    issues.length("platform", &body.platform, 1, 80);
+    issues.length("pluginVersion", body.plugin_version.as_deref().unwrap_or_default(), 0, 120);
+    issues.into_result()?;
+    let mut capabilities = body.capabilities.unwrap_or_default();
+    if let Some(version) = body.plugin_version {
+        capabilities.insert("pluginVersion".to_owned(), version.into());
+    }
+    let registration = Registration {
+        organization_id: caller.organization_id(),
+        user_id: caller.user.id,
+        target_id: None,
+        gateway_id: body.gateway_id,
+        machine_name: body.machine_name,
+        platform: body.platform,
+        capabilities,
+        supported_operations: body.supported_operations,
+    };
+    let row = match register::register(&app.store, registration).await {
+        Ok(row) => row,
+        Err(RegisterError::GatewayConflict) => {
+            return Err(conflict("Desktop gateway identity is already bound to another target"));
+        }
+        Err(RegisterError::Store(error)) => Err(error.into()).named("Failed to register compute target")?,
+    };
+    app.bus.publish(Topic::Targets(row.organization_id));
+    Ok(Data::new(RegisteredTarget { id: row.id, machine_name: row.machine_name, is_online: true }))
+}
+
+/// What is to be changed; at least one member.
+#[derive(Debug, Default, PartialEq, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct UpdateTarget {
+    /// 1 to 120 characters.
+    pub machine_name: Option<String>,
+    /// 1 to 80 characters.
+    pub platform: Option<String>,
+    /// Open object.
+    #[schema(value_type = Option<HashMap<String, Value>>)]
+    pub capabilities: Option<Map<String, Value>>,
+    /// Operation ids that it serves.
+    pub supported_operations: Option<Vec<String>>,
+    /// Stable id of the installation.
+    pub gateway_id: Option<Uuid>,
+    /// Which provider runs its loops.
+    pub selected_harness: Option<Harness>,
+}
+
+/// Changes a desktop of one's own.
+#[utoipa::path(put, path = "/compute-targets/{id}", tag = "compute-targets", params(("id" = Uuid, Path)), request_body = UpdateTarget,
+    responses((status = 200, body = Data<ComputeTarget>), Failures))]
+pub async fn update(
+    State(app): State<App>,
+    Any(caller): Any,
+    id: Id,
+    Body(body): Body<UpdateTarget>,
+) -> ApiResult<Data<ComputeTarget>> {
+    use compute_target::Column;
+    if body == UpdateTarget::default() {
+        return Err(bad_request("At least one field must be provided"));
+    }
+    let row = find_own(&app.store, &caller, id.or_unknown("Compute target")?).await?;
+    let mut update = compute_target::Entity::update_many()
+        .col_expr(Column::UpdatedAt, Expr::value(now()))
+        .filter(Column::Id.eq(row.id));
+    for (column, text) in [(Column::MachineName, body.machine_name), (Column::Platform, body.platform)] {
+        if let Some(text) = text {
+            update = update.col_expr(column, Expr::value(text));
+        }
+    }
+    if let Some(capabilities) = body.capabilities {
+        update = update.col_expr(Column::Capabilities, Expr::value(Value::Object(capabilities)));
+    }
+    if let Some(operations) = body.supported_operations {
+        update = update.col_expr(Column::SupportedOperations, Expr::value(json!(operations)));
+    }
+    if let Some(gateway) = body.gateway_id {
+        update = update.col_expr(Column::GatewayId, Expr::value(gateway));
+    }
+    if let Some(harness) = body.selected_harness {
+        update = update.col_expr(Column::SelectedHarness, Expr::value(Word(harness)));
+    }
+    match update.exec(app.store.writer()).await {
+        Err(error) if is_duplicate(&error) && body.gateway_id.is_some() => {
+            return Err(conflict("That Desktop gateway is already registered to another compute target"));
+        }
+        Err(error) if is_duplicate(&error) => {
+            return Err(conflict("A compute target with that machine name already exists"));
+        }
+        other => other.map_err(Into::into).named("Failed to update compute target")?,
+    };
+    one(&app, &caller, row.id).await.named("Failed to update compute target").map(Data::new)
+}
+
+async fn one(app: &App, caller: &Caller, id: Uuid) -> ApiResult<ComputeTarget> {
+    let row = find_own(&app.store, caller, id).await?;
+    let mut targets = shown(app, caller, vec![row]).await?;
+    targets.pop().ok_or_else(|| crate::error::not_found("Compute target"))
+}
+
+/// Forgets a desktop of one's own, and closes its connection. Its loops stay.
+#[utoipa::path(delete, path = "/compute-targets/{id}", tag = "compute-targets", params(("id" = Uuid, Path)),
+    responses((status = 200, body = Data<Deleted>), Failures))]
+pub async fn delete(State(app): State<App>, Any(caller): Any, id: Id) -> ApiResult<Data<Deleted>> {
+    let row = find_own(&app.store, &caller, id.or_unknown("Compute target")?).await?;
+    let deleted = compute_target::Entity::delete_by_id(row.id).exec(app.store.writer()).await;
+    deleted.map_err(Into::into).named("Failed to delete compute target")?;
+    app.desktops.close_target(row.id);
+    app.bus.publish(Topic::Targets(row.organization_id));
+    Ok(Deleted::answer())
+}
+
+/// Whether a heartbeat was noted.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct HeartbeatNoted {
+    /// Always `true`.
+    pub ok: bool,
+}
+
+/// Says that a desktop of one's own is there.
+#[utoipa::path(post, path = "/compute-targets/{id}/heartbeat", tag = "compute-targets", params(("id" = Uuid, Path)),
+    responses((status = 200, body = Data<HeartbeatNoted>), Failures))]
+pub async fn heartbeat(State(app): State<App>, Any(caller): Any, id: Id) -> ApiResult<Data<HeartbeatNoted>> {
+    let row = find_own(&app.store, &caller, id.or_unknown("Compute target")?).await?;
+    if register::set_online(&app.store, row.id, true).await? {
+        app.bus.publish(Topic::Targets(row.organization_id));
+    }
+    Ok(Data::new(HeartbeatNoted { ok: true }))
+}
+
+/// Whether a desktop is shared.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ShareTarget {
+    /// Whether everybody in the organization may send work to it.
+    pub is_shared_with_org: bool,
+}
+
+/// Whether a desktop is shared.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct SharedTarget {
+    /// Id.
+    pub id: Uuid,
+    /// Whether everybody in the organization may send work to it.
+    pub is_shared_with_org: bool,
+}
+
+/// Shares a desktop of one's own with the organization, or takes it back.
+#[utoipa::path(patch, path = "/compute-targets/{id}/sharing", tag = "compute-targets", params(("id" = Uuid, Path)), request_body = ShareTarget,
+    responses((status = 200, body = Data<SharedTarget>), Failures))]
+pub async fn share(
+    State(app): State<App>,
+    Any(caller): Any,
+    id: Id,
+    Body(body): Body<ShareTarget>,
+) -> ApiResult<Data<SharedTarget>> {
+    use compute_target::Column;
+    let row = find_own(&app.store, &caller, id.or_unknown("Compute target")?).await?;
+    compute_target::Entity::update_many()
+        .col_expr(Column::IsSharedWithOrg, Expr::value(body.is_shared_with_org))
+        .filter(Column::Id.eq(row.id))
+        .exec(app.store.writer())
+        .await?;
+    app.bus.publish(Topic::Targets(row.organization_id));
+    Ok(Data::new(SharedTarget { id: row.id, is_shared_with_org: body.is_shared_with_org }))
+}
+
+/// Desktops going on and off line, as server-sent events `{"targetId", "isOnline"}`: first where
+/// each one stands, then every change.
+#[utoipa::path(get, path = "/compute-targets/status-stream", tag = "compute-targets",
+    responses((status = 200, body = String, content_type = "text/event-stream")))]
+pub async fn status_stream(State(app): State<App>, caller: ApiResult<Any>) -> Response {
+    match caller {
+        Ok(Any(caller)) => {
+            let wake = app.bus.subscribe(Topic::Targets(caller.organization_id()));
+            let source = TargetSource { app: app.clone(), caller, known: HashMap::new() };
+            stream::follow(&app, wake, source, 0)
+        }
+        Err(error) if error.status == StatusCode::INTERNAL_SERVER_ERROR => {
+            stream::plain(&crate::error::ApiError::new(error.status, "Failed to load initial status"))
+        }
+        Err(error) => stream::plain(&error),
+    }
+}
+
+struct TargetSource {
+    app: App,
+    caller: Caller,
+    known: HashMap<Uuid, bool>,
+}
+
+impl Source for TargetSource {
+    async fn read(&mut self, after: i64) -> Result<Batch, DbErr> {
+        let rows = accessible(&self.caller).all(self.app.store.reader()).await?;
+        let mut events = Vec::new();
+        for row in rows {
+            if self.known.insert(row.id, row.is_online) != Some(row.is_online) {
+                let change = json!({"targetId": row.id, "isOnline": row.is_online});
+                events.push(Event::default().data(change.to_string()));
+            }
+        }
+        Ok(Batch { events, position: after, ended: false })
+    }
+}

@@ -1,0 +1,92 @@
+//! Reading the events of a loop.
+
+use axum::extract::State;
+use axum::response::Response;
+use axum::response::sse::Event;
+use http::HeaderMap;
+use sea_orm::DbErr;
+use uuid::Uuid;
+
+use super::stream::{self, Batch, Source};
+use crate::answer::{Data, Id, Query};
+use crate::app::App;
+use crate::auth::Session;
+use crate::bus::Topic;
+use crate::error::{ApiResult, Failures, Named};
+use crate::loops;
+use crate::loops::events::{EventList, EventQuery};
+use crate::loops::transition::ACTIVE;
+use crate::store::Store;
+
+/// All events of a loop, a page of them, or those after a known one.
+#[utoipa::path(get, path = "/loops/{id}/events", operation_id = "events", tag = "loops", params(("id" = Uuid, Path), EventQuery),
+    responses((status = 200, body = Data<EventList>), Failures))]
+pub async fn list(
+    State(app): State<App>,
+    Session(caller): Session,
+    id: Id,
+    Query(query): Query<EventQuery>,
+) -> ApiResult<Data<EventList>> {
+    let read = async {
+        let row = loops::find(app.store.reader(), caller.organization_id(), id.or_unknown("Loop")?).await?;
+        loops::events::read(&app.store, row.id, &query).await
+    };
+    read.await.named("Failed to fetch loop events").map(Data::new)
+}
+
+/// Events of a loop as they are stored, as server-sent events: everything from the beginning, or
+/// from `Last-Event-ID` on. Each `data` is a stored event; the stream closes after the loop's end.
+#[utoipa::path(get, path = "/loops/{id}/stream", tag = "loops",
+    params(("id" = Uuid, Path), ("Last-Event-ID" = Option<Uuid>, Header, description = "Id of the last event that was read")),
+    responses((status = 200, body = String, content_type = "text/event-stream"),
+        (status = 401, body = String, content_type = "text/plain"),
+        (status = 404, body = String, content_type = "text/plain")))]
+pub async fn stream(
+    State(app): State<App>,
+    session: ApiResult<Session>,
+    id: Id,
+    headers: HeaderMap,
+) -> Response {
+    let begun = async {
+        let Session(caller) = session?;
+        let id = id.or_unknown("Loop")?;
+        loops::find(app.store.reader(), caller.organization_id(), id).await?;
+        let seen = stream::last_event_id(&headers).and_then(|id| Uuid::try_parse(id).ok());
+        let wake = app.bus.subscribe(Topic::Loop(id));
+        let after = match seen {
+            Some(seen) => loops::events::position(&app.store, id, seen).await?,
+            None => 0,
+        };
+        Ok((id, wake, after))
+    };
+    match begun.await {
+        Ok((loop_id, wake, after)) => {
+            stream::follow(&app, wake, LoopSource { store: app.store.clone(), loop_id }, after)
+        }
+        Err(error) => stream::plain(&error),
+    }
+}
+
+struct LoopSource {
+    store: Store,
+    loop_id: Uuid,
+}
+
+impl Source for LoopSource {
+    async fn read(&mut self, after: i64) -> Result<Batch, DbErr> {
+        // The status is read first: a loop that had ended then has all its events in the batch.
+        let ended =
+            loops::status(&self.store, self.loop_id).await?.is_none_or(|status| !ACTIVE.contains(&status));
+        let stored = loops::events::batch(&self.store, self.loop_id, after).await?;
+        let position = stored.last().map_or(after, |event| event.sequence);
+        let whole = stored.len() < usize::try_from(loops::events::BATCH).unwrap_or(usize::MAX);
+        let events = stored
+            .iter()
+            .map(|event| {
+                let json = serde_json::to_string(event).unwrap_or_default();
+                Event::default().id(event.id.to_string()).data(json)
+            })
+            .collect();
+        Ok(Batch { events, position, ended: ended && whole })
+    }
+}

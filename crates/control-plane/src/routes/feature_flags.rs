@@ -1,0 +1,75 @@
+//! Switches of an organization.
+
+use std::collections::BTreeMap;
+
+use axum::extract::{Path, State};
+use sea_orm::ActiveValue::Set;
+use sea_orm::prelude::*;
+use sea_orm::sea_query::OnConflict;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use crate::answer::{Body, Data};
+use crate::app::App;
+use crate::auth::{Any, AnyAdmin, Caller};
+use crate::error::{ApiResult, Failures, not_found};
+use crate::store::entity::feature_flag::{self, Column};
+use crate::store::now;
+
+/// Every switch there is; all begin as off.
+const KEYS: [&str; 1] = ["mermaid-enhancements"];
+
+/// Where the switches stand.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct FeatureFlags {
+    /// By key.
+    pub flags: BTreeMap<&'static str, bool>,
+}
+
+/// Where the switches of the organization stand.
+#[utoipa::path(get, path = "/feature-flags", tag = "feature-flags", responses((status = 200, body = Data<FeatureFlags>), Failures))]
+pub async fn list(State(app): State<App>, Any(caller): Any) -> ApiResult<Data<FeatureFlags>> {
+    read(&app, &caller).await.map(Data::new)
+}
+
+async fn read(app: &App, caller: &Caller) -> ApiResult<FeatureFlags> {
+    let rows = feature_flag::Entity::find()
+        .filter(Column::OrganizationId.eq(caller.organization_id()))
+        .all(app.store.reader())
+        .await?;
+    let is_on = |key: &str| rows.iter().any(|row| row.key == key && row.enabled);
+    Ok(FeatureFlags { flags: KEYS.iter().map(|key| (*key, is_on(key))).collect() })
+}
+
+/// Where a switch is to stand.
+#[derive(Debug, Deserialize, ToSchema)]
+pub struct SetFlag {
+    /// On or off.
+    pub enabled: bool,
+}
+
+/// Turns a switch on or off for the whole organization.
+#[utoipa::path(put, path = "/feature-flags/{key}", tag = "feature-flags", params(("key" = String, Path)), request_body = SetFlag,
+    responses((status = 200, body = Data<FeatureFlags>), Failures))]
+pub async fn set(
+    State(app): State<App>,
+    AnyAdmin(caller): AnyAdmin,
+    Path(key): Path<String>,
+    Body(body): Body<SetFlag>,
+) -> ApiResult<Data<FeatureFlags>> {
+    if !KEYS.contains(&key.as_str()) {
+        return Err(not_found("Feature flag"));
+    }
+    let row = feature_flag::ActiveModel {
+        organization_id: Set(caller.organization_id()),
+        key: Set(key),
+        enabled: Set(body.enabled),
+        updated_by: Set(caller.user.id),
+        updated_at: Set(now()),
+    };
+    let known = OnConflict::columns([Column::OrganizationId, Column::Key])
+        .update_columns([Column::Enabled, Column::UpdatedBy, Column::UpdatedAt])
+        .to_owned();
+    feature_flag::Entity::insert(row).on_conflict(known).exec_without_returning(app.store.writer()).await?;
+    read(&app, &caller).await.map(Data::new)
+}

@@ -1,0 +1,35 @@
+//! The WebSocket of the desktops.
+
+use axum::extract::{Request, State};
+use axum::response::{IntoResponse, Response};
+use loopgate_api::link::KEY_VERIFICATION_PATH;
+use loopgate_api::names::API_KEY_PREFIX;
+use loopgate_link::server::{Identity, Refusal, accept, admit};
+use secrecy::ExposeSecret;
+use std::sync::Arc;
+
+use crate::app::App;
+use crate::auth::{Caller, api_key, verify_key};
+
+/// Connects a desktop. The key's proof is signed for the path under which keys are verified, not
+/// for that of the WebSocket.
+pub async fn connect(State(app): State<App>, request: Request) -> Response {
+    let (mut parts, _) = request.into_parts();
+    let admitted = admit(&mut parts, |origin| app.origins.trusts(origin)).await;
+    let (upgrade, key) = match admitted {
+        Ok(admitted) => admitted,
+        Err(refusal) => return refusal.into_response(),
+    };
+    if !key.expose_secret().starts_with(API_KEY_PREFIX) {
+        return Refusal::Unauthorized.into_response();
+    }
+    let verified = verify_key(&app, key.expose_secret(), &parts.headers, "POST", KEY_VERIFICATION_PATH).await;
+    match verified {
+        Ok(Caller { user, organization, key: Some(key), .. }) if api_key::has_scope(&key, "write") => {
+            let identity = Identity { user_id: user.id, organization_id: organization.id, key_id: key.id };
+            accept(upgrade, Arc::clone(&app.desktops), identity)
+        }
+        Err(error) if error.is_internal() => Refusal::ControlPlaneUnavailable.into_response(),
+        _ => Refusal::Unauthorized.into_response(),
+    }
+}

@@ -1,0 +1,143 @@
+//! Lets a loopback gateway find out who is signed in on a page: the page gets a challenge here,
+//! the gateway has it verified here.
+
+use axum::extract::State;
+use axum::response::IntoResponse;
+use http::header::CACHE_CONTROL;
+use http::{HeaderMap, StatusCode};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use crate::answer::{Body, Data};
+use crate::app::App;
+use crate::auth::{ApiKey, Session, header};
+use crate::error::{ApiError, ApiResult, Failures, Issues, bad_request};
+use crate::store::iso;
+
+/// Seconds that the gateway's session lives.
+const SESSION_TTL_SECONDS: u64 = 600;
+const ORIGIN_LIMIT: usize = 2048;
+const USER_AGENT_LIMIT: usize = 512;
+
+/// What the page sends.
+#[derive(Debug, Deserialize, ToSchema)]
+pub struct ChallengeRequest {
+    /// Origin of the page.
+    pub origin: String,
+}
+
+/// A challenge for the gateway.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Challenge {
+    /// To be posted to the gateway's `/gateway-auth/exchange`.
+    pub challenge_token: String,
+    /// ISO 8601; one minute from now.
+    pub expires_at: String,
+}
+
+/// What the gateway sends.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct VerifyRequest {
+    /// The challenge.
+    pub challenge_token: String,
+    /// Origin of the page that brought it.
+    pub request_origin: String,
+    /// Program that brought it.
+    pub user_agent: Option<String>,
+}
+
+/// A challenge that is good.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Verified {
+    /// Always `true`.
+    pub ok: bool,
+    /// Seconds that the gateway's session may live.
+    pub session_ttl_seconds: u64,
+    /// ISO 8601.
+    pub challenge_expires_at: String,
+}
+
+fn not_configured() -> ApiError {
+    ApiError::new(StatusCode::SERVICE_UNAVAILABLE, "Local gateway auth is not configured")
+}
+
+/// Makes a challenge for the page that asks. Never cached, also when it is refused.
+#[utoipa::path(post, path = "/compute-targets/local-auth/challenge", tag = "local-auth", request_body = ChallengeRequest,
+    responses((status = 200, body = Data<Challenge>), Failures))]
+pub async fn challenge(
+    State(app): State<App>,
+    session: ApiResult<Session>,
+    headers: HeaderMap,
+    body: ApiResult<Body<ChallengeRequest>>,
+) -> impl IntoResponse {
+    let answer = async {
+        let Session(caller) = session?;
+        if !app.challenges.is_configured() {
+            return Err(not_configured());
+        }
+        let Body(ChallengeRequest { origin }) = body?;
+        check_origins(&app, &headers, &origin)?;
+        let issued = app.challenges.issue(&app.store, caller.user.id, caller.organization_id(), &origin);
+        let (challenge_token, expires_at) = issued.await?;
+        Ok(Data::new(Challenge { challenge_token, expires_at: iso(expires_at) }))
+    };
+    ([(CACHE_CONTROL, "no-store")], answer.await)
+}
+
+fn check_origins(app: &App, headers: &HeaderMap, posted: &str) -> ApiResult<()> {
+    let mut issues = Issues::default();
+    issues.length("origin", posted, 1, ORIGIN_LIMIT);
+    issues.into_result()?;
+    if !app.origins.trusts(posted) {
+        return Err(bad_request("Origin is not trusted"));
+    }
+    match header(headers, "origin") {
+        Some(origin) if app.origins.trusts(origin) => {
+            let same = origin == posted;
+            let text = "Posted origin does not match request origin";
+            if same { Ok(()) } else { Err(ApiError::new(StatusCode::FORBIDDEN, text)) }
+        }
+        _ => Err(bad_request("Request origin is not trusted")),
+    }
+}
+
+/// Verifies a challenge for the desktop whose owner it was made for. It is used up first, so a
+/// failing attempt burns it too.
+#[utoipa::path(post, path = "/compute-targets/local-auth/verify", tag = "local-auth", request_body = VerifyRequest,
+    responses((status = 200, body = Data<Verified>), Failures))]
+pub async fn verify(
+    State(app): State<App>,
+    ApiKey(caller): ApiKey,
+    body: ApiResult<Body<VerifyRequest>>,
+) -> ApiResult<Data<Verified>> {
+    if !app.challenges.is_configured() {
+        return Err(not_configured());
+    }
+    let Body(body) = body?;
+    let mut issues = Issues::default();
+    issues.require(!body.challenge_token.is_empty(), "challengeToken", "is required");
+    issues.length("requestOrigin", &body.request_origin, 1, ORIGIN_LIMIT);
+    issues.length("userAgent", body.user_agent.as_deref().unwrap_or_default(), 0, USER_AGENT_LIMIT);
+    issues.into_result()?;
+    let refuse = |status, text: &str| Err(ApiError::new(status, text));
+    let Some(claims) = app.challenges.read(&body.challenge_token) else {
+        return refuse(StatusCode::UNAUTHORIZED, "Invalid or expired challenge token");
+    };
+    if !app.challenges.consume(&app.store, claims.jti).await? {
+        return refuse(StatusCode::FORBIDDEN, "Challenge has already been used or has expired");
+    }
+    if claims.sub != caller.user.id || claims.organization_id != caller.organization_id() {
+        return refuse(StatusCode::FORBIDDEN, "Challenge was not issued for this API key owner");
+    }
+    if claims.origin != body.request_origin {
+        return refuse(StatusCode::FORBIDDEN, "Request origin does not match challenge origin");
+    }
+    Ok(Data::new(Verified {
+        ok: true,
+        session_ttl_seconds: SESSION_TTL_SECONDS,
+        challenge_expires_at: iso(claims.exp * 1000),
+    }))
+}

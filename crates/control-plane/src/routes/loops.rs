@@ -1,0 +1,272 @@
+//! Loops: made, listed, shown, cancelled, taken up again.
+
+use axum::extract::{FromRequestParts, State};
+use http::StatusCode;
+use http::request::Parts;
+use loopgate_api::command::LoopCommand;
+use loopgate_api::job::LoopStatus;
+use loopgate_api::launch::{Harness, RepoRef};
+use sea_orm::prelude::*;
+use sea_orm::{QueryOrder, QuerySelect};
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+
+use crate::answer::{Body, Data, Id, OptionalBody, Query};
+use crate::app::App;
+use crate::auth::{Any, bearer, runner};
+use crate::error::{ApiError, ApiResult, Failures, Issues, Named, bad_request, conflict, not_found};
+use crate::loops::create::{NewLoop, create as create_loop};
+use crate::loops::view::{LoopDetail, LoopRecord, LoopStarted, RunnerView, detail, records};
+use crate::loops::{self, cancel};
+use crate::store::column::Word;
+use crate::store::entity::{agent_loop, document};
+use crate::{dispatch, documents};
+
+/// A document that is handed along.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ContextRef {
+    /// Id of the document.
+    pub source_id: Uuid,
+    /// `DOCUMENT`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub source_type: Option<String>,
+    /// `full` or `summary`.
+    pub include: String,
+}
+
+/// A loop to be made.
+#[derive(Debug, Clone, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct CreateLoop {
+    /// What it does.
+    pub command: LoopCommand,
+    /// Which provider runs it.
+    pub harness: Option<Harness>,
+    /// Id or slug of the document that it is about.
+    pub document_id: Option<String>,
+    /// At most 100 000 characters.
+    pub prompt: Option<String>,
+    /// The primary repository.
+    pub repo: Option<RepoRef>,
+    /// Peers, at most 5.
+    pub additional_repos: Option<Vec<RepoRef>>,
+    /// Documents handed along.
+    pub context_refs: Option<Vec<ContextRef>>,
+}
+
+/// Makes the record of a loop; nothing is launched.
+#[utoipa::path(post, path = "/loops", tag = "loops", request_body = CreateLoop,
+    responses((status = 200, body = Data<LoopStarted>), Failures))]
+pub async fn create(
+    State(app): State<App>,
+    Any(caller): Any,
+    Body(body): Body<CreateLoop>,
+) -> ApiResult<Data<LoopStarted>> {
+    let made = async {
+        let document = match &body.document_id {
+            Some(id) => {
+                let found = documents::find(app.store.reader(), caller.organization_id(), id).await?;
+                Some((found.id, found.current_version))
+            }
+            None => None,
+        };
+        let new = NewLoop {
+            document,
+            harness: body.harness.unwrap_or_default(),
+            prompt: body.prompt,
+            repo: body.repo,
+            additional_repos: body.additional_repos.unwrap_or_default(),
+            context_refs: body.context_refs.map(serde_json::to_value).transpose()?,
+            ..NewLoop::of(body.command)
+        };
+        create_loop(&app.store, &caller, new).await
+    };
+    let row = made.await.named("Failed to create loop")?;
+    Ok(Data::new(LoopStarted { loop_id: row.id, status: row.status.0 }))
+}
+
+/// Which loops are wanted.
+#[derive(Debug, Clone, Deserialize, IntoParams)]
+#[serde(rename_all = "camelCase")]
+#[into_params(parameter_in = Query)]
+pub struct LoopQuery {
+    /// Only this status.
+    pub status: Option<LoopStatus>,
+    /// Only this command.
+    pub command: Option<LoopCommand>,
+    /// Id or slug of a document.
+    pub document_id: Option<String>,
+    /// 1 to 200; 50 when left out.
+    pub limit: Option<u64>,
+    /// How many to leave out.
+    pub offset: Option<u64>,
+}
+
+/// Loops of the organization, newest first.
+#[utoipa::path(get, path = "/loops", tag = "loops", params(LoopQuery),
+    responses((status = 200, body = Data<Vec<LoopRecord>>), Failures))]
+pub async fn list(
+    State(app): State<App>,
+    Any(caller): Any,
+    Query(query): Query<LoopQuery>,
+) -> ApiResult<Data<Vec<LoopRecord>>> {
+    use agent_loop::Column;
+    if !query.limit.is_none_or(|limit| (1..=200).contains(&limit)) {
+        return Err(bad_request("Invalid query parameters: limit must be from 1 to 200"));
+    }
+    let read = async {
+        let db = app.store.reader();
+        let mut found =
+            agent_loop::Entity::find().filter(Column::OrganizationId.eq(caller.organization_id()));
+        if let Some(status) = query.status {
+            found = found.filter(Column::Status.eq(Word(status)));
+        }
+        if let Some(command) = query.command {
+            found = found.filter(Column::Command.eq(Word(command)));
+        }
+        if let Some(id) = &query.document_id {
+            let known: document::Model = documents::find(db, caller.organization_id(), id)
+                .await
+                .map_err(|error| if error.is_internal() { error } else { not_found("Artifact") })?;
+            found = found.filter(Column::DocumentId.eq(known.id));
+        }
+        let rows = found
+            .order_by_desc(Column::CreatedAt)
+            .order_by_desc(Column::Id)
+            .limit(query.limit.unwrap_or(50))
+            .offset(query.offset.unwrap_or(0))
+            .all(db)
+            .await?;
+        Ok(records(db, rows).await?)
+    };
+    read.await.named("Failed to fetch loops").map(Data::new)
+}
+
+/// Who may see one loop: a person of its organization, or its own runner.
+pub enum Viewer {
+    /// Sees everything.
+    Person(Box<Any>),
+    /// Sees where the loop stands.
+    Runner(Box<runner::Claims>),
+}
+
+impl FromRequestParts<App> for Viewer {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> ApiResult<Self> {
+        if bearer(&parts.headers).is_some_and(runner::looks_like_token) {
+            let runner::RunnerClaims(claims) = runner::RunnerClaims::from_request_parts(parts, app).await?;
+            return Ok(Self::Runner(Box::new(claims)));
+        }
+        Any::from_request_parts(parts, app).await.map(|any| Self::Person(Box::new(any)))
+    }
+}
+
+/// A loop as its viewer may see it.
+#[derive(Serialize, ToSchema)]
+#[serde(untagged)]
+pub enum LoopView {
+    /// For people.
+    Detail(Box<LoopDetail>),
+    /// For its runner.
+    Runner(RunnerView),
+}
+
+/// One loop. Its own runner token sees only where it stands.
+#[utoipa::path(get, path = "/loops/{id}", tag = "loops", params(("id" = Uuid, Path)),
+    responses((status = 200, body = Data<LoopDetail>), Failures))]
+pub async fn get(State(app): State<App>, viewer: Viewer, id: Id) -> ApiResult<Data<LoopView>> {
+    let read = async {
+        let db = app.store.reader();
+        match viewer {
+            Viewer::Runner(claims) => {
+                let row = runner::loop_of(&app.store, &claims).await?;
+                Ok(LoopView::Runner(RunnerView::from(&row)))
+            }
+            Viewer::Person(any) => {
+                let Any(caller) = *any;
+                let row = loops::find(db, caller.organization_id(), id.or_unknown("Loop")?).await?;
+                Ok(LoopView::Detail(Box::new(detail(db, row).await?)))
+            }
+        }
+    };
+    read.await.named("Failed to fetch loop").map(Data::new)
+}
+
+/// Stops a loop.
+#[utoipa::path(post, path = "/loops/{id}/cancel", tag = "loops", params(("id" = Uuid, Path)),
+    responses((status = 200, body = Data<LoopDetail>), Failures))]
+pub async fn cancel(State(app): State<App>, Any(caller): Any, id: Id) -> ApiResult<Data<LoopDetail>> {
+    let cancelled = async {
+        let row = loops::find(app.store.reader(), caller.organization_id(), id.or_unknown("Loop")?).await?;
+        let row = cancel::cancel(&app, row).await?;
+        Ok(detail(app.store.reader(), row).await?)
+    };
+    cancelled.await.named("Failed to cancel loop").map(Data::new)
+}
+
+/// Stops a loop; the same as cancelling it.
+#[utoipa::path(delete, path = "/loops/{id}", tag = "loops", params(("id" = Uuid, Path)),
+    responses((status = 200, body = Data<LoopDetail>), Failures))]
+pub async fn delete(app: State<App>, caller: Any, id: Id) -> ApiResult<Data<LoopDetail>> {
+    cancel(app, caller, id).await
+}
+
+/// How a loop is taken up again.
+#[derive(Debug, Clone, Default, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ResumeLoop {
+    /// The desktop; left out, the best one that is online.
+    pub compute_target_id: Option<Uuid>,
+    /// Instead of the earlier wish.
+    pub prompt: Option<String>,
+}
+
+/// Makes a child of an ended loop and launches it.
+#[utoipa::path(post, path = "/loops/{id}/resume", tag = "loops", params(("id" = Uuid, Path)), request_body = Option<ResumeLoop>,
+    responses((status = 200, body = Data<LoopStarted>), Failures))]
+pub async fn resume(
+    State(app): State<App>,
+    Any(caller): Any,
+    id: Id,
+    OptionalBody(body): OptionalBody<ResumeLoop>,
+) -> ApiResult<Data<LoopStarted>> {
+    let resumed = async {
+        let row = loops::find(app.store.reader(), caller.organization_id(), id.or_unknown("Loop")?).await?;
+        if row.user_id != caller.user.id {
+            return Err(ApiError::new(StatusCode::FORBIDDEN, "You can only resume your own loops"));
+        }
+        if !row.status.0.is_terminal() {
+            return Err(conflict(format!(
+                "Cannot resume loop in {} status. Only CANCELLED, COMPLETED, FAILED, or TIMED_OUT loops can be resumed.",
+                row.status.0.as_str()
+            )));
+        }
+        let target = dispatch::target::choose(&app, &caller, body.compute_target_id.map(Some)).await?;
+        let child = create_loop(&app.store, &caller, child_of(row, target.id, body.prompt)?).await?;
+        dispatch::launch::spawn(&app, child.id);
+        Ok(LoopStarted { loop_id: child.id, status: child.status.0 })
+    };
+    resumed.await.named("Failed to resume loop").map(Data::new)
+}
+
+fn child_of(row: agent_loop::Model, target_id: Uuid, prompt: Option<String>) -> ApiResult<NewLoop> {
+    // Peers that do not read any more must fail: dropping one would change what the loop may do.
+    let peers: Option<Vec<RepoRef>> = row.additional_repos.map(serde_json::from_value).transpose()?;
+    let mut issues = Issues::default();
+    issues.require(row.command.0.runs_on_desktop(), "command", "is not run by a desktop");
+    issues.into_result()?;
+    Ok(NewLoop {
+        harness: row.harness.0,
+        document: row.document_id.zip(row.document_version),
+        parent_loop_id: Some(row.id),
+        compute_target_id: Some(target_id),
+        artifact_slug: row.artifact_slug,
+        prompt: prompt.or(row.prompt),
+        repo: row.repo.map(serde_json::from_value).transpose()?,
+        additional_repos: peers.unwrap_or_default(),
+        context_refs: row.context_refs,
+        ..NewLoop::of(row.command.0)
+    })
+}

@@ -1,0 +1,277 @@
+//! Connects a desktop: a signed-in person makes a one-time attempt, the desktop claims it with its
+//! public key and gets a key that is bound to it.
+//!
+//! These routes answer without the envelope, and nothing of theirs may be cached.
+
+use axum::Json;
+use axum::extract::{Request, State};
+use axum::response::{IntoResponse, Response};
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use http::header::CACHE_CONTROL;
+use http::{HeaderMap, StatusCode};
+use sea_orm::ActiveValue::Set;
+use sea_orm::DatabaseTransaction;
+use sea_orm::prelude::*;
+use sea_orm::sea_query::Expr;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use crate::answer::{BODY_LIMIT, bytes};
+use crate::app::App;
+use crate::auth::{Caller, Session, api_key, header, proof, random_secret, sha256_hex};
+use crate::error::ApiError;
+use crate::store::entity::{onboarding_attempt, user};
+use crate::store::{Store, is_duplicate, iso, now};
+
+/// Milliseconds in which an attempt can be claimed.
+const ATTEMPT_TTL: i64 = 60 * 60 * 1000;
+const ORIGIN_LIMIT: usize = 2048;
+const ATTEMPT_ID_LIMIT: usize = 255;
+const PEM_LIMIT: usize = 16384;
+const PLATFORM_LIMIT: usize = 64;
+
+/// Body of a failure of these routes.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct OnboardingFailure {
+    /// Stable identifier of the case.
+    pub code: &'static str,
+    /// Whether the same request may succeed later.
+    pub retryable: bool,
+}
+
+/// A refusal with its status.
+#[derive(Debug)]
+pub struct Refused(StatusCode, OnboardingFailure);
+
+const fn refused(status: StatusCode, code: &'static str, retryable: bool) -> Refused {
+    Refused(status, OnboardingFailure { code, retryable })
+}
+
+impl IntoResponse for Refused {
+    fn into_response(self) -> Response {
+        (self.0, [(CACHE_CONTROL, "no-store")], Json(self.1)).into_response()
+    }
+}
+
+fn bare(answer: impl Serialize) -> Response {
+    ([(CACHE_CONTROL, "no-store")], Json(answer)).into_response()
+}
+
+/// What the page sends.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct AttemptRequest {
+    /// Origin of the page.
+    pub web_app_origin: String,
+    /// Accepted and ignored.
+    pub platform: Option<String>,
+}
+
+/// A one-time permission.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Attempt {
+    /// 43 characters; the desktop's only credential.
+    pub onboarding_attempt_id: String,
+    /// ISO 8601.
+    pub expires_at: String,
+}
+
+/// Makes an attempt for the person who asks.
+#[utoipa::path(post, path = "/desktop/onboarding-attempt", tag = "onboarding", request_body = AttemptRequest,
+    responses((status = 200, body = Attempt), (status = "4XX", body = OnboardingFailure)))]
+pub async fn attempt(
+    State(app): State<App>,
+    session: Result<Session, ApiError>,
+    headers: HeaderMap,
+    request: Request,
+) -> Result<Response, Refused> {
+    let persist_failed =
+        || refused(StatusCode::SERVICE_UNAVAILABLE, "ONBOARDING_ATTEMPT_PERSIST_FAILED", true);
+    let forbidden = || refused(StatusCode::FORBIDDEN, "ONBOARDING_ATTEMPT_FORBIDDEN", false);
+    let Session(caller) = session.map_err(|error| match error.status {
+        StatusCode::UNAUTHORIZED => refused(StatusCode::UNAUTHORIZED, "SESSION_REQUIRED", false),
+        StatusCode::FORBIDDEN => forbidden(),
+        _ => persist_failed(),
+    })?;
+    let invalid = || refused(StatusCode::BAD_REQUEST, "INVALID_ONBOARDING_ATTEMPT_REQUEST", false);
+    let body: AttemptRequest = read(request).await.ok_or_else(invalid)?;
+    let origin = body.web_app_origin.trim();
+    let platform = body.platform.as_deref().map(str::trim);
+    if !fits(origin, ORIGIN_LIMIT) || !platform.is_none_or(|platform| fits(platform, PLATFORM_LIMIT)) {
+        return Err(invalid());
+    }
+    if header(&headers, "origin") != Some(origin) || !app.origins.trusts(origin) {
+        return Err(forbidden());
+    }
+    let attempt = create(&app.store, &caller, origin).await.map_err(|error| {
+        tracing::error!(%error, "attempt was not stored");
+        persist_failed()
+    })?;
+    Ok(bare(attempt))
+}
+
+/// Stores a fresh attempt.
+pub async fn create(store: &Store, caller: &Caller, origin: &str) -> Result<Attempt, DbErr> {
+    create_for(store, caller.user.id, caller.organization_id(), origin).await
+}
+
+/// Stores a fresh attempt for somebody who does not ask over HTTP.
+pub async fn create_for(
+    store: &Store,
+    user_id: Uuid,
+    organization_id: Uuid,
+    origin: &str,
+) -> Result<Attempt, DbErr> {
+    let id = URL_SAFE_NO_PAD.encode(random_secret());
+    let expires_at = now() + ATTEMPT_TTL;
+    let row = onboarding_attempt::ActiveModel {
+        attempt_hash: Set(sha256_hex(&id)),
+        user_id: Set(user_id),
+        organization_id: Set(organization_id),
+        web_app_origin: Set(origin.to_owned()),
+        gateway_id: Set(None),
+        created_at: Set(now()),
+        expires_at: Set(expires_at),
+        consumed_at: Set(None),
+    };
+    onboarding_attempt::Entity::insert(row).exec_without_returning(store.writer()).await?;
+    Ok(Attempt { onboarding_attempt_id: id, expires_at: iso(expires_at) })
+}
+
+/// What the desktop sends.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct ClaimRequest {
+    /// The attempt.
+    pub onboarding_attempt_id: String,
+    /// Origin for which the attempt was made.
+    pub web_app_origin: String,
+    /// Stable id of the installation.
+    pub gateway_id: Uuid,
+    /// Ed25519 public key, SPKI PEM.
+    pub gateway_public_key_pem: Option<String>,
+    /// Older name of the same member.
+    pub gateway_public_key: Option<String>,
+}
+
+/// The desktop's key.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Claimed {
+    /// The key itself; shown this once.
+    pub api_key: String,
+    /// `DESKTOP_MANAGED`.
+    pub source: &'static str,
+    /// The installation to which it is bound.
+    pub gateway_id: Uuid,
+}
+
+/// Trades an attempt for a key that is bound to the desktop's public key. Using the attempt up and
+/// making the key are one transaction, so a failure of the storage can be tried again.
+#[utoipa::path(post, path = "/desktop/bootstrap/claim", tag = "onboarding", request_body = ClaimRequest,
+    responses((status = 200, body = Claimed), (status = "4XX", body = OnboardingFailure)))]
+pub async fn claim(State(app): State<App>, request: Request) -> Result<Response, Refused> {
+    let invalid = || refused(StatusCode::BAD_REQUEST, "INVALID_BOOTSTRAP_CLAIM_REQUEST", false);
+    let body: ClaimRequest = read(request).await.ok_or_else(invalid)?;
+    let attempt_id = body.onboarding_attempt_id.trim();
+    let pem = body.gateway_public_key_pem.or(body.gateway_public_key);
+    let pem_fits = pem.as_deref().is_none_or(|pem| fits(pem.trim(), PEM_LIMIT));
+    let sized = fits(attempt_id, ATTEMPT_ID_LIMIT) && fits(&body.web_app_origin, ORIGIN_LIMIT) && pem_fits;
+    if !sized || !app.origins.trusts(&body.web_app_origin) {
+        return Err(invalid());
+    }
+    let public_key = pem
+        .as_deref()
+        .and_then(proof::normalized_pem)
+        .ok_or_else(|| refused(StatusCode::BAD_REQUEST, "INVALID_GATEWAY_PUBLIC_KEY", false))?;
+    let claim = Claim {
+        attempt_hash: sha256_hex(attempt_id),
+        origin: body.web_app_origin,
+        gateway_id: body.gateway_id,
+        public_key,
+    };
+    let (plaintext, revoked) = issue(&app.store, claim).await?;
+    for key in revoked {
+        app.desktops.close_key(key);
+    }
+    Ok(bare(Claimed { api_key: plaintext, source: "DESKTOP_MANAGED", gateway_id: body.gateway_id }))
+}
+
+struct Claim {
+    attempt_hash: String,
+    origin: String,
+    gateway_id: Uuid,
+    public_key: String,
+}
+
+async fn issue(store: &Store, claim: Claim) -> Result<(String, Vec<Uuid>), Refused> {
+    let failed = |error: DbErr| {
+        if is_duplicate(&error) {
+            return refused(StatusCode::CONFLICT, "DESKTOP_MANAGED_KEY_ROTATION_CONFLICT", false);
+        }
+        tracing::error!(%error, "claim failed");
+        refused(StatusCode::SERVICE_UNAVAILABLE, "DESKTOP_MANAGED_KEY_ISSUANCE_FAILED", true)
+    };
+    let tx = store.begin().await.map_err(failed)?;
+    let attempt = check(&tx, &claim, failed).await?;
+    if !consume(&tx, &claim.attempt_hash, claim.gateway_id).await.map_err(failed)? {
+        return Err(spent());
+    }
+    let Claim { gateway_id, public_key, .. } = claim;
+    let rotated =
+        api_key::rotate_managed(&tx, attempt.organization_id, attempt.user_id, gateway_id, public_key);
+    let rotated = rotated.await.map_err(failed)?;
+    tx.commit().await.map_err(failed)?;
+    Ok(rotated)
+}
+
+const fn spent() -> Refused {
+    refused(StatusCode::UNAUTHORIZED, "ONBOARDING_ATTEMPT_INVALID_OR_EXPIRED", false)
+}
+
+async fn check(
+    tx: &DatabaseTransaction,
+    claim: &Claim,
+    failed: impl Fn(DbErr) -> Refused,
+) -> Result<onboarding_attempt::Model, Refused> {
+    let attempt =
+        onboarding_attempt::Entity::find_by_id(&claim.attempt_hash).one(tx).await.map_err(&failed)?;
+    let attempt = attempt.ok_or_else(spent)?;
+    let owner = user::Entity::find_by_id(attempt.user_id).one(tx).await.map_err(&failed)?;
+    if !owner.is_some_and(|owner| owner.active) {
+        return Err(refused(StatusCode::FORBIDDEN, "DESKTOP_SECURITY_UPGRADE_DISABLED", false));
+    }
+    if attempt.consumed_at.is_some() || attempt.expires_at <= now() {
+        return Err(spent());
+    }
+    if attempt.web_app_origin != claim.origin {
+        return Err(refused(StatusCode::FORBIDDEN, "ONBOARDING_ATTEMPT_ORIGIN_MISMATCH", false));
+    }
+    if attempt.gateway_id.is_some_and(|bound| bound != claim.gateway_id) {
+        return Err(refused(StatusCode::FORBIDDEN, "ONBOARDING_ATTEMPT_GATEWAY_MISMATCH", false));
+    }
+    Ok(attempt)
+}
+
+async fn consume(tx: &DatabaseTransaction, attempt_hash: &str, gateway_id: Uuid) -> Result<bool, DbErr> {
+    use onboarding_attempt::Column;
+    let consumed = onboarding_attempt::Entity::update_many()
+        .col_expr(Column::ConsumedAt, Expr::value(now()))
+        .col_expr(Column::GatewayId, Expr::value(gateway_id))
+        .filter(Column::AttemptHash.eq(attempt_hash))
+        .filter(Column::ConsumedAt.is_null())
+        .filter(Column::ExpiresAt.gt(now()))
+        .exec(tx)
+        .await?;
+    Ok(consumed.rows_affected == 1)
+}
+
+async fn read<T: serde::de::DeserializeOwned>(request: Request) -> Option<T> {
+    serde_json::from_slice(&bytes(request, BODY_LIMIT).await.ok()?).ok()
+}
+
+fn fits(text: &str, limit: usize) -> bool {
+    (1..=limit).contains(&text.chars().count())
+}

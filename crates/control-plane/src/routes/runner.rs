@@ -1,0 +1,284 @@
+//! What a desktop reports and asks about the loop that it runs, with the loop's own token.
+
+use axum::extract::{Request, State};
+use http::{HeaderMap, StatusCode};
+use loopgate_api::job::LoopStatus;
+use loopgate_api::names::EVENT_NONCE_HEADER;
+use sea_orm::QuerySelect;
+use sea_orm::prelude::*;
+use sea_orm::sea_query::Expr;
+use secrecy::ExposeSecret;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use utoipa::ToSchema;
+
+use crate::answer::{Body, Data, bytes, parse};
+use crate::app::App;
+use crate::auth::runner::{RunnerClaims, hold_slot};
+use crate::auth::{Runner, header};
+use crate::error::{ApiError, ApiResult, Failures, Issues, Named, bad_request, not_found};
+use crate::loops::ingest::{self, HEARTBEAT_THROTTLE, Received};
+use crate::loops::refresh::{Requester, refresh as refresh_token};
+use crate::loops::runner_event::RunnerEvent;
+use crate::loops::transition::words;
+use crate::storage::is_below;
+use crate::store::entity::agent_loop;
+use crate::store::{iso, now};
+
+/// Bytes of an event.
+const EVENT_LIMIT: usize = 20_000_000;
+/// Bytes of an upload.
+const UPLOAD_LIMIT: usize = 20_000_000;
+const KEYS_LIMIT: usize = 500;
+const KEY_LENGTH: usize = 1024;
+
+/// What became of an event.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct ReceivedView {
+    /// Always `true`.
+    pub received: bool,
+    /// The loop has ended; nothing was changed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ignored: Option<bool>,
+}
+
+/// Takes one event in: `{"type", …}` or `{"type", "data": {…}}`.
+#[utoipa::path(post, path = "/loops/{id}/events", tag = "runner",
+    params(("id" = Uuid, Path), ("x-loop-event-nonce" = Uuid, Header, description = "One UUID per event, kept over all its tries")),
+    request_body = HashMap<String, Value>,
+    responses((status = 200, body = Data<ReceivedView>), Failures))]
+pub async fn event(
+    State(app): State<App>,
+    runner: Runner,
+    headers: HeaderMap,
+    request: Request,
+) -> ApiResult<Data<ReceivedView>> {
+    let nonce = header(&headers, EVENT_NONCE_HEADER)
+        .ok_or_else(|| ApiError::new(StatusCode::UNAUTHORIZED, "Missing runner event nonce"))?;
+    let nonce = Uuid::try_parse(nonce).ok().filter(|_| nonce.len() == 36);
+    let nonce = nonce.ok_or_else(|| bad_request("Invalid runner event nonce"))?;
+    let body =
+        bytes(request, EVENT_LIMIT).await.map_err(|_| bad_request("Event payload too large (max 20MB)"))?;
+    let event = RunnerEvent::parse(parse(&body)?)?;
+    let received = ingest::receive(&app, &runner, nonce, event).await.named("Failed to record loop event")?;
+    let ignored = (received == Received::Ignored).then_some(true);
+    Ok(Data::new(ReceivedView { received: true, ignored }))
+}
+
+/// Whether the heartbeat was noted.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct Heartbeat {
+    /// `false` when the last one is younger than four and a half minutes.
+    pub bumped: bool,
+}
+
+/// Says that the loop's desktop is alive.
+#[utoipa::path(post, path = "/loops/{id}/heartbeat", tag = "runner", params(("id" = Uuid, Path)),
+    responses((status = 200, body = Data<Heartbeat>), (status = 410, body = crate::error::FailureBody), Failures))]
+pub async fn heartbeat(
+    State(app): State<App>,
+    RunnerClaims(claims): RunnerClaims,
+) -> ApiResult<Data<Heartbeat>> {
+    use agent_loop::Column;
+    let refuse = |code: &str| ApiError::new(StatusCode::FORBIDDEN, "Forbidden").code(code);
+    let row = agent_loop::Entity::find_by_id(claims.sub).one(app.store.reader()).await?;
+    let row = row.filter(|row| row.organization_id == claims.organization_id);
+    let row = row.ok_or_else(|| refuse("LOOP_NOT_FOUND"))?;
+    if row.status.0.is_terminal() {
+        return Err(ApiError::new(StatusCode::GONE, "Loop is no longer running").code("TERMINAL_LOOP"));
+    }
+    hold_slot(&app.store, &row, claims.jti).await?;
+    if row.status.0 != LoopStatus::Running {
+        return Err(refuse("NOT_RUNNING"));
+    }
+    if row.last_runner_heartbeat_at.is_some_and(|at| now() - at < HEARTBEAT_THROTTLE) {
+        return Ok(Data::new(Heartbeat { bumped: false }));
+    }
+    let bumped = agent_loop::Entity::update_many()
+        .col_expr(Column::LastRunnerHeartbeatAt, Expr::value(now()))
+        .filter(Column::Id.eq(row.id))
+        .filter(Column::Status.is_in(words([LoopStatus::Running])))
+        .exec(app.store.writer())
+        .await?;
+    Ok(Data::new(Heartbeat { bumped: bumped.rows_affected == 1 }))
+}
+
+/// A new token.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Refreshed {
+    /// The token.
+    pub token: String,
+    /// ISO 8601.
+    pub expires_at: String,
+    /// Its slot.
+    pub jti: Uuid,
+}
+
+/// Exchanges the token in force for a new one.
+#[utoipa::path(post, path = "/loops/{id}/refresh-token", tag = "runner", params(("id" = Uuid, Path)),
+    responses((status = 200, body = Data<Refreshed>), (status = 429, body = crate::error::FailureBody), Failures))]
+pub async fn refresh(
+    State(app): State<App>,
+    RunnerClaims(claims): RunnerClaims,
+    headers: HeaderMap,
+) -> ApiResult<Data<Refreshed>> {
+    let text = |name| header(&headers, name).map(|text| text.chars().take(200).collect());
+    let requester = Requester { idempotency_key: text("idempotency-key"), user_agent: text("user-agent") };
+    let issued = refresh_token(&app, &claims, requester).await.named("Failed to refresh token")?;
+    Ok(Data::new(Refreshed {
+        token: issued.token.expose_secret().to_owned(),
+        expires_at: iso(issued.expires_at),
+        jti: issued.jti,
+    }))
+}
+
+/// What a run has made.
+#[derive(Debug, Deserialize, ToSchema)]
+pub struct UploadArtifacts {
+    /// `plan`, `prd`, `executionResult`, `verdict`, … as JSON.
+    #[schema(value_type = HashMap<String, Value>)]
+    pub artifacts: Map<String, Value>,
+    /// Merged into the loop's metadata.
+    #[serde(default)]
+    #[schema(value_type = Option<HashMap<String, Value>>)]
+    pub metadata: Option<Map<String, Value>>,
+}
+
+/// Whether the upload was kept.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct Uploaded {
+    /// Always `true`.
+    pub stored: bool,
+}
+
+/// Keeps what a run has made until its loop completes. Members are merged, so two uploads at once
+/// lose nothing.
+#[utoipa::path(post, path = "/loops/{id}/upload-artifacts", tag = "runner", params(("id" = Uuid, Path)), request_body = UploadArtifacts,
+    responses((status = 200, body = Data<Uploaded>), Failures))]
+pub async fn upload_artifacts(
+    State(app): State<App>,
+    runner: Runner,
+    request: Request,
+) -> ApiResult<Data<Uploaded>> {
+    let body: UploadArtifacts = parse(&bytes(request, UPLOAD_LIMIT).await?)?;
+    let kept = keep(&app, runner.row.id, body);
+    kept.await.named("Failed to upload artifacts")?;
+    Ok(Data::new(Uploaded { stored: true }))
+}
+
+async fn keep(app: &App, loop_id: Uuid, body: UploadArtifacts) -> ApiResult<()> {
+    use agent_loop::Column;
+    let tx = app.store.begin().await?;
+    let row = agent_loop::Entity::find_by_id(loop_id).lock_exclusive().one(&tx).await?;
+    let row = row.ok_or_else(|| not_found("Loop"))?;
+    let merged = |stored: Option<Value>, new: Map<String, Value>| {
+        let mut members = stored.and_then(|json| json.as_object().cloned()).unwrap_or_default();
+        members.extend(new);
+        Value::Object(members)
+    };
+    agent_loop::Entity::update_many()
+        .col_expr(Column::UploadedArtifacts, Expr::value(merged(row.uploaded_artifacts, body.artifacts)))
+        .col_expr(
+            Column::Metadata,
+            Expr::value(merged(Some(row.metadata), body.metadata.unwrap_or_default())),
+        )
+        .col_expr(Column::UpdatedAt, Expr::value(now()))
+        .filter(Column::Id.eq(loop_id))
+        .exec(&tx)
+        .await?;
+    tx.commit().await?;
+    Ok(())
+}
+
+/// Files that are to be uploaded.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct UploadUrls {
+    /// 1 to 500 keys below `<orgId>/loops/<loopId>/`.
+    pub keys: Vec<String>,
+    /// Keys that may be compressed.
+    #[serde(default)]
+    pub gzip_keys: Vec<String>,
+}
+
+/// A key and its URL.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct SignedUrl {
+    /// The key.
+    pub key: String,
+    /// Good for two hours.
+    pub url: String,
+}
+
+/// Keys and their URLs.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct SignedUrls {
+    /// One for each key.
+    pub urls: Vec<SignedUrl>,
+}
+
+/// Signs one PUT for each key.
+#[utoipa::path(post, path = "/loops/{id}/upload-urls", tag = "runner", params(("id" = Uuid, Path)), request_body = UploadUrls,
+    responses((status = 200, body = Data<SignedUrls>), Failures))]
+pub async fn upload_urls(
+    State(app): State<App>,
+    runner: Runner,
+    Body(body): Body<UploadUrls>,
+) -> ApiResult<Data<SignedUrls>> {
+    let mut issues = Issues::default();
+    issues.require((1..=KEYS_LIMIT).contains(&body.keys.len()), "keys", "must have 1 to 500 items");
+    issues.require(
+        body.gzip_keys.iter().all(|key| body.keys.contains(key)),
+        "gzipKeys",
+        "must be among keys",
+    );
+    let sized = body.keys.iter().all(|key| (1..=KEY_LENGTH).contains(&key.chars().count()));
+    issues.require(sized, "keys", "must have 1 to 1024 characters each");
+    issues.into_result()?;
+    let scope = scope(runner.row.organization_id, runner.row.id);
+    if let Some(key) = body.keys.iter().find(|key| !is_below(key, &scope)) {
+        return Err(ApiError::new(StatusCode::FORBIDDEN, format!("Key \"{key}\" is outside loop scope")));
+    }
+    sign(&app, "PUT", body.keys).named("Failed to generate upload URLs")
+}
+
+fn scope(organization_id: Uuid, loop_id: Uuid) -> String {
+    format!("{organization_id}/loops/{loop_id}/")
+}
+
+fn sign(app: &App, method: &str, keys: Vec<String>) -> ApiResult<Data<SignedUrls>> {
+    let sign = |key: String| {
+        let url = app.storage.signed_url(method, &key, now())?;
+        Ok(SignedUrl { key, url })
+    };
+    let urls: ApiResult<Vec<SignedUrl>> = keys.into_iter().map(sign).collect();
+    Ok(Data::new(SignedUrls { urls: urls? }))
+}
+
+/// Files that are to be downloaded.
+#[derive(Debug, Deserialize, ToSchema)]
+pub struct DownloadUrls {
+    /// Within the loop's or its parent's prefix.
+    pub prefix: String,
+}
+
+/// Lists what lies below a prefix, and signs one GET for each.
+#[utoipa::path(post, path = "/loops/{id}/download-urls", tag = "runner", params(("id" = Uuid, Path)), request_body = DownloadUrls,
+    responses((status = 200, body = Data<SignedUrls>), Failures))]
+pub async fn download_urls(
+    State(app): State<App>,
+    runner: Runner,
+    Body(body): Body<DownloadUrls>,
+) -> ApiResult<Data<SignedUrls>> {
+    let mut issues = Issues::default();
+    issues.length("prefix", &body.prefix, 1, KEY_LENGTH);
+    issues.into_result()?;
+    let own = [Some(runner.row.id), runner.row.parent_loop_id].into_iter().flatten();
+    let allowed = own.into_iter().any(|id| is_below(&body.prefix, &scope(runner.row.organization_id, id)));
+    if !allowed {
+        return Err(ApiError::new(StatusCode::FORBIDDEN, "Prefix is outside loop scope"));
+    }
+    let keys = app.storage.list(&body.prefix).await.named("Failed to generate download URLs")?;
+    sign(&app, "GET", keys).named("Failed to generate download URLs")
+}

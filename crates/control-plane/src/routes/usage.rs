@@ -1,0 +1,223 @@
+//! What the loops of an organization have used.
+
+use axum::extract::State;
+use loopgate_api::command::LoopCommand;
+use sea_orm::prelude::*;
+use sea_orm::sea_query::{Alias, Expr, ExprTrait, SimpleExpr};
+use sea_orm::{FromQueryResult, QuerySelect};
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+
+use crate::answer::{Data, Query};
+use crate::app::App;
+use crate::auth::{Caller, Session};
+use crate::error::{ApiResult, Failures, Named, bad_request, forbidden};
+use crate::store::column::Word;
+use crate::store::entity::{agent_loop, user};
+
+/// Which loops count.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(rename_all = "camelCase")]
+#[into_params(parameter_in = Query)]
+pub struct UsageQuery {
+    /// ISO 8601 date or instant; those made since.
+    pub start_date: Option<String>,
+    /// ISO 8601 date or instant; those made until then.
+    pub end_date: Option<String>,
+    /// Only this command.
+    pub command: Option<LoopCommand>,
+}
+
+/// Use of one command.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct CommandUsage {
+    /// The command.
+    pub command: LoopCommand,
+    /// Number of loops.
+    pub loop_count: i64,
+    /// Input tokens.
+    pub tokens_input: i64,
+    /// Output tokens.
+    pub tokens_output: i64,
+    /// US dollars.
+    pub estimated_cost: f64,
+}
+
+/// Use of one person.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct UserUsage {
+    /// Id.
+    pub user_id: Uuid,
+    /// Name.
+    pub user_name: Option<String>,
+    /// E-mail address.
+    pub user_email: String,
+    /// Picture.
+    pub user_avatar_url: Option<String>,
+    /// Number of loops.
+    pub loop_count: i64,
+    /// Input tokens.
+    pub tokens_input: i64,
+    /// Output tokens.
+    pub tokens_output: i64,
+    /// US dollars.
+    pub estimated_cost: f64,
+}
+
+/// Use of an organization.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Usage {
+    /// Number of loops.
+    pub total_loops: i64,
+    /// Input tokens.
+    pub total_tokens_input: i64,
+    /// Output tokens.
+    pub total_tokens_output: i64,
+    /// US dollars.
+    pub total_estimated_cost: f64,
+    /// By command.
+    pub by_command: Vec<CommandUsage>,
+    /// By person.
+    pub by_user: Vec<UserUsage>,
+}
+
+/// Sums, and what they are of.
+#[derive(Debug, FromQueryResult)]
+struct Sums {
+    command: Word<LoopCommand>,
+    user_id: Uuid,
+    loops: i64,
+    input: i64,
+    output: i64,
+    cost: Option<f64>,
+}
+
+/// What the loops of the organization have used; for administrators.
+#[utoipa::path(get, path = "/loops/usage", operation_id = "usage", tag = "loops", params(UsageQuery),
+    responses((status = 200, body = Data<Usage>), Failures))]
+pub async fn get(
+    State(app): State<App>,
+    Session(caller): Session,
+    Query(query): Query<UsageQuery>,
+) -> ApiResult<Data<Usage>> {
+    if !caller.is_admin() {
+        return Err(forbidden());
+    }
+    let since = instant(query.start_date.as_deref(), "Invalid startDate format")?;
+    let until = instant(query.end_date.as_deref(), "Invalid endDate format")?;
+    let read = async {
+        let sums = sums(&app, &caller, since, until, query.command).await?;
+        let people = user::Entity::find()
+            .filter(user::Column::Id.is_in(sums.iter().map(|sum| sum.user_id)))
+            .all(app.store.reader())
+            .await?;
+        Ok(usage(&sums, people))
+    };
+    read.await.named("Failed to fetch loop usage").map(Data::new)
+}
+
+fn instant(text: Option<&str>, error: &str) -> ApiResult<Option<i64>> {
+    let Some(text) = text else { return Ok(None) };
+    let at = text.parse::<jiff::Timestamp>().or_else(|_| format!("{text}T00:00:00Z").parse());
+    at.map(|at| Some(at.as_millisecond())).map_err(|_| bad_request(error))
+}
+
+async fn sums(
+    app: &App,
+    caller: &Caller,
+    since: Option<i64>,
+    until: Option<i64>,
+    command: Option<LoopCommand>,
+) -> Result<Vec<Sums>, DbErr> {
+    use agent_loop::Column;
+    // A sum of integers is a decimal on PostgreSQL unless it is told otherwise.
+    let total = |column: Column| -> SimpleExpr { Expr::col(column).sum().cast_as(Alias::new("bigint")) };
+    let mut found = agent_loop::Entity::find().filter(Column::OrganizationId.eq(caller.organization_id()));
+    if let Some(since) = since {
+        found = found.filter(Column::CreatedAt.gte(since));
+    }
+    if let Some(until) = until {
+        found = found.filter(Column::CreatedAt.lte(until));
+    }
+    if let Some(command) = command {
+        found = found.filter(Column::Command.eq(Word(command)));
+    }
+    found
+        .select_only()
+        .columns([Column::Command, Column::UserId])
+        .column_as(Column::Id.count(), "loops")
+        .column_as(total(Column::TokensInput), "input")
+        .column_as(total(Column::TokensOutput), "output")
+        .column_as(Column::EstimatedCost.sum(), "cost")
+        .group_by(Column::Command)
+        .group_by(Column::UserId)
+        .into_model()
+        .all(app.store.reader())
+        .await
+}
+
+fn usage(sums: &[Sums], people: Vec<user::Model>) -> Usage {
+    let mut commands: Vec<LoopCommand> = Vec::new();
+    for sum in sums {
+        if !commands.contains(&sum.command.0) {
+            commands.push(sum.command.0);
+        }
+    }
+    let all = Total::of(sums.iter());
+    Usage {
+        total_loops: all.loops,
+        total_tokens_input: all.input,
+        total_tokens_output: all.output,
+        total_estimated_cost: all.cost,
+        by_command: commands.into_iter().map(|command| of_command(sums, command)).collect(),
+        by_user: people.into_iter().map(|person| of_person(sums, person)).collect(),
+    }
+}
+
+fn of_command(sums: &[Sums], command: LoopCommand) -> CommandUsage {
+    let total = Total::of(sums.iter().filter(|sum| sum.command.0 == command));
+    CommandUsage {
+        command,
+        loop_count: total.loops,
+        tokens_input: total.input,
+        tokens_output: total.output,
+        estimated_cost: total.cost,
+    }
+}
+
+fn of_person(sums: &[Sums], person: user::Model) -> UserUsage {
+    let total = Total::of(sums.iter().filter(|sum| sum.user_id == person.id));
+    let names = [person.first_name, person.last_name].into_iter().flatten().collect::<Vec<_>>();
+    UserUsage {
+        user_id: person.id,
+        user_name: (!names.is_empty()).then(|| names.join(" ")),
+        user_email: person.email,
+        user_avatar_url: person.avatar_url,
+        loop_count: total.loops,
+        tokens_input: total.input,
+        tokens_output: total.output,
+        estimated_cost: total.cost,
+    }
+}
+
+#[derive(Default)]
+struct Total {
+    loops: i64,
+    input: i64,
+    output: i64,
+    cost: f64,
+}
+
+impl Total {
+    fn of<'a>(sums: impl Iterator<Item = &'a Sums>) -> Self {
+        sums.fold(Self::default(), |total, sum| Self {
+            loops: total.loops + sum.loops,
+            input: total.input + sum.input,
+            output: total.output + sum.output,
+            cost: total.cost + sum.cost.unwrap_or_default(),
+        })
+    }
+}

@@ -1,0 +1,111 @@
+//! Files of loops, in a local folder, reached through signed URLs.
+//!
+//! A URL is good for one method, one key and two hours; the signature is the only credential.
+
+use std::path::Path as FsPath;
+use std::sync::Arc;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use bytes::Bytes;
+use futures_util::{StreamExt, TryStreamExt};
+use hmac::{Hmac, KeyInit, Mac};
+use object_store::local::LocalFileSystem;
+use object_store::path::Path;
+use object_store::{ObjectStore, ObjectStoreExt};
+use secrecy::{ExposeSecret, SecretString};
+use sha2::Sha256;
+use url::form_urlencoded;
+
+use crate::auth::same;
+use crate::error::{ApiError, ApiResult};
+
+/// Seconds in which a URL can be used.
+const TTL_SECONDS: i64 = 7200;
+/// Largest object, in bytes.
+pub const OBJECT_LIMIT: usize = 50 * 1024 * 1024;
+/// Objects of one listing.
+const LISTING_LIMIT: usize = 1000;
+
+/// The folder, and the key of its URLs.
+#[derive(Debug, Clone)]
+pub struct Storage {
+    objects: Arc<dyn ObjectStore>,
+    secret: SecretString,
+    origin: String,
+}
+
+impl Storage {
+    /// Opens a folder, and makes it when it is missing.
+    pub fn open(folder: &FsPath, origin: &str, secret: &SecretString) -> Result<Self, object_store::Error> {
+        std::fs::create_dir_all(folder)
+            .map_err(|source| object_store::Error::Generic { store: "local", source: Box::new(source) })?;
+        let objects = LocalFileSystem::new_with_prefix(folder)?.with_automatic_cleanup(true);
+        Ok(Self { objects: Arc::new(objects), secret: secret.clone(), origin: origin.to_owned() })
+    }
+
+    /// A URL for one method and key.
+    pub fn signed_url(&self, method: &str, key: &str, now_ms: i64) -> ApiResult<String> {
+        let expires = now_ms / 1000 + TTL_SECONDS;
+        let signature = self.signature(method, key, expires)?;
+        let query = form_urlencoded::Serializer::new(String::new())
+            .append_pair("exp", &expires.to_string())
+            .append_pair("method", method)
+            .append_pair("sig", &signature)
+            .finish();
+        let path: Vec<String> = key.split('/').map(encode).collect();
+        Ok(format!("{}/storage/{}?{query}", self.origin, path.join("/")))
+    }
+
+    /// Whether a signature is good for a request at this moment.
+    pub fn verify(&self, method: &str, key: &str, expires: i64, signature: &str, now_ms: i64) -> bool {
+        let expected = self.signature(method, key, expires).unwrap_or_default();
+        !expected.is_empty() && same(&expected, signature) && expires > now_ms / 1000
+    }
+
+    fn signature(&self, method: &str, key: &str, expires: i64) -> ApiResult<String> {
+        let mut mac = Hmac::<Sha256>::new_from_slice(self.secret.expose_secret().as_bytes())
+            .map_err(ApiError::internal)?;
+        mac.update(format!("{method}\n{key}\n{expires}").as_bytes());
+        Ok(URL_SAFE_NO_PAD.encode(mac.finalize().into_bytes()))
+    }
+
+    /// Stores an object under a key; it is there in whole or not at all.
+    pub async fn put(&self, key: &str, bytes: Bytes) -> ApiResult<()> {
+        let path = parse(key)?;
+        self.objects.put(&path, bytes.into()).await.map_err(ApiError::internal)?;
+        Ok(())
+    }
+
+    /// Reads an object; `None` when there is none.
+    pub async fn get(&self, key: &str) -> ApiResult<Option<Bytes>> {
+        match self.objects.get(&parse(key)?).await {
+            Ok(found) => Ok(Some(found.bytes().await.map_err(ApiError::internal)?)),
+            Err(object_store::Error::NotFound { .. }) => Ok(None),
+            Err(error) => Err(ApiError::internal(error)),
+        }
+    }
+
+    /// Keys below a prefix; objects above the limit are left out.
+    pub async fn list(&self, prefix: &str) -> ApiResult<Vec<String>> {
+        let path = parse(prefix)?;
+        let listed = self.objects.list(Some(&path)).take(LISTING_LIMIT).try_collect::<Vec<_>>().await;
+        let listed = listed.map_err(ApiError::internal)?;
+        let small = listed.into_iter().filter(|object| object.size <= OBJECT_LIMIT as u64);
+        Ok(small.map(|object| object.location.to_string()).collect())
+    }
+}
+
+fn parse(key: &str) -> ApiResult<Path> {
+    Path::parse(key.trim_end_matches('/')).map_err(|_| crate::error::bad_request("Invalid storage key"))
+}
+
+/// Whether a key lies below a prefix and cannot leave it.
+pub fn is_below(key: &str, prefix: &str) -> bool {
+    key.starts_with(prefix) && !key.contains("..") && !key.contains("./")
+}
+
+/// Percent-encodes one segment of a path.
+fn encode(segment: &str) -> String {
+    form_urlencoded::byte_serialize(segment.as_bytes()).collect::<String>().replace('+', "%20")
+}

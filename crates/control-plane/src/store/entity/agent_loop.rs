@@ -1,0 +1,68 @@
+//! A loop.
+
+use loopgate_api::command::LoopCommand;
+use loopgate_api::job::LoopStatus;
+use loopgate_api::launch::Harness;
+use sea_orm::entity::prelude::*;
+
+use crate::store::column::Word;
+
+#[derive(Clone, Debug, PartialEq, DeriveEntityModel)]
+#[sea_orm(table_name = "loops")]
+pub struct Model {
+    #[sea_orm(primary_key, auto_increment = false)]
+    pub id: Uuid,
+    pub organization_id: Uuid,
+    pub user_id: Uuid,
+    pub status: Word<LoopStatus>,
+    pub command: Word<LoopCommand>,
+    pub harness: Word<Harness>,
+    pub document_id: Option<Uuid>,
+    pub document_version: Option<i64>,
+    pub parent_loop_id: Option<Uuid>,
+    pub compute_target_id: Option<Uuid>,
+    pub artifact_slug: Option<String>,
+    #[sea_orm(column_type = "Text", nullable)]
+    pub prompt: Option<String>,
+    #[sea_orm(column_type = "JsonBinary", nullable)]
+    pub repo: Option<Json>,
+    #[sea_orm(column_type = "JsonBinary", nullable)]
+    pub additional_repos: Option<Json>,
+    #[sea_orm(column_type = "JsonBinary", nullable)]
+    pub context_refs: Option<Json>,
+    pub container_id: Option<String>,
+    pub s3_state_key: Option<String>,
+    pub pr_url: Option<String>,
+    pub pr_number: Option<i64>,
+    pub branch_name: Option<String>,
+    pub session_id: Option<String>,
+    pub tokens_input: i64,
+    pub tokens_output: i64,
+    #[sea_orm(column_type = "JsonBinary", nullable)]
+    pub tokens_by_model: Option<Json>,
+    pub estimated_cost: Option<f64>,
+    #[sea_orm(column_type = "JsonBinary", nullable)]
+    pub results: Option<Json>,
+    #[sea_orm(column_type = "JsonBinary", nullable)]
+    pub error: Option<Json>,
+    #[sea_orm(column_type = "JsonBinary")]
+    pub metadata: Json,
+    #[sea_orm(column_type = "JsonBinary", nullable)]
+    pub uploaded_artifacts: Option<Json>,
+    pub active_token_jti: Option<Uuid>,
+    pub last_token_jti: Option<Uuid>,
+    pub token_expires_at: Option<i64>,
+    #[sea_orm(column_type = "JsonBinary")]
+    pub runner_capabilities: Json,
+    pub last_runner_heartbeat_at: Option<i64>,
+    pub last_sequence: i64,
+    pub started_at: Option<i64>,
+    pub completed_at: Option<i64>,
+    pub created_at: i64,
+    pub updated_at: i64,
+}
+
+#[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
+pub enum Relation {}
+
+impl ActiveModelBehavior for ActiveModel {}

@@ -1,0 +1,41 @@
+//! An API key. Only its hash is stored.
+
+use sea_orm::entity::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use crate::store::column::Word;
+
+/// Who made a key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+pub enum KeySource {
+    /// A person.
+    UserCreated,
+    /// The claim of a desktop; bound to its signing key.
+    DesktopManaged,
+}
+
+#[derive(Clone, Debug, PartialEq, DeriveEntityModel)]
+#[sea_orm(table_name = "api_keys")]
+pub struct Model {
+    #[sea_orm(primary_key, auto_increment = false)]
+    pub id: Uuid,
+    pub organization_id: Uuid,
+    pub user_id: Uuid,
+    pub name: String,
+    pub key_hash: String,
+    pub source: Word<KeySource>,
+    #[sea_orm(column_type = "JsonBinary")]
+    pub scopes: Json,
+    pub gateway_id: Option<Uuid>,
+    pub bound_public_key: Option<String>,
+    pub expires_at: Option<i64>,
+    pub last_used_at: Option<i64>,
+    pub created_at: i64,
+    pub revoked_at: Option<i64>,
+}
+
+#[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
+pub enum Relation {}
+
+impl ActiveModelBehavior for ActiveModel {}

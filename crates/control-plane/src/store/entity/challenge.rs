@@ -1,0 +1,16 @@
+//! A challenge for a loopback gateway that nobody has used yet.
+
+use sea_orm::entity::prelude::*;
+
+#[derive(Clone, Debug, PartialEq, DeriveEntityModel)]
+#[sea_orm(table_name = "local_gateway_challenge_jtis")]
+pub struct Model {
+    #[sea_orm(primary_key, auto_increment = false)]
+    pub jti: Uuid,
+    pub expires_at: i64,
+}
+
+#[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
+pub enum Relation {}
+
+impl ActiveModelBehavior for ActiveModel {}

@@ -1,0 +1,36 @@
+//! A desktop that runs loops.
+
+use loopgate_api::launch::Harness;
+use sea_orm::entity::prelude::*;
+
+use crate::store::column::Word;
+
+#[derive(Clone, Debug, PartialEq, DeriveEntityModel)]
+#[sea_orm(table_name = "compute_targets")]
+pub struct Model {
+    #[sea_orm(primary_key, auto_increment = false)]
+    pub id: Uuid,
+    pub organization_id: Uuid,
+    pub user_id: Uuid,
+    pub machine_name: String,
+    pub platform: String,
+    pub gateway_id: Option<Uuid>,
+    #[sea_orm(column_type = "JsonBinary")]
+    pub capabilities: Json,
+    #[sea_orm(column_type = "JsonBinary")]
+    pub supported_operations: Json,
+    pub selected_harness: Word<Harness>,
+    pub is_online: bool,
+    pub is_shared_with_org: bool,
+    pub state: Option<String>,
+    pub active_commands: Option<i64>,
+    pub queue_depth: Option<i64>,
+    pub last_seen_at: i64,
+    pub created_at: i64,
+    pub updated_at: i64,
+}
+
+#[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
+pub enum Relation {}
+
+impl ActiveModelBehavior for ActiveModel {}

@@ -1,0 +1,51 @@
+//! A document: requirements, a feature, or the plan made from one.
+
+use loopgate_api::launch::ArtifactType;
+use sea_orm::entity::prelude::*;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use crate::store::column::Word;
+
+/// Where a document stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+pub enum DocumentStatus {
+    /// Being written.
+    Draft,
+    /// Waiting for a judgement.
+    InReview,
+    /// Sent back.
+    ChangesRequested,
+    /// Accepted.
+    Approved,
+    /// Its work is done.
+    Executed,
+    /// No longer of use.
+    Obsolete,
+}
+
+#[derive(Clone, Debug, PartialEq, DeriveEntityModel)]
+#[sea_orm(table_name = "documents")]
+pub struct Model {
+    #[sea_orm(primary_key, auto_increment = false)]
+    pub id: Uuid,
+    pub organization_id: Uuid,
+    pub user_id: Uuid,
+    pub kind: Word<ArtifactType>,
+    pub number: i64,
+    pub slug: String,
+    pub title: String,
+    pub status: Word<DocumentStatus>,
+    #[sea_orm(column_type = "JsonBinary", nullable)]
+    pub repo: Option<Json>,
+    pub source_document_id: Option<Uuid>,
+    pub current_version: i64,
+    pub created_at: i64,
+    pub updated_at: i64,
+}
+
+#[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
+pub enum Relation {}
+
+impl ActiveModelBehavior for ActiveModel {}

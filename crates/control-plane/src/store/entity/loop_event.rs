@@ -1,0 +1,38 @@
+//! An event of a loop; appended, never changed.
+
+use sea_orm::entity::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use crate::store::column::Word;
+
+/// Who made an event.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum EventSource {
+    /// The desktop.
+    Runner,
+    /// The control plane.
+    Internal,
+}
+
+#[derive(Clone, Debug, PartialEq, DeriveEntityModel)]
+#[sea_orm(table_name = "loop_events")]
+pub struct Model {
+    #[sea_orm(primary_key, auto_increment = false)]
+    pub id: Uuid,
+    pub loop_id: Uuid,
+    pub sequence: i64,
+    pub kind: String,
+    pub source: Word<EventSource>,
+    pub event_id: String,
+    #[sea_orm(column_type = "JsonBinary")]
+    pub data: Json,
+    pub runner_token_jti: Option<Uuid>,
+    pub runner_nonce: Option<Uuid>,
+    pub created_at: i64,
+}
+
+#[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
+pub enum Relation {}
+
+impl ActiveModelBehavior for ActiveModel {}

@@ -1,0 +1,24 @@
+//! The tables, one file each.
+//!
+//! Instants are milliseconds since the epoch; ids are UUIDs of version 7, made here, so their order
+//! is that of their creation.
+
+pub mod agent_loop;
+pub mod api_key;
+pub mod challenge;
+pub mod compute_target;
+pub mod desktop_command;
+pub mod desktop_command_event;
+pub mod document;
+pub mod document_counter;
+pub mod document_version;
+pub mod feature_flag;
+pub mod loop_event;
+pub mod loop_token_refresh;
+pub mod onboarding_attempt;
+pub mod organization;
+pub mod pull_request;
+pub mod repository;
+pub mod session;
+pub mod sign_in_link;
+pub mod user;

@@ -1,0 +1,39 @@
+//! A person in one organization; the same person in two has two rows.
+
+use sea_orm::entity::prelude::*;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use crate::store::column::Word;
+
+/// What a member may do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub enum Role {
+    /// Administers the organization.
+    #[serde(rename = "org:admin")]
+    Admin,
+    /// Works in it.
+    #[serde(rename = "org:member")]
+    Member,
+}
+
+#[derive(Clone, Debug, PartialEq, DeriveEntityModel)]
+#[sea_orm(table_name = "users")]
+pub struct Model {
+    #[sea_orm(primary_key, auto_increment = false)]
+    pub id: Uuid,
+    pub organization_id: Uuid,
+    pub email: String,
+    pub first_name: Option<String>,
+    pub last_name: Option<String>,
+    pub avatar_url: Option<String>,
+    pub active: bool,
+    pub role: Word<Role>,
+    pub preferred_compute_target_id: Option<Uuid>,
+    pub created_at: i64,
+}
+
+#[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
+pub enum Relation {}
+
+impl ActiveModelBehavior for ActiveModel {}

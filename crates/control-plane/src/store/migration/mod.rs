@@ -1,0 +1,72 @@
+//! The steps that bring a database to the present schema, oldest first.
+//!
+//! A step that has been released is never changed; a new need is a new step. Statements are built,
+//! not written, so that both engines understand them.
+
+mod accounts;
+mod documents;
+mod indexes;
+mod loops;
+mod targets;
+
+use sea_orm_migration::prelude::*;
+
+/// Applies the steps that a database lacks.
+pub struct Migrator;
+
+#[async_trait::async_trait]
+impl MigratorTrait for Migrator {
+    fn migrations() -> Vec<Box<dyn MigrationTrait>> {
+        vec![Box::new(FirstTables)]
+    }
+}
+
+struct FirstTables;
+
+impl MigrationName for FirstTables {
+    fn name(&self) -> &'static str {
+        "m0001_first_tables"
+    }
+}
+
+#[async_trait::async_trait]
+impl MigrationTrait for FirstTables {
+    async fn up(&self, manager: &SchemaManager) -> Result<(), DbErr> {
+        let tables = [accounts::tables(), targets::tables(), documents::tables(), loops::tables()];
+        for table in tables.into_iter().flatten() {
+            manager.create_table(table).await?;
+        }
+        for index in indexes::first() {
+            manager.create_index(index).await?;
+        }
+        Ok(())
+    }
+
+    fn use_transaction(&self) -> Option<bool> {
+        Some(true)
+    }
+}
+
+/// An empty table with its primary key.
+fn table(name: &'static str, key: &[&'static str]) -> TableCreateStatement {
+    let mut primary = Index::create();
+    for column in key {
+        primary.col(*column);
+    }
+    Table::create().table(name).primary_key(&mut primary).to_owned()
+}
+
+/// A reference to the `id` of another table.
+fn references(
+    table: &'static str,
+    column: &'static str,
+    target: &'static str,
+    on_delete: ForeignKeyAction,
+) -> ForeignKeyCreateStatement {
+    ForeignKey::create()
+        .name(format!("fk_{table}_{column}"))
+        .from(table, column)
+        .to(target, "id")
+        .on_delete(on_delete)
+        .to_owned()
+}

@@ -1,0 +1,117 @@
+//! Somebody who calls the service, and the answer.
+
+use axum::Router;
+use axum::body::Body;
+use http::{HeaderMap, Request, StatusCode};
+use http_body_util::BodyExt;
+use serde_json::Value;
+use tower::ServiceExt;
+use uuid::Uuid;
+
+/// A caller with headers of its own.
+#[derive(Clone)]
+pub struct Client {
+    router: Router,
+    headers: Vec<(String, String)>,
+}
+
+/// An answer.
+#[derive(Debug)]
+pub struct Reply {
+    pub status: StatusCode,
+    pub headers: HeaderMap,
+    pub text: String,
+    /// Null when the body is no JSON.
+    pub json: Value,
+}
+
+impl Reply {
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.headers.get(name)?.to_str().ok()
+    }
+
+    /// A member of `data`.
+    pub fn data(&self, name: &str) -> &Value {
+        &self.json["data"][name]
+    }
+
+    /// Status, error text and code of a failure.
+    pub fn failure(&self) -> (u16, &str, &str) {
+        assert_eq!(self.json["success"], false, "{}", self.text);
+        let text = |name: &str| self.json[name].as_str().unwrap_or_default();
+        (self.status.as_u16(), text("error"), text("code"))
+    }
+
+    /// Status and error text of a failure.
+    pub fn refused(&self) -> (u16, &str) {
+        let (status, error, _) = self.failure();
+        (status, error)
+    }
+}
+
+impl Client {
+    pub fn new(router: Router) -> Self {
+        Self { router, headers: vec![("host".to_owned(), "127.0.0.1:19440".to_owned())] }
+    }
+
+    /// The same caller with another value of a header.
+    pub fn with_header(&self, name: &str, value: &str) -> Self {
+        let mut client = self.without(name);
+        client.headers.push((name.to_owned(), value.to_owned()));
+        client
+    }
+
+    /// The same caller without a header.
+    pub fn without(&self, name: &str) -> Self {
+        let mut client = self.clone();
+        client.headers.retain(|(own, _)| own != name);
+        client
+    }
+
+    pub fn with_bearer(&self, token: &str) -> Self {
+        self.with_header("authorization", &format!("Bearer {token}"))
+    }
+
+    pub async fn get(&self, path: &str) -> Reply {
+        self.send("GET", path, None).await
+    }
+
+    pub async fn post(&self, path: &str, body: Value) -> Reply {
+        self.send("POST", path, Some(body.to_string())).await
+    }
+
+    pub async fn delete(&self, path: &str) -> Reply {
+        self.send("DELETE", path, None).await
+    }
+
+    /// Posts an event with a nonce of its own.
+    pub async fn event(&self, loop_id: Uuid, body: Value) -> Reply {
+        self.event_with(loop_id, Uuid::new_v4(), body).await
+    }
+
+    pub async fn event_with(&self, loop_id: Uuid, nonce: Uuid, body: Value) -> Reply {
+        let client = self.with_header("x-loop-event-nonce", &nonce.to_string());
+        client.post(&format!("/loops/{loop_id}/events"), body).await
+    }
+
+    pub async fn send(&self, method: &str, path: &str, body: Option<String>) -> Reply {
+        let response = self.response(method, path, body).await;
+        let (parts, body) = response.into_parts();
+        let text = String::from_utf8_lossy(&body.collect().await.unwrap().to_bytes()).into_owned();
+        let json = serde_json::from_str(&text).unwrap_or_default();
+        Reply { status: parts.status, headers: parts.headers, text, json }
+    }
+
+    /// The answer with its body still to be read.
+    pub async fn response(&self, method: &str, path: &str, body: Option<String>) -> http::Response<Body> {
+        let mut request = Request::builder().method(method).uri(path);
+        for (name, value) in &self.headers {
+            request = request.header(name, value);
+        }
+        if body.is_some() {
+            request = request.header("content-type", "application/json");
+        }
+        let request = request.body(Body::from(body.unwrap_or_default())).unwrap();
+        self.router.clone().oneshot(request).await.unwrap()
+    }
+}

@@ -1,0 +1,145 @@
+//! Reading events: pages, increments, and the stream.
+
+use std::time::Duration;
+
+use axum::body::Body;
+use http_body_util::BodyExt;
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+use super::{Client, Plane};
+
+/// A stream as it is read, event by event.
+struct Stream(Body, String);
+
+impl Stream {
+    async fn open(client: &Client, id: Uuid) -> Self {
+        let response = client.response("GET", &format!("/loops/{id}/stream"), None).await;
+        assert_eq!(response.status(), 200);
+        assert_eq!(response.headers()["content-type"], "text/event-stream");
+        Self(response.into_body(), String::new())
+    }
+
+    /// The next event with its id; `None` when the stream has ended.
+    async fn next(&mut self) -> Option<(String, Value)> {
+        loop {
+            if let Some((event, rest)) = self.1.split_once("\n\n") {
+                let (event, rest) = (event.to_owned(), rest.to_owned());
+                self.1 = rest;
+                let field =
+                    |name: &str| event.lines().find_map(|line| line.strip_prefix(name)).map(str::to_owned);
+                let Some(data) = field("data: ") else { continue };
+                return Some((field("id: ")?, serde_json::from_str(&data).unwrap()));
+            }
+            let frame = tokio::time::timeout(Duration::from_secs(10), self.0.frame()).await.unwrap()?;
+            let bytes = frame.unwrap().into_data().unwrap();
+            self.1.push_str(std::str::from_utf8(&bytes).unwrap());
+        }
+    }
+
+    async fn kinds(mut self) -> Vec<String> {
+        let mut kinds = Vec::new();
+        while let Some((_, event)) = self.next().await {
+            kinds.push(event["type"].as_str().unwrap().to_owned());
+        }
+        kinds
+    }
+}
+
+#[tokio::test]
+async fn a_live_stream_shows_what_was_and_what_comes_and_ends_with_the_loop() {
+    let plane = Plane::start().await;
+    let owner = plane.owner().await;
+    let (id, runner) = plane.running("PLAN").await;
+    runner.event(id, json!({"type": "started"})).await;
+    let mut stream = Stream::open(&owner, id).await;
+    assert_eq!(stream.next().await.unwrap().1["type"], "started");
+
+    runner.event(id, json!({"type": "output", "chunk": "one"})).await;
+    let (seen, event) = stream.next().await.unwrap();
+    assert_eq!((&event["chunk"], &event["sequence"], &event["id"]), (&json!("one"), &json!(2), &json!(seen)));
+    drop(stream);
+
+    // What happens while nobody reads is not lost.
+    runner.event(id, json!({"type": "output", "chunk": "two"})).await;
+    let mut resumed = Stream::open(&owner.with_header("last-event-id", &seen), id).await;
+    assert_eq!(resumed.next().await.unwrap().1["chunk"], "two");
+    runner.event(id, json!({"type": "error", "code": "PROCESS_FAILED", "message": "x"})).await;
+    assert_eq!(resumed.kinds().await, ["tokens_cleared", "error"]);
+    assert_eq!(
+        Stream::open(&owner, id).await.kinds().await,
+        ["started", "output", "output", "tokens_cleared", "error"]
+    );
+}
+
+#[tokio::test]
+async fn a_long_history_is_streamed_whole() {
+    let plane = Plane::start().await;
+    let (id, runner) = plane.running("PLAN").await;
+    runner.event(id, json!({"type": "started"})).await;
+    for n in 0..1_050 {
+        assert_eq!(runner.event(id, json!({"type": "output", "chunk": n.to_string()})).await.status, 200);
+    }
+    plane.owner().await.post(&format!("/loops/{id}/cancel"), json!({})).await;
+    let kinds = Stream::open(&plane.owner().await, id).await.kinds().await;
+    assert_eq!(kinds.len(), 1_053);
+    assert_eq!(kinds.last().unwrap(), "cancelled");
+}
+
+#[tokio::test]
+async fn failures_of_a_stream_are_plain_text() {
+    let plane = Plane::start().await;
+    let (id, _) = plane.running("PLAN").await;
+    let anonymous = plane.anonymous().get(&format!("/loops/{id}/stream")).await;
+    assert_eq!((anonymous.status.as_u16(), anonymous.text.as_str()), (401, "Unauthorized"));
+    let unknown = plane.owner().await.get(&format!("/loops/{}/stream", Uuid::new_v4())).await;
+    assert_eq!((unknown.status.as_u16(), unknown.text.as_str()), (404, "Loop not found"));
+}
+
+#[tokio::test]
+async fn events_are_read_in_pages_and_increments() {
+    let plane = Plane::start().await;
+    let owner = plane.owner().await;
+    let (id, runner) = plane.running("PLAN").await;
+    runner.event(id, json!({"type": "started"})).await;
+    for chunk in ["a", "b", "c"] {
+        runner.event(id, json!({"type": "output", "chunk": chunk})).await;
+    }
+    let path = format!("/loops/{id}/events");
+    let all = owner.get(&path).await;
+    let all = all.json["data"].as_array().unwrap();
+    assert_eq!(all.len(), 4);
+    let page = owner.get(&format!("{path}?type=output&limit=2&offset=1&sort=desc")).await;
+    let chunks: Vec<&Value> =
+        page.data("data").as_array().unwrap().iter().map(|event| &event["chunk"]).collect();
+    assert_eq!((chunks, page.data("total")), (vec![&json!("b"), &json!("a")], &json!(3)));
+
+    let (since, since_id) = (all[1]["storedAt"].as_str().unwrap(), all[1]["id"].as_str().unwrap());
+    let rest = owner.get(&format!("{path}?since={since}&sinceId={since_id}")).await;
+    assert_eq!(rest.json["data"], json!(all[2..]));
+    for query in ["since=yesterday", "limit=501", "sort=up", "sinceId=x"] {
+        assert_eq!(owner.get(&format!("{path}?{query}")).await.status, 400, "{query}");
+    }
+    assert_eq!(
+        owner.get(&format!("/loops/{}/events", Uuid::new_v4())).await.refused(),
+        (404, "Loop not found")
+    );
+}
+
+#[tokio::test]
+async fn desktops_going_on_and_off_line_are_streamed() {
+    let plane = Plane::start().await;
+    let owner = plane.owner().await;
+    let body = json!({"machineName": "bench", "platform": "linux", "supportedOperations": []});
+    let made = owner.post("/compute-targets/register", body).await;
+    let response = owner.response("GET", "/compute-targets/status-stream", None).await;
+    let mut stream = response.into_body();
+    let mut next = async || {
+        let frame = tokio::time::timeout(Duration::from_secs(10), stream.frame()).await.unwrap().unwrap();
+        String::from_utf8(frame.unwrap().into_data().unwrap().to_vec()).unwrap()
+    };
+    assert!(next().await.contains("\"isOnline\":true"));
+    crate::dispatch::presence::sweep(&plane.app, crate::store::now() + 1).await.unwrap();
+    let change = next().await;
+    assert!(change.contains("\"isOnline\":false") && change.contains(made.data("id").as_str().unwrap()));
+}

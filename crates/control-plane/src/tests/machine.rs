@@ -1,0 +1,153 @@
+//! Properties of the status machine and of the order of events: whatever a runner sends, in
+//! whatever order and however often, the record stays sound.
+
+use loopgate_api::job::LoopStatus;
+use proptest::prelude::*;
+use proptest::test_runner::TestRunner;
+use sea_orm::QueryOrder;
+use sea_orm::prelude::*;
+use serde_json::{Value, json};
+
+use super::Plane;
+use crate::loops::transition::{self, ALL, Moved};
+use crate::store::entity::loop_event;
+
+/// What a runner may do next: an event of a kind, or one of its earlier events again.
+#[derive(Debug, Clone)]
+enum Step {
+    Send(&'static str),
+    Repeat(usize),
+    Refresh,
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    let kinds = ["started", "output", "progress", "completed", "error", "cancelled", "timed_out", "stopped"];
+    prop_oneof![
+        6 => prop::sample::select(kinds.to_vec()).prop_map(Step::Send),
+        2 => (0_usize..8).prop_map(Step::Repeat),
+        1 => Just(Step::Refresh),
+    ]
+}
+
+fn body(kind: &str) -> Value {
+    match kind {
+        "output" => json!({"type": "output", "chunk": "x"}),
+        "completed" => json!({"type": "completed", "result": {}, "tokensUsed": {"input": 1, "output": 1}}),
+        "error" => json!({"type": "error", "code": "PROCESS_FAILED", "message": "x"}),
+        "timed_out" => json!({"type": "error", "code": "TIMED_OUT", "message": "x"}),
+        "stopped" => json!({"type": "error", "code": "CANCELLED", "message": "x"}),
+        "cancelled" => json!({"type": "cancelled", "timestamp": "2026-05-11T08:30:00.000Z"}),
+        other => json!({"type": other}),
+    }
+}
+
+/// Runs a history against one loop, checking after each step.
+async fn run(plane: &Plane, steps: Vec<Step>) {
+    let (id, mut runner) = plane.running("PLAN").await;
+    let mut sent: Vec<(Uuid, Value)> = Vec::new();
+    for step in steps {
+        let before = plane.row(id).await;
+        match step {
+            Step::Send(kind) => {
+                let (nonce, body) = (Uuid::new_v4(), body(kind));
+                let reply = runner.event_with(id, nonce, body.clone()).await;
+                if reply.status == 200 && reply.data("ignored").is_null() {
+                    sent.push((nonce, body));
+                }
+            }
+            Step::Repeat(index) => {
+                let Some((nonce, body)) = sent.get(index).cloned() else { continue };
+                let reply = runner.event_with(id, nonce, body).await;
+                assert!(reply.status == 409 || reply.status == 401, "{}", reply.text);
+                let mut after = plane.row(id).await;
+                if before.status.0.is_terminal() {
+                    // The last token may take the empty slot again; that is no change of the loop.
+                    after.active_token_jti = before.active_token_jti;
+                }
+                assert_eq!(after, before, "a replay changes nothing");
+            }
+            Step::Refresh => {
+                let reply = runner.post(&format!("/loops/{id}/refresh-token"), json!({})).await;
+                if reply.status == 200 {
+                    runner = runner.with_bearer(reply.data("token").as_str().unwrap());
+                }
+            }
+        }
+        check(plane, id, before.status.0, sent.len()).await;
+    }
+    close(plane, id).await;
+}
+
+async fn check(plane: &Plane, id: Uuid, before: LoopStatus, stored: usize) {
+    let row = plane.row(id).await;
+    let after = row.status.0;
+    assert!(before == after || before.may_become(after), "{before:?} → {after:?}");
+    assert_eq!(after.is_terminal(), row.completed_at.is_some(), "{after:?}");
+    assert!(after != LoopStatus::Completed || row.error.is_none());
+    assert!(!after.is_terminal() || row.started_at.is_some());
+    let events = loop_event::Entity::find()
+        .filter(loop_event::Column::LoopId.eq(id))
+        .order_by_asc(loop_event::Column::Sequence)
+        .all(plane.app.store.reader())
+        .await
+        .unwrap();
+    let sequences: Vec<i64> = events.iter().map(|event| event.sequence).collect();
+    let expected: Vec<i64> = (1..=row.last_sequence).collect();
+    assert_eq!(sequences, expected, "without gaps");
+    let from_runner = events.iter().filter(|event| event.runner_nonce.is_some()).count();
+    assert_eq!(from_runner, stored, "each accepted event is one row");
+    assert!(
+        events.windows(2).all(|pair| pair[0].created_at <= pair[1].created_at && pair[0].id < pair[1].id)
+    );
+}
+
+#[test]
+fn any_history_leaves_a_sound_record() {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let plane = runtime.block_on(Plane::start());
+    let config = ProptestConfig { cases: 24, max_shrink_iters: 200, ..ProptestConfig::default() };
+    let histories = prop::collection::vec(step(), 1..14);
+    let outcome = TestRunner::new(config).run(&histories, |steps| {
+        runtime.block_on(run(&plane, steps));
+        Ok(())
+    });
+    outcome.unwrap();
+}
+
+#[tokio::test]
+async fn a_move_happens_exactly_when_the_table_allows_it() {
+    let plane = Plane::start().await;
+    for from in ALL {
+        for to in ALL {
+            let id = loop_in(&plane, from).await;
+            let tx = plane.app.store.begin().await.unwrap();
+            let moved = transition::apply(&tx, id, to, |update| update).await.unwrap();
+            tx.commit().await.unwrap();
+            let expected = if from.may_become(to) { Moved::Yes } else { Moved::No(from) };
+            assert_eq!(moved, expected, "{from:?} → {to:?}");
+            let status = plane.row(id).await.status.0;
+            assert_eq!(status, if moved == Moved::Yes { to } else { from });
+            close(&plane, id).await;
+        }
+    }
+}
+
+async fn loop_in(plane: &Plane, status: LoopStatus) -> Uuid {
+    use crate::store::column::Word;
+    use crate::store::entity::agent_loop;
+    use sea_orm::sea_query::Expr;
+    let (id, _) = plane.running("PLAN").await;
+    agent_loop::Entity::update_many()
+        .col_expr(agent_loop::Column::Status, Expr::value(Word(status)))
+        .filter(agent_loop::Column::Id.eq(id))
+        .exec(plane.app.store.writer())
+        .await
+        .unwrap();
+    id
+}
+
+/// Gives the slot back, so that the next loop of the person fits.
+async fn close(plane: &Plane, id: Uuid) {
+    use crate::store::entity::agent_loop;
+    agent_loop::Entity::delete_by_id(id).exec(plane.app.store.writer()).await.unwrap();
+}

@@ -1,0 +1,164 @@
+//! A control plane of a test's own.
+
+use axum::Router;
+use loopgate_api::launch::RepoRef;
+use secrecy::ExposeSecret;
+use serde_json::json;
+use tempfile::TempDir;
+use tokio::net::TcpListener;
+use uuid::Uuid;
+
+use super::desktop::Identity;
+use super::{Client, Desktop};
+use crate::accounts::{Owner, insert_user};
+use crate::app::App;
+use crate::auth::session;
+use crate::store::entity::agent_loop;
+use crate::store::entity::user::Role;
+use crate::store::now;
+use crate::{Config, ControlPlane, Secrets};
+use sea_orm::prelude::*;
+use sea_orm::sea_query::Expr;
+
+/// Where the pages of the tests come from.
+pub const ORIGIN: &str = "http://127.0.0.1:19440";
+
+/// A control plane, its first owner, and the folder that it lives in.
+pub struct Plane {
+    pub plane: ControlPlane,
+    pub app: App,
+    pub owner: Owner,
+    router: Router,
+    folder: TempDir,
+}
+
+impl Plane {
+    /// A fresh control plane with its owner Ada.
+    pub async fn start() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("control-plane.sqlite");
+        let (database_url, database_schema) = match std::env::var("LOOPGATE_TEST_POSTGRES") {
+            Ok(url) => (url.clone(), Some(fresh_schema(&url).await)),
+            Err(_) => (format!("sqlite://{}?mode=rwc", file.display()), None),
+        };
+        let config = Config {
+            database_url,
+            database_schema,
+            storage_dir: folder.path().join("storage"),
+            api_origin: ORIGIN.to_owned(),
+            web_origin: ORIGIN.to_owned(),
+            trusted_origins: Vec::new(),
+            secrets: Secrets::generate(),
+        };
+        Self::open(config, folder).await
+    }
+
+    async fn open(config: Config, folder: TempDir) -> Self {
+        let plane = ControlPlane::open(config).await.unwrap();
+        let owner = plane.ensure_first_owner("Ada Lovelace", "ada@example.org").await.unwrap();
+        let (router, app) = (plane.router(), plane.app());
+        Self { plane, app, owner, router, folder }
+    }
+
+    /// The same database and folder, opened again.
+    pub async fn restart(self) -> Self {
+        let config = self.app.config.clone();
+        self.plane.shutdown().await.unwrap();
+        Self::open(config, self.folder).await
+    }
+
+    /// Somebody without a credential.
+    pub fn anonymous(&self) -> Client {
+        Client::new(self.router.clone())
+    }
+
+    /// The owner, signed in with a link.
+    pub async fn owner(&self) -> Client {
+        self.sign_in(self.owner.user_id).await
+    }
+
+    /// A member of the owner's organization, signed in.
+    pub async fn member(&self, email: &str) -> Client {
+        let tx = self.app.store.begin().await.unwrap();
+        let id = insert_user(&tx, self.owner.organization_id, "Ben", email, Role::Member).await.unwrap();
+        tx.commit().await.unwrap();
+        self.sign_in(id).await
+    }
+
+    /// Signs somebody in.
+    pub async fn sign_in(&self, user_id: Uuid) -> Client {
+        let token = session::create_link(&self.app.store, user_id).await.unwrap();
+        let client = self.anonymous().with_header("origin", ORIGIN);
+        let reply = client.post("/auth/sign-in-link", json!({"token": token})).await;
+        assert_eq!(reply.status, 200, "{}", reply.json);
+        let cookie = reply.header("set-cookie").unwrap();
+        client.with_header("cookie", cookie.split(';').next().unwrap())
+    }
+
+    /// The owner with an API key.
+    pub async fn key(&self) -> Client {
+        let reply = self.owner().await.post("/api-keys", json!({"name": "test"})).await;
+        let key = reply.json["data"]["plaintext"].as_str().unwrap().to_owned();
+        self.anonymous().with_bearer(&key)
+    }
+
+    /// Makes a loop, and a runner with its token in force.
+    pub async fn running(&self, command: &str) -> (Uuid, Client) {
+        let body = json!({"command": command, "repo": {"fullName": "acme/shop", "branch": "main"}});
+        let made = self.owner().await.post("/loops", body).await;
+        assert_eq!(made.status, 200, "{}", made.json);
+        let id: Uuid = made.data("loopId").as_str().unwrap().parse().unwrap();
+        let runner = self.runner(id).await;
+        (id, runner)
+    }
+
+    /// A runner of a loop with a token in force, as a launch leaves it.
+    pub async fn runner(&self, id: Uuid) -> Client {
+        use agent_loop::Column;
+        let issued = self.app.runner_tokens.issue(id, self.owner.organization_id, now()).unwrap();
+        agent_loop::Entity::update_many()
+            .col_expr(Column::ActiveTokenJti, Expr::value(issued.jti))
+            .col_expr(Column::LastTokenJti, Expr::value(issued.jti))
+            .col_expr(Column::TokenExpiresAt, Expr::value(issued.expires_at))
+            .filter(Column::Id.eq(id))
+            .exec(self.app.store.writer())
+            .await
+            .unwrap();
+        self.anonymous().with_bearer(issued.token.expose_secret())
+    }
+
+    /// The row of a loop.
+    pub async fn row(&self, id: Uuid) -> agent_loop::Model {
+        agent_loop::Entity::find_by_id(id).one(self.app.store.reader()).await.unwrap().unwrap()
+    }
+
+    /// Serves on a port of this machine and connects a desktop that has claimed its key.
+    pub async fn desktop(&self) -> Desktop {
+        let identity = Identity::claim(self).await;
+        self.desktop_as(identity).await
+    }
+
+    /// The same for a desktop that was there before.
+    pub async fn desktop_as(&self, identity: Identity) -> Desktop {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let (router, shutdown) = (self.router.clone(), self.app.shutdown.clone());
+        tokio::spawn(async move {
+            axum::serve(listener, router).with_graceful_shutdown(shutdown.cancelled_owned()).await.unwrap();
+        });
+        Desktop::connect(identity, address).await
+    }
+}
+
+/// The repository of the tests.
+pub fn shop() -> RepoRef {
+    RepoRef { full_name: "acme/shop".to_owned(), branch: "main".to_owned() }
+}
+
+async fn fresh_schema(url: &str) -> String {
+    let schema = format!("test_{}", Uuid::now_v7().simple());
+    let db = sea_orm::Database::connect(url).await.unwrap();
+    db.execute_unprepared(&format!("CREATE SCHEMA \"{schema}\"")).await.unwrap();
+    db.close().await.unwrap();
+    schema
+}

@@ -1,0 +1,80 @@
+use sea_orm::prelude::*;
+use sea_orm::sea_query::Expr;
+use serde_json::json;
+
+use crate::store::entity::api_key;
+use crate::tests::Plane;
+
+#[tokio::test]
+async fn a_key_is_shown_once_and_works_until_it_is_revoked() {
+    let plane = Plane::start().await;
+    let owner = plane.owner().await;
+    let made = owner.post("/api-keys", json!({"name": "ci"})).await;
+    let plaintext = made.data("plaintext").as_str().unwrap();
+    let digits = plaintext.strip_prefix("lgk_live_").unwrap();
+    assert!(digits.len() == 64 && digits.chars().all(|c| c.is_ascii_hexdigit()));
+    assert_eq!(made.data("scopes"), &json!(["read", "write", "delete"]));
+
+    let key = plane.anonymous().with_bearer(plaintext);
+    assert_eq!(key.get("/me").await.data("email"), "ada@example.org");
+    let listed = owner.get("/api-keys").await;
+    assert!(!listed.text.contains(digits));
+    assert_eq!(listed.json["data"][0]["keyPrefix"], "lgk_live_");
+
+    let path = format!("/api-keys/{}", made.data("id").as_str().unwrap());
+    assert_eq!(owner.delete(&path).await.json, json!({"success": true, "data": {"deleted": true}}));
+    assert_eq!(owner.delete(&path).await.refused(), (404, "API key not found"));
+    assert_eq!(key.get("/me").await.refused(), (401, "Unauthorized"));
+}
+
+#[tokio::test]
+async fn keys_cannot_manage_keys_and_members_see_their_own() {
+    let plane = Plane::start().await;
+    let key = plane.key().await;
+    assert_eq!(key.get("/api-keys").await.refused(), (401, "Unauthorized"));
+    let member = plane.member("ben@example.org").await;
+    assert_eq!(member.get("/api-keys").await.json["data"], json!([]));
+    let owners = plane.owner().await.get("/api-keys").await;
+    let id = owners.json["data"][0]["id"].as_str().unwrap();
+    assert_eq!(member.delete(&format!("/api-keys/{id}")).await.status, 404);
+}
+
+#[tokio::test]
+async fn a_body_that_does_not_fit_is_named() {
+    let plane = Plane::start().await;
+    let owner = plane.owner().await;
+    assert_eq!(owner.post("/api-keys", json!({"name": ""})).await.refused(), (400, "name: Name is required"));
+    let broken = owner.send("POST", "/api-keys", Some("{".to_owned())).await;
+    assert_eq!(broken.failure(), (400, "Invalid JSON body", "invalid_json_body"));
+    let wrong = owner.post("/api-keys", json!({"name": 5})).await;
+    assert!(wrong.refused().1.starts_with("name: "), "{}", wrong.text);
+    assert_eq!(wrong.json["details"]["issues"][0]["path"], "name");
+    let late = owner.post("/api-keys", json!({"name": "x", "expiresAt": "tomorrow"})).await;
+    assert_eq!(late.refused(), (400, "expiresAt: must be an ISO 8601 instant"));
+}
+
+#[tokio::test]
+async fn a_key_that_may_only_read_makes_no_loop() {
+    let plane = Plane::start().await;
+    let key = plane.key().await;
+    api_key::Entity::update_many()
+        .col_expr(api_key::Column::Scopes, Expr::value(json!(["read"])))
+        .exec(plane.app.store.writer())
+        .await
+        .unwrap();
+    assert_eq!(key.get("/loops").await.status, 200);
+    assert_eq!(
+        key.post("/loops", json!({"command": "CHAT", "prompt": "hi"})).await.refused(),
+        (403, "Forbidden")
+    );
+}
+
+#[tokio::test]
+async fn an_expired_key_is_no_key() {
+    let plane = Plane::start().await;
+    let body = json!({"name": "old", "expiresAt": "2020-01-01T00:00:00Z"});
+    let made = plane.owner().await.post("/api-keys", body).await;
+    let key = plane.anonymous().with_bearer(made.data("plaintext").as_str().unwrap());
+    assert_eq!(key.get("/me").await.status, 401);
+    assert_eq!(plane.anonymous().with_bearer("sk_live_x").get("/me").await.status, 401);
+}

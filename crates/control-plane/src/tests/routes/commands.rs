@@ -1,0 +1,125 @@
+use loopgate_api::link::event;
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+use crate::tests::Plane;
+
+fn git() -> Value {
+    json!({"operationId": "anything", "method": "POST", "path": "/api/gateway/git", "body": {"action": "status"}})
+}
+
+#[tokio::test]
+async fn a_command_goes_to_the_desktop_and_its_events_come_back() {
+    let plane = Plane::start().await;
+    let mut desktop = plane.desktop().await;
+    let owner = plane.owner().await;
+    let commands = format!("/compute-targets/{}/commands", desktop.target_id);
+    let made = owner.post(&commands, git()).await;
+    assert_eq!(made.data("status"), "queued", "{}", made.text);
+    let path = format!("{commands}/{}", made.data("commandId").as_str().unwrap());
+
+    let command = desktop.accept().await;
+    assert_eq!(command["operationId"], "git_action", "the path decides");
+    assert_eq!(command["body"], json!({"action": "status"}));
+    desktop.report(&command, 1, "status", json!({"type": "status", "status": "running"})).await;
+    assert_eq!(owner.get(&path).await.data("status"), "running");
+    desktop
+        .report(
+            &command,
+            2,
+            "result",
+            json!({"type": "result", "statusCode": 200, "success": true, "data": {}}),
+        )
+        .await;
+    desktop.report(&command, 2, "chunk", json!({"again": true})).await;
+    desktop.report(&command, 3, "done", json!({"type": "done"})).await;
+    let shown = owner.get(&path).await;
+    assert_eq!((shown.data("status"), shown.data("lastSequenceAcked")), (&json!("done"), &json!(3)));
+
+    let events = owner.get(&format!("{path}/events?afterSequence=1")).await;
+    let kinds: Vec<&Value> =
+        events.json["data"].as_array().unwrap().iter().map(|event| &event["eventType"]).collect();
+    assert_eq!(kinds, ["result", "done"]);
+    let stream = owner.get(&format!("{path}/events?stream=true")).await;
+    assert_eq!(stream.text.matches("data: ").count(), 3, "{}", stream.text);
+}
+
+#[tokio::test]
+async fn a_gap_is_told_and_a_command_waits_for_its_desktop() {
+    let plane = Plane::start().await;
+    let desktop = plane.desktop().await;
+    let owner = plane.owner().await;
+    let commands = format!("/compute-targets/{}/commands", desktop.target_id);
+    let made = owner.post(&commands, git()).await;
+    let id = made.data("commandId").as_str().unwrap().to_owned();
+
+    let mut desktop = desktop.reconnect().await;
+    assert_eq!(desktop.hello_ack["resumeFromSequence"], json!({&id: 0}));
+    let command = desktop.accept().await;
+    assert_eq!(command["commandId"], id.as_str());
+    let ahead = json!({"commandId": id, "sequence": 3, "eventType": "chunk", "data": {}});
+    desktop.send(event::COMMAND_EVENT, &ahead).await;
+    let gap = desktop.expect(event::HELLO_ACK).await;
+    assert_eq!(gap["resumeFromSequence"], json!({&id: 0}));
+    desktop.report(&command, 1, "done", json!({"type": "done", "cancelled": true})).await;
+    assert_eq!(owner.get(&format!("{commands}/{id}")).await.data("status"), "cancelled");
+}
+
+#[tokio::test]
+async fn the_same_key_is_the_same_command() {
+    let plane = Plane::start().await;
+    let desktop = plane.desktop().await;
+    let owner = plane.owner().await;
+    let commands = format!("/compute-targets/{}/commands", desktop.target_id);
+    let mut body = git();
+    body["idempotencyKey"] = json!(" k ");
+    let first = owner.post(&commands, body.clone()).await;
+    let second = owner.post(&commands, body.clone()).await;
+    assert_eq!((first.data("commandId"), second.data("deduped")), (second.data("commandId"), &json!(true)));
+    body["body"] = json!({"action": "push"});
+    let other = owner.post(&commands, body).await;
+    assert_eq!(other.refused(), (409, "Idempotency key collision with different payload"));
+}
+
+#[tokio::test]
+async fn commands_that_do_not_fit_are_refused() {
+    let plane = Plane::start().await;
+    let desktop = plane.desktop().await;
+    let owner = plane.owner().await;
+    let commands = format!("/compute-targets/{}/commands", desktop.target_id);
+    let with = |changes: Value| {
+        let mut body = git();
+        body.as_object_mut().unwrap().extend(changes.as_object().unwrap().clone());
+        body
+    };
+    let id = Uuid::now_v7();
+    let signature = json!({"signature": "s", "signaturePayload": "p", "publicKeyFingerprint": "f"});
+    let mut signed = signature.clone();
+    signed["commandId"] = json!(id);
+    let cases = [
+        (json!({"path": "/etc"}), 400, "path: Path must target /api/gateway/*"),
+        (json!({"commandId": id}), 400, "Client command IDs require browser command signing fields"),
+        (signature, 400, "Signed browser commands require a client command ID"),
+        (
+            json!({"signature": "s"}),
+            400,
+            "signature, signaturePayload, and publicKeyFingerprint must be provided together",
+        ),
+        (signed, 403, "browser_key_unregistered"),
+        (json!({"operationId": "browser_key_revoke"}), 403, "Browser key internal commands are internal"),
+        (
+            json!({"path": "/api/gateway/internal/browser-key/revoke"}),
+            403,
+            "Browser key internal commands are internal",
+        ),
+    ];
+    for (changes, status, text) in cases {
+        assert_eq!(owner.post(&commands, with(changes)).await.refused(), (status, text));
+    }
+    let unknown = format!("/compute-targets/{}/commands", Uuid::new_v4());
+    assert_eq!(owner.post(&unknown, git()).await.refused(), (404, "Compute target not found"));
+    let member = plane.member("ben@example.org").await;
+    assert_eq!(member.post(&commands, git()).await.refused(), (404, "Compute target not found"));
+    let none = owner.get(&format!("{commands}/{id}")).await;
+    assert_eq!(none.refused(), (404, "Desktop command not found"));
+}

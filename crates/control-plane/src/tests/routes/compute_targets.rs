@@ -1,0 +1,109 @@
+use serde_json::json;
+use uuid::Uuid;
+
+use crate::dispatch::presence;
+use crate::store::now;
+use crate::tests::Plane;
+
+fn registration(name: &str, gateway: Option<Uuid>) -> serde_json::Value {
+    json!({"machineName": name, "platform": "linux", "supportedOperations": ["git_action"], "gatewayId": gateway})
+}
+
+#[tokio::test]
+async fn a_desktop_is_one_row_whatever_its_name_or_id() {
+    let plane = Plane::start().await;
+    let owner = plane.owner().await;
+    let gateway = Uuid::new_v4();
+    let path = "/compute-targets/register";
+    let first = owner.post(path, registration("bench", None)).await;
+    let second = owner.post(path, registration("bench", Some(gateway))).await;
+    let third = owner.post(path, registration("renamed", Some(gateway))).await;
+    assert_eq!(first.data("id"), second.data("id"));
+    assert_eq!(second.data("id"), third.data("id"));
+    let member = plane.member("ben@example.org").await;
+    let stolen = member.post(path, registration("bench", Some(gateway))).await;
+    assert_eq!(stolen.refused(), (409, "Desktop gateway identity is already bound to another target"));
+    let listed = owner.get("/compute-targets").await;
+    assert_eq!(listed.json["data"].as_array().unwrap().len(), 1);
+    assert_eq!(listed.json["data"][0]["machineName"], "renamed");
+    assert_eq!(listed.json["data"][0]["security"]["reason"], "NO_BOUND_MANAGED_KEY");
+}
+
+#[tokio::test]
+async fn a_shared_desktop_is_seen_by_all_and_changed_by_its_owner() {
+    let plane = Plane::start().await;
+    let owner = plane.owner().await;
+    let member = plane.member("ben@example.org").await;
+    let made = owner.post("/compute-targets/register", registration("bench", None)).await;
+    let path = format!("/compute-targets/{}", made.data("id").as_str().unwrap());
+    assert_eq!(member.get("/compute-targets").await.json["data"], json!([]));
+    let share = Some(json!({"isSharedWithOrg": true}).to_string());
+    assert_eq!(member.send("PATCH", &format!("{path}/sharing"), share.clone()).await.status, 404);
+    assert_eq!(owner.send("PATCH", &format!("{path}/sharing"), share).await.data("isSharedWithOrg"), true);
+    assert_eq!(member.get("/compute-targets").await.json["data"][0]["ownerName"], "Ada Lovelace");
+    assert_eq!(member.delete(&path).await.refused(), (404, "Compute target not found"));
+    let nothing = owner.send("PUT", &path, Some("{}".to_owned())).await;
+    assert_eq!(nothing.refused(), (400, "At least one field must be provided"));
+    let harness = owner.send("PUT", &path, Some(json!({"selectedHarness": "reviewer"}).to_string())).await;
+    assert_eq!(harness.data("selectedHarness"), "reviewer");
+    assert_eq!(owner.delete(&path).await.json["data"], json!({"deleted": true}));
+    assert_eq!(owner.delete(&path).await.status, 404);
+}
+
+#[tokio::test]
+async fn a_desktop_that_falls_silent_goes_offline() {
+    let plane = Plane::start().await;
+    let owner = plane.owner().await;
+    let made = owner.post("/compute-targets/register", registration("bench", None)).await;
+    presence::sweep(&plane.app, now() - 90_000).await.unwrap();
+    assert_eq!(owner.get("/compute-targets").await.json["data"][0]["isOnline"], true);
+    presence::sweep(&plane.app, now() + 1).await.unwrap();
+    assert_eq!(owner.get("/compute-targets").await.json["data"][0]["isOnline"], false);
+    let beat = format!("/compute-targets/{}/heartbeat", made.data("id").as_str().unwrap());
+    assert_eq!(owner.post(&beat, json!({})).await.data("ok"), true);
+    assert_eq!(owner.get("/compute-targets").await.json["data"][0]["isOnline"], true);
+}
+
+#[tokio::test]
+async fn a_connected_desktop_is_online_and_protected() {
+    let plane = Plane::start().await;
+    let desktop = plane.desktop().await;
+    let owner = plane.owner().await;
+    let listed = owner.get("/compute-targets").await;
+    let target = &listed.json["data"][0];
+    assert_eq!((&target["isOnline"], &target["machineName"]), (&json!(true), &json!("workbench")));
+    assert_eq!(target["security"]["status"], "protected");
+    assert_eq!(target["capabilities"]["pluginVersion"], "1.9.3");
+    let again = desktop.reconnect().await;
+    assert_eq!(json!(again.target_id), target["id"], "the gateway id names the row");
+}
+
+#[tokio::test]
+async fn the_end_of_the_control_plane_is_told_to_its_desktops() {
+    let plane = Plane::start().await;
+    let mut desktop = plane.desktop().await;
+    let shutdown = tokio::spawn(async move { plane.plane.shutdown().await });
+    assert_eq!(desktop.closed().await, 1001);
+    shutdown.await.unwrap().unwrap();
+}
+
+#[tokio::test]
+async fn a_revoked_key_ends_the_connection() {
+    let plane = Plane::start().await;
+    let mut desktop = plane.desktop().await;
+    let owner = plane.owner().await;
+    let keys = owner.get("/api-keys").await;
+    owner.delete(&format!("/api-keys/{}", keys.json["data"][0]["id"].as_str().unwrap())).await;
+    assert_eq!(desktop.closed().await, 4401);
+}
+
+#[tokio::test]
+async fn a_removed_desktop_is_disconnected_and_its_loops_stay() {
+    let plane = Plane::start().await;
+    let mut desktop = plane.desktop().await;
+    let owner = plane.owner().await;
+    let (id, _) = plane.running("PLAN").await;
+    owner.delete(&format!("/compute-targets/{}", desktop.target_id)).await;
+    assert_eq!(desktop.closed().await, 1000);
+    assert_eq!(owner.get(&format!("/loops/{id}")).await.status, 200);
+}

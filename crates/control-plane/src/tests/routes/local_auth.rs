@@ -1,0 +1,75 @@
+use serde_json::json;
+
+use crate::tests::desktop::Identity;
+use crate::tests::{ORIGIN, Plane};
+
+const CHALLENGE: &str = "/compute-targets/local-auth/challenge";
+const VERIFY: &str = "/compute-targets/local-auth/verify";
+
+#[tokio::test]
+async fn a_challenge_is_verified_once_by_the_desktop_of_its_person() {
+    let plane = Plane::start().await;
+    let owner = plane.owner().await;
+    let identity = Identity::claim(&plane).await;
+    let verify = |token: String, origin: &str| {
+        let client = identity.client(&plane, "POST", VERIFY, 0);
+        let body = json!({"challengeToken": token, "requestOrigin": origin, "userAgent": "test"});
+        async move { client.post(VERIFY, body).await }
+    };
+    let challenge = async || {
+        let made = owner.post(CHALLENGE, json!({"origin": ORIGIN})).await;
+        assert_eq!((made.status.as_u16(), made.header("cache-control")), (200, Some("no-store")));
+        made.data("challengeToken").as_str().unwrap().to_owned()
+    };
+
+    let token = challenge().await;
+    let first = verify(token.clone(), ORIGIN).await;
+    assert_eq!(
+        (first.data("ok"), first.data("sessionTtlSeconds")),
+        (&json!(true), &json!(600)),
+        "{}",
+        first.text
+    );
+    let used = (403, "Challenge has already been used or has expired");
+    assert_eq!(verify(token, ORIGIN).await.refused(), used);
+
+    let token = challenge().await;
+    let elsewhere = verify(token.clone(), "http://evil.example").await;
+    assert_eq!(elsewhere.refused(), (403, "Request origin does not match challenge origin"));
+    assert_eq!(verify(token, ORIGIN).await.refused(), used, "a failing attempt burns the challenge");
+    assert_eq!(
+        verify("x.y.z".to_owned(), ORIGIN).await.refused(),
+        (401, "Invalid or expired challenge token")
+    );
+}
+
+#[tokio::test]
+async fn a_challenge_of_somebody_else_is_refused() {
+    let plane = Plane::start().await;
+    let member = plane.member("ben@example.org").await;
+    let made = member.post(CHALLENGE, json!({"origin": ORIGIN})).await;
+    let identity = Identity::claim(&plane).await;
+    let body = json!({"challengeToken": made.data("challengeToken"), "requestOrigin": ORIGIN});
+    let reply = identity.client(&plane, "POST", VERIFY, 0).post(VERIFY, body).await;
+    assert_eq!(reply.refused(), (403, "Challenge was not issued for this API key owner"));
+}
+
+#[tokio::test]
+async fn a_challenge_is_made_for_the_page_that_asks() {
+    let plane = Plane::start().await;
+    let owner = plane.owner().await;
+    let foreign = json!({"origin": "http://evil.example"});
+    assert_eq!(owner.post(CHALLENGE, foreign.clone()).await.refused(), (400, "Origin is not trusted"));
+    let other = json!({"origin": "http://localhost:19440"});
+    assert_eq!(
+        owner.post(CHALLENGE, other).await.refused(),
+        (403, "Posted origin does not match request origin")
+    );
+    let own = json!({"origin": ORIGIN});
+    let evil = owner.with_header("origin", "http://evil.example");
+    let refused = evil.post(CHALLENGE, own.clone()).await;
+    assert_eq!(refused.header("cache-control"), Some("no-store"));
+    assert_eq!(refused.status, 403, "the cookie of a foreign page counts for nothing");
+    let bearer = evil.with_bearer("x");
+    assert_eq!(bearer.post(CHALLENGE, own).await.status, 401);
+}

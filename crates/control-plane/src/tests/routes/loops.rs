@@ -1,0 +1,269 @@
+use loopgate_api::job::LoopStatus;
+use sea_orm::prelude::*;
+use sea_orm::sea_query::Expr;
+use serde_json::{Value, json};
+
+use crate::loops::reaper;
+use crate::store::entity::agent_loop;
+use crate::store::now;
+use crate::tests::plane::shop;
+use crate::tests::{Client, Plane};
+
+fn plan() -> Value {
+    json!({"command": "PLAN", "repo": shop()})
+}
+
+fn with_peers(peers: &[(&str, &str)]) -> Value {
+    let peers: Vec<Value> =
+        peers.iter().map(|(name, branch)| json!({"fullName": name, "branch": branch})).collect();
+    json!({"command": "PLAN", "repo": shop(), "additionalRepos": peers})
+}
+
+async fn document(owner: &Client) -> String {
+    let body = json!({"title": "Cart", "type": "FEATURE", "content": "A cart.", "repo": shop()});
+    owner.post("/documents", body).await.data("slug").as_str().unwrap().to_owned()
+}
+
+async fn age(plane: &Plane, id: Uuid, column: agent_loop::Column, by: i64) {
+    agent_loop::Entity::update_many()
+        .col_expr(column, Expr::value(now() - by))
+        .filter(agent_loop::Column::Id.eq(id))
+        .exec(plane.app.store.writer())
+        .await
+        .unwrap();
+}
+
+#[tokio::test]
+async fn loops_are_listed_newest_first_without_their_tokens() {
+    let plane = Plane::start().await;
+    let owner = plane.owner().await;
+    let (first, _) = plane.running("PLAN").await;
+    let (second, _) = plane.running("EXECUTE").await;
+    let listed = owner.get("/loops").await;
+    let ids: Vec<&str> =
+        listed.json["data"].as_array().unwrap().iter().map(|row| row["id"].as_str().unwrap()).collect();
+    assert_eq!(ids, [second.to_string(), first.to_string()]);
+    assert!(!listed.text.contains("activeTokenJti"));
+    assert_eq!(listed.json["data"][0]["user"]["email"], "ada@example.org");
+    let plans = owner.get("/loops?command=PLAN&status=PENDING&limit=1").await;
+    assert_eq!(plans.json["data"].as_array().unwrap().len(), 1);
+    for query in ["limit=0", "limit=201", "status=DONE", "offset=-1"] {
+        let reply = owner.get(&format!("/loops?{query}")).await;
+        assert!(reply.refused().1.starts_with("Invalid query parameters: "), "{query}: {}", reply.text);
+    }
+    assert_eq!(owner.get("/loops?documentId=nowhere").await.refused(), (404, "Artifact not found"));
+    assert_eq!(owner.get(&format!("/loops/{}", Uuid::new_v4())).await.refused(), (404, "Loop not found"));
+    assert_eq!(owner.get("/loops/nonsense").await.refused(), (404, "Loop not found"));
+    assert_eq!(plane.anonymous().get("/loops").await.refused(), (401, "Unauthorized"));
+}
+
+#[tokio::test]
+async fn repositories_outside_the_list_are_refused_together() {
+    let plane = Plane::start().await;
+    let owner = plane.owner().await;
+    let branches = ["main".to_owned()];
+    plane.plane.allow_repository(&plane.owner, "acme/shop", Some(&branches)).await.unwrap();
+    plane.plane.allow_repository(&plane.owner, "acme/docs", Some(&branches)).await.unwrap();
+    let reply = owner
+        .post("/loops", with_peers(&[("evil/a", "main"), ("acme/docs", "main"), ("evil/b", "main")]))
+        .await;
+    let text = "GitHub App installation does not have access to the following repositories: evil/a, evil/b";
+    assert_eq!(reply.failure(), (403, text, "REPO_NOT_ALLOWED"));
+    assert_eq!(reply.json["details"]["name"], "UnauthorizedRepoError");
+    assert_eq!(reply.json["details"]["repoFullName"], "evil/a,evil/b");
+
+    let reply = owner.post("/loops", with_peers(&[("Acme/Docs", "gone")])).await;
+    let text = "Branch \"gone\" does not exist in repository Acme/Docs";
+    assert_eq!(reply.failure(), (400, text, "PRE_RUN_VALIDATION_FAILED"));
+    assert_eq!(reply.json["details"]["name"], "BranchNotFoundError");
+    assert_eq!(
+        (&reply.json["details"]["branch"], &reply.json["details"]["repoFullName"]),
+        (&json!("gone"), &json!("Acme/Docs"))
+    );
+    assert_eq!(owner.get("/loops").await.json["data"], json!([]), "no loop was made");
+    assert_eq!(owner.post("/loops", with_peers(&[("acme/docs", "main")])).await.status, 200);
+}
+
+#[tokio::test]
+async fn bodies_that_do_not_fit_are_named() {
+    let plane = Plane::start().await;
+    let owner = plane.owner().await;
+    let duplicate = owner.post("/loops", with_peers(&[("acme/a", "main"), ("Acme/A", "dev")])).await;
+    assert_eq!(duplicate.refused(), (400, "additionalRepos.1.fullName: Duplicate repository: \"Acme/A\""));
+    let primary = owner.post("/loops", with_peers(&[("ACME/shop", "main")])).await;
+    assert!(primary.refused().1.contains("Duplicate repository"));
+    let names = ["a/1", "a/2", "a/3", "a/4", "a/5", "a/6"].map(|name| (name, "main"));
+    assert_eq!(owner.post("/loops", with_peers(&names)).await.refused().0, 400);
+    let shapes = json!({"command": "PLAN", "repo": {"fullName": "shop", "branch": "--upload-pack"}});
+    let reply = owner.post("/loops", shapes).await;
+    assert_eq!(
+        reply.refused().1,
+        "repo.fullName: Must be in 'owner/repo' format, repo.branch: Branch name contains invalid characters"
+    );
+    assert_eq!(reply.json["details"]["issues"].as_array().unwrap().len(), 2);
+    let long = json!({"command": "CHAT", "prompt": "x".repeat(100_001)});
+    assert_eq!(owner.post("/loops", long).await.refused().0, 400);
+    assert_eq!(owner.post("/loops", json!({"command": "DANCE"})).await.refused().0, 400);
+    let unknown = json!({"command": "PLAN", "documentId": "feature-9"});
+    assert_eq!(owner.post("/loops", unknown).await.refused(), (404, "Document not found"));
+}
+
+#[tokio::test]
+async fn one_loop_of_a_command_for_a_document() {
+    let plane = Plane::start().await;
+    let owner = plane.owner().await;
+    let slug = document(&owner).await;
+    let body = json!({"command": "PLAN", "documentId": slug, "repo": shop()});
+    let first = owner.post("/loops", body.clone()).await;
+    let id: Uuid = first.data("loopId").as_str().unwrap().parse().unwrap();
+    plane.runner(id).await.event(id, json!({"type": "started"})).await;
+
+    let second = owner.post("/loops", body.clone()).await;
+    assert_eq!(second.status, 409);
+    assert_eq!(
+        second.json["data"],
+        json!({"error": "loop_already_active", "loopId": id, "command": "PLAN", "status": "RUNNING"})
+    );
+    let other = json!({"command": "EXECUTE", "documentId": slug, "repo": shop()});
+    assert_eq!(owner.post("/loops", other).await.status, 200);
+}
+
+#[tokio::test]
+async fn a_loop_that_was_never_dispatched_gives_its_slot_back() {
+    let plane = Plane::start().await;
+    let owner = plane.owner().await;
+    let slug = document(&owner).await;
+    let body = json!({"command": "PLAN", "documentId": slug, "repo": shop()});
+    let first = owner.post("/loops", body.clone()).await;
+    let id: Uuid = first.data("loopId").as_str().unwrap().parse().unwrap();
+    assert_eq!(owner.post("/loops", body.clone()).await.status, 409);
+    age(&plane, id, agent_loop::Column::CreatedAt, 31_000).await;
+    assert_eq!(owner.post("/loops", body).await.status, 200);
+    let row = plane.row(id).await;
+    assert_eq!(
+        (row.status.0, row.error.unwrap()["code"].clone()),
+        (LoopStatus::Failed, json!("STALE_DISPATCH"))
+    );
+}
+
+#[tokio::test]
+async fn the_eleventh_active_loop_of_a_person_is_one_too_many() {
+    let plane = Plane::start().await;
+    let owner = plane.owner().await;
+    let attempts = (0..12).map(|_| {
+        let owner = owner.clone();
+        tokio::spawn(async move { owner.post("/loops", plan()).await })
+    });
+    let replies = futures_util::future::join_all(attempts).await;
+    let replies: Vec<_> = replies.into_iter().map(Result::unwrap).collect();
+    assert_eq!(replies.iter().filter(|reply| reply.status == 200).count(), 10);
+    let refused = replies.iter().find(|reply| reply.status != 200).unwrap();
+    let text = "Too many active loops (10). Maximum 10 concurrent loops allowed. Wait for existing loops to complete or cancel them.";
+    assert_eq!(refused.failure(), (429, text, "too_many_requests"));
+    let member = plane.member("ben@example.org").await;
+    assert_eq!(member.post("/loops", plan()).await.status, 200, "the limit is each person's own");
+}
+
+#[tokio::test]
+async fn a_running_loop_is_cancelled_once_also_without_its_desktop() {
+    let plane = Plane::start().await;
+    let owner = plane.owner().await;
+    let (id, runner) = plane.running("PLAN").await;
+    runner.event(id, json!({"type": "started"})).await;
+    let cancelled = owner.post(&format!("/loops/{id}/cancel"), json!({})).await;
+    assert_eq!((cancelled.status.as_u16(), cancelled.data("status")), (200, &json!("CANCELLED")));
+    assert!(cancelled.data("completedAt").is_string());
+    let again = owner.delete(&format!("/loops/{id}")).await;
+    assert_eq!(again.failure(), (409, "Invalid status transition: CANCELLED → CANCELLED", "conflict"));
+    let events = owner.get(&format!("/loops/{id}/events")).await;
+    let kinds: Vec<&str> =
+        events.json["data"].as_array().unwrap().iter().map(|event| event["type"].as_str().unwrap()).collect();
+    assert_eq!(kinds, ["started", "tokens_cleared", "cancelled"]);
+    assert_eq!(events.json["data"][2]["reason"], "Cancelled by user");
+}
+
+#[tokio::test]
+async fn its_own_runner_sees_where_a_loop_stands() {
+    let plane = Plane::start().await;
+    let (id, runner) = plane.running("PLAN").await;
+    let (other, foreign) = plane.running("PLAN").await;
+    let view = runner.get(&format!("/loops/{id}")).await;
+    let names: Vec<&String> = view.json["data"].as_object().unwrap().keys().collect();
+    assert_eq!(names, ["id", "status", "command", "computeTargetId", "startedAt", "completedAt"]);
+    assert_eq!(foreign.get(&format!("/loops/{id}")).await.refused(), (403, "Token does not match loop"));
+    assert_eq!(foreign.get(&format!("/loops/{other}")).await.status, 200);
+}
+
+#[tokio::test]
+async fn only_ended_loops_of_ones_own_are_resumed() {
+    let plane = Plane::start().await;
+    let owner = plane.owner().await;
+    let (id, runner) = plane.running("PLAN").await;
+    let path = format!("/loops/{id}/resume");
+    let text = "Cannot resume loop in PENDING status. Only CANCELLED, COMPLETED, FAILED, or TIMED_OUT loops can be resumed.";
+    assert_eq!(owner.post(&path, json!({})).await.refused(), (409, text));
+    runner.event(id, json!({"type": "started"})).await;
+    owner.post(&format!("/loops/{id}/cancel"), json!({})).await;
+    let member = plane.member("ben@example.org").await;
+    assert_eq!(member.post(&path, json!({})).await.refused(), (403, "You can only resume your own loops"));
+    let offline = owner.post(&path, json!({})).await;
+    assert_eq!(offline.json["details"]["category"], "compute_target_unavailable");
+}
+
+#[tokio::test]
+async fn loops_of_which_nothing_is_heard_are_given_up() {
+    let plane = Plane::start().await;
+    let (pending, _) = plane.running("PLAN").await;
+    let (fresh, _) = plane.running("PLAN").await;
+    let (silent, runner) = plane.running("PLAN").await;
+    runner.event(silent, json!({"type": "started"})).await;
+    agent_loop::Entity::update_many()
+        .col_expr(
+            agent_loop::Column::RunnerCapabilities,
+            Expr::value(json!({"loopRunnerHeartbeatSupported": true})),
+        )
+        .col_expr(agent_loop::Column::LastRunnerHeartbeatAt, Expr::value(now() - 2 * 3_600_000 - 1))
+        .col_expr(agent_loop::Column::CreatedAt, Expr::value(now() - 3 * 3_600_000))
+        .filter(agent_loop::Column::Id.eq(silent))
+        .exec(plane.app.store.writer())
+        .await
+        .unwrap();
+    age(&plane, pending, agent_loop::Column::CreatedAt, 31 * 60_000).await;
+    assert_eq!(reaper::reap(&plane.app, now()).await.unwrap(), 2);
+    assert_eq!(reaper::reap(&plane.app, now()).await.unwrap(), 0);
+    assert_eq!(plane.row(fresh).await.status.0, LoopStatus::Pending);
+    let row = plane.row(silent).await;
+    assert_eq!(row.status.0, LoopStatus::TimedOut);
+    assert_eq!(row.error.unwrap()["message"], "Loop timed out in RUNNING status (cron safety net)");
+    let events = plane.owner().await.get(&format!("/loops/{silent}/events?type=error")).await;
+    assert_eq!(events.json["data"]["data"][0]["reaper"]["reason"], "desktop_heartbeat_stale");
+}
+
+#[tokio::test]
+async fn use_is_summed_for_administrators() {
+    let plane = Plane::start().await;
+    for command in ["PLAN", "EXECUTE", "PLAN"] {
+        let (id, runner) = plane.running(command).await;
+        runner.event(id, json!({"type": "started"})).await;
+        let end =
+            json!({"type": "completed", "result": {}, "tokensUsed": {"input": 1_000_000, "output": 10}});
+        assert_eq!(runner.event(id, end).await.status, 200);
+    }
+    let member = plane.member("ben@example.org").await;
+    assert_eq!(member.get("/loops/usage").await.refused(), (403, "Forbidden"));
+    let owner = plane.owner().await;
+    let usage = owner.get("/loops/usage").await;
+    assert_eq!(
+        (usage.data("totalLoops"), usage.data("totalTokensInput")),
+        (&json!(3), &json!(3_000_000)),
+        "{}",
+        usage.text
+    );
+    let plans =
+        usage.data("byCommand").as_array().unwrap().iter().find(|row| row["command"] == "PLAN").unwrap();
+    assert_eq!((&plans["loopCount"], &plans["tokensOutput"]), (&json!(2), &json!(20)));
+    assert_eq!(usage.data("byUser")[0]["userName"], "Ada Lovelace");
+    assert_eq!(owner.get("/loops/usage?command=EXECUTE").await.data("totalLoops"), 1);
+    assert_eq!(owner.get("/loops/usage?endDate=2020-01-01").await.data("totalLoops"), 0);
+    assert_eq!(owner.get("/loops/usage?startDate=soon").await.refused(), (400, "Invalid startDate format"));
+}

@@ -1,0 +1,350 @@
+use loopgate_api::job::LoopStatus;
+use sea_orm::prelude::*;
+use sea_orm::sea_query::Expr;
+use serde_json::{Value, json};
+
+use crate::store::entity::agent_loop;
+use crate::store::now;
+use crate::tests::plane::shop;
+use crate::tests::{Client, Plane};
+
+fn completed(input: u64) -> Value {
+    json!({"type": "completed", "result": {"exitCode": 0}, "tokensUsed": {"input": input, "output": input}})
+}
+
+fn success() -> Value {
+    json!({"status": "success", "fullName": "acme/shop", "prUrl": "https://github.com/acme/shop/pull/7",
+        "prNumber": 7, "branchName": "orchestrator/plan-1", "baseBranch": "main", "hasChanges": true})
+}
+
+#[tokio::test]
+async fn a_nonce_is_needed_and_good_once() {
+    let plane = Plane::start().await;
+    let (id, runner) = plane.running("PLAN").await;
+    let path = format!("/loops/{id}/events");
+    let body = json!({"type": "started"});
+    assert_eq!(runner.post(&path, body.clone()).await.refused(), (401, "Missing runner event nonce"));
+    for nonce in ["x", "0190a5f3c8b97f00a1b2c3d4e5f60718"] {
+        let bad = runner.with_header("x-loop-event-nonce", nonce);
+        assert_eq!(bad.post(&path, body.clone()).await.refused(), (400, "Invalid runner event nonce"));
+    }
+    let nonce = Uuid::now_v7();
+    let first = runner.event_with(id, nonce, body.clone()).await;
+    assert_eq!(first.json, json!({"success": true, "data": {"received": true}}));
+    let again = runner.event_with(id, nonce, body).await;
+    assert_eq!(again.failure(), (409, "Replay detected", "replay_detected"));
+}
+
+#[tokio::test]
+async fn a_replay_is_known_after_the_token_was_exchanged() {
+    let plane = Plane::start().await;
+    let (id, runner) = plane.running("PLAN").await;
+    runner.event(id, json!({"type": "started"})).await;
+    let nonce = Uuid::new_v4();
+    let body = json!({"type": "output", "chunk": "hello"});
+    assert_eq!(runner.event_with(id, nonce, body.clone()).await.status, 200);
+    let refreshed = runner.post(&format!("/loops/{id}/refresh-token"), json!({})).await;
+    let runner = runner.with_bearer(refreshed.data("token").as_str().unwrap());
+    assert_eq!(runner.event_with(id, nonce, body).await.refused(), (409, "Replay detected"));
+    let outputs = plane.owner().await.get(&format!("/loops/{id}/events?type=output")).await;
+    assert_eq!(outputs.data("total"), 1);
+}
+
+#[tokio::test]
+async fn two_requests_at_once_with_one_nonce_leave_one_event() {
+    let plane = Plane::start().await;
+    let (id, runner) = plane.running("PLAN").await;
+    runner.event(id, json!({"type": "started"})).await;
+    let nonce = Uuid::new_v4();
+    let posts = (0..8).map(|_| {
+        let runner = runner.clone();
+        tokio::spawn(async move {
+            runner.event_with(id, nonce, json!({"type": "output", "chunk": "x"})).await.status
+        })
+    });
+    let statuses = futures_util::future::join_all(posts).await;
+    let stored = statuses.iter().filter(|status| *status.as_ref().unwrap() == 200).count();
+    assert_eq!(stored, 1, "{statuses:?}");
+    let outputs = plane.owner().await.get(&format!("/loops/{id}/events?type=output")).await;
+    assert_eq!(outputs.data("total"), 1);
+}
+
+#[tokio::test]
+async fn a_loop_starts_reports_and_completes() {
+    let plane = Plane::start().await;
+    let (id, runner) = plane.running("PLAN").await;
+    runner.event(id, json!({"type": "started", "sessionId": "s1"})).await;
+    let row = plane.row(id).await;
+    assert_eq!((row.status.0, row.session_id.as_deref()), (LoopStatus::Running, Some("s1")));
+    assert!(row.started_at.is_some());
+
+    let usage = |input: u64| json!({"type": "output", "data": {"chunk": "x", "tokenUsage": {"inputTokens": input, "outputTokens": 2}}});
+    runner.event(id, usage(10)).await;
+    runner.event(id, usage(4)).await;
+    assert_eq!(plane.row(id).await.tokens_input, 10, "counters only rise");
+
+    let end = json!({"type": "completed", "result": {"exitCode": 0, "branchName": "orchestrator/plan-1", "sessionId": "s2"},
+        "tokensUsed": {"input": 1_000_000, "output": 0}, "tokensByModel": {"m": {"input": 1_000_000, "output": 0}},
+        "warnings": ["GIT_PUSH_FAILED"]});
+    assert_eq!(runner.event(id, end).await.status, 200);
+    let shown = plane.owner().await.get(&format!("/loops/{id}")).await;
+    assert_eq!(shown.data("status"), "COMPLETED");
+    assert_eq!(shown.data("branchName"), "orchestrator/plan-1");
+    assert_eq!(shown.data("sessionId"), "s2");
+    assert_eq!(shown.data("estimatedCost"), 3.0);
+    assert_eq!(shown.data("metadata")["warnings"], json!(["GIT_PUSH_FAILED"]));
+    let late = runner.event(id, json!({"type": "output", "chunk": "late"})).await;
+    assert_eq!(late.refused(), (401, "jti_mismatch"), "the token of a completed loop is gone");
+}
+
+#[tokio::test]
+async fn what_comes_after_the_end_is_ignored_and_finished_work_is_believed() {
+    let plane = Plane::start().await;
+    let (id, runner) = plane.running("PLAN").await;
+    runner.event(id, json!({"type": "started"})).await;
+    let timed_out = json!({"type": "error", "code": "TIMED_OUT", "message": "too long"});
+    assert_eq!(runner.event(id, timed_out).await.status, 200);
+    assert_eq!(plane.row(id).await.status.0, LoopStatus::TimedOut);
+
+    let ignored = json!({"success": true, "data": {"received": true, "ignored": true}});
+    assert_eq!(runner.event(id, json!({"type": "output", "chunk": "late"})).await.json, ignored);
+    let failed = json!({"type": "error", "code": "PROCESS_FAILED", "message": "x"});
+    assert_eq!(runner.event(id, failed).await.json, ignored);
+    let bundle = json!({"type": "support_bundle_uploaded", "keys": ["a"]});
+    assert_eq!(runner.event(id, bundle).await.json["data"], json!({"received": true}));
+
+    assert_eq!(runner.event(id, completed(5)).await.status, 200);
+    let row = plane.row(id).await;
+    assert_eq!((row.status.0, row.error), (LoopStatus::Completed, None));
+}
+
+#[tokio::test]
+async fn an_execute_that_asked_no_model_did_nothing() {
+    let plane = Plane::start().await;
+    let (id, runner) = plane.running("EXECUTE").await;
+    runner.event(id, json!({"type": "started"})).await;
+    assert_eq!(runner.event(id, completed(0)).await.status, 200);
+    let shown = plane.owner().await.get(&format!("/loops/{id}")).await;
+    assert_eq!(shown.data("status"), "FAILED");
+    assert_eq!(shown.data("error")["code"], "NO_WORK_PRODUCED");
+    assert_eq!(shown.data("error")["message"], "EXECUTE loop completed with 0 tokens -- no work was done");
+    let events = plane.owner().await.get(&format!("/loops/{id}/events?type=error")).await;
+    assert_eq!(events.json["data"]["data"][0]["code"], "NO_WORK_PRODUCED");
+}
+
+#[tokio::test]
+async fn failures_keep_their_reason_and_cancellations_their_name() {
+    let plane = Plane::start().await;
+    let (id, runner) = plane.running("PLAN").await;
+    runner.event(id, json!({"type": "started"})).await;
+    let error = json!({"type": "error", "code": "RUNNER_ERROR", "message": "stuck", "logTail": "é".repeat(9000),
+        "result": {"subcode": "PENDING_TASKS_AT_COMPLETION"}, "branchName": "b", "diagnosticsVersion": "2"});
+    runner.event(id, error).await;
+    let shown = plane.owner().await.get(&format!("/loops/{id}")).await;
+    assert_eq!(
+        shown.data("error"),
+        &json!({"code": "RUNNER_ERROR", "message": "stuck", "result": {"subcode": "PENDING_TASKS_AT_COMPLETION"}})
+    );
+    let events = plane.owner().await.get(&format!("/loops/{id}/events?type=error")).await;
+    assert!(events.json["data"]["data"][0]["logTail"].as_str().unwrap().len() <= 8192);
+
+    for body in [
+        json!({"type": "error", "code": "CANCELLED", "message": "stopped"}),
+        json!({"type": "cancelled", "reason": "stopped", "timestamp": "2026-05-11T08:30:00.000Z"}),
+    ] {
+        let (id, runner) = plane.running("PLAN").await;
+        runner.event(id, json!({"type": "started"})).await;
+        assert_eq!(runner.event(id, body).await.status, 200);
+        assert_eq!(plane.row(id).await.status.0, LoopStatus::Cancelled);
+        let events = plane.owner().await.get(&format!("/loops/{id}/events?type=cancelled")).await;
+        assert_eq!(events.json["data"]["data"][0]["reason"], "stopped");
+    }
+}
+
+#[tokio::test]
+async fn events_that_do_not_fit_change_nothing() {
+    let plane = Plane::start().await;
+    let (id, runner) = plane.running("EXECUTE").await;
+    runner.event(id, json!({"type": "started"})).await;
+    let with = |entry: Value| {
+        let mut body = completed(5);
+        body["results"] = json!([entry]);
+        body
+    };
+    let mut foreign_url = success();
+    foreign_url["prUrl"] = json!("https://github.com/evil/shop/pull/7");
+    let refused = runner.event(id, with(foreign_url)).await;
+    assert_eq!(refused.refused(), (400, "results.0.prUrl: prUrl does not match canonical format"));
+    let foreign = json!({"status": "skipped", "fullName": "evil/shop", "reason": "no_changes"});
+    let refused = runner.event(id, with(foreign)).await;
+    assert_eq!(refused.refused(), (400, "results.0.fullName: fullName not in authorized repo set"));
+    for body in [
+        json!({"type": "token_refreshed"}),
+        json!({"type": "tokens_cleared"}),
+        json!({"type": "reap_reversed"}),
+        json!([]),
+    ] {
+        assert_eq!(runner.event(id, body).await.status, 400);
+    }
+    assert_eq!(plane.row(id).await.status.0, LoopStatus::Running);
+    assert_eq!(plane.row(id).await.last_sequence, 1, "no event row was left");
+}
+
+#[tokio::test]
+async fn a_claimed_loop_may_complete_and_a_pending_one_may_not() {
+    let plane = Plane::start().await;
+    let (id, runner) = plane.running("PLAN").await;
+    let refused = runner.event(id, completed(5)).await;
+    assert_eq!(refused.refused(), (409, "Invalid status transition from PENDING"));
+}
+
+/// The view of one completion for one repository.
+async fn results(plane: &Plane, end: Value, uploaded: Option<Value>) -> Value {
+    let (id, runner) = plane.running("EXECUTE").await;
+    runner.event(id, json!({"type": "started"})).await;
+    if let Some(file) = uploaded {
+        runner
+            .post(&format!("/loops/{id}/upload-artifacts"), json!({"artifacts": {"executionResult": file}}))
+            .await;
+    }
+    let reply = runner.event(id, end).await;
+    assert_eq!(reply.status, 200, "{}", reply.text);
+    plane.owner().await.get(&format!("/loops/{id}")).await.data("results").clone()
+}
+
+#[tokio::test]
+async fn completions_of_both_schemas_look_the_same() {
+    let plane = Plane::start().await;
+    let mut v2 = completed(5);
+    v2["results"] = json!([success()]);
+    let mut v1 = completed(5);
+    v1["result"] = json!({"exitCode": 0, "has_changes": true, "prUrl": "https://github.com/acme/shop/pull/7",
+        "prNumber": 7, "branchName": "orchestrator/plan-1"});
+    let file = json!({"has_changes": true, "pr_url": "https://github.com/acme/shop/pull/7", "pr_number": "7",
+        "branch_name": "orchestrator/plan-1", "base_ref": "origin/main"});
+    let expected = json!([success()]);
+    assert_eq!(results(&plane, v2, None).await, expected);
+    assert_eq!(results(&plane, v1, None).await, expected);
+    assert_eq!(results(&plane, completed(5), Some(file)).await, expected);
+    let nothing = json!([{"status": "skipped", "fullName": "acme/shop", "reason": "no_changes"}]);
+    assert_eq!(results(&plane, completed(5), None).await, nothing);
+}
+
+#[tokio::test]
+async fn a_token_is_that_of_its_loop_and_in_force() {
+    let plane = Plane::start().await;
+    let (id, runner) = plane.running("PLAN").await;
+    let (other, _) = plane.running("PLAN").await;
+    let body = json!({"type": "started"});
+    assert_eq!(runner.event(other, body.clone()).await.refused(), (403, "Token does not match loop"));
+    let anonymous = plane.anonymous();
+    assert_eq!(anonymous.event(id, body.clone()).await.refused(), (401, "Missing runner token"));
+    let forged = anonymous.with_bearer("a.b.c");
+    assert_eq!(forged.event(id, body.clone()).await.refused(), (401, "Invalid or expired runner token"));
+    let old = plane.app.runner_tokens.issue(id, plane.owner.organization_id, 0).unwrap();
+    let old = secrecy::ExposeSecret::expose_secret(&old.token).to_owned();
+    assert_eq!(anonymous.with_bearer(&old).event(id, body.clone()).await.refused().0, 401);
+    let gone = plane.app.runner_tokens.issue(Uuid::new_v4(), plane.owner.organization_id, now()).unwrap();
+    let id_gone =
+        plane.app.runner_tokens.read(secrecy::ExposeSecret::expose_secret(&gone.token)).unwrap().sub;
+    let gone = anonymous.with_bearer(secrecy::ExposeSecret::expose_secret(&gone.token));
+    assert_eq!(gone.event(id_gone, body).await.refused(), (403, "Loop not found"));
+}
+
+#[tokio::test]
+async fn an_exchanged_token_is_worthless() {
+    let plane = Plane::start().await;
+    let (id, runner) = plane.running("PLAN").await;
+    let path = format!("/loops/{id}/refresh-token");
+    assert_eq!(runner.post(&path, json!({})).await.failure().2, "NOT_RUNNING");
+    runner.event(id, json!({"type": "started"})).await;
+    let refreshed = runner.with_header("idempotency-key", "k1").post(&path, json!({})).await;
+    assert_eq!(refreshed.status, 200, "{}", refreshed.text);
+    let fresh = runner.with_bearer(refreshed.data("token").as_str().unwrap());
+    let output = json!({"type": "output", "chunk": "x"});
+    assert_eq!(runner.event(id, output.clone()).await.failure(), (401, "jti_mismatch", "jti_mismatch"));
+    assert_eq!(fresh.event(id, output).await.status, 200);
+    assert_eq!(runner.post(&path, json!({})).await.failure().2, "JTI_ALREADY_USED");
+    let events = plane.owner().await.get(&format!("/loops/{id}/events?type=token_refreshed")).await;
+    assert_eq!(events.json["data"]["data"][0]["idempotencyKey"], "k1");
+    assert!(!events.text.contains("eyJ"), "no token is stored");
+}
+
+#[tokio::test]
+async fn tokens_are_exchanged_six_times_a_minute() {
+    let plane = Plane::start().await;
+    let (id, mut runner) = plane.running("PLAN").await;
+    runner.event(id, json!({"type": "started"})).await;
+    let path = format!("/loops/{id}/refresh-token");
+    for _ in 0..6 {
+        let reply = runner.post(&path, json!({})).await;
+        runner = runner.with_bearer(reply.data("token").as_str().unwrap());
+    }
+    let limited = runner.post(&path, json!({})).await;
+    assert_eq!((limited.status.as_u16(), limited.failure().2), (429, "RATE_LIMITED"));
+    let output = json!({"type": "output", "chunk": "x"});
+    assert_eq!(runner.event(id, output).await.status, 200, "the old token stays in force");
+}
+
+async fn last_heartbeat(plane: &Plane, id: Uuid, at: i64) {
+    agent_loop::Entity::update_many()
+        .col_expr(agent_loop::Column::LastRunnerHeartbeatAt, Expr::value(at))
+        .filter(agent_loop::Column::Id.eq(id))
+        .exec(plane.app.store.writer())
+        .await
+        .unwrap();
+}
+
+#[tokio::test]
+async fn heartbeats_are_noted_sparingly_and_end_with_the_loop() {
+    let plane = Plane::start().await;
+    let (id, runner) = plane.running("PLAN").await;
+    let beat = async |runner: &Client| runner.post(&format!("/loops/{id}/heartbeat"), json!({})).await;
+    assert_eq!(beat(&runner).await.failure(), (403, "Forbidden", "NOT_RUNNING"));
+    runner.event(id, json!({"type": "started"})).await;
+    assert_eq!(beat(&runner).await.data("bumped"), false, "the event was a sign of life");
+    last_heartbeat(&plane, id, now() - 270_000).await;
+    assert_eq!(beat(&runner).await.data("bumped"), true);
+    plane.owner().await.post(&format!("/loops/{id}/cancel"), json!({})).await;
+    assert_eq!(beat(&runner).await.failure(), (410, "Loop is no longer running", "TERMINAL_LOOP"));
+}
+
+#[tokio::test]
+async fn uploads_are_merged_member_by_member() {
+    let plane = Plane::start().await;
+    let (id, runner) = plane.running("PLAN").await;
+    let path = format!("/loops/{id}/upload-artifacts");
+    let first = json!({"artifacts": {"plan": {"content": "# A"}}, "metadata": {"command": "plan"}});
+    assert_eq!(runner.post(&path, first).await.json["data"], json!({"stored": true}));
+    runner
+        .post(&path, json!({"artifacts": {"openQuestions": "1. Why?"}, "metadata": {"sessionId": "s"}}))
+        .await;
+    let shown = plane.owner().await.get(&format!("/loops/{id}")).await;
+    assert_eq!(
+        shown.data("uploadedArtifacts"),
+        &json!({"plan": {"content": "# A"}, "openQuestions": "1. Why?"})
+    );
+    assert_eq!(shown.data("metadata"), &json!({"command": "plan", "sessionId": "s"}));
+    assert_eq!(runner.post(&path, json!({"artifacts": 5})).await.status, 400);
+}
+
+#[tokio::test]
+async fn a_verdict_is_shown_also_when_there_is_none() {
+    let plane = Plane::start().await;
+    for verdict in [json!({"verdict": "decline", "reason": "tests are missing"}), Value::Null] {
+        let body = json!({"command": "CODE_REVIEW", "repo": shop()});
+        let made = plane.owner().await.post("/loops", body).await;
+        let id: Uuid = made.data("loopId").as_str().unwrap().parse().unwrap();
+        let runner = plane.runner(id).await;
+        runner.event(id, json!({"type": "started"})).await;
+        let mut end = completed(3);
+        end["result"]["verdict"] = verdict.clone();
+        runner.event(id, end).await;
+        let shown = plane.owner().await.get(&format!("/loops/{id}")).await;
+        assert_eq!(
+            (shown.data("status"), &shown.data("metadata")["verdict"]),
+            (&json!("COMPLETED"), &verdict)
+        );
+        assert!(shown.data("metadata").as_object().unwrap().contains_key("verdict"));
+    }
+}

@@ -1,0 +1,63 @@
+use serde_json::json;
+
+use crate::tests::Plane;
+
+#[tokio::test]
+async fn pages_are_for_navigation_and_never_hide_the_api() {
+    let plane = Plane::start().await;
+    let browser = plane.anonymous().with_header("accept", "text/html,application/xhtml+xml");
+    for path in ["/", "/sign-in", "/home/loops", "/home/implementation-plans/plan-1"] {
+        let page = browser.get(path).await;
+        assert_eq!(page.status, 200, "{path}");
+        assert_eq!(page.header("content-type"), Some("text/html; charset=utf-8"));
+        assert_eq!(page.header("x-content-type-options"), Some("nosniff"));
+        assert!(page.header("content-security-policy").unwrap().contains("frame-ancestors 'none'"));
+    }
+    for path in
+        ["/agents", "/agents/x/versions", "/loops/x/github-token", "/teams", "/settings/compute-preference"]
+    {
+        let reply = browser.get(path).await;
+        let expected = (501, "operation not implemented", "operation_not_implemented");
+        assert_eq!(reply.failure(), expected, "{path}");
+    }
+    assert_eq!(
+        plane.anonymous().get("/home/loops").await.failure(),
+        (404, "route not found", "route_not_found")
+    );
+    assert_eq!(browser.post("/home/loops", json!({})).await.status, 404);
+}
+
+#[tokio::test]
+async fn a_method_that_nobody_handles_is_not_implemented() {
+    let plane = Plane::start().await;
+    assert_eq!(plane.owner().await.send("PUT", "/loops", None).await.failure().0, 501);
+    assert_eq!(plane.owner().await.send("PATCH", "/me", None).await.failure().0, 501);
+}
+
+#[tokio::test]
+async fn health_needs_nobody() {
+    let plane = Plane::start().await;
+    assert_eq!(plane.anonymous().get("/health").await.text, "OK");
+    assert_eq!(plane.anonymous().get("/health/db").await.text, "OK");
+}
+
+#[test]
+fn the_document_describes_every_route_with_its_types() {
+    let document = serde_json::to_value(crate::openapi()).unwrap();
+    let answer = &document["paths"]["/documents/{idOrSlug}/run-loop"]["post"]["responses"]["200"];
+    assert_eq!(
+        answer["content"]["application/json"]["schema"]["$ref"],
+        "#/components/schemas/Data_LoopStarted"
+    );
+    assert_eq!(document["paths"].as_object().unwrap().len(), 40);
+    let operations =
+        document["paths"].as_object().unwrap().values().flat_map(|path| path.as_object().unwrap().values());
+    let mut ids: Vec<&str> = operations.map(|operation| operation["operationId"].as_str().unwrap()).collect();
+    ids.sort_unstable();
+    assert!(ids.windows(2).all(|pair| pair[0] != pair[1]), "{ids:?}");
+    let text = document.to_string();
+    let named = text.split("#/components/schemas/").skip(1).map(|rest| rest.split('"').next().unwrap());
+    for name in named {
+        assert!(document["components"]["schemas"][name].is_object(), "{name} is described");
+    }
+}

@@ -1,0 +1,158 @@
+//! The web app, embedded: its files, and its page for every path that a browser navigates to.
+//!
+//! Answers only what is no route of the API, and never with anything but the app's own files.
+
+use axum::response::{Html, IntoResponse, Response};
+use http::header::{
+    ACCEPT, CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, ETAG, IF_NONE_MATCH, REFERRER_POLICY,
+    X_CONTENT_TYPE_OPTIONS,
+};
+use http::{HeaderMap, HeaderValue, Method, StatusCode, Uri};
+use rust_embed::{EmbeddedFile, RustEmbed};
+
+use crate::auth::header;
+use crate::error::{ApiError, not_implemented};
+
+#[derive(RustEmbed)]
+#[folder = "../../web/dist"]
+struct Files;
+
+const INDEX: &str = "index.html";
+
+/// Only the app's own files, the API beside it, and the loopback gateways of this machine.
+/// Styles may be inline because diagrams carry theirs.
+const POLICY: &str = "default-src 'self'; script-src 'self'; style-src 'self' 'unsafe-inline'; \
+    img-src 'self' data: blob:; font-src 'self' data:; worker-src 'self' blob:; \
+    connect-src 'self' http://127.0.0.1:* http://localhost:*; object-src 'none'; base-uri 'none'; \
+    form-action 'self'; frame-ancestors 'none'";
+
+/// First segments of the API's paths. They never fall to the app, also where nothing is built.
+const API: [&str; 29] = [
+    "agents",
+    "api-keys",
+    "attachments",
+    "auth",
+    "catalog",
+    "compute-targets",
+    "cron",
+    "custom-fields",
+    "desktop",
+    "desktop-gateway",
+    "documents",
+    "feature-flags",
+    "gateway-auth",
+    "health",
+    "integrations",
+    "internal",
+    "invitations",
+    "judge-scores",
+    "loops",
+    "me",
+    "openapi.json",
+    "organizations",
+    "projects",
+    "public-keys",
+    "storage",
+    "tags",
+    "teams",
+    "users",
+    "webhooks",
+];
+
+/// API paths below segments that the app has pages for, too.
+const API_PATHS: [&str; 4] = [
+    "/settings/compute-preference",
+    "/onboarding",
+    "/onboarding/complete-wizard",
+    "/onboarding/dismiss-checklist",
+];
+
+/// Whether a path belongs to the API.
+pub fn is_api(path: &str) -> bool {
+    let first = path.trim_start_matches('/').split('/').next().unwrap_or_default();
+    API.contains(&first) || API_PATHS.contains(&path)
+}
+
+/// Answers whatever no route has answered.
+pub async fn fallback(method: Method, uri: Uri, headers: HeaderMap) -> Response {
+    let path = uri.path();
+    if is_api(path) {
+        return not_implemented().into_response();
+    }
+    if !matches!(method, Method::GET | Method::HEAD) {
+        return not_found();
+    }
+    if let Some(file) = Files::get(path.trim_start_matches('/')) {
+        return serve(path, &file, &headers);
+    }
+    if !is_navigation(&headers) {
+        return not_found();
+    }
+    match Files::get(INDEX) {
+        Some(index) => serve(INDEX, &index, &headers),
+        None => protect(Html(UNBUILT).into_response()),
+    }
+}
+
+fn not_found() -> Response {
+    ApiError::new(StatusCode::NOT_FOUND, "route not found").into_response()
+}
+
+/// Whether a browser asks for a page, and not a script for a file.
+fn is_navigation(headers: &HeaderMap) -> bool {
+    header(headers, ACCEPT.as_str()).is_some_and(|accept| accept.contains("text/html"))
+}
+
+fn serve(path: &str, file: &EmbeddedFile, headers: &HeaderMap) -> Response {
+    let tag = format!("\"{}\"", hex::encode(&file.metadata.sha256_hash()[..16]));
+    let known = header(headers, IF_NONE_MATCH.as_str())
+        .is_some_and(|known| known.split(',').any(|known| known.trim().trim_start_matches("W/") == tag));
+    // The build puts a hash into the names below this folder, so such a file never changes.
+    let cache = if path.starts_with("/assets/") { "public, max-age=31536000, immutable" } else { "no-cache" };
+    let mut response = if known {
+        StatusCode::NOT_MODIFIED.into_response()
+    } else {
+        ([(CONTENT_TYPE, content_type(path))], file.data.to_vec()).into_response()
+    };
+    let set = response.headers_mut();
+    set.insert(CACHE_CONTROL, HeaderValue::from_static(cache));
+    if let Ok(tag) = HeaderValue::from_str(&tag) {
+        set.insert(ETAG, tag);
+    }
+    protect(response)
+}
+
+fn protect(mut response: Response) -> Response {
+    let headers = response.headers_mut();
+    headers.insert(CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY));
+    headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    headers.insert(REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
+    response
+}
+
+fn content_type(path: &str) -> &'static str {
+    match path.rsplit('.').next().unwrap_or_default() {
+        "html" => "text/html; charset=utf-8",
+        "js" | "mjs" => "text/javascript; charset=utf-8",
+        "css" => "text/css; charset=utf-8",
+        "json" | "map" => "application/json",
+        "webmanifest" => "application/manifest+json",
+        "svg" => "image/svg+xml",
+        "png" => "image/png",
+        "jpg" | "jpeg" => "image/jpeg",
+        "webp" => "image/webp",
+        "ico" => "image/x-icon",
+        "woff2" => "font/woff2",
+        "woff" => "font/woff",
+        "ttf" => "font/ttf",
+        "wasm" => "application/wasm",
+        "txt" => "text/plain; charset=utf-8",
+        _ => "application/octet-stream",
+    }
+}
+
+/// Shown while the app has not been built.
+const UNBUILT: &str = "<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\"><title>Loopgate</title></head>\
+<body><h1>Loopgate is running</h1><p>Its web app is not part of this build. Build it with \
+<code>npm ci &amp;&amp; npm run build</code> in <code>web/</code>, or start everything with \
+<code>cargo xtask up</code>.</p></body></html>";

@@ -1,0 +1,243 @@
+//! What was asked of the gateway lately: a ring in memory, filled after each answer has gone.
+//!
+//! Never holds a body, a header or a token; sensitive values of a query are replaced.
+
+use std::collections::VecDeque;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll};
+use std::time::Instant;
+
+use axum::body::Body;
+use bytes::Bytes;
+use http::{Method, Uri};
+use http_body::{Body as HttpBody, Frame, SizeHint};
+use jiff::Timestamp;
+use serde::Serialize;
+use uuid::Uuid;
+
+use crate::answer::ReplyBody;
+
+/// Events kept.
+const CAPACITY: usize = 200;
+/// Members of a query whose values are never written.
+const SENSITIVE: [&str; 9] =
+    ["token", "secret", "password", "passwd", "key", "signature", "sig", "credential", "auth"];
+
+/// What an event says about the request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ActivityKind {
+    /// Any answer.
+    Request,
+    /// A refusal that protects the machine.
+    Security,
+}
+
+/// One answered request.
+#[derive(Debug, Clone, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Activity {
+    /// Id of the event.
+    pub id: Uuid,
+    /// Its kind.
+    #[serde(rename = "type")]
+    pub kind: ActivityKind,
+    /// When the request began.
+    pub timestamp: String,
+    /// Upper case.
+    pub method: String,
+    /// Path and query, cleaned.
+    pub path: String,
+    /// Status of the answer.
+    pub status_code: u16,
+    /// To the end of the answer; for a stream its whole life.
+    pub duration_ms: u64,
+    /// Why it was refused.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub detail: Option<String>,
+    /// Bytes of the body that were read; absent when it was refused unread.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub request_size_bytes: Option<u64>,
+    /// Bytes of the answer's body.
+    pub response_size_bytes: u64,
+    /// The caller left before the end.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub aborted: bool,
+}
+
+/// The ring.
+#[derive(Debug, Default)]
+pub struct ActivityLog(Mutex<VecDeque<Activity>>);
+
+impl ActivityLog {
+    /// Events, newest first.
+    #[must_use]
+    pub fn list(&self) -> Vec<Activity> {
+        self.lock().iter().cloned().collect()
+    }
+
+    /// Forgets everything.
+    pub fn clear(&self) {
+        self.lock().clear();
+    }
+
+    fn push(&self, event: Activity) {
+        let mut events = self.lock();
+        events.truncate(CAPACITY - 1);
+        events.push_front(event);
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, VecDeque<Activity>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The event of a request that is still being answered.
+#[derive(Debug)]
+pub(crate) struct Capture {
+    log: Arc<ActivityLog>,
+    began: Instant,
+    timestamp: Timestamp,
+    method: Method,
+    target: Uri,
+    pub(crate) kind: ActivityKind,
+    pub(crate) detail: Option<String>,
+    pub(crate) request_size: Option<u64>,
+}
+
+impl Capture {
+    pub(crate) fn begin(log: &Arc<ActivityLog>, method: &Method, target: &Uri) -> Self {
+        Self {
+            log: log.clone(),
+            began: Instant::now(),
+            timestamp: Timestamp::now(),
+            method: method.clone(),
+            target: target.clone(),
+            kind: ActivityKind::Request,
+            detail: None,
+            request_size: None,
+        }
+    }
+
+    /// Marks the event as a refusal that protects the machine.
+    pub(crate) fn security(&mut self, detail: impl Into<String>) {
+        self.kind = ActivityKind::Security;
+        self.detail = Some(detail.into());
+    }
+
+    /// Wraps the answer, so that the event is written when its last byte has gone.
+    pub(crate) fn watch(self, reply: http::Response<ReplyBody>) -> http::Response<ReplyBody> {
+        let status = reply.status().as_u16();
+        reply.map(|inner| {
+            let watched = Watched { inner, capture: Some(self), status, sent: 0, ended: false };
+            ReplyBody::Streamed(Body::new(watched), None)
+        })
+    }
+
+    fn finish(self, status: u16, sent: u64, aborted: bool) {
+        let duration = self.began.elapsed().as_millis();
+        self.log.push(Activity {
+            id: Uuid::now_v7(),
+            kind: self.kind,
+            timestamp: loopgate_api::time::iso(self.timestamp),
+            method: self.method.to_string(),
+            path: cleaned(&self.target),
+            status_code: status,
+            duration_ms: u64::try_from(duration).unwrap_or(u64::MAX),
+            detail: self.detail.map(|detail| loopgate_api::redact::message(&detail)),
+            request_size_bytes: self.request_size,
+            response_size_bytes: sent,
+            aborted,
+        });
+    }
+}
+
+/// A body that reports its end, also when it is dropped before.
+struct Watched {
+    inner: ReplyBody,
+    capture: Option<Capture>,
+    status: u16,
+    sent: u64,
+    ended: bool,
+}
+
+impl HttpBody for Watched {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        let frame = std::task::ready!(Pin::new(&mut self.inner).poll_frame(cx));
+        match &frame {
+            Some(Ok(frame)) => self.sent += frame.data_ref().map_or(0, |data| data.len() as u64),
+            Some(Err(_)) => {}
+            None => self.ended = true,
+        }
+        Poll::Ready(frame)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.inner.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.inner.size_hint()
+    }
+}
+
+impl Drop for Watched {
+    fn drop(&mut self) {
+        if let Some(capture) = self.capture.take() {
+            let aborted = !self.ended && !self.inner.is_end_stream();
+            capture.finish(self.status, self.sent, aborted);
+        }
+    }
+}
+
+/// Path and query without secrets.
+fn cleaned(target: &Uri) -> String {
+    let Some(query) = target.query() else { return target.path().to_owned() };
+    let members: Vec<String> = query.split('&').map(cleaned_member).collect();
+    loopgate_api::redact::credentials(&format!("{}?{}", target.path(), members.join("&")))
+}
+
+fn cleaned_member(member: &str) -> String {
+    let Some((name, _)) = member.split_once('=') else { return member.to_owned() };
+    let lower = name.to_ascii_lowercase();
+    if SENSITIVE.iter().any(|word| lower.contains(word)) {
+        format!("{name}=[REDACTED]")
+    } else {
+        member.to_owned()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sensitive_members_lose_their_values() {
+        let target = "/api/gateway/repos?path=%2Fx&accessToken=abc&X-Amz-Signature=def".parse().unwrap();
+        assert_eq!(
+            cleaned(&target),
+            "/api/gateway/repos?path=%2Fx&accessToken=[REDACTED]&X-Amz-Signature=[REDACTED]"
+        );
+    }
+
+    #[test]
+    fn the_ring_keeps_the_newest() {
+        let log = Arc::new(ActivityLog::default());
+        for n in 0..205 {
+            let target = format!("/{n}").parse().unwrap();
+            Capture::begin(&log, &Method::GET, &target).finish(200, 0, false);
+        }
+        let events = log.list();
+        assert_eq!(events.len(), CAPACITY);
+        assert_eq!(events[0].path, "/204");
+        log.clear();
+        assert!(log.list().is_empty());
+    }
+}

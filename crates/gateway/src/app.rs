@@ -1,0 +1,57 @@
+//! What handlers share. The pipeline's own state is not among it.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use loopgate_home::{Repos, Sandbox, SettingsStore};
+use loopgate_runtime::{Places, Runtime};
+use loopgate_tools::programs::Programs;
+
+use crate::config::{GatewayConfig, Limits};
+use crate::repo_index::RepoIndex;
+use crate::routes::health_check::Rounds;
+
+/// State of the handlers; clones share it.
+#[derive(Clone)]
+pub(crate) struct App(Arc<AppState>);
+
+/// See [`App`].
+pub(crate) struct AppState {
+    pub(crate) settings: Arc<SettingsStore>,
+    pub(crate) sandbox: Arc<Sandbox>,
+    pub(crate) repos: Arc<Repos>,
+    pub(crate) repo_index: RepoIndex,
+    pub(crate) programs: Arc<Programs>,
+    pub(crate) runtime: Option<Arc<Runtime>>,
+    pub(crate) places: Places,
+    pub(crate) plugin_root: Option<PathBuf>,
+    pub(crate) rounds: Rounds,
+    pub(crate) limits: Limits,
+    pub(crate) version: String,
+}
+
+impl App {
+    pub(crate) fn new(config: &GatewayConfig) -> Self {
+        Self(Arc::new(AppState {
+            settings: config.settings.clone(),
+            sandbox: config.sandbox.clone(),
+            repos: config.repos.clone(),
+            repo_index: RepoIndex::new(config.settings.clone(), config.repos.clone()),
+            programs: config.programs.clone(),
+            runtime: config.runtime.clone(),
+            places: Places::new(config.repos.clone(), config.sandbox.clone()),
+            plugin_root: config.plugin_root.clone(),
+            rounds: Rounds::default(),
+            limits: config.limits,
+            version: config.version.clone(),
+        }))
+    }
+}
+
+impl std::ops::Deref for App {
+    type Target = AppState;
+
+    fn deref(&self) -> &AppState {
+        &self.0
+    }
+}

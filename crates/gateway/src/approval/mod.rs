@@ -1,0 +1,12 @@
+//! Approval: which requests pass by policy, which wait for a person, and what that person said.
+//!
+//! A request that must wait is held without an answer. It is decided only through [`Approvals`],
+//! which no HTTP route reaches: a page that asks can never approve itself.
+
+mod pending;
+mod policy;
+mod rules;
+
+pub use pending::{Approvals, Decision, PendingApproval, ResolvedApproval};
+pub(crate) use policy::{Question, Verdict, evaluate};
+pub use rules::AlwaysAllowRule;

@@ -1,0 +1,267 @@
+//! Requests that wait for a person, and everybody who waits with them.
+//!
+//! Identical requests share one entry. Each waiter has its own end; the entry goes with its last
+//! waiter. In memory only: nobody waits any more after a restart.
+
+use std::collections::{HashMap, VecDeque};
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use jiff::Timestamp;
+use loopgate_api::operation::{OperationId, RiskTier};
+use serde::Serialize;
+use tokio::sync::watch;
+use uuid::Uuid;
+
+use super::rules::{AlwaysAllowRule, Rules};
+
+/// Decisions remembered.
+const HISTORY: usize = 50;
+
+/// How a held request ended. All of them are final.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Decision {
+    /// This one may pass.
+    Approved,
+    /// This one may not.
+    Denied,
+    /// This one and its like may pass for a while.
+    AlwaysAllow,
+    /// Nobody decided in time.
+    Expired,
+}
+
+/// A request that waits. Its body is not kept.
+#[derive(Debug, Clone, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PendingApproval {
+    /// Id to decide by.
+    pub id: Uuid,
+    /// ISO 8601.
+    pub created_at: String,
+    /// Operation.
+    pub operation_id: OperationId,
+    /// Its tier.
+    pub risk_tier: RiskTier,
+    /// Upper case.
+    pub method: String,
+    /// Path without query.
+    pub path: String,
+    /// The query, as it was sent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub query: Option<String>,
+    /// Directory that the request is about.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub scope_path: Option<String>,
+    /// Who asks.
+    pub location: String,
+    /// Why a person is asked.
+    pub reason: String,
+    /// Hex SHA-256 over method, target and body.
+    pub fingerprint: String,
+}
+
+/// A decided request.
+#[derive(Debug, Clone, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ResolvedApproval {
+    /// The request.
+    #[serde(flatten)]
+    pub request: PendingApproval,
+    /// What was decided.
+    pub decision: Decision,
+    /// ISO 8601.
+    pub resolved_at: String,
+}
+
+struct Entry {
+    request: PendingApproval,
+    decision: watch::Sender<Option<Decision>>,
+    waiters: usize,
+}
+
+#[derive(Default)]
+struct State {
+    pending: HashMap<Uuid, Entry>,
+    resolved: VecDeque<ResolvedApproval>,
+}
+
+struct Inner {
+    state: Mutex<State>,
+    rules: Rules,
+    /// The switch that lets everything pass; off at every start.
+    auto_approve: AtomicBool,
+    /// Number of pending requests, for whoever shows it.
+    count: watch::Sender<usize>,
+}
+
+/// The person's side of approval. Clones share one registry.
+#[derive(Clone)]
+pub struct Approvals(Arc<Inner>);
+
+impl std::fmt::Debug for Approvals {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Approvals").field("pending", &*self.0.count.borrow()).finish_non_exhaustive()
+    }
+}
+
+impl Approvals {
+    /// A registry whose always-allow rules lie in the given file.
+    pub(crate) fn open(rules: &Path) -> Self {
+        Self(Arc::new(Inner {
+            state: Mutex::default(),
+            rules: Rules::open(rules),
+            auto_approve: AtomicBool::new(false),
+            count: watch::Sender::new(0),
+        }))
+    }
+
+    /// Waiting requests, newest first.
+    #[must_use]
+    pub fn pending(&self) -> Vec<PendingApproval> {
+        let mut pending: Vec<_> = self.state().pending.values().map(|entry| entry.request.clone()).collect();
+        // Ids are made in order of time.
+        pending.sort_by_key(|request| std::cmp::Reverse(request.id));
+        pending
+    }
+
+    /// Follows the number of waiting requests.
+    #[must_use]
+    pub fn subscribe(&self) -> watch::Receiver<usize> {
+        self.0.count.subscribe()
+    }
+
+    /// Decided requests, newest first.
+    #[must_use]
+    pub fn resolved(&self) -> Vec<ResolvedApproval> {
+        self.state().resolved.iter().cloned().collect()
+    }
+
+    /// Forgets the decided requests.
+    pub fn clear_resolved(&self) {
+        self.state().resolved.clear();
+    }
+
+    /// Lets a request pass. `None` for an unknown id.
+    pub fn approve(&self, id: Uuid) -> Option<ResolvedApproval> {
+        self.resolve(id, Decision::Approved)
+    }
+
+    /// Refuses a request. `None` for an unknown id.
+    pub fn deny(&self, id: Uuid) -> Option<ResolvedApproval> {
+        self.resolve(id, Decision::Denied)
+    }
+
+    /// Lets a request and its like pass for seven days. Blocks on the disk. `None` for an unknown
+    /// id.
+    pub fn always_allow(&self, id: Uuid) -> Option<AlwaysAllowRule> {
+        let resolved = self.resolve(id, Decision::AlwaysAllow)?;
+        Some(self.0.rules.add(&resolved.request, Timestamp::now()))
+    }
+
+    /// Rules in force.
+    #[must_use]
+    pub fn rules(&self) -> Vec<AlwaysAllowRule> {
+        self.0.rules.list(Timestamp::now())
+    }
+
+    /// Ends a rule; answers whether it was there. Blocks on the disk.
+    #[must_use]
+    pub fn remove_rule(&self, id: Uuid) -> bool {
+        self.0.rules.remove(id)
+    }
+
+    /// Refuses everything that waits.
+    pub fn clear_pending(&self) {
+        for request in self.pending() {
+            self.deny(request.id);
+        }
+    }
+
+    /// Lets everything pass without asking, until the process ends or it is switched off.
+    pub fn set_auto_approve(&self, on: bool) {
+        self.0.auto_approve.store(on, Ordering::Relaxed);
+    }
+
+    pub(super) fn auto_approves(&self) -> bool {
+        self.0.auto_approve.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn rule_allows(&self, request: &PendingApproval) -> bool {
+        self.0.rules.allow(request, Timestamp::now())
+    }
+
+    /// Waits for a decision about the request, together with everybody who asked the same.
+    /// Answers the id of the shared entry.
+    pub(crate) async fn wait(&self, request: PendingApproval, limit: Duration) -> (Uuid, Decision) {
+        let mut waiter = self.join(request);
+        let id = waiter.id;
+        let decided = tokio::time::timeout(limit, waiter.decision.wait_for(Option::is_some)).await;
+        let decision = match decided {
+            Ok(Ok(decision)) => decision.unwrap_or(Decision::Expired),
+            Ok(Err(_)) | Err(_) => Decision::Expired,
+        };
+        (id, decision)
+    }
+
+    fn join(&self, request: PendingApproval) -> Waiter {
+        let mut state = self.state();
+        let known = state.pending.values().find(|entry| entry.request.fingerprint == request.fingerprint);
+        let id = known.map_or(request.id, |entry| entry.request.id);
+        let entry = state.pending.entry(id).or_insert_with(|| {
+            tracing::info!(%id, operation = %request.operation_id, "a request waits for approval");
+            Entry { request, decision: watch::Sender::new(None), waiters: 0 }
+        });
+        entry.waiters += 1;
+        let decision = entry.decision.subscribe();
+        self.announce(&state);
+        Waiter { approvals: self.clone(), id, decision }
+    }
+
+    fn leave(&self, id: Uuid) {
+        let mut state = self.state();
+        let Some(entry) = state.pending.get_mut(&id) else { return };
+        entry.waiters -= 1;
+        if entry.waiters == 0 {
+            drop(state);
+            self.resolve(id, Decision::Expired);
+        }
+    }
+
+    fn resolve(&self, id: Uuid, decision: Decision) -> Option<ResolvedApproval> {
+        let mut state = self.state();
+        let entry = state.pending.remove(&id)?;
+        let resolved =
+            ResolvedApproval { request: entry.request, decision, resolved_at: loopgate_api::time::now_iso() };
+        state.resolved.truncate(HISTORY - 1);
+        state.resolved.push_front(resolved.clone());
+        self.announce(&state);
+        drop(state);
+        entry.decision.send_replace(Some(decision));
+        Some(resolved)
+    }
+
+    fn announce(&self, state: &State) {
+        self.0.count.send_replace(state.pending.len());
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Somebody who waits. Leaves when dropped, which is also what a lost connection does.
+struct Waiter {
+    approvals: Approvals,
+    id: Uuid,
+    decision: watch::Receiver<Option<Decision>>,
+}
+
+impl Drop for Waiter {
+    fn drop(&mut self) {
+        self.approvals.leave(self.id);
+    }
+}

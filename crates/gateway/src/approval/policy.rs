@@ -1,0 +1,171 @@
+//! The rules by which a request passes, is refused, or has to wait for a person.
+
+use bytes::Bytes;
+use http::header::{ORIGIN, REFERER};
+use http::{HeaderMap, HeaderName, Method, Uri};
+use loopgate_api::names::{APPROVAL_REASON_HEADER, FORCE_APPROVAL_HEADER, SOURCE_HEADER};
+use loopgate_api::operation::{OperationId, RiskTier};
+use loopgate_home::Settings;
+use serde_json::Value;
+use sha2::{Digest as _, Sha256};
+use uuid::Uuid;
+
+use super::pending::{Approvals, PendingApproval};
+use crate::answer::Failure;
+use crate::pipeline::Principal;
+
+const FORCE: HeaderName = HeaderName::from_static(FORCE_APPROVAL_HEADER);
+const REASON: HeaderName = HeaderName::from_static(APPROVAL_REASON_HEADER);
+const SOURCE: HeaderName = HeaderName::from_static(SOURCE_HEADER);
+
+/// Members of a body that name the directory a request is about, in order of preference.
+const SCOPE_MEMBERS: [&str; 5] = ["repoPath", "worktreePath", "workDir", "runDir", "path"];
+/// Characters of a text that is shown to a person.
+const SHOWN_CHARACTERS: usize = 200;
+
+/// A request, as the policy sees it.
+pub(crate) struct Question<'a> {
+    pub(crate) method: &'a Method,
+    pub(crate) target: &'a Uri,
+    pub(crate) headers: &'a HeaderMap,
+    pub(crate) body: &'a Bytes,
+    pub(crate) principal: Principal,
+    /// Address of the other side; in-process callers have none.
+    pub(crate) peer: Option<std::net::IpAddr>,
+    pub(crate) setup_complete: bool,
+}
+
+/// What becomes of it.
+pub(crate) enum Verdict {
+    Allow,
+    Refuse(Failure),
+    Wait(Box<PendingApproval>),
+}
+
+/// Decides, in the order of the policy's rules.
+pub(crate) fn evaluate(question: &Question<'_>, settings: &Settings, approvals: &Approvals) -> Verdict {
+    if !question.setup_complete {
+        return Verdict::Refuse(Failure::forbidden("onboarding not completed"));
+    }
+    if approvals.auto_approves() {
+        return Verdict::Allow;
+    }
+    let Some(operation) = OperationId::of_path(question.target.path()) else {
+        let text = format!("Unmapped operation: {}", question.target.path());
+        return Verdict::Refuse(Failure::forbidden(text));
+    };
+    let threshold =
+        settings.auto_approval_rules.get(&operation).copied().unwrap_or(settings.default_approval_tier);
+    let forced = question.is_forced();
+    if !forced && operation.risk() <= threshold {
+        return Verdict::Allow;
+    }
+    let request = question.to_pending(operation, threshold);
+    if !forced && approvals.rule_allows(&request) {
+        return Verdict::Allow;
+    }
+    Verdict::Wait(Box::new(request))
+}
+
+impl Question<'_> {
+    fn is_forced(&self) -> bool {
+        self.headers.get(FORCE).is_some_and(|value| {
+            let value = value.as_bytes();
+            value == b"1" || value.eq_ignore_ascii_case(b"true")
+        })
+    }
+
+    /// Texts that a caller gives about itself count only beside the gateway token.
+    fn own_words(&self, name: &HeaderName) -> Option<String> {
+        let value = self.headers.get(name).filter(|_| self.principal == Principal::Internal)?;
+        shown(&String::from_utf8_lossy(value.as_bytes()))
+    }
+
+    fn location(&self) -> String {
+        let header = |name| self.headers.get(name).and_then(|v| v.to_str().ok()).and_then(shown);
+        self.own_words(&SOURCE)
+            .or_else(|| header(ORIGIN))
+            .or_else(|| header(REFERER))
+            .or_else(|| self.peer.map(|address| address.to_string()))
+            .unwrap_or_else(|| "unknown".to_owned())
+    }
+
+    fn to_pending(&self, operation: OperationId, threshold: RiskTier) -> PendingApproval {
+        let reason = self.own_words(&REASON).unwrap_or_else(|| {
+            format!(
+                "{operation} is of the {} tier, and requests above {} ask first",
+                tier(operation.risk()),
+                tier(threshold)
+            )
+        });
+        PendingApproval {
+            id: Uuid::now_v7(),
+            created_at: loopgate_api::time::now_iso(),
+            operation_id: operation,
+            risk_tier: operation.risk(),
+            method: self.method.to_string(),
+            path: self.target.path().to_owned(),
+            query: self.target.query().map(ToOwned::to_owned),
+            scope_path: scope_of(self.body),
+            location: self.location(),
+            reason,
+            fingerprint: self.fingerprint(),
+        }
+    }
+
+    fn fingerprint(&self) -> String {
+        let mut hash = Sha256::new();
+        let query = self.target.query().map(|query| format!("?{query}")).unwrap_or_default();
+        hash.update(format!("{}\n{}{query}\n", self.method, self.target.path()));
+        hash.update(self.body);
+        hex::encode(hash.finalize())
+    }
+}
+
+const fn tier(tier: RiskTier) -> &'static str {
+    match tier {
+        RiskTier::None => "none",
+        RiskTier::Low => "low",
+        RiskTier::Medium => "medium",
+        RiskTier::High => "high",
+    }
+}
+
+/// A text for a person: one line, of bounded length; nothing when nothing is left.
+fn shown(text: &str) -> Option<String> {
+    let text: String = text.chars().filter(|c| !c.is_control()).take(SHOWN_CHARACTERS).collect();
+    let text = loopgate_api::redact::credentials(text.trim());
+    (!text.is_empty()).then_some(text)
+}
+
+fn scope_of(body: &Bytes) -> Option<String> {
+    let Ok(Value::Object(members)) = serde_json::from_slice(body) else { return None };
+    let text = SCOPE_MEMBERS
+        .iter()
+        .filter_map(|name| members.get(*name).and_then(Value::as_str))
+        .map(str::trim)
+        .find(|text| !text.is_empty())?;
+    let path = std::path::absolute(loopgate_home::expand_home(text)).ok()?;
+    Some(path.to_string_lossy().into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_member_with_text_is_the_scope() {
+        let scope = |json: &'static str| scope_of(&Bytes::from_static(json.as_bytes()));
+        assert_eq!(scope(r#"{"path":"/b","repoPath":" /a "}"#).as_deref(), Some("/a"));
+        assert_eq!(scope(r#"{"repoPath":" ","workDir":"/w"}"#).as_deref(), Some("/w"));
+        assert_eq!(scope(r#"{"repoPath":5}"#), None);
+        assert_eq!(scope("not json"), None);
+    }
+
+    #[test]
+    fn shown_texts_are_one_short_line() {
+        assert_eq!(shown("a\u{1b}[31mb\n").as_deref(), Some("a[31mb"));
+        assert_eq!(shown(&"x".repeat(500)).unwrap().len(), SHOWN_CHARACTERS);
+        assert_eq!(shown(" \n"), None);
+    }
+}

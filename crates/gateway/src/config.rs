@@ -1,0 +1,78 @@
+//! What a gateway is made of, its modes and its limits.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use loopgate_home::{Credentials, Repos, Sandbox, SettingsStore};
+use loopgate_runtime::Runtime;
+use loopgate_tools::programs::Programs;
+use secrecy::SecretString;
+
+/// Everything that a gateway needs from the rest of the program.
+pub struct GatewayConfig {
+    /// Settings in force; read anew for each request, from memory.
+    pub settings: Arc<SettingsStore>,
+    /// Decides about paths.
+    pub sandbox: Arc<Sandbox>,
+    /// `repos.json`.
+    pub repos: Arc<Repos>,
+    /// Identity and API key.
+    pub credentials: Arc<Credentials>,
+    /// The five programs.
+    pub programs: Arc<Programs>,
+    /// Runs loops; without one the two loop routes answer 501.
+    pub runtime: Option<Arc<Runtime>>,
+    /// Directory with one sub-directory a plugin that Loopgate brings along.
+    pub plugin_root: Option<PathBuf>,
+    /// Credential of in-process callers, at least 32 characters; without one every caller is let
+    /// in (no-auth mode).
+    pub gateway_token: Option<SecretString>,
+    /// Desktop version, answered by `/health` and `version`.
+    pub version: String,
+    /// Private directory; holds the always-allow rules.
+    pub data_dir: PathBuf,
+    /// Directory of the discovery file, usually `~/.loopgate`; none writes no file.
+    pub state_dir: Option<PathBuf>,
+    /// Pages on this machine are foreign too; only the web app is not.
+    pub production_origins_only: bool,
+    /// Time limits; the default fits everything but tests.
+    pub limits: Limits,
+}
+
+/// How long the gateway waits for whom.
+#[derive(Debug, Clone, Copy)]
+pub struct Limits {
+    /// For the header block of a request, also on an idle connection.
+    pub header_timeout: Duration,
+    /// For the whole body of a request.
+    pub body_timeout: Duration,
+    /// For the verification of a challenge.
+    pub verify_timeout: Duration,
+    /// For an approval of a request that came over the link. Below the 60 s after which the
+    /// executor gives up.
+    pub approval_over_link: Duration,
+    /// For an approval of any other request.
+    pub approval_otherwise: Duration,
+    /// For one probe of the health check.
+    pub probe_timeout: Duration,
+    /// Life of a health check's answer.
+    pub probe_cache: Duration,
+    /// For answers on their way when the gateway stops; then every connection is closed by force.
+    pub stop_grace: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            header_timeout: Duration::from_secs(60),
+            body_timeout: Duration::from_secs(300),
+            verify_timeout: Duration::from_secs(5),
+            approval_over_link: Duration::from_secs(50),
+            approval_otherwise: Duration::from_secs(120),
+            probe_timeout: Duration::from_secs(3),
+            probe_cache: Duration::from_secs(2),
+            stop_grace: Duration::from_millis(200),
+        }
+    }
+}

@@ -1,0 +1,195 @@
+//! The owner's socket: `control.sock` in the data directory, for the person at this machine alone.
+//!
+//! One JSON object a line. It decides approvals, which no HTTP route and no link event can do.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use loopgate_api::error::code_for;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
+use tokio::net::{UnixListener, UnixStream};
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+use uuid::Uuid;
+
+use crate::activity::ActivityLog;
+use crate::approval::Approvals;
+
+/// Name of the socket in the data directory.
+pub const CONTROL_SOCKET: &str = "control.sock";
+/// Bytes of a request.
+const MAX_LINE: u64 = 64 * 1024;
+
+#[derive(Deserialize)]
+struct Ask {
+    id: i64,
+    verb: String,
+    #[serde(default)]
+    params: Params,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct Params {
+    approval_id: Option<String>,
+    rule_id: Option<String>,
+}
+
+/// What the socket gives access to.
+#[derive(Clone)]
+pub(crate) struct Control {
+    pub(crate) approvals: Approvals,
+    pub(crate) activity: Arc<ActivityLog>,
+}
+
+/// The bound socket; its file goes with it.
+pub(crate) struct ControlSocket {
+    listener: UnixListener,
+    path: PathBuf,
+}
+
+impl ControlSocket {
+    /// Takes the place of a socket that a former process left. Without the socket the gateway
+    /// works, and held requests expire, so a failure is a warning.
+    pub(crate) fn bind(data_dir: &Path) -> Option<Self> {
+        let path = data_dir.join(CONTROL_SOCKET);
+        // The data directory's lock says that nobody listens there any more.
+        let _ = std::fs::remove_file(&path);
+        let bound = UnixListener::bind(&path).and_then(|listener| {
+            for_owner_alone(&path)?;
+            Ok(listener)
+        });
+        match bound {
+            Ok(listener) => Some(Self { listener, path }),
+            Err(error) => {
+                tracing::warn!(%error, "the control socket could not be opened; held requests cannot be decided");
+                None
+            }
+        }
+    }
+
+    /// Answers until `stop`.
+    pub(crate) async fn serve(self, control: Control, stop: CancellationToken) {
+        let connections = TaskTracker::new();
+        loop {
+            let accepted = tokio::select! {
+                () = stop.cancelled() => break,
+                accepted = self.listener.accept() => accepted,
+            };
+            match accepted {
+                Ok((stream, _)) => {
+                    let (control, stop) = (control.clone(), stop.clone());
+                    connections.spawn(async move {
+                        tokio::select! {
+                            () = stop.cancelled() => {}
+                            _ = converse(stream, &control) => {}
+                        }
+                    });
+                }
+                Err(error) => {
+                    tracing::warn!(%error, "the control socket has failed");
+                    break;
+                }
+            }
+        }
+        connections.close();
+        connections.wait().await;
+    }
+}
+
+impl Drop for ControlSocket {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(&self.path);
+    }
+}
+
+fn for_owner_alone(path: &Path) -> std::io::Result<()> {
+    use std::os::unix::fs::PermissionsExt as _;
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o600))
+}
+
+async fn converse(stream: UnixStream, control: &Control) -> std::io::Result<()> {
+    let (read, mut write) = stream.into_split();
+    let mut read = BufReader::new(read);
+    loop {
+        let mut line = Vec::new();
+        let length = (&mut read).take(MAX_LINE).read_until(b'\n', &mut line).await?;
+        if length == 0 {
+            return Ok(());
+        }
+        let mut answer = reply(&line, control).await.to_string();
+        answer.push('\n');
+        write.write_all(answer.as_bytes()).await?;
+        if line.last() != Some(&b'\n') {
+            return Ok(());
+        }
+    }
+}
+
+async fn reply(line: &[u8], control: &Control) -> Value {
+    let ask: Ask = match serde_json::from_slice(line) {
+        Ok(ask) => ask,
+        Err(_) => return refusal(0, 400, "Invalid JSON body"),
+    };
+    let id = ask.id;
+    let control = control.clone();
+    // Rules are written to the disk.
+    let answered = tokio::task::spawn_blocking(move || control.answer(&ask)).await;
+    match answered {
+        Ok(Ok(data)) => json!({"id": id, "ok": true, "data": data}),
+        Ok(Err(error)) => refusal(id, 400, &error),
+        Err(_) => refusal(id, 500, "internal error"),
+    }
+}
+
+fn refusal(id: i64, status: u16, error: &str) -> Value {
+    json!({"id": id, "ok": false, "error": error, "code": code_for(status, error)})
+}
+
+impl Control {
+    fn answer(&self, ask: &Ask) -> Result<Value, String> {
+        let approvals = &self.approvals;
+        let nothing = Ok(Value::Null);
+        match ask.verb.as_str() {
+            "approvals.list" => Ok(json!(approvals.pending())),
+            "approvals.resolved" => Ok(json!(approvals.resolved())),
+            "approvals.rules" => Ok(json!(approvals.rules())),
+            "approvals.clear_resolved" => {
+                approvals.clear_resolved();
+                nothing
+            }
+            "approvals.approve" => Ok(json!(ask.approval()?.and_then(|id| approvals.approve(id)))),
+            "approvals.deny" => Ok(json!(ask.approval()?.and_then(|id| approvals.deny(id)))),
+            "approvals.always_allow" => Ok(json!(ask.approval()?.and_then(|id| approvals.always_allow(id)))),
+            "approvals.remove_rule" => Ok(json!(ask.rule()?.is_some_and(|id| approvals.remove_rule(id)))),
+            "approvals.clear" => {
+                approvals.clear_pending();
+                nothing
+            }
+            "activity.list" => Ok(json!(self.activity.list())),
+            "activity.clear" => {
+                self.activity.clear();
+                nothing
+            }
+            verb => Err(format!("unknown verb: {}", verb.chars().take(64).collect::<String>())),
+        }
+    }
+}
+
+impl Ask {
+    fn approval(&self) -> Result<Option<Uuid>, String> {
+        named(self.params.approval_id.as_deref(), "approvalId is required")
+    }
+
+    fn rule(&self) -> Result<Option<Uuid>, String> {
+        named(self.params.rule_id.as_deref(), "ruleId is required")
+    }
+}
+
+/// An id that is none names nothing; a missing one is an error.
+fn named(id: Option<&str>, otherwise: &str) -> Result<Option<Uuid>, String> {
+    let id = id.map(str::trim).filter(|id| !id.is_empty()).ok_or(otherwise)?;
+    Ok(id.parse().ok())
+}

@@ -1,0 +1,92 @@
+//! What the pipeline needs of the settings, prepared once for each state of them.
+//!
+//! The answer of `/health` lies ready here: its bytes, and its headers for callers without an
+//! origin.
+
+use std::sync::{Arc, PoisonError, RwLock};
+
+use bytes::Bytes;
+use http::HeaderMap;
+use http::header::CONTENT_TYPE;
+use loopgate_home::Settings;
+
+use crate::answer::JSON;
+use crate::config::GatewayConfig;
+use crate::pipeline::{OriginPolicy, OwnHosts};
+use crate::routes::health::{Capabilities, Health};
+
+/// One prepared state.
+pub(crate) struct Facts {
+    pub(crate) settings: Arc<Settings>,
+    pub(crate) setup_complete: bool,
+    /// Port of the listener; 0 before it is bound.
+    pub(crate) port: u16,
+    pub(crate) hosts: OwnHosts,
+    pub(crate) origins: OriginPolicy,
+    pub(crate) production_only: bool,
+    pub(crate) health_body: Bytes,
+    pub(crate) health_headers: HeaderMap,
+}
+
+/// The present state, renewed when settings, key or port have changed.
+pub(crate) struct FactsCache {
+    machine_name: String,
+    present: RwLock<Option<Arc<Facts>>>,
+}
+
+impl FactsCache {
+    pub(crate) fn new() -> Self {
+        let machine_name = hostname::get().unwrap_or_default().to_string_lossy().into_owned();
+        Self { machine_name, present: RwLock::new(None) }
+    }
+
+    /// Cheap while nothing has changed.
+    pub(crate) fn get(&self, config: &GatewayConfig, port: u16) -> Arc<Facts> {
+        let settings = config.settings.get();
+        let setup_complete = settings.setup_complete(config.credentials.api_key().is_some());
+        let present = self.present.read().unwrap_or_else(PoisonError::into_inner).clone();
+        if let Some(facts) = present
+            && Arc::ptr_eq(&facts.settings, &settings)
+            && facts.setup_complete == setup_complete
+            && facts.port == port
+        {
+            return facts;
+        }
+        let facts = Arc::new(self.prepare(config, settings, setup_complete, port));
+        *self.present.write().unwrap_or_else(PoisonError::into_inner) = Some(facts.clone());
+        facts
+    }
+
+    fn prepare(
+        &self,
+        config: &GatewayConfig,
+        settings: Arc<Settings>,
+        setup_complete: bool,
+        port: u16,
+    ) -> Facts {
+        let health = Health {
+            status: "ok",
+            machine_name: self.machine_name.clone(),
+            capabilities: Capabilities::default(),
+            gateway_id: config.credentials.gateway_id().to_string(),
+            onboarding_completed: setup_complete,
+            version: config.version.clone(),
+            port,
+        };
+        let production_only = config.production_origins_only;
+        let origins = OriginPolicy::new(settings.web_app_origin.as_deref(), production_only);
+        let mut health_headers = HeaderMap::with_capacity(8);
+        health_headers.insert(CONTENT_TYPE, JSON);
+        origins.headers_for(&HeaderMap::new()).apply(&mut health_headers);
+        Facts {
+            setup_complete,
+            port,
+            hosts: OwnHosts::new(port),
+            origins,
+            production_only,
+            health_body: serde_json::to_vec(&health).unwrap_or_default().into(),
+            health_headers,
+            settings,
+        }
+    }
+}

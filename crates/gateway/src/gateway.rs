@@ -1,0 +1,165 @@
+//! The gateway as a value: made once, bound to a port, called in process.
+
+use std::convert::Infallible;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU16, Ordering};
+use std::task::{Context, Poll};
+
+use axum::Router;
+use axum::body::Body;
+use http::{Request, Response};
+
+use crate::activity::ActivityLog;
+use crate::answer::ReplyBody;
+use crate::app::App;
+use crate::approval::Approvals;
+use crate::config::GatewayConfig;
+use crate::exchange::Verifier;
+use crate::facts::{Facts, FactsCache};
+use crate::listener::{BindError, Bound};
+use crate::pipeline::{self, Caller, Front};
+use crate::router::{self, Table};
+use crate::sessions::Sessions;
+use crate::throttle::{Rate, Throttle};
+
+/// File of the always-allow rules, in the data directory.
+const RULES_FILE: &str = "desktop-approvals.json";
+
+/// The gateway. Clones share everything.
+#[derive(Clone)]
+pub struct Gateway(Arc<Inner>);
+
+/// What the pipeline works with.
+pub(crate) struct Inner {
+    pub(crate) config: GatewayConfig,
+    facts: FactsCache,
+    /// Port of the listener, 0 before it is bound.
+    port: AtomicU16,
+    pub(crate) sessions: Sessions,
+    pub(crate) exchanges: Throttle,
+    pub(crate) refusals: Throttle,
+    pub(crate) verifier: Verifier,
+    pub(crate) approvals: Approvals,
+    pub(crate) activity: Arc<ActivityLog>,
+    pub(crate) table: Table,
+    pub(crate) router: Router,
+}
+
+impl Inner {
+    pub(crate) fn facts(&self) -> Arc<Facts> {
+        self.facts.get(&self.config, self.port.load(Ordering::Relaxed))
+    }
+
+    pub(crate) fn set_port(&self, port: u16) {
+        self.port.store(port, Ordering::Relaxed);
+    }
+}
+
+impl Gateway {
+    /// A gateway that listens nowhere yet.
+    #[must_use]
+    pub fn new(config: GatewayConfig) -> Self {
+        let (table, router, _) = router::build(App::new(&config));
+        Self(Arc::new(Inner {
+            facts: FactsCache::new(),
+            port: AtomicU16::new(0),
+            sessions: Sessions::default(),
+            exchanges: Throttle::new(Rate::EXCHANGE),
+            refusals: Throttle::new(Rate::REFUSED),
+            verifier: Verifier::default(),
+            approvals: Approvals::open(&config.data_dir.join(RULES_FILE)),
+            activity: Arc::default(),
+            table,
+            router,
+            config,
+        }))
+    }
+
+    /// Listens on 127.0.0.1, on the first of the ports that is free, and writes the discovery
+    /// file. Port 0 takes any.
+    ///
+    /// # Errors
+    /// See [`BindError`].
+    pub async fn bind(&self, ports: &[u16]) -> Result<Bound, BindError> {
+        Bound::bind(self.0.clone(), ports).await
+    }
+
+    /// For callers in this process: the same sequence, but for the host and address that only the
+    /// network has.
+    #[must_use]
+    pub fn service(&self) -> GatewayService {
+        GatewayService(self.0.clone())
+    }
+
+    /// The person's side of approval.
+    #[must_use]
+    pub fn approvals(&self) -> Approvals {
+        self.0.approvals.clone()
+    }
+
+    /// What was asked lately.
+    #[must_use]
+    pub fn activity(&self) -> Arc<ActivityLog> {
+        self.0.activity.clone()
+    }
+}
+
+/// The gateway for callers in this process.
+#[derive(Clone)]
+pub struct GatewayService(Arc<Inner>);
+
+impl GatewayService {
+    /// Answers one request. The caller shows the gateway token like any other.
+    pub async fn call<B>(&self, request: Request<B>) -> Response<Body>
+    where
+        B: Into<Body>,
+    {
+        let request = request.map(Into::into);
+        let reply = match pipeline::front(&self.0, request, Caller::InProcess) {
+            Front::Answered(reply) => reply,
+            Front::Open(opened) => pipeline::back(self.0.clone(), opened).await,
+        };
+        reply.map(|body| match body {
+            ReplyBody::Streamed(body, _) => body,
+            ready => Body::new(ready),
+        })
+    }
+}
+
+impl tower::Service<Request<Body>> for GatewayService {
+    type Response = Response<Body>;
+    type Error = Infallible;
+    type Future = Pin<Box<dyn Future<Output = Result<Response<Body>, Infallible>> + Send>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, request: Request<Body>) -> Self::Future {
+        let service = self.clone();
+        Box::pin(async move { Ok(GatewayService::call(&service, request).await) })
+    }
+}
+
+#[cfg(test)]
+impl Gateway {
+    /// A session without a control plane.
+    pub(crate) fn session_for_test(
+        &self,
+        origin: &str,
+        life: std::time::Duration,
+        made: jiff::Timestamp,
+    ) -> String {
+        self.0.sessions.create(origin, life, made).token
+    }
+
+    /// Leaves an origin without exchanges and refusals, for longer than any test takes.
+    pub(crate) fn exhaust_for_test(&self, origin: &str) {
+        let later = std::time::Instant::now() + std::time::Duration::from_secs(3600);
+        for throttle in [&self.0.exchanges, &self.0.refusals] {
+            while throttle.take(origin, later).is_ok() {}
+        }
+    }
+}

@@ -1,0 +1,46 @@
+//! The loopback HTTP server that gives a web page, and the executor of the link, safe access to
+//! this machine.
+//!
+//! One sequence ([`pipeline`]) stands before every route; one table ([`router`]) names them all.
+//! Handlers are thin: what git, loops or programs do is the business of other rooms.
+
+mod activity;
+mod answer;
+mod app;
+mod approval;
+mod config;
+#[cfg(unix)]
+mod control;
+mod discovery;
+mod exchange;
+mod extract;
+mod facts;
+mod gateway;
+mod idle;
+mod listener;
+mod mcp;
+mod pipeline;
+mod repo_index;
+mod router;
+mod routes;
+mod sessions;
+mod throttle;
+mod ticket_files;
+
+#[cfg(test)]
+mod tests;
+
+pub use activity::{Activity, ActivityKind, ActivityLog};
+pub use answer::ReplyBody;
+pub use approval::{AlwaysAllowRule, Approvals, Decision, PendingApproval, ResolvedApproval};
+pub use config::{GatewayConfig, Limits};
+#[cfg(unix)]
+pub use control::CONTROL_SOCKET;
+pub use gateway::{Gateway, GatewayService};
+pub use listener::{BindError, Bound};
+
+/// The OpenAPI document of the routes that are built.
+#[must_use]
+pub fn openapi() -> utoipa::openapi::OpenApi {
+    router::document()
+}

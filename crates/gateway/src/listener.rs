@@ -1,0 +1,267 @@
+//! The listener on 127.0.0.1: binding with fallbacks, one task a connection, and a stop that
+//! leaves nothing behind.
+
+use std::convert::Infallible;
+use std::future::{Future, poll_fn};
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::pin::{Pin, pin};
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use axum::body::Body;
+use http::{Request, Response};
+use hyper::body::Incoming;
+use hyper::server::conn::http1;
+use hyper_util::rt::TokioIo;
+use thiserror::Error;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::{TcpListener, TcpStream};
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use crate::answer::ReplyBody;
+#[cfg(unix)]
+use crate::control::{Control, ControlSocket};
+use crate::discovery::DiscoveryFile;
+use crate::gateway::Inner;
+use crate::idle::Pulse;
+use crate::pipeline::{self, Caller, Front};
+
+/// Bytes of a request's head; more is answered 431.
+const MAX_HEAD: usize = 16 * 1024;
+/// Pause after a failed accept, so that a lack of descriptors does not spin.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
+/// How long, and how much, a closed connection is still read, so that a client in the middle of an
+/// upload sees its answer instead of a reset.
+const LINGER: Duration = Duration::from_secs(2);
+const LINGER_BYTES: usize = 8 * 1024 * 1024;
+
+/// Why nothing listens.
+#[derive(Debug, Error)]
+pub enum BindError {
+    /// Every candidate is taken.
+    #[error("failed to bind gateway server to any candidate port ({}): {source}", list(ports))]
+    AllTaken {
+        /// The candidates.
+        ports: Vec<u16>,
+        /// What the system said about the last one.
+        source: io::Error,
+    },
+    /// The system refused for another reason than a taken port.
+    #[error("failed to bind gateway server to port {port}: {source}")]
+    Refused {
+        /// The port.
+        port: u16,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// No candidate was named.
+    #[error("no port was named for the gateway server")]
+    NoPort,
+}
+
+fn list(ports: &[u16]) -> String {
+    ports.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
+}
+
+/// A gateway that holds its port and is not serving yet.
+pub struct Bound {
+    inner: Arc<Inner>,
+    listener: TcpListener,
+    port: u16,
+    discovery: Option<DiscoveryFile>,
+}
+
+impl Bound {
+    pub(crate) async fn bind(inner: Arc<Inner>, ports: &[u16]) -> Result<Self, BindError> {
+        let (listener, port) = first_free(ports).await?;
+        inner.set_port(port);
+        let discovery = match inner.config.state_dir.clone() {
+            Some(dir) => DiscoveryFile::announce(dir, port).await,
+            None => None,
+        };
+        Ok(Self { inner, listener, port, discovery })
+    }
+
+    /// The port that is really held.
+    #[must_use]
+    pub const fn port(&self) -> u16 {
+        self.port
+    }
+
+    /// Serves until `shutdown` ends. Then nothing new is accepted, answers on their way have a
+    /// short grace, and every connection is closed by force, streams too.
+    pub async fn serve(self, shutdown: impl Future<Output = ()>) {
+        let Self { inner, listener, discovery, .. } = self;
+        let connections = TaskTracker::new();
+        let stop = Stop::default();
+        let builder = Arc::new(protocol());
+        #[cfg(unix)]
+        serve_control(&inner, &connections, &stop);
+        let mut shutdown = pin!(shutdown);
+        loop {
+            let accepted = tokio::select! {
+                () = &mut shutdown => break,
+                accepted = listener.accept() => accepted,
+            };
+            match accepted {
+                Ok((stream, peer)) => {
+                    let connection = connection(inner.clone(), builder.clone(), stream, peer, stop.clone());
+                    connections.spawn(connection);
+                }
+                Err(error) => {
+                    tracing::warn!(%error, "a connection could not be accepted");
+                    tokio::time::sleep(ACCEPT_PAUSE).await;
+                }
+            }
+        }
+        drop(listener);
+        connections.close();
+        stop.gently.cancel();
+        if tokio::time::timeout(inner.config.limits.stop_grace, connections.wait()).await.is_err() {
+            stop.by_force.cancel();
+            connections.wait().await;
+        }
+        if let Some(discovery) = discovery {
+            discovery.withdraw().await;
+        }
+    }
+}
+
+/// Opens the owner's socket beside the listener.
+#[cfg(unix)]
+fn serve_control(inner: &Inner, tasks: &TaskTracker, stop: &Stop) {
+    let control = Control { approvals: inner.approvals.clone(), activity: inner.activity.clone() };
+    if let Some(socket) = ControlSocket::bind(&inner.config.data_dir) {
+        tasks.spawn(socket.serve(control, stop.gently.clone()));
+    }
+}
+
+/// Only a taken port moves on to the next candidate.
+async fn first_free(ports: &[u16]) -> Result<(TcpListener, u16), BindError> {
+    let mut last = None;
+    for &port in ports {
+        match TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await {
+            Ok(listener) => {
+                let bound = listener.local_addr().map_err(|source| BindError::Refused { port, source })?;
+                return Ok((listener, bound.port()));
+            }
+            Err(source) if source.kind() == io::ErrorKind::AddrInUse => last = Some(source),
+            Err(source) => return Err(BindError::Refused { port, source }),
+        }
+    }
+    let source = last.ok_or(BindError::NoPort)?;
+    Err(BindError::AllTaken { ports: ports.to_vec(), source })
+}
+
+fn protocol() -> http1::Builder {
+    let mut builder = http1::Builder::new();
+    // How long a head may take is watched by the connection's pulse.
+    builder.header_read_timeout(None).max_header_size(MAX_HEAD);
+    builder
+}
+
+/// The two ways in which connections are told to end.
+#[derive(Clone, Default)]
+struct Stop {
+    gently: CancellationToken,
+    by_force: CancellationToken,
+}
+
+async fn connection(
+    inner: Arc<Inner>,
+    builder: Arc<http1::Builder>,
+    stream: TcpStream,
+    peer: SocketAddr,
+    stop: Stop,
+) {
+    // Answers are small and written at once; waiting for more would only delay them.
+    let _ = stream.set_nodelay(true);
+    let pulse = Arc::new(Pulse::default());
+    let timeout = inner.config.limits.header_timeout;
+    let service = ConnectionService { inner, peer: peer.ip(), pulse: pulse.clone() };
+    let mut connection = builder.serve_connection(TokioIo::new(stream), service);
+    let ended = tokio::select! {
+        biased;
+        ended = poll_fn(|cx| connection.poll_without_shutdown(cx)) => ended,
+        () = pulse.waits_too_long(timeout) => return,
+        () = stop.gently.cancelled() => {
+            Pin::new(&mut connection).graceful_shutdown();
+            tokio::select! {
+                ended = poll_fn(|cx| connection.poll_without_shutdown(cx)) => ended,
+                () = stop.by_force.cancelled() => return,
+            }
+        }
+    };
+    if let Err(error) = ended {
+        tracing::debug!(%error, "a connection ended early");
+    }
+    let stream = connection.into_parts().io.into_inner();
+    tokio::select! {
+        () = linger(stream) => {}
+        () = stop.gently.cancelled() => {}
+    }
+}
+
+/// Ends our side and reads what the other side still sends.
+async fn linger(mut stream: TcpStream) {
+    if stream.shutdown().await.is_err() {
+        return;
+    }
+    let mut left = LINGER_BYTES;
+    let mut buffer = [0_u8; 4096];
+    let drained = async {
+        while let Ok(read) = stream.read(&mut buffer).await {
+            left = left.saturating_sub(read);
+            if read == 0 || left == 0 {
+                break;
+            }
+        }
+    };
+    let _ = tokio::time::timeout(LINGER, drained).await;
+}
+
+struct ConnectionService {
+    inner: Arc<Inner>,
+    peer: IpAddr,
+    pulse: Arc<Pulse>,
+}
+
+impl hyper::service::Service<Request<Incoming>> for ConnectionService {
+    type Response = Response<ReplyBody>;
+    type Error = Infallible;
+    type Future = Answering;
+
+    fn call(&self, request: Request<Incoming>) -> Answering {
+        self.pulse.beat();
+        match pipeline::front(&self.inner, request, Caller::Network(self.peer)) {
+            Front::Answered(reply) => Answering::Ready(Some(reply)),
+            Front::Open(opened) => {
+                let (inner, busy) = (self.inner.clone(), self.pulse.busy());
+                Answering::Working(Box::pin(async move {
+                    let reply = pipeline::back(inner, opened.map_body(Body::new)).await;
+                    reply.map(|body| body.keeping(busy))
+                }))
+            }
+        }
+    }
+}
+
+/// An answer that is there, or one that is being worked on. The first costs no allocation.
+enum Answering {
+    Ready(Option<Response<ReplyBody>>),
+    Working(Pin<Box<dyn Future<Output = Response<ReplyBody>> + Send>>),
+}
+
+impl Future for Answering {
+    type Output = Result<Response<ReplyBody>, Infallible>;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        match self.get_mut() {
+            Self::Ready(reply) => reply.take().map_or(Poll::Pending, |reply| Poll::Ready(Ok(reply))),
+            Self::Working(work) => work.as_mut().poll(cx).map(Ok),
+        }
+    }
+}

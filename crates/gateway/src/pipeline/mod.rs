@@ -1,0 +1,306 @@
+//! The one sequence that every request passes: target, host, origin, preflight, exchange,
+//! authentication, body limit, approval, dispatch.
+//!
+//! Cheap answers (`/health`, preflights, refusals) are given without a task, a box or a router.
+//! No handler repeats anything of this.
+
+mod auth;
+pub(crate) mod body;
+mod host;
+mod origin;
+mod target;
+
+use std::net::IpAddr;
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+use std::time::Instant;
+
+use axum::body::Body;
+use bytes::Bytes;
+use futures_util::FutureExt as _;
+use http::header::{ORIGIN, RETRY_AFTER};
+use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode};
+use http_body::Body as HttpBody;
+use loopgate_api::names::{CLOUD_SOURCE, SOURCE_HEADER};
+use loopgate_api::operation::GATEWAY_PREFIX;
+use tower::ServiceExt as _;
+
+pub(crate) use self::auth::Principal;
+pub(crate) use self::host::OwnHosts;
+pub(crate) use self::origin::{Cors, OriginPolicy, named_origin};
+
+use self::auth::Gatekeeper;
+use self::body::{BodyLimit, Keep, Unread};
+use crate::activity::Capture;
+use crate::answer::{Failure, ReplyBody, prepared};
+use crate::approval::{self, Decision, Question, Verdict};
+use crate::exchange::exchange;
+use crate::facts::Facts;
+use crate::gateway::Inner;
+use crate::router::RouteFacts;
+
+const EXCHANGE_PATH: &str = "/gateway-auth/exchange";
+
+/// Where a request comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Caller {
+    /// Over the listener.
+    Network(IpAddr),
+    /// From this process; has no host and no address.
+    InProcess,
+}
+
+impl Caller {
+    pub(crate) const fn is_loopback(self) -> bool {
+        match self {
+            Self::Network(IpAddr::V4(address)) => address.is_loopback(),
+            Self::Network(IpAddr::V6(address)) => {
+                address.is_loopback()
+                    || matches!(address.to_ipv4_mapped(), Some(mapped) if mapped.is_loopback())
+            }
+            Self::InProcess => true,
+        }
+    }
+
+    const fn peer(self) -> Option<IpAddr> {
+        match self {
+            Self::Network(address) => Some(address),
+            Self::InProcess => None,
+        }
+    }
+}
+
+/// Who a handler works for.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Requester {
+    /// The request came over the link: said by a caller with the gateway token.
+    pub(crate) over_link: bool,
+}
+
+/// A request after the cheap part of the sequence.
+pub(crate) enum Front<B> {
+    /// It is answered.
+    Answered(Response<ReplyBody>),
+    /// It goes on.
+    Open(Opened<B>),
+}
+
+/// A request that needs more than headers.
+pub(crate) struct Opened<B> {
+    request: Request<B>,
+    caller: Caller,
+    facts: Arc<Facts>,
+    cors: Cors,
+    exchange: bool,
+}
+
+impl<B> Opened<B> {
+    /// Changes the type of the body.
+    pub(crate) fn map_body<C>(self, change: impl FnOnce(B) -> C) -> Opened<C> {
+        let Self { request, caller, facts, cors, exchange } = self;
+        Opened { request: request.map(change), caller, facts, cors, exchange }
+    }
+}
+
+/// The part of the sequence that reads nothing but the head of the request.
+pub(crate) fn front<B: HttpBody>(inner: &Inner, mut request: Request<B>, caller: Caller) -> Front<B> {
+    let facts = inner.facts();
+    match target::normalized(request.uri()) {
+        Ok(None) => {}
+        Ok(Some(normal)) => *request.uri_mut() = normal,
+        Err(target::Malformed) if request.method() == Method::OPTIONS => {}
+        Err(target::Malformed) => {
+            let failure = Failure::bad_request("malformed request target");
+            return Front::Answered(closing_with(&facts, &request, failure));
+        }
+    }
+    if caller != Caller::InProcess && !facts.hosts.accept(request.uri(), request.headers()) {
+        // Without the cross-origin headers: they name the web app.
+        let failure = Failure::forbidden("host not allowed");
+        return Front::Answered(failure.closing(has_body(&request)).into_reply());
+    }
+    let path = request.uri().path();
+    if path == "/health" && request.method() == Method::GET {
+        return Front::Answered(health(&facts, request.headers()));
+    }
+    if request.method() == Method::OPTIONS {
+        let mut reply = Response::new(ReplyBody::EMPTY);
+        *reply.status_mut() = StatusCode::NO_CONTENT;
+        facts.origins.headers_for(request.headers()).apply(reply.headers_mut());
+        return Front::Answered(reply);
+    }
+    let exchange = path == EXCHANGE_PATH && request.method() == Method::POST;
+    if !exchange && !path.starts_with(GATEWAY_PREFIX) {
+        return Front::Answered(closing_with(&facts, &request, Failure::route_not_found()));
+    }
+    let cors = facts.origins.headers_for(request.headers());
+    Front::Open(Opened { request, caller, facts, cors, exchange })
+}
+
+fn has_body<B: HttpBody>(request: &Request<B>) -> bool {
+    !request.body().is_end_stream()
+}
+
+/// A refusal that does not wait for the rest of the request.
+fn closing_with<B: HttpBody>(facts: &Facts, request: &Request<B>, failure: Failure) -> Response<ReplyBody> {
+    let mut reply = failure.closing(has_body(request)).into_reply();
+    facts.origins.headers_for(request.headers()).apply(reply.headers_mut());
+    reply
+}
+
+fn health(facts: &Facts, headers: &HeaderMap) -> Response<ReplyBody> {
+    let mut reply = prepared(facts.health_headers.clone(), facts.health_body.clone());
+    if headers.contains_key(ORIGIN) {
+        facts.origins.headers_for(headers).apply(reply.headers_mut());
+    }
+    reply
+}
+
+/// The rest of the sequence. Never panics: what a handler drops is answered with 500.
+pub(crate) async fn back(inner: Arc<Inner>, opened: Opened<Body>) -> Response<ReplyBody> {
+    let Opened { request, caller, facts, cors, exchange: is_exchange } = opened;
+    let mut capture = Capture::begin(&inner.activity, request.method(), request.uri());
+    let answered = if is_exchange {
+        AssertUnwindSafe(exchange(&inner, &facts, request, caller, &mut capture)).catch_unwind().await
+    } else {
+        AssertUnwindSafe(gateway_route(&inner, &facts, request, caller, &mut capture)).catch_unwind().await
+    };
+    let mut reply = answered.unwrap_or_else(|_| {
+        tracing::error!("a handler panicked; its request was answered with 500");
+        Failure::internal().into_reply()
+    });
+    cors.apply(reply.headers_mut());
+    capture.watch(reply)
+}
+
+async fn gateway_route(
+    inner: &Inner,
+    facts: &Facts,
+    request: Request<Body>,
+    caller: Caller,
+    capture: &mut Capture,
+) -> Response<ReplyBody> {
+    let (mut parts, body) = request.into_parts();
+    let gatekeeper = Gatekeeper {
+        gateway_token: inner.config.gateway_token.as_ref(),
+        origins: &facts.origins,
+        production_only: facts.production_only,
+        sessions: &inner.sessions,
+    };
+    let principal = match gatekeeper.admit(&parts.headers) {
+        Ok(principal) => principal,
+        Err(reason) => {
+            capture.security(reason);
+            return unauthorized(inner, &parts.headers, reason, !body.is_end_stream());
+        }
+    };
+    let route = inner.table.find(&parts.method, parts.uri.path());
+    let bytes = match read_body(inner, &parts, body, route, capture).await {
+        Ok(bytes) => bytes,
+        Err(failure) => return failure.into_reply(),
+    };
+    let over_link = principal == Principal::Internal
+        && parts.headers.get(SOURCE_HEADER).is_some_and(|source| source == CLOUD_SOURCE);
+    let question = Question {
+        method: &parts.method,
+        target: &parts.uri,
+        headers: &parts.headers,
+        body: &bytes,
+        principal,
+        peer: caller.peer(),
+        setup_complete: facts.setup_complete,
+    };
+    if let Err(failure) = approve(inner, facts, &question, over_link).await {
+        capture.detail = Some(failure.body.error.clone());
+        return failure.into_reply();
+    }
+    if !target::decodes(parts.uri.path()) {
+        return Failure::bad_request("malformed path").into_reply();
+    }
+    if !route.is_some_and(|route| route.built) {
+        return Failure::not_implemented(&parts.method, parts.uri.path()).into_reply();
+    }
+    parts.extensions.insert(Requester { over_link });
+    let request = Request::from_parts(parts, Body::from(bytes));
+    match inner.router.clone().oneshot(request).await {
+        Ok(response) => response.map(|body| ReplyBody::Streamed(body, None)),
+        Err(never) => match never {},
+    }
+}
+
+fn unauthorized(
+    inner: &Inner,
+    headers: &HeaderMap,
+    reason: &'static str,
+    unread: bool,
+) -> Response<ReplyBody> {
+    let origin = named_origin(headers).unwrap_or_default();
+    if let Err(wait) = inner.refusals.take(origin, Instant::now()) {
+        let failure =
+            Failure::new(StatusCode::TOO_MANY_REQUESTS, "too many unauthorized requests, retry shortly");
+        let mut reply = failure.closing(true).into_reply();
+        reply.headers_mut().insert(RETRY_AFTER, HeaderValue::from(wait.as_secs() + 1));
+        return reply;
+    }
+    Failure::new(StatusCode::UNAUTHORIZED, "unauthorized").with("reason", reason).closing(unread).into_reply()
+}
+
+async fn read_body(
+    inner: &Inner,
+    parts: &http::request::Parts,
+    body: Body,
+    route: Option<&RouteFacts>,
+    capture: &mut Capture,
+) -> Result<Bytes, Failure> {
+    let limit = route.map_or(BodyLimit::GENERIC, |route| route.limit);
+    // What no handler will read is not gathered, unless a person may be asked about it.
+    let gather = route.is_some_and(|route| route.built) || limit.bytes <= BodyLimit::LOOP.bytes;
+    let keep = if gather { Keep::All } else { Keep::Nothing };
+    let read = body::read(body, &parts.headers, limit, keep, &inner.config.limits).await;
+    match read {
+        Ok(bytes) => {
+            capture.request_size = Some(bytes.len() as u64);
+            Ok(bytes)
+        }
+        Err(unread) => {
+            if let Unread::TooLarge { declared, observed } = &unread {
+                capture.security("request_body_too_large");
+                capture.request_size = observed.or(*declared);
+                tracing::warn!(
+                    method = %parts.method,
+                    path = parts.uri.path(),
+                    status = 413,
+                    label = limit.label,
+                    limit = limit.bytes,
+                    ?declared,
+                    ?observed,
+                    "request body too large"
+                );
+            }
+            Err(unread.into_failure(limit))
+        }
+    }
+}
+
+async fn approve(
+    inner: &Inner,
+    facts: &Facts,
+    question: &Question<'_>,
+    over_link: bool,
+) -> Result<(), Failure> {
+    let request = match approval::evaluate(question, &facts.settings, &inner.approvals) {
+        Verdict::Allow => return Ok(()),
+        Verdict::Refuse(failure) => return Err(failure),
+        Verdict::Wait(request) => *request,
+    };
+    let limits = &inner.config.limits;
+    let limit = if over_link { limits.approval_over_link } else { limits.approval_otherwise };
+    let operation = request.operation_id.as_str();
+    let (id, decision) = inner.approvals.wait(request, limit).await;
+    let refused = match decision {
+        Decision::Approved | Decision::AlwaysAllow => return Ok(()),
+        Decision::Denied => Failure::forbidden("request denied"),
+        Decision::Expired => Failure::new(StatusCode::REQUEST_TIMEOUT, "approval timed out"),
+    };
+    Err(refused.with("operationId", operation).with("approvalId", id.to_string()))
+}

@@ -1,0 +1,111 @@
+//! Reads the request target as a browser's URL parser would: dot segments are resolved and
+//! backslashes count as slashes, before anything decides by the path.
+
+use http::Uri;
+use http::uri::PathAndQuery;
+use url::Url;
+
+/// A target that is no path below an origin.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Malformed;
+
+/// The target in its normal form; `None` when it is in it already, which is the usual case.
+pub(crate) fn normalized(uri: &Uri) -> Result<Option<Uri>, Malformed> {
+    let path = uri.path();
+    if !path.starts_with('/') || names_an_authority(path) {
+        return Err(Malformed);
+    }
+    if !path.contains('\\') && !path.split('/').any(is_dot_segment) {
+        return Ok(None);
+    }
+    let text = uri.path_and_query().map_or(path, PathAndQuery::as_str);
+    let url = Url::parse(&format!("http://loopback{text}")).map_err(|_| Malformed)?;
+    if names_an_authority(url.path()) {
+        return Err(Malformed);
+    }
+    let text = match url.query() {
+        Some(query) => format!("{}?{query}", url.path()),
+        None => url.path().to_owned(),
+    };
+    text.parse().map(Some).map_err(|_| Malformed)
+}
+
+/// `//host/path` would name another machine.
+fn names_an_authority(path: &str) -> bool {
+    path.starts_with("//") || path.starts_with("/\\")
+}
+
+fn is_dot_segment(segment: &str) -> bool {
+    matches!(segment, "." | "..")
+        || (segment.len() <= 6
+            && segment.contains('%')
+            && matches!(segment.to_ascii_lowercase().as_str(), "%2e" | "%2e%2e" | ".%2e" | "%2e."))
+}
+
+/// Whether every percent sign of a path begins a byte, and the bytes are text.
+pub(crate) fn decodes(path: &str) -> bool {
+    if !path.contains('%') {
+        return true;
+    }
+    let mut bytes = path.bytes();
+    let mut decoded = Vec::with_capacity(path.len());
+    while let Some(byte) = bytes.next() {
+        if byte != b'%' {
+            decoded.push(byte);
+            continue;
+        }
+        let digit = |byte: Option<u8>| byte.and_then(|b| char::from(b).to_digit(16));
+        let (Some(high), Some(low)) = (digit(bytes.next()), digit(bytes.next())) else { return false };
+        #[expect(clippy::cast_possible_truncation, reason = "two hex digits are one byte")]
+        decoded.push((high * 16 + low) as u8);
+    }
+    std::str::from_utf8(&decoded).is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn normal(target: &str) -> Result<String, Malformed> {
+        let uri: Uri = target.parse().unwrap();
+        Ok(normalized(&uri)?.unwrap_or(uri).to_string())
+    }
+
+    #[test]
+    fn dots_and_backslashes_are_resolved() {
+        assert_eq!(normal("/api/gateway/version?a=..").unwrap(), "/api/gateway/version?a=..");
+        assert_eq!(normal("/x/../api/./gateway/version").unwrap(), "/api/gateway/version");
+        assert_eq!(normal("/x/%2E%2e/health?q=1").unwrap(), "/health?q=1");
+        assert_eq!(normal("/api\\gateway\\version").unwrap(), "/api/gateway/version");
+        assert_eq!(normal("/../../health").unwrap(), "/health");
+    }
+
+    #[test]
+    fn another_authority_is_malformed() {
+        for target in ["//", "//evil/health", "/\\evil/health", "/.//evil", "*"] {
+            assert_eq!(normal(target), Err(Malformed), "{target}");
+        }
+    }
+
+    #[test]
+    fn percent_signs_must_begin_text() {
+        assert!(decodes("/a/%41%C3%A4/b"));
+        for path in ["/%", "/%4", "/%zz", "/%E0%A4%A", "/%ff"] {
+            assert!(!decodes(path), "{path}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_normal_target_is_stable(path in "/[a-c./\\\\%2eE]{0,20}") {
+            if let Ok(uri) = path.parse::<Uri>()
+                && let Ok(Some(normal)) = normalized(&uri)
+            {
+                prop_assert_eq!(normalized(&normal), Ok(None));
+                prop_assert!(!normal.path().split('/').any(is_dot_segment));
+            }
+        }
+    }
+}

@@ -1,0 +1,320 @@
+//! Every route of the gateway, on one page: what is built, and what the specification names
+//! beyond that.
+//!
+//! A [`Route`] is one value, declared beside its handler. Dispatch, approval, body limits, the
+//! OpenAPI document and the tests read this table; nothing else matches paths.
+
+use axum::Router;
+use http::Method;
+use loopgate_api::operation::OperationId;
+use utoipa::openapi::OpenApi;
+use utoipa::openapi::path::PathItem;
+use utoipa::openapi::{ContentBuilder, Ref, ResponseBuilder};
+use utoipa_axum::router::{OpenApiRouter, UtoipaMethodRouter};
+
+use crate::app::App;
+use crate::pipeline::body::BodyLimit;
+use crate::routes;
+
+/// The routes that are built.
+fn built() -> Vec<Route> {
+    vec![
+        routes::health::route(),
+        routes::exchange::route(),
+        routes::openapi::route(),
+        routes::version::route(),
+        routes::health_check::route(),
+        routes::mcp_auth::route(),
+        routes::binary_paths::list_route(),
+        routes::binary_paths::update_route(),
+        routes::repos::list_route(),
+        routes::repos::add_route(),
+        routes::repos::remove_route(),
+        routes::repos::update_route(),
+        routes::git::repo_path_route(),
+        routes::orchestrator::start_route(),
+        routes::orchestrator::end_route(),
+        routes::orchestrator::directory_status_route(),
+        routes::orchestrator::ticket_status_route(),
+        routes::orchestrator::ticket_logs_route(),
+        routes::orchestrator::ticket_plan_route(),
+        #[cfg(test)]
+        routes::panicking::route(),
+    ]
+}
+
+/// The routes that come later: method and path below `/api/gateway/`. They answer 501.
+const LATER: &[(Method, &str)] = &[
+    (Method::POST, "git"),
+    (Method::GET, "git/branches"),
+    (Method::POST, "git/diff"),
+    (Method::POST, "git/worktree"),
+    (Method::DELETE, "git/worktree"),
+    (Method::GET, "git/branch-worktree"),
+    (Method::POST, "git/pr"),
+    (Method::GET, "git/pr/list"),
+    (Method::GET, "git/pr/comments"),
+    (Method::GET, "git/pr/reviews"),
+    (Method::POST, "git/pr/reply"),
+    (Method::GET, "git/pr/files"),
+    (Method::GET, "git/pr/head-sha"),
+    (Method::POST, "git/pr/inline-comment"),
+    (Method::GET, "git/user"),
+    (Method::GET, "directories"),
+    (Method::GET, "files/search"),
+    (Method::GET, "run-viewer-extract"),
+    (Method::POST, "run-viewer-extract"),
+    (Method::DELETE, "run-viewer-extract"),
+    (Method::GET, "work-directory/{ticketId}"),
+    (Method::GET, "orchestrator/attachments/{*attachmentPath}"),
+    (Method::POST, "orchestrator/upload/{ticketId}"),
+    (Method::POST, "orchestrator/launch"),
+    (Method::POST, "orchestrator/plan-loop/{*step}"),
+    (Method::POST, "orchestrator/kill"),
+    (Method::GET, "orchestrator/judges/{ticketId}"),
+    (Method::GET, "orchestrator/sessions"),
+    (Method::POST, "orchestrator/sessions"),
+    (Method::DELETE, "orchestrator/sessions"),
+    (Method::GET, "orchestrator/sessions/unread-count"),
+    (Method::POST, "orchestrator/chat/{ticketId}"),
+    (Method::GET, "orchestrator/comment-chat/{commentId}"),
+    (Method::POST, "orchestrator/comment-chat/{commentId}"),
+    (Method::PATCH, "orchestrator/comment-chat/{commentId}"),
+    (Method::DELETE, "orchestrator/comment-chat/{commentId}"),
+    (Method::GET, "orchestrator/commit-message/{ticketId}"),
+    (Method::GET, "orchestrator/chat-history/{ticketId}"),
+    (Method::POST, "orchestrator/chat-history/{ticketId}"),
+    (Method::DELETE, "orchestrator/chat-history/{ticketId}"),
+    (Method::GET, "reviewer/available"),
+    (Method::POST, "reviewer/review/{ticketId}"),
+    (Method::GET, "reviewer/status/{ticketId}"),
+    (Method::DELETE, "reviewer/status/{ticketId}"),
+    (Method::POST, "reviewer/stop/{ticketId}"),
+    (Method::DELETE, "reviewer/stop/{ticketId}"),
+    (Method::GET, "reviewer/review-findings/{ticketId}"),
+    (Method::POST, "reviewer/review-findings/{ticketId}"),
+    (Method::POST, "reviewer/review-dedup/{ticketId}"),
+    (Method::POST, "reviewer/review-extract/{ticketId}"),
+    (Method::POST, "reviewer/review-verdict/{ticketId}"),
+    (Method::POST, "reviewer/argue/{ticketId}"),
+    (Method::POST, "reviewer/chat/{ticketId}"),
+    (Method::GET, "reviewer/finding-chat/{findingId}"),
+    (Method::POST, "reviewer/finding-chat/{findingId}"),
+    (Method::PATCH, "reviewer/finding-chat/{findingId}"),
+    (Method::DELETE, "reviewer/finding-chat/{findingId}"),
+    (Method::GET, "terminal-chat"),
+    (Method::POST, "terminal-chat"),
+    (Method::DELETE, "terminal-chat"),
+    (Method::GET, "ticket-chat"),
+    (Method::POST, "ticket-chat"),
+    (Method::DELETE, "ticket-chat"),
+    (Method::GET, "run-viewer-chat"),
+    (Method::POST, "run-viewer-chat"),
+    (Method::DELETE, "run-viewer-chat"),
+    (Method::POST, "deploy"),
+    (Method::POST, "deploy/health"),
+    (Method::POST, "deploy/kill"),
+    (Method::POST, "deploy/teardown"),
+    (Method::GET, "deploy/status/{ticketId}"),
+    (Method::POST, "deploy/check-existing"),
+    (Method::POST, "deploy/detect"),
+    (Method::POST, "deploy/redetect"),
+    (Method::POST, "deploy/extract-info"),
+    (Method::GET, "learnings"),
+    (Method::POST, "orchestrator/extract-learnings"),
+    (Method::GET, "orchestrator/process-learnings"),
+    (Method::POST, "orchestrator/process-learnings"),
+    (Method::GET, "orchestrator/process-all-learnings"),
+    (Method::POST, "orchestrator/process-all-learnings"),
+    (Method::GET, "orchestrator/pending-learnings"),
+    (Method::GET, "orchestrator/learnings-status/{ticketId}"),
+    (Method::POST, "orchestrator/record-learning-use"),
+];
+
+/// What a caller must show.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Auth {
+    /// Nothing.
+    None,
+    /// A loopback address and an origin.
+    Loopback,
+    /// The gateway token, or a session with its origin.
+    Gateway,
+}
+
+/// One route.
+pub(crate) struct Route {
+    pub(crate) method: Method,
+    /// With parameters in braces.
+    pub(crate) path: String,
+    pub(crate) auth: Auth,
+    pub(crate) operation: Option<OperationId>,
+    pub(crate) limit: BodyLimit,
+    serving: Serving,
+}
+
+enum Serving {
+    /// Through the router.
+    Handler(Box<UtoipaMethodRouter<App>>),
+    /// By the pipeline itself; the document only describes it.
+    Pipeline(Box<OpenApi>),
+    /// Not yet.
+    Later,
+}
+
+impl Route {
+    /// A route behind authentication. `handler` comes from `routes!`, so that method and path are
+    /// those of its description.
+    pub(crate) fn new(mut handler: UtoipaMethodRouter<App>, operation: OperationId) -> Self {
+        let (path, method) = place_of(&handler.1.paths);
+        handler.1.paths.values_mut().for_each(describe_refusals);
+        Self {
+            method,
+            path,
+            auth: Auth::Gateway,
+            operation: Some(operation),
+            limit: BodyLimit::GENERIC,
+            serving: Serving::Handler(Box::new(handler)),
+        }
+    }
+
+    /// A route that the pipeline answers before authentication.
+    pub(crate) fn of_pipeline(document: OpenApi, auth: Auth, limit: BodyLimit) -> Self {
+        let (path, method) = place_of(&document.paths.paths);
+        let serving = Serving::Pipeline(Box::new(document));
+        Self { method, path, auth, operation: None, limit, serving }
+    }
+
+    /// Another limit than the generic one.
+    pub(crate) const fn with_limit(mut self, limit: BodyLimit) -> Self {
+        self.limit = limit;
+        self
+    }
+
+    fn later(method: &Method, rest: &str) -> Self {
+        let path = format!("{}{rest}", loopgate_api::operation::GATEWAY_PREFIX);
+        let limit = match rest {
+            "orchestrator/upload/{ticketId}" => BodyLimit::UPLOAD,
+            "run-viewer-extract" if method == Method::POST => BodyLimit::RUN_VIEWER,
+            _ => BodyLimit::GENERIC,
+        };
+        let operation = OperationId::of_path(&path);
+        Self { method: method.clone(), path, auth: Auth::Gateway, operation, limit, serving: Serving::Later }
+    }
+}
+
+/// Every route can be refused by the pipeline, always in the one shape.
+fn describe_refusals(item: &mut PathItem) {
+    let PathItem { get, post, put, patch, delete, .. } = item;
+    for operation in [get, post, put, patch, delete].into_iter().flatten() {
+        let body = ContentBuilder::new().schema(Some(Ref::from_schema_name("ErrorBody"))).build();
+        let refusal = ResponseBuilder::new()
+            .description("Refused or failed: credential, approval, body size, or the route's own reasons")
+            .content("application/json", body)
+            .build();
+        operation.responses.responses.insert("default".to_owned(), refusal.into());
+    }
+}
+
+/// Path and method of a description that holds one operation.
+fn place_of(paths: &utoipa::openapi::path::PathsMap<String, PathItem>) -> (String, Method) {
+    let found = paths.iter().find_map(|(path, item)| Some((path.clone(), method_of(item)?)));
+    found.unwrap_or_default()
+}
+
+fn method_of(item: &PathItem) -> Option<Method> {
+    let PathItem { get, post, put, patch, delete, .. } = item;
+    [
+        (get, Method::GET),
+        (post, Method::POST),
+        (put, Method::PUT),
+        (patch, Method::PATCH),
+        (delete, Method::DELETE),
+    ]
+    .into_iter()
+    .find_map(|(operation, method)| operation.as_ref().map(|_| method))
+}
+
+/// What dispatch needs to know of a route.
+#[derive(Debug, Clone)]
+pub(crate) struct RouteFacts {
+    pub(crate) method: Method,
+    #[cfg_attr(not(test), expect(dead_code, reason = "the tests hold it against the specified routes"))]
+    pub(crate) path: String,
+    #[cfg_attr(not(test), expect(dead_code, reason = "the tests hold it against the operation map"))]
+    pub(crate) operation: Option<OperationId>,
+    #[cfg_attr(not(test), expect(dead_code, reason = "the tests try every route without a credential"))]
+    pub(crate) auth: Auth,
+    pub(crate) limit: BodyLimit,
+    pub(crate) built: bool,
+}
+
+/// All routes, to be asked by method and path.
+pub(crate) struct Table {
+    matcher: matchit::Router<Vec<RouteFacts>>,
+}
+
+impl Table {
+    /// The route of a request, when there is one.
+    pub(crate) fn find(&self, method: &Method, path: &str) -> Option<&RouteFacts> {
+        self.matcher.at(path).ok()?.value.iter().find(|route| route.method == method)
+    }
+}
+
+fn routes() -> Vec<Route> {
+    let later = LATER.iter().map(|(method, rest)| Route::later(method, rest));
+    built().into_iter().chain(later).collect()
+}
+
+/// The table for dispatch and the router behind it.
+pub(crate) fn build(app: App) -> (Table, Router, OpenApi) {
+    let mut by_path: std::collections::BTreeMap<String, Vec<RouteFacts>> = std::collections::BTreeMap::new();
+    let mut router = OpenApiRouter::with_openapi(routes::openapi::base());
+    for Route { method, path, auth, operation, limit, serving } in routes() {
+        let built = !matches!(serving, Serving::Later);
+        match serving {
+            Serving::Handler(handler) => router = router.routes(*handler),
+            Serving::Pipeline(document) => router.get_openapi_mut().merge(*document),
+            Serving::Later => {}
+        }
+        let facts = RouteFacts { method, path: path.clone(), operation, auth, limit, built };
+        by_path.entry(path).or_default().push(facts);
+    }
+    let mut matcher = matchit::Router::new();
+    for (path, facts) in by_path {
+        if let Err(error) = matcher.insert(path.as_str(), facts) {
+            tracing::error!(%error, path, "a route cannot be reached");
+        }
+    }
+    let (router, document) = router.with_state(app).split_for_parts();
+    (Table { matcher }, router, document)
+}
+
+/// Every route with its facts, for the tests.
+#[cfg(test)]
+pub(crate) fn all_facts() -> Vec<RouteFacts> {
+    routes()
+        .into_iter()
+        .map(|Route { method, path, auth, operation, limit, serving }| RouteFacts {
+            method,
+            path,
+            operation,
+            auth,
+            limit,
+            built: !matches!(serving, Serving::Later),
+        })
+        .collect()
+}
+
+/// The OpenAPI document alone.
+pub(crate) fn document() -> OpenApi {
+    let mut router: OpenApiRouter<App> = OpenApiRouter::with_openapi(routes::openapi::base());
+    for route in built() {
+        match route.serving {
+            Serving::Handler(handler) => router = router.routes(*handler),
+            Serving::Pipeline(document) => router.get_openapi_mut().merge(*document),
+            Serving::Later => {}
+        }
+    }
+    router.into_openapi()
+}

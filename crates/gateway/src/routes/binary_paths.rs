@@ -1,0 +1,126 @@
+//! `/api/gateway/settings/binary-paths`: where the five programs are, when not on PATH.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use axum::Json;
+use axum::body::Bytes;
+use axum::extract::State;
+use loopgate_api::error::ErrorBody;
+use loopgate_api::operation::OperationId;
+use loopgate_home::Program;
+use loopgate_tools::programs::is_executable;
+use serde::Serialize;
+use serde_json::Value;
+use utoipa::ToSchema;
+use utoipa_axum::routes;
+
+use crate::answer::{Answer, Failure};
+use crate::app::App;
+use crate::router::Route;
+use crate::routes::on_disk;
+
+/// The paths that are set, by `assistant`, `codeHost`, `reviewer`, `python3` and `git`.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct BinaryPaths {
+    binary_paths: BTreeMap<String, String>,
+}
+
+/// Paths to set; null clears one.
+#[derive(Debug, ToSchema)]
+#[schema(rename_all = "camelCase")]
+#[allow(dead_code, reason = "describes the body in the OpenAPI document; it is read member by member")]
+struct SetBinaryPaths {
+    assistant: Option<String>,
+    code_host: Option<String>,
+    reviewer: Option<String>,
+    python3: Option<String>,
+    git: Option<String>,
+}
+
+/// List the paths that are set
+#[utoipa::path(get, path = "/api/gateway/settings/binary-paths", operation_id = "binary_paths", tag = "gateway",
+    responses((status = 200, body = BinaryPaths, description = "The paths")))]
+async fn list(State(app): State<App>) -> Json<BinaryPaths> {
+    Json(present(&app))
+}
+
+/// Set or clear paths
+///
+/// The first member that is wrong answers, and nothing is stored.
+#[utoipa::path(patch, path = "/api/gateway/settings/binary-paths", operation_id = "set_binary_paths", tag = "gateway",
+    request_body = SetBinaryPaths,
+    responses(
+        (status = 200, body = BinaryPaths, description = "All paths after the change"),
+        (status = 400, body = ErrorBody, description = "Not an object, an unknown program, or a path that cannot be used"),
+    ))]
+async fn update(State(app): State<App>, body: Bytes) -> Answer<BinaryPaths> {
+    on_disk(move || {
+        let changes = changes(&body)?;
+        let stored = app.settings.update(|settings| {
+            for (program, path) in changes {
+                match path {
+                    Some(path) => settings.binary_paths.insert(program, path),
+                    None => settings.binary_paths.remove(&program),
+                };
+            }
+        });
+        stored.map_err(|error| Failure::operation("Failed to update binary paths", &error))?;
+        app.programs.forget();
+        Ok(Json(present(&app)))
+    })
+    .await?
+}
+
+pub(crate) fn list_route() -> Route {
+    Route::new(routes!(list), OperationId::BinaryPathsSettings)
+}
+
+pub(crate) fn update_route() -> Route {
+    Route::new(routes!(update), OperationId::BinaryPathsSettings)
+}
+
+fn present(app: &App) -> BinaryPaths {
+    let settings = app.settings.get();
+    let text = |(program, path): (&Program, &PathBuf)| {
+        (program.key().to_owned(), path.to_string_lossy().into_owned())
+    };
+    BinaryPaths { binary_paths: settings.binary_paths.iter().map(text).collect() }
+}
+
+fn changes(body: &[u8]) -> Result<Vec<(Program, Option<PathBuf>)>, Failure> {
+    if body.iter().all(u8::is_ascii_whitespace) {
+        return Ok(Vec::new());
+    }
+    let document: Value =
+        serde_json::from_slice(body).map_err(|_| Failure::bad_request("invalid JSON body"))?;
+    let Value::Object(members) = document else {
+        return Err(Failure::bad_request("body must be a JSON object"));
+    };
+    members.iter().map(|(key, value)| change(key, value)).collect()
+}
+
+fn change(key: &str, value: &Value) -> Result<(Program, Option<PathBuf>), Failure> {
+    let known = Program::ALL.into_iter().find(|program| program.key() == key);
+    let program = known.ok_or_else(|| Failure::bad_request(format!("unknown key: {key}")))?;
+    let text = match value {
+        Value::Null => return Ok((program, None)),
+        Value::String(text) => text,
+        _ => return Err(Failure::bad_request(format!("value for {key} must be a string or null"))),
+    };
+    if text.trim().is_empty() {
+        return Err(Failure::bad_request(format!("value for {key} must not be empty")));
+    }
+    let refused = |what: &str| Failure::bad_request(format!("Binary path for {key} {what}: {text}"));
+    let path = loopgate_home::expand_home(text.trim());
+    if !path.is_absolute() {
+        return Err(refused("must be an absolute path"));
+    }
+    // The target is stored, so that a later swap of the link cannot redirect what is started.
+    let target = path.canonicalize().map_err(|_| refused("does not exist"))?;
+    if !is_executable(&target) {
+        return Err(refused("is not executable"));
+    }
+    Ok((program, Some(target)))
+}

@@ -1,0 +1,75 @@
+//! `GET /health`: whether a gateway is here, and which. The pipeline answers it from bytes that
+//! are ready; this file says what they hold.
+
+use serde::Serialize;
+use utoipa::{OpenApi, ToSchema};
+
+use crate::pipeline::body::BodyLimit;
+use crate::router::{Auth, Route};
+
+/// What a client finds on the port.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Health {
+    /// Always `ok`.
+    pub(crate) status: &'static str,
+    /// Host name.
+    pub(crate) machine_name: String,
+    pub(crate) capabilities: Capabilities,
+    /// Id of this installation.
+    pub(crate) gateway_id: String,
+    /// Whether set-up is complete.
+    pub(crate) onboarding_completed: bool,
+    /// Desktop version.
+    pub(crate) version: String,
+    /// Port that is really held.
+    pub(crate) port: u16,
+}
+
+/// What this desktop can do; which programs it has is told only to who is signed in.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Capabilities {
+    tools: Tools,
+    versions: Versions,
+    command_signing: bool,
+}
+
+impl Default for Capabilities {
+    fn default() -> Self {
+        Self { tools: Tools::default(), versions: Versions {}, command_signing: true }
+    }
+}
+
+#[derive(Debug, Clone, Default, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct Tools {
+    assistant: bool,
+    reviewer: bool,
+    git: bool,
+    code_host: bool,
+    python3: bool,
+}
+
+/// Always empty here.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+struct Versions {}
+
+/// Tell that a gateway is here
+///
+/// No credential. Never cached, never recorded.
+#[utoipa::path(get, path = "/health", operation_id = "health", tag = "gateway",
+    responses(
+        (status = 200, body = Health, description = "A gateway is here"),
+        (status = 403, body = loopgate_api::error::ErrorBody, description = "Called by a name that is not ours"),
+    ))]
+#[expect(dead_code, reason = "carries the description; the pipeline answers from prepared bytes")]
+fn health() {}
+
+#[derive(OpenApi)]
+#[openapi(paths(health))]
+struct Description;
+
+pub(crate) fn route() -> Route {
+    Route::of_pipeline(Description::openapi(), Auth::None, BodyLimit::GENERIC)
+}

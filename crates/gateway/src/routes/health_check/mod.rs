@@ -1,0 +1,71 @@
+//! `GET /api/gateway/health-check`: what a loop needs of this machine, row by row, each with its
+//! remedy.
+//!
+//! Rows are probed at the same time and each has its limit, so that none can hold up the others.
+//! Callers at the same time share one round.
+
+mod plugins;
+mod programs;
+mod round;
+mod row;
+mod version;
+
+use axum::Json;
+use axum::extract::State;
+use loopgate_api::operation::OperationId;
+use serde::Serialize;
+use utoipa::ToSchema;
+use utoipa_axum::routes;
+
+pub(crate) use round::Rounds;
+pub(crate) use row::Check;
+
+use crate::app::App;
+use crate::extract::QueryMembers;
+use crate::mcp::{McpRecord, negative};
+use crate::router::Route;
+
+/// Everything that was looked at.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct HealthReport {
+    /// Rows in a fixed order; clients match on their ids.
+    checks: Vec<Check>,
+    all_required_passed: bool,
+    mcp_servers: McpServers,
+}
+
+/// What is known of the expected MCP server, a provider.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct McpServers {
+    pub(crate) assistant: McpRecord,
+    pub(crate) reviewer: McpRecord,
+}
+
+impl McpServers {
+    /// Nothing was detected.
+    pub(crate) fn unknown() -> Self {
+        Self { assistant: negative(), reviewer: negative() }
+    }
+}
+
+/// Look at everything that a loop needs
+///
+/// Always 200 once reached: a check that fails is a row that did not pass.
+#[utoipa::path(get, path = "/api/gateway/health-check", operation_id = "health_check", tag = "gateway",
+    params(
+        ("expectedMcpUrl" = Option<String>, Query, description = "MCP server to look for"),
+        ("latestVersion" = Option<String>, Query, description = "Adds a row that compares the desktop's version"),
+    ),
+    responses((status = 200, body = HealthReport, description = "The rows")))]
+async fn health_check(State(app): State<App>, query: QueryMembers) -> Json<HealthReport> {
+    let mut checks = app.rounds.checks(&app).await.to_vec();
+    let latest = query.get("latestVersion").map(str::trim).filter(|text| !text.is_empty());
+    checks.extend(latest.map(|latest| version::row(&app.version, latest)));
+    let all_required_passed = checks.iter().all(|check| check.passed || !check.required);
+    Json(HealthReport { checks, all_required_passed, mcp_servers: McpServers::unknown() })
+}
+
+pub(crate) fn route() -> Route {
+    Route::new(routes!(health_check), OperationId::HealthCheck)
+}

@@ -1,0 +1,251 @@
+//! Rows of the five programs: started with `--version`, and looked for elsewhere when that fails.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use loopgate_home::{Program, expand_home};
+use loopgate_tools::process::{Command, Limits, Output, Status};
+use loopgate_tools::programs::{Programs, Source, is_executable};
+use tokio::time::timeout;
+
+use super::row::{Check, Debug};
+use super::version::{first_version, major_minor};
+
+const STDERR_CHARACTERS: usize = 512;
+const PATH_CHARACTERS: usize = 1024;
+const ERROR_CHARACTERS: usize = 80;
+/// Bytes that a probe may print.
+const OUTPUT_CAP: usize = 1024 * 1024;
+/// The oldest Python that the plugins run on.
+const OLDEST_PYTHON: (u32, u32) = (3, 10);
+
+/// What is told about a program.
+struct About {
+    id: &'static str,
+    label: &'static str,
+    required: bool,
+    remedy: &'static str,
+    /// Directories, or the executable itself, where installers put it.
+    places: &'static [&'static str],
+}
+
+const fn about(program: Program) -> About {
+    match program {
+        Program::Git => About {
+            id: "git",
+            label: "Git",
+            required: true,
+            remedy: "Install git (https://git-scm.com) and make sure that your login shell finds it.",
+            places: &["/usr/bin", "/usr/local/bin", "/opt/homebrew/bin"],
+        },
+        Program::Assistant => About {
+            id: "assistant-cli",
+            label: "Assistant CLI",
+            required: true,
+            remedy: "Install the assistant with `npm install -g @anthropic-ai/claude-code`, then run `claude` once to sign in.",
+            places: &[
+                "~/.claude/local/claude",
+                "/opt/homebrew/bin",
+                "/usr/local/bin",
+                "~/.bun/bin",
+                "~/.volta/bin",
+                "~/.local/bin",
+                "/snap/bin",
+            ],
+        },
+        Program::CodeHost => About {
+            id: "code-host-cli",
+            label: "Code host CLI",
+            required: true,
+            remedy: "Install the code host's command line (https://cli.github.com), then run `gh auth login`.",
+            places: &["/opt/homebrew/bin", "/usr/local/bin", "~/.local/bin"],
+        },
+        Program::Reviewer => About {
+            id: "reviewer",
+            label: "Reviewer CLI",
+            required: false,
+            remedy: "Optional: install the reviewer with `npm install -g @openai/codex`, then run `codex` once to sign in.",
+            places: &["~/.volta/bin", "/opt/homebrew/bin", "/usr/local/bin", "~/.bun/bin", "~/.local/bin"],
+        },
+        Program::Python3 => About {
+            id: "python3",
+            label: "python3",
+            required: true,
+            remedy: "Install Python 3.10 or newer and make sure that your login shell finds it as `python3`.",
+            places: &["/usr/bin", "/usr/local/bin", "/opt/homebrew/bin", "~/.local/bin"],
+        },
+    }
+}
+
+/// The row of a program.
+pub(super) async fn row(programs: &Programs, program: Program, limit: Duration) -> Check {
+    let About { id, label, required, remedy, .. } = about(program);
+    let output = match probe(programs, program, &["--version"], limit).await {
+        Ok(output) => output,
+        Err(Problem::BadOverride(path)) => {
+            let debug = Debug { override_used: Some(path), ..Debug::default() };
+            let error = "Override path does not exist or is not executable";
+            let remedy = format!("Correct or clear the path that is set for {program}, or: {remedy}");
+            return Check::failed(id, label, required, error, remedy).with_debug(debug);
+        }
+        Err(Problem::Failed(failure)) => return explain(programs, program, failure).await,
+    };
+    let version = first_version(&output.stdout_text()).map(ToOwned::to_owned);
+    if program != Program::Python3 {
+        return Check::passed(id, label, required, version);
+    }
+    let failed = |error: String| Check::failed(id, label, required, error, remedy);
+    match version.as_deref().and_then(|version| Some((version.to_owned(), major_minor(version)?))) {
+        None => failed("Unable to determine Python version".to_owned()),
+        Some((version, numbers)) if numbers < OLDEST_PYTHON => {
+            let error = format!("Python {version} is below the required minimum of 3.10");
+            Check { version: Some(version), ..failed(error) }
+        }
+        Some(_) => Check::passed(id, label, required, version),
+    }
+}
+
+/// The row that says whether the user is signed in at the code host.
+pub(super) async fn code_host_auth(programs: &Programs, limit: Duration) -> Check {
+    const ID: &str = "code-host-auth";
+    const LABEL: &str = "Code host auth";
+    const REMEDY: &str = "Run `gh auth login`.";
+    match probe(programs, Program::CodeHost, &["auth", "status"], limit).await {
+        Ok(_) => Check::passed(ID, LABEL, true, None),
+        Err(Problem::BadOverride(_)) => {
+            Check::failed(ID, LABEL, true, "Override path does not exist or is not executable", REMEDY)
+        }
+        Err(Problem::Failed(_)) => Check::failed(ID, LABEL, true, "Not authenticated", REMEDY),
+    }
+}
+
+/// Why a probe brought nothing.
+pub(super) enum Problem {
+    /// The path that the user set cannot be used.
+    BadOverride(String),
+    Failed(Failed),
+}
+
+/// A command that failed: `ENOENT`, `EACCES`, `ETIMEDOUT` or an exit code, and what it printed.
+pub(super) struct Failed {
+    code: String,
+    message: String,
+}
+
+impl Failed {
+    fn new(code: impl Into<String>, message: impl Into<String>) -> Self {
+        Self { code: code.into(), message: loopgate_api::redact::message(&message.into()) }
+    }
+
+    fn timed_out() -> Self {
+        Self::new("ETIMEDOUT", "")
+    }
+}
+
+/// Runs one program to its successful end within the limit, finding it included.
+pub(super) async fn probe(
+    programs: &Programs,
+    program: Program,
+    args: &[&str],
+    limit: Duration,
+) -> Result<Output, Problem> {
+    let failed = |failure| Err(Problem::Failed(failure));
+    let running = async {
+        let resolved = programs.resolve(program).await;
+        match resolved.source {
+            Source::OverrideInvalid => {
+                return Err(Problem::BadOverride(resolved.path.to_string_lossy().into_owned()));
+            }
+            Source::Fallback => return failed(Failed::new("ENOENT", "")),
+            Source::Override | Source::Path => {}
+        }
+        let command = Command::new(resolved.path).args(args).environment(programs.environment().await);
+        match command.session().run(Limits::time(limit).output(OUTPUT_CAP)).await {
+            Ok(output) => Ok(output),
+            Err(error) => failed(Failed::new(error.code(), error.to_string())),
+        }
+    };
+    // Giving up drops the run, which ends the program and its group at once.
+    let output = match timeout(limit, running).await {
+        Ok(output) => output?,
+        Err(_) => return failed(Failed::timed_out()),
+    };
+    let printed = || {
+        let stderr = output.stderr_text();
+        if stderr.trim().is_empty() { output.stdout_text().into_owned() } else { stderr.into_owned() }
+    };
+    match output.status {
+        Status::Exited(0) => Ok(output),
+        Status::Exited(code) => failed(Failed::new(code.to_string(), printed())),
+        Status::Signalled(signal) => failed(Failed::new(format!("SIG{signal}"), printed())),
+        Status::TimedOut => failed(Failed::timed_out()),
+        Status::OutputTooLarge => failed(Failed::new("EMSGSIZE", "printed too much")),
+    }
+}
+
+/// Where else a program lies.
+#[derive(Default)]
+struct Sighted {
+    executable: Vec<String>,
+    other: Vec<String>,
+}
+
+async fn explain(programs: &Programs, program: Program, failed: Failed) -> Check {
+    let About { id, label, required, remedy, .. } = about(program);
+    let environment = programs.environment().await;
+    let path = environment.get(std::ffi::OsStr::new("PATH")).map(|path| path.to_string_lossy().into_owned());
+    let path = path.unwrap_or_default();
+    let searched = path.clone();
+    let sighted = tokio::task::spawn_blocking(move || sight(&searched, program)).await.unwrap_or_default();
+    let missing = failed.code == "ENOENT";
+    let code = if missing && sighted.executable.is_empty() && !sighted.other.is_empty() {
+        "EACCES".to_owned()
+    } else {
+        failed.code
+    };
+    let name = program.executable();
+    let error = match (code.as_str(), sighted.executable.first(), sighted.other.first()) {
+        ("ENOENT", Some(place), _) => format!("Found at {place} but not on PATH"),
+        ("ENOENT", None, _) => "Not found".to_owned(),
+        ("EACCES" | "EPERM", _, Some(place)) | ("EACCES" | "EPERM", Some(place), None) => {
+            format!("Found at {place} but not executable")
+        }
+        ("EACCES" | "EPERM", None, None) => "Permission denied".to_owned(),
+        ("ETIMEDOUT", ..) => format!("Timed out running {name} --version"),
+        _ => {
+            let text = format!("{code}: {}", failed.message.lines().next().unwrap_or_default());
+            text.chars().take(ERROR_CHARACTERS).collect()
+        }
+    };
+    let shell = std::env::var_os("SHELL").map(PathBuf::from);
+    let debug = Debug {
+        error_code: Some(code),
+        stderr: Some(failed.message.chars().take(STDERR_CHARACTERS).collect()),
+        resolved_path: Some(path.chars().take(PATH_CHARACTERS).collect()),
+        shell: shell.as_deref().and_then(Path::file_name).map(|name| name.to_string_lossy().into_owned()),
+        platform: Some(std::env::consts::OS.to_owned()),
+        found_at: Some(sighted.executable),
+        non_executable_at: (!sighted.other.is_empty()).then_some(sighted.other),
+        override_used: None,
+    };
+    Check::failed(id, label, required, error, remedy).with_debug(debug)
+}
+
+/// Looks into every directory of PATH, then where installers put the program.
+fn sight(path: &str, program: Program) -> Sighted {
+    let name = program.executable();
+    let on_path = path.split(':').filter(|dir| dir.starts_with('/')).map(|dir| Path::new(dir).join(name));
+    let known = about(program).places.iter().map(|place| {
+        let place = expand_home(place);
+        if place.ends_with(name) { place } else { place.join(name) }
+    });
+    let mut sighted = Sighted::default();
+    for candidate in on_path.chain(known).filter(|candidate| candidate.is_file()) {
+        let list = if is_executable(&candidate) { &mut sighted.executable } else { &mut sighted.other };
+        let text = candidate.to_string_lossy().into_owned();
+        if !list.contains(&text) {
+            list.push(text);
+        }
+    }
+    sighted
+}

@@ -1,0 +1,55 @@
+//! `GET /api/gateway/mcp-auth`: how a page signs in at the MCP server. Never hands out a key of the
+//! control plane.
+
+use axum::Extension;
+use axum::response::{IntoResponse, Response};
+use http::header::CACHE_CONTROL;
+use loopgate_api::error::ErrorBody;
+use loopgate_api::operation::OperationId;
+use serde::Serialize;
+use url::Url;
+use utoipa::ToSchema;
+use utoipa_axum::routes;
+
+use crate::answer::Failure;
+use crate::extract::QueryMembers;
+use crate::pipeline::Requester;
+use crate::router::Route;
+use crate::routes::health_check::McpServers;
+
+/// How to sign in.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct McpAuth {
+    /// Always empty: it leads old clients to their browser sign-in.
+    api_key: &'static str,
+    auth_type: &'static str,
+    /// The expected URL, when it is one.
+    #[schema(required)]
+    server_url: Option<String>,
+    providers: McpServers,
+}
+
+/// How to sign in at the MCP server
+#[utoipa::path(get, path = "/api/gateway/mcp-auth", operation_id = "mcp_auth", tag = "gateway",
+    params(("expectedMcpUrl" = Option<String>, Query, description = "MCP server that is meant")),
+    responses(
+        (status = 200, body = McpAuth, description = "By the browser"),
+        (status = 403, body = ErrorBody, description = "Asked over the link"),
+    ))]
+async fn mcp_auth(
+    Extension(requester): Extension<Requester>,
+    query: QueryMembers,
+) -> Result<Response, Failure> {
+    if requester.over_link {
+        return Err(Failure::forbidden("not available over relay"));
+    }
+    let expected = query.get("expectedMcpUrl").map(str::trim);
+    let server_url = expected.filter(|text| Url::parse(text).is_ok()).map(ToOwned::to_owned);
+    let answer = McpAuth { api_key: "", auth_type: "oauth", server_url, providers: McpServers::unknown() };
+    Ok(([(CACHE_CONTROL, "no-store")], axum::Json(answer)).into_response())
+}
+
+pub(crate) fn route() -> Route {
+    Route::new(routes!(mcp_auth), OperationId::HealthCheck)
+}

@@ -1,0 +1,59 @@
+//! `GET /api/gateway/openapi.json`: the description of the routes that are built.
+
+use std::sync::LazyLock;
+
+use axum::response::IntoResponse;
+use bytes::Bytes;
+use http::header::CONTENT_TYPE;
+use loopgate_api::names::{GATEWAY_TOKEN_HEADER, SESSION_TOKEN_HEADER};
+use loopgate_api::operation::OperationId;
+use utoipa::OpenApi;
+use utoipa::openapi::OpenApi as Document;
+use utoipa::openapi::security::{ApiKey, ApiKeyValue, SecurityRequirement, SecurityScheme};
+use utoipa_axum::routes;
+
+use crate::answer::JSON;
+use crate::router::{self, Route};
+
+#[derive(OpenApi)]
+#[openapi(
+    info(
+        title = "Loopgate gateway",
+        description = "Local repositories, git, loops and their files, on 127.0.0.1, for signed-in pages and the executor."
+    ),
+    components(schemas(loopgate_api::error::ErrorBody))
+)]
+struct Base;
+
+/// What all routes share: title and the two sets of credentials.
+pub(crate) fn base() -> Document {
+    let mut document = Base::openapi();
+    let header = |name: &str, about: &str| {
+        SecurityScheme::ApiKey(ApiKey::Header(ApiKeyValue::with_description(name, about)))
+    };
+    let components = document.components.get_or_insert_default();
+    components.add_security_scheme("gatewayToken", header(GATEWAY_TOKEN_HEADER, "The executor's token."));
+    components.add_security_scheme(
+        "sessionToken",
+        header(SESSION_TOKEN_HEADER, "A page's session; goes together with the Origin it was made for."),
+    );
+    let no_scopes: [&str; 0] = [];
+    document.security = Some(vec![
+        SecurityRequirement::new("gatewayToken", no_scopes),
+        SecurityRequirement::new("sessionToken", no_scopes),
+    ]);
+    document
+}
+
+/// This document
+#[utoipa::path(get, path = "/api/gateway/openapi.json", operation_id = "openapi", tag = "gateway",
+    responses((status = 200, description = "The OpenAPI document")))]
+async fn openapi() -> impl IntoResponse {
+    static JSON_TEXT: LazyLock<Bytes> =
+        LazyLock::new(|| serde_json::to_vec(&router::document()).unwrap_or_default().into());
+    ([(CONTENT_TYPE, JSON)], JSON_TEXT.clone())
+}
+
+pub(crate) fn route() -> Route {
+    Route::new(routes!(openapi), OperationId::HealthCheck)
+}

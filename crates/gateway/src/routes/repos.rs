@@ -1,0 +1,212 @@
+//! `/api/gateway/repos`: the managed repositories and where their worktrees are made.
+
+use std::path::Path;
+
+use axum::Json;
+use axum::extract::State;
+use loopgate_api::error::ErrorBody;
+use loopgate_api::operation::OperationId;
+use loopgate_api::repos::{ListedRepo, ManagedRepo, ReposAnswer};
+use loopgate_home::{AddRepoError, ReposError};
+use serde::Serialize;
+use serde_json::{Map, Value};
+use utoipa::ToSchema;
+use utoipa_axum::routes;
+
+use crate::answer::{Answer, Failure};
+use crate::app::App;
+use crate::extract::{JsonMembers, QueryMembers};
+use crate::router::Route;
+use crate::routes::on_disk;
+
+/// That it was done.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct Done {
+    success: bool,
+}
+
+/// The repository that was added.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct Added {
+    success: bool,
+    repo: ListedRepo,
+}
+
+/// A repository to add.
+#[derive(Debug, ToSchema)]
+#[allow(dead_code, reason = "describes the body in the OpenAPI document; it is read member by member")]
+struct AddRepo {
+    /// Directory inside the sandbox; `~` is the home directory.
+    path: String,
+    /// Text of the owner.
+    description: Option<String>,
+}
+
+/// Settings to change.
+#[derive(Debug, ToSchema)]
+#[schema(rename_all = "camelCase")]
+#[allow(dead_code, reason = "describes the body in the OpenAPI document; it is read member by member")]
+struct UpdateRepos {
+    /// Where worktrees are made; inside the sandbox.
+    worktree_parent_dir: Option<String>,
+    /// Whether the owner agreed to it.
+    worktree_parent_dir_confirmed: Option<bool>,
+}
+
+/// List the managed repositories
+#[utoipa::path(get, path = "/api/gateway/repos", operation_id = "list_repos", tag = "repos",
+    responses(
+        (status = 200, body = ReposAnswer, description = "The repositories and their settings"),
+        (status = 503, body = ErrorBody, description = "No sandbox is set"),
+    ))]
+async fn list(State(app): State<App>) -> Answer<ReposAnswer> {
+    let listed = on_disk(move || {
+        let list = app.repos.list()?;
+        let repos = list.repos.iter().cloned().map(described).collect();
+        Ok(ReposAnswer { repos, settings: list.settings.clone() })
+    });
+    listed.await?.map(Json).map_err(|error| failed("Failed to list repos", error))
+}
+
+/// Add a repository
+#[utoipa::path(post, path = "/api/gateway/repos", operation_id = "add_repo", tag = "repos",
+    request_body = AddRepo,
+    responses(
+        (status = 200, body = Added, description = "Added"),
+        (status = 400, body = ErrorBody, description = "No path, no such directory, or already there"),
+        (status = 403, body = ErrorBody, description = "Outside the sandbox"),
+        (status = 503, body = ErrorBody, description = "No sandbox is set"),
+    ))]
+async fn add(State(app): State<App>, body: JsonMembers) -> Answer<Added> {
+    require_sandbox(&app)?;
+    let path = body.text("path").filter(|path| !path.is_empty());
+    let path = path.ok_or_else(|| Failure::bad_request("path is required and must be a string"))?.to_owned();
+    let description = body.text("description").map(ToOwned::to_owned);
+    let added = on_disk(move || add_on_disk(&app, &path, description).map(described)).await?;
+    added.map(|repo| Json(Added { success: true, repo }))
+}
+
+fn add_on_disk(app: &App, path: &str, description: Option<String>) -> Result<ManagedRepo, Failure> {
+    let place = app.sandbox.check(path).map_err(|_| Failure::directory_not_allowed())?;
+    let metadata = std::fs::metadata(&place).map_err(|_| Failure::bad_request("Path does not exist"))?;
+    if !metadata.is_dir() {
+        return Err(Failure::bad_request("Path must be a directory"));
+    }
+    let deployment = detect_deployment(place.as_ref());
+    let added = app.repos.add(&place, description, deployment);
+    app.repo_index.outdate();
+    added.map_err(|error| match error {
+        AddRepoError::AlreadyThere => Failure::bad_request("Repository already configured"),
+        AddRepoError::Repos(error) => failed("Failed to add repo", error),
+    })
+}
+
+/// Remove a repository from the list; its files stay
+#[utoipa::path(delete, path = "/api/gateway/repos", operation_id = "remove_repo", tag = "repos",
+    params(("path" = String, Query, description = "Directory of the repository")),
+    responses(
+        (status = 200, body = Done, description = "Removed"),
+        (status = 400, body = ErrorBody, description = "No path given, or not in the list"),
+        (status = 503, body = ErrorBody, description = "No sandbox is set"),
+    ))]
+async fn remove(State(app): State<App>, query: QueryMembers) -> Answer<Done> {
+    require_sandbox(&app)?;
+    let path = query.required("path", "path query parameter is required")?.to_owned();
+    let removed = on_disk(move || {
+        let removed = app.repos.remove(&path);
+        app.repo_index.outdate();
+        removed
+    });
+    let removed = removed.await?;
+    match removed.map_err(|error| failed("Failed to remove repo", error))? {
+        true => Ok(Json(Done { success: true })),
+        false => Err(Failure::bad_request("Repository not found")),
+    }
+}
+
+/// Change where worktrees are made
+#[utoipa::path(patch, path = "/api/gateway/repos", operation_id = "update_repos", tag = "repos",
+    request_body = UpdateRepos,
+    responses(
+        (status = 200, body = Done, description = "Changed"),
+        (status = 400, body = ErrorBody, description = "Nothing to change"),
+        (status = 403, body = ErrorBody, description = "Outside the sandbox"),
+        (status = 503, body = ErrorBody, description = "No sandbox is set"),
+    ))]
+async fn update(State(app): State<App>, body: JsonMembers) -> Answer<Done> {
+    require_sandbox(&app)?;
+    let parent = body.text("worktreeParentDir").map(ToOwned::to_owned);
+    let confirmed = body.flag("worktreeParentDirConfirmed");
+    if parent.is_none() && confirmed.is_none() {
+        return Err(Failure::bad_request("No settings to update"));
+    }
+    let updated = on_disk(move || {
+        if let Some(parent) = &parent {
+            app.sandbox.check(parent).map_err(|_| Failure::directory_not_allowed())?;
+        }
+        let changed = app.repos.update_settings(|settings| {
+            settings.worktree_parent_dir = parent.or(settings.worktree_parent_dir.take());
+            settings.worktree_parent_dir_confirmed = confirmed.or(settings.worktree_parent_dir_confirmed);
+        });
+        changed.map_err(|error| failed("Failed to update settings", error))
+    });
+    updated.await??;
+    Ok(Json(Done { success: true }))
+}
+
+pub(crate) fn list_route() -> Route {
+    Route::new(routes!(list), OperationId::ReposConfig)
+}
+
+pub(crate) fn add_route() -> Route {
+    Route::new(routes!(add), OperationId::ReposConfig)
+}
+
+pub(crate) fn remove_route() -> Route {
+    Route::new(routes!(remove), OperationId::ReposConfig)
+}
+
+pub(crate) fn update_route() -> Route {
+    Route::new(routes!(update), OperationId::ReposConfig)
+}
+
+fn require_sandbox(app: &App) -> Result<(), Failure> {
+    app.sandbox.base().map(|_| ()).ok_or_else(Failure::not_configured)
+}
+
+fn failed(what: &str, error: ReposError) -> Failure {
+    match error {
+        ReposError::NotConfigured => Failure::not_configured(),
+        other => Failure::operation(what, &other),
+    }
+}
+
+/// A stored entry with what its clone tells. Touches the disk.
+fn described(repo: ManagedRepo) -> ListedRepo {
+    let path = loopgate_home::expand_home(&repo.path);
+    ListedRepo {
+        name: path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default(),
+        full_name: loopgate_home::origin_of(&path).map(|name| name.as_str().to_owned()),
+        default_branch: loopgate_home::default_branch_of(&path),
+        repo,
+    }
+}
+
+/// What a package manifest tells about running the repository.
+fn detect_deployment(repository: &Path) -> Option<Map<String, Value>> {
+    let text = std::fs::read(repository.join("package.json")).ok()?;
+    let manifest: Value = serde_json::from_slice(&text).ok()?;
+    let has = |section: &str, name: &str| manifest.get(section).is_some_and(|s| s.get(name).is_some());
+    let depends = |name: &&str| has("dependencies", name) || has("devDependencies", name);
+    let framework = ["next", "vite", "react", "express"].into_iter().find(depends);
+    let scripts = [("dev", "pnpm dev"), ("start", "pnpm start")];
+    let start = scripts.into_iter().find(|(name, _)| has("scripts", name)).map(|(_, command)| command);
+    let manager = manifest.get("packageManager").and_then(Value::as_str);
+    let members = [("framework", framework), ("packageManager", manager), ("startCommand", start)];
+    Some(
+        members
+            .into_iter()
+            .filter_map(|(name, value)| Some((name.to_owned(), Value::from(value?))))
+            .collect(),
+    )
+}

@@ -1,0 +1,101 @@
+//! The owner's socket.
+
+use serde_json::{Value, json};
+use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
+use tokio::net::UnixStream;
+
+use super::approvals::held;
+use super::place::{Place, within};
+use crate::CONTROL_SOCKET;
+
+const VERSION: &str = "/api/gateway/version";
+
+struct Owner(BufReader<UnixStream>);
+
+impl Owner {
+    async fn of(place: &Place) -> Self {
+        // A request that was answered shows that the gateway serves, and so does its socket.
+        place.ask("GET", "/health").send().await;
+        Self(BufReader::new(UnixStream::connect(place.data_dir().join(CONTROL_SOCKET)).await.unwrap()))
+    }
+
+    async fn say(&mut self, line: &str) -> Value {
+        self.0.write_all(format!("{line}\n").as_bytes()).await.unwrap();
+        let mut answer = String::new();
+        within(self.0.read_line(&mut answer)).await.unwrap();
+        serde_json::from_str(&answer).unwrap()
+    }
+
+    async fn ask(&mut self, verb: &str, params: Value) -> Value {
+        self.say(&json!({"id": 7, "verb": verb, "params": params}).to_string()).await
+    }
+}
+
+#[tokio::test]
+async fn the_owner_decides() {
+    let place = Place::new().await;
+    let mut owner = Owner::of(&place).await;
+    let force = || place.internal("GET", VERSION).header("X-Desktop-Force-Approval", "1");
+    let (reply, _) = held(&place, force()).await;
+    let listed = owner.ask("approvals.list", json!({})).await;
+    assert_eq!((&listed["id"], &listed["ok"]), (&json!(7), &json!(true)));
+    let entry = &listed["data"][0];
+    assert_eq!(
+        (&entry["operationId"], &entry["riskTier"], &entry["method"]),
+        (&json!("health_check"), &json!("low"), &json!("GET"))
+    );
+    let id = json!({"approvalId": entry["id"]});
+    assert_eq!(owner.ask("approvals.approve", id.clone()).await["data"]["decision"], "approved");
+    assert_eq!(within(reply).await.unwrap().status, 200);
+    let again = owner.ask("approvals.deny", id).await;
+    assert_eq!((&again["ok"], &again["data"]), (&json!(true), &Value::Null), "an unknown id changes nothing");
+    assert_eq!(owner.ask("approvals.resolved", json!({})).await["data"].as_array().unwrap().len(), 1);
+    assert_eq!(owner.ask("activity.list", json!({})).await["data"][0]["path"], VERSION);
+
+    let (reply, pending) = held(&place, force()).await;
+    let rule = owner.ask("approvals.always_allow", json!({"approvalId": pending.id})).await;
+    assert_eq!(within(reply).await.unwrap().status, 200);
+    let rule_id = json!({"ruleId": rule["data"]["id"]});
+    assert_eq!(owner.ask("approvals.remove_rule", rule_id.clone()).await["data"], true);
+    assert_eq!(owner.ask("approvals.remove_rule", rule_id).await["data"], false);
+
+    let (reply, _) = held(&place, force()).await;
+    owner.ask("approvals.clear", json!({})).await;
+    assert_eq!(within(reply).await.unwrap().status, 403);
+}
+
+#[tokio::test]
+async fn nonsense_is_refused_in_shape() {
+    let place = Place::new().await;
+    let mut owner = Owner::of(&place).await;
+    for (line, error, code) in [
+        ("{", "Invalid JSON body", "invalid_json_body"),
+        (r#"{"id":1,"verb":"approvals.explode"}"#, "unknown verb: approvals.explode", "invalid_request"),
+        (r#"{"id":1,"verb":"approvals.approve"}"#, "approvalId is required", "missing_field"),
+        (
+            r#"{"id":1,"verb":"approvals.deny","params":{"approvalId":" "}}"#,
+            "approvalId is required",
+            "missing_field",
+        ),
+        (r#"{"id":1,"verb":"approvals.remove_rule"}"#, "ruleId is required", "missing_field"),
+    ] {
+        let answer = owner.say(line).await;
+        assert_eq!(
+            (&answer["ok"], &answer["error"], &answer["code"]),
+            (&json!(false), &json!(error), &json!(code))
+        );
+    }
+}
+
+#[tokio::test]
+async fn the_socket_is_for_its_owner_and_goes_with_the_gateway() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let mut place = Place::new().await;
+    let mut owner = Owner::of(&place).await;
+    let socket = place.data_dir().join(CONTROL_SOCKET);
+    assert_eq!(std::fs::metadata(&socket).unwrap().permissions().mode() & 0o777, 0o600);
+    place.stop().await;
+    assert!(!socket.exists());
+    let mut rest = String::new();
+    assert_eq!(within(owner.0.read_line(&mut rest)).await.unwrap_or_default(), 0);
+}

@@ -1,0 +1,262 @@
+//! Challenges against a control plane that answers what it is told to.
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use axum::Router;
+use axum::extract::State;
+use axum::http::{HeaderMap, StatusCode, Uri};
+use serde_json::{Value, json};
+
+use super::place::{Place, Reply, WEB_APP, Wish};
+use crate::ActivityKind;
+
+const GOOD: &str = r#"{"success":true,"data":{"ok":true,"sessionTtlSeconds":600}}"#;
+const CHALLENGE: &str = r#"{"challengeToken":"challenge"}"#;
+
+/// What the control plane was asked.
+#[derive(Clone)]
+struct Seen {
+    path: String,
+    headers: HeaderMap,
+    body: Value,
+}
+
+#[derive(Clone)]
+struct ControlPlane {
+    origin: String,
+    seen: Arc<Mutex<Vec<Seen>>>,
+}
+
+#[derive(Clone)]
+struct Script {
+    /// None never answers.
+    answer: Option<(StatusCode, &'static str)>,
+    seen: Arc<Mutex<Vec<Seen>>>,
+}
+
+impl ControlPlane {
+    async fn answering(answer: Option<(StatusCode, &'static str)>) -> Self {
+        async fn handle(
+            State(script): State<Script>,
+            uri: Uri,
+            headers: HeaderMap,
+            body: String,
+        ) -> (StatusCode, &'static str) {
+            let body = serde_json::from_str(&body).unwrap();
+            script.seen.lock().unwrap().push(Seen { path: uri.path().to_owned(), headers, body });
+            match script.answer {
+                Some(answer) => answer,
+                None => std::future::pending().await,
+            }
+        }
+        let seen = Arc::<Mutex<Vec<Seen>>>::default();
+        let router = Router::new().fallback(handle).with_state(Script { answer, seen: seen.clone() });
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let origin = format!("http://{}", listener.local_addr().unwrap());
+        tokio::spawn(async move { axum::serve(listener, router).await });
+        Self { origin, seen }
+    }
+
+    fn calls(&self) -> Vec<Seen> {
+        self.seen.lock().unwrap().clone()
+    }
+
+    async fn gateway(&self) -> Place {
+        Place::with(Wish { api_origin: Some(self.origin.clone()), ..Wish::default() }).await
+    }
+}
+
+async fn exchange(place: &Place, body: &str) -> Reply {
+    place
+        .ask("POST", "/gateway-auth/exchange")
+        .origin(WEB_APP)
+        .header("User-Agent", "browser")
+        .body(body)
+        .send()
+        .await
+}
+
+#[tokio::test]
+async fn a_good_challenge_becomes_a_session() {
+    let control_plane = ControlPlane::answering(Some((StatusCode::OK, GOOD))).await;
+    let place = control_plane.gateway().await;
+    let before = jiff::Timestamp::now();
+    let reply = exchange(&place, CHALLENGE).await;
+    assert_eq!((reply.status, reply.header("Cache-Control")), (200, Some("no-store")));
+    let body = reply.json();
+    let token = body["sessionToken"].as_str().unwrap();
+    assert!(token.len() == 64 && token.bytes().all(|b| b.is_ascii_hexdigit()));
+    let expires: jiff::Timestamp = body["expiresAt"].as_str().unwrap().parse().unwrap();
+    let life = expires.duration_since(before).as_secs();
+    assert!((598..=602).contains(&life), "{life}");
+    let version = place.ask("GET", "/api/gateway/version").origin(WEB_APP).session(token).send().await;
+    assert_eq!(version.status, 200);
+    let calls = control_plane.calls();
+    assert_eq!(calls.len(), 1);
+    assert_eq!(calls[0].path, "/compute-targets/local-auth/verify");
+    assert_eq!(calls[0].headers["authorization"], "Bearer lgk_live_test0123456789");
+    assert!(calls[0].headers.contains_key("x-desktop-signature"), "the key is bound to this desktop");
+    assert_eq!(
+        calls[0].body,
+        json!({"challengeToken": "challenge", "requestOrigin": WEB_APP, "userAgent": "browser"})
+    );
+}
+
+#[tokio::test]
+async fn the_ninth_session_drops_the_first() {
+    let control_plane = ControlPlane::answering(Some((StatusCode::OK, GOOD))).await;
+    let place = control_plane.gateway().await;
+    let mut tokens = Vec::new();
+    for _ in 0..9 {
+        tokens.push(exchange(&place, CHALLENGE).await.json()["sessionToken"].as_str().unwrap().to_owned());
+    }
+    for (index, token) in tokens.iter().enumerate() {
+        let reply = place.ask("GET", "/api/gateway/version").origin(WEB_APP).session(token).send().await;
+        assert_eq!(reply.status, if index == 0 { 401 } else { 200 });
+    }
+}
+
+#[tokio::test]
+async fn an_exchange_needs_an_allowed_origin() {
+    let control_plane = ControlPlane::answering(Some((StatusCode::OK, GOOD))).await;
+    let place = control_plane.gateway().await;
+    let ask = || place.ask("POST", "/gateway-auth/exchange").body(CHALLENGE);
+    for reply in [ask().send().await, ask().origin("null").send().await] {
+        reply.assert_error(400, "Origin header required", "invalid_request");
+        assert_eq!(reply.header("Cache-Control"), Some("no-store"));
+    }
+    ask().origin("https://evil.test").send().await.assert_error(403, "Origin not allowed", "forbidden");
+    assert!(control_plane.calls().is_empty());
+}
+
+#[tokio::test]
+async fn production_only_refuses_loopback_pages() {
+    let place = Place::with(Wish { production_only: true, ..Wish::default() }).await;
+    let ask = place.ask("POST", "/gateway-auth/exchange").origin("http://localhost:3000").body(CHALLENGE);
+    ask.send().await.assert_error(
+        403,
+        "Origin not allowed -- gateway is in production-origins-only mode",
+        "forbidden",
+    );
+}
+
+#[tokio::test]
+async fn without_a_key_or_an_origin_there_is_no_exchange() {
+    let place = Place::with(Wish { api_key: false, ..Wish::default() }).await;
+    exchange(&place, CHALLENGE).await.assert_error(
+        503,
+        "Local gateway auth unavailable: API key required",
+        "unavailable",
+    );
+    assert_eq!(place.ask("GET", "/health").send().await.status, 200);
+    let place = Place::new().await;
+    exchange(&place, CHALLENGE).await.assert_error(503, "API origin not configured", "unavailable");
+}
+
+#[tokio::test]
+async fn a_body_of_4096_bytes_is_enough() {
+    let control_plane = ControlPlane::answering(Some((StatusCode::OK, GOOD))).await;
+    let place = control_plane.gateway().await;
+    let ask = || place.ask("POST", "/gateway-auth/exchange").origin(WEB_APP);
+    let padded = |bytes: usize| format!("{CHALLENGE}{}", " ".repeat(bytes - CHALLENGE.len()));
+    for over in [ask().body(padded(4097)).send().await, ask().chunked(padded(4097).as_bytes()).send().await] {
+        let body = over.assert_error(413, "request body too large", "request_body_too_large");
+        assert_eq!(body["maxBytes"], 4096);
+    }
+    assert!(control_plane.calls().is_empty());
+    assert_eq!(ask().body(padded(4096)).send().await.status, 200);
+    assert_eq!(ask().chunked(CHALLENGE.as_bytes()).send().await.status, 200);
+}
+
+#[tokio::test]
+async fn a_challenge_token_is_a_text() {
+    let control_plane = ControlPlane::answering(Some((StatusCode::OK, GOOD))).await;
+    let place = control_plane.gateway().await;
+    for body in ["", "{", "null", "[]", "{}", r#"{"challengeToken":""}"#, r#"{"challengeToken":5}"#] {
+        exchange(&place, body).await.assert_error(
+            400,
+            "invalid request body: challengeToken required",
+            "invalid_request",
+        );
+    }
+    assert!(control_plane.calls().is_empty());
+}
+
+#[tokio::test]
+async fn a_refusal_is_handed_on() {
+    for (status, answer, error, code) in [
+        (403, r#"{"error":"nope"}"#, "nope", "forbidden"),
+        (401, r#"{"success":false,"error":"challenge expired"}"#, "challenge expired", "unauthorized"),
+        (409, "<html>", "verify failed (409)", "conflict"),
+        (500, "{}", "verify failed (500)", "operation_failed"),
+    ] {
+        let control_plane =
+            ControlPlane::answering(Some((StatusCode::from_u16(status).unwrap(), answer))).await;
+        let place = control_plane.gateway().await;
+        exchange(&place, CHALLENGE).await.assert_error(status, error, code);
+        let event = place.gateway.activity().list().remove(0);
+        assert_eq!(event.kind, ActivityKind::Security);
+        assert_eq!(event.detail, Some(format!("exchange rejected: {error}")));
+    }
+}
+
+#[tokio::test]
+async fn an_answer_of_another_shape_is_a_bad_gateway() {
+    for answer in ["no json", "{}", r#"{"success":true,"data":{"ok":false,"sessionTtlSeconds":1}}"#] {
+        let control_plane = ControlPlane::answering(Some((StatusCode::OK, answer))).await;
+        let place = control_plane.gateway().await;
+        exchange(&place, CHALLENGE).await.assert_error(502, "unexpected response format", "upstream_failed");
+    }
+}
+
+#[tokio::test]
+async fn a_control_plane_that_is_silent_or_gone_is_told_without_details() {
+    let control_plane = ControlPlane::answering(None).await;
+    let mut wish = Wish { api_origin: Some(control_plane.origin.clone()), ..Wish::default() };
+    wish.limits.verify_timeout = Duration::from_millis(100);
+    let place = Place::with(wish).await;
+    exchange(&place, CHALLENGE).await.assert_error(504, "verify request timed out", "upstream_timed_out");
+    let nobody =
+        Place::with(Wish { api_origin: Some("http://127.0.0.1:9".to_owned()), ..Wish::default() }).await;
+    let error = "verify request failed: control plane unreachable";
+    exchange(&nobody, CHALLENGE).await.assert_error(502, error, "upstream_failed");
+}
+
+#[tokio::test]
+async fn a_life_is_kept_within_a_day() {
+    for (answer, least, most) in [
+        (r#"{"ok":true,"sessionTtlSeconds":0}"#, 0, 1),
+        (r#"{"ok":true,"sessionTtlSeconds":-5}"#, 0, 1),
+        (r#"{"ok":true,"sessionTtlSeconds":1e300}"#, 86_398, 86_400),
+    ] {
+        let control_plane = ControlPlane::answering(Some((StatusCode::OK, answer))).await;
+        let place = control_plane.gateway().await;
+        let body = exchange(&place, CHALLENGE).await.json();
+        let expires: jiff::Timestamp = body["expiresAt"].as_str().unwrap().parse().unwrap();
+        let life = expires.duration_since(jiff::Timestamp::now()).as_secs();
+        assert!((least..=most).contains(&life), "{answer}: {life}");
+    }
+}
+
+#[tokio::test]
+async fn in_no_auth_mode_a_session_costs_nothing() {
+    let place = Place::with(Wish { no_auth: true, api_key: false, ..Wish::default() }).await;
+    let reply = exchange(&place, "{}").await;
+    assert_eq!(reply.status, 200);
+    let expires: jiff::Timestamp = reply.json()["expiresAt"].as_str().unwrap().parse().unwrap();
+    let life = expires.duration_since(jiff::Timestamp::now()).as_secs();
+    assert!((86_390..=86_400).contains(&life), "{life}");
+}
+
+#[tokio::test]
+async fn exchanges_have_a_rate() {
+    let place = Place::new().await;
+    assert_eq!(exchange(&place, CHALLENGE).await.status, 503);
+    place.gateway.exhaust_for_test(WEB_APP);
+    let reply = exchange(&place, CHALLENGE).await;
+    reply.assert_error(429, "too many exchanges, retry shortly", "too_many_requests");
+    assert!(reply.header("Retry-After").is_some());
+    let other = place.ask("POST", "/gateway-auth/exchange").origin("http://localhost:1").body(CHALLENGE);
+    assert_eq!(other.send().await.status, 503, "another page has its own rate");
+}

@@ -1,0 +1,182 @@
+//! The health check, on a machine that holds exactly the programs that a test puts there.
+
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use super::place::{Place, WEB_APP};
+
+const PATH: &str = "/api/gateway/health-check";
+
+async fn report(place: &Place, query: &str) -> Value {
+    let reply = place.internal("GET", &format!("{PATH}{query}")).send().await;
+    assert_eq!(reply.status, 200);
+    reply.json()
+}
+
+fn row<'a>(report: &'a Value, id: &str) -> &'a Value {
+    let checks = report["checks"].as_array().unwrap();
+    checks.iter().find(|check| check["id"] == id).unwrap_or_else(|| panic!("no row {id}"))
+}
+
+fn install(place: &Place) {
+    place.program("git", "echo git version 2.46.1");
+    place.program("claude", "echo '2.1.0 (Assistant)'");
+    place.program("gh", "echo gh version 2.50.0");
+    place.program("codex", "echo codex-cli 0.9.1");
+    place.program("python3", "echo Python 3.11.4");
+    for name in ["code", "judges", "code-review", "self-learning"] {
+        let manifest = place.plugin_root().join(name).join(".claude-plugin");
+        std::fs::create_dir_all(&manifest).unwrap();
+        std::fs::write(manifest.join("plugin.json"), r#"{"version":"1.0.0"}"#).unwrap();
+    }
+}
+
+async fn choose_worktrees(place: &Place) {
+    let settings = json!({"worktreeParentDir": place.sandbox(), "worktreeParentDirConfirmed": true});
+    place.internal("PATCH", "/api/gateway/repos").body(settings.to_string()).send().await;
+}
+
+#[tokio::test]
+async fn a_machine_with_everything_passes() {
+    let place = Place::new().await;
+    install(&place);
+    choose_worktrees(&place).await;
+    let report = report(&place, "").await;
+    assert_eq!(report["allRequiredPassed"], true, "{report}");
+    let ids: Vec<&str> =
+        report["checks"].as_array().unwrap().iter().map(|check| check["id"].as_str().unwrap()).collect();
+    assert_eq!(
+        ids,
+        [
+            "git",
+            "assistant-cli",
+            "code-host-cli",
+            "code-host-auth",
+            "plugin-code",
+            "plugin-judges",
+            "plugin-code-review",
+            "plugin-self-learning",
+            "worktree-dir",
+            "reviewer",
+            "python3"
+        ]
+    );
+    assert_eq!(
+        row(&report, "git"),
+        &json!({"id": "git", "label": "Git", "required": true, "passed": true, "version": "2.46.1"})
+    );
+    assert_eq!(row(&report, "worktree-dir")["version"], json!(place.sandbox()));
+    let record = &report["mcpServers"]["assistant"];
+    assert_eq!(
+        (&record["available"], &record["error"], &record["loopgateAvailable"]),
+        (&json!(false), &Value::Null, &json!(false))
+    );
+}
+
+#[tokio::test]
+async fn what_is_missing_says_what_to_do() {
+    let place = Place::new().await;
+    let report = report(&place, "?expectedMcpUrl=not%20a%20url&pluginAutoUpdate=true").await;
+    assert_eq!(report["allRequiredPassed"], false);
+    for check in report["checks"].as_array().unwrap() {
+        let failed = !check["passed"].as_bool().unwrap();
+        assert_eq!(failed, check["remediation"].is_string(), "{check}");
+    }
+    let assistant = row(&report, "assistant-cli");
+    assert_eq!(assistant["debug"]["errorCode"], "ENOENT");
+    assert!(assistant["debug"]["resolvedPath"].as_str().unwrap().ends_with("/bin"));
+    assert_eq!(row(&report, "worktree-dir")["error"], "Not configured");
+    assert_eq!(row(&report, "code-host-auth")["error"], "Not authenticated");
+    assert!(row(&report, "code-host-auth").get("debug").is_none());
+    assert_eq!(row(&report, "reviewer")["required"], false);
+}
+
+#[tokio::test]
+async fn old_odd_and_failing_programs_are_told_apart() {
+    let place = Place::new().await;
+    place.program("python3", "echo Python 3.9.2");
+    place.program("codex", "echo broken pipes >&2; exit 3");
+    std::fs::write(place.program("gh", "").with_file_name("claude"), "").unwrap();
+    let first = report(&place, "").await;
+    let python = row(&first, "python3");
+    assert_eq!(python["error"], "Python 3.9.2 is below the required minimum of 3.10");
+    assert_eq!(python["version"], "3.9.2");
+    assert_eq!(row(&first, "reviewer")["error"], "3: broken pipes");
+    assert_eq!(row(&first, "reviewer")["debug"]["errorCode"], "3");
+    let assistant = row(&first, "assistant-cli");
+    assert!(assistant["error"].as_str().unwrap().ends_with("bin/claude but not executable"), "{assistant}");
+    place.program("python3", "echo Python three");
+    let second = report(&place, "").await;
+    assert_eq!(row(&second, "python3")["error"], "Unable to determine Python version");
+}
+
+#[tokio::test]
+async fn an_override_that_is_gone_fails_its_row_alone() {
+    let place = Place::new().await;
+    install(&place);
+    let gone = place.sandbox().join("gone");
+    place
+        .settings
+        .update(|s| drop(s.binary_paths.insert(loopgate_home::Program::Git, gone.clone())))
+        .unwrap();
+    let report = report(&place, "").await;
+    let git = row(&report, "git");
+    assert_eq!(git["error"], "Override path does not exist or is not executable");
+    assert_eq!(git["debug"], json!({"overrideUsed": gone}));
+    assert_eq!(row(&report, "assistant-cli")["passed"], true);
+}
+
+#[tokio::test]
+async fn a_program_that_hangs_holds_nobody_up() {
+    let place = Place::new().await;
+    install(&place);
+    place.program("git", "/bin/sleep 60 & wait");
+    place.program("gh", "exec /bin/sleep 60");
+    let began = Instant::now();
+    let report = report(&place, "").await;
+    assert!(began.elapsed() < Duration::from_secs(10));
+    assert_eq!(row(&report, "git")["error"], "Timed out running git --version");
+    assert_eq!(row(&report, "git")["debug"]["errorCode"], "ETIMEDOUT");
+    assert_eq!(row(&report, "code-host-auth")["error"], "Not authenticated");
+    assert_eq!(row(&report, "python3")["passed"], true);
+}
+
+#[tokio::test]
+async fn callers_at_the_same_time_share_one_round() {
+    let place = Place::new().await;
+    let count = place.sandbox().join("count");
+    place.program("git", &format!("echo run >> {}; echo git version 2.46.1", count.display()));
+    tokio::join!(report(&place, ""), report(&place, "?latestVersion=v9.9.9"), report(&place, ""));
+    assert_eq!(std::fs::read_to_string(&count).unwrap().lines().count(), 1);
+    report(&place, "").await;
+    assert_eq!(std::fs::read_to_string(&count).unwrap().lines().count(), 2, "a failing round is not kept");
+}
+
+#[tokio::test]
+async fn the_own_version_is_compared_when_asked() {
+    let place = Place::new().await;
+    let with = |query: &'static str| report(&place, query);
+    let newer = with("?latestVersion=v99.0.0").await;
+    assert_eq!(row(&newer, "app-version")["error"], "Update available: 99.0.0");
+    assert_eq!(row(&with("?latestVersion=1.2.3").await, "app-version")["passed"], true);
+    assert_eq!(row(&with("?latestVersion=abc").await, "app-version")["passed"], true);
+    let without = with("").await;
+    assert!(without["checks"].as_array().unwrap().iter().all(|check| check["id"] != "app-version"));
+}
+
+#[tokio::test]
+async fn the_sign_in_of_mcp_hands_out_no_key() {
+    let place = Place::new().await;
+    let path = "/api/gateway/mcp-auth?expectedMcpUrl=https://mcp.example.test/mcp";
+    let token = place.gateway.session_for_test(WEB_APP, Duration::from_secs(60), jiff::Timestamp::now());
+    let reply = place.ask("GET", path).origin(WEB_APP).session(&token).send().await;
+    let body = reply.json();
+    assert_eq!((reply.status, reply.header("Cache-Control")), (200, Some("no-store")));
+    assert_eq!((&body["apiKey"], &body["authType"]), (&json!(""), &json!("oauth")));
+    assert_eq!(body["serverUrl"], "https://mcp.example.test/mcp");
+    let bad = place.internal("GET", "/api/gateway/mcp-auth?expectedMcpUrl=nope").send().await;
+    assert_eq!(bad.json()["serverUrl"], Value::Null);
+    let relayed = place.internal("GET", path).header("X-Desktop-Source", "cloud-socket").send().await;
+    relayed.assert_error(403, "not available over relay", "not_available_over_relay");
+}

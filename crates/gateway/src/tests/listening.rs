@@ -1,0 +1,79 @@
+//! Ports, the discovery file, and the end.
+
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::{TcpListener, TcpStream};
+
+use super::place::{Place, Wish, within};
+use crate::BindError;
+
+async fn taken() -> (TcpListener, u16) {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let port = listener.local_addr().unwrap().port();
+    (listener, port)
+}
+
+#[tokio::test]
+async fn a_taken_port_moves_on_to_the_next() {
+    let (_holder, occupied) = taken().await;
+    let mut place = Place::on_ports(Wish::default(), &[occupied, 0]).await;
+    assert_ne!(place.port, occupied);
+    assert_eq!(place.ask("GET", "/health").send().await.json()["port"], place.port);
+    assert_eq!(std::fs::read_to_string(place.discovery_file()).unwrap(), place.port.to_string());
+    place.stop().await;
+    assert!(!place.discovery_file().exists(), "a clean stop removes it");
+}
+
+#[tokio::test]
+async fn all_ports_taken_is_told_with_all_of_them() {
+    let place = Place::new().await;
+    let (_one, first) = taken().await;
+    let (_two, second) = taken().await;
+    let error = place.gateway.bind(&[first, second]).await.err().unwrap();
+    let text = error.to_string();
+    let start = format!("failed to bind gateway server to any candidate port ({first}, {second}): ");
+    assert!(text.starts_with(&start), "{text}");
+    assert!(matches!(place.gateway.bind(&[]).await, Err(BindError::NoPort)));
+}
+
+#[tokio::test]
+async fn the_discovery_file_of_another_gateway_stays() {
+    let mut place = Place::new().await;
+    std::fs::write(place.discovery_file(), "1").unwrap();
+    place.stop().await;
+    assert_eq!(std::fs::read_to_string(place.discovery_file()).unwrap(), "1");
+}
+
+#[tokio::test]
+async fn a_stop_closes_idle_and_busy_connections() {
+    let mut place =
+        Place::with(Wish { settings: "default_approval_tier = \"none\"", ..Wish::default() }).await;
+    let mut idle = TcpStream::connect(("127.0.0.1", place.port)).await.unwrap();
+    let held = tokio::spawn(place.internal("GET", "/api/gateway/version").raw_bytes());
+    let mut waiting = place.gateway.approvals().subscribe();
+    within(waiting.wait_for(|count| *count == 1)).await.unwrap();
+    place.stop().await;
+    assert_eq!(within(idle.read(&mut [0; 16])).await.unwrap_or_default(), 0);
+    assert!(within(held).await.unwrap().is_empty(), "a held request is dropped without an answer");
+    assert!(TcpStream::connect(("127.0.0.1", place.port)).await.is_err());
+}
+
+#[tokio::test]
+async fn a_head_that_never_ends_is_given_up() {
+    let mut wish = Wish::default();
+    wish.limits.header_timeout = std::time::Duration::from_millis(50);
+    let place = Place::with(wish).await;
+    let mut stream = TcpStream::connect(("127.0.0.1", place.port)).await.unwrap();
+    stream.write_all(b"GET /health HTTP/1.1\r\nHost: ").await.unwrap();
+    let mut rest = Vec::new();
+    let _ = within(stream.read_to_end(&mut rest)).await;
+    assert!(!rest.starts_with(b"HTTP/1.1 200"));
+}
+
+#[tokio::test]
+async fn a_head_of_more_than_16_kib_is_refused() {
+    let place = Place::new().await;
+    let reply = place.ask("GET", "/health").header("X-Long", &"x".repeat(17 * 1024)).send().await;
+    assert_eq!(reply.status, 431);
+    let reply = place.ask("GET", "/health").header("X-Long", &"x".repeat(15 * 1024)).send().await;
+    assert_eq!(reply.status, 200);
+}

@@ -1,0 +1,60 @@
+//! The two loop routes, as far as they refuse; what a loop does is tested where loops live.
+
+use serde_json::json;
+
+use super::place::{Place, Wish};
+
+const LOOP: &str = "/api/gateway/orchestrator/loop";
+const KILL: &str = "/api/gateway/orchestrator/loop/kill";
+const ID: &str = "0190a5f3-c8b9-7f00-a1b2-c3d4e5f60718";
+
+async fn place() -> Place {
+    let api_origin = Some("http://127.0.0.1:9".to_owned());
+    Place::with(Wish { runtime: true, api_origin, ..Wish::default() }).await
+}
+
+#[tokio::test]
+async fn a_bad_order_is_refused_with_its_text() {
+    let place = place().await;
+    let order = |command: &str, id: &str| {
+        json!({"loopId": id, "command": command, "loopgateAuthToken": "t", "artifacts": []}).to_string()
+    };
+    for (body, error, code) in [
+        (String::new(), "Invalid JSON body", "invalid_json_body"),
+        ("{".to_owned(), "Invalid JSON body", "invalid_json_body"),
+        ("{}".to_owned(), "Missing required fields: loopId, command, loopgateAuthToken", "missing_field"),
+        (order("DANCE", ID), "Invalid command: DANCE", "invalid_request"),
+        (order("PLAN", "nope"), "loopId must be a valid UUID", "invalid_request"),
+    ] {
+        let reply = place.internal("POST", LOOP).body(body).send().await;
+        reply.assert_error(400, error, code);
+    }
+}
+
+#[tokio::test]
+async fn a_loop_needs_a_control_plane() {
+    let place = Place::with(Wish { runtime: true, ..Wish::default() }).await;
+    let reply = place.internal("POST", LOOP).body("{}").send().await;
+    reply.assert_error(503, "API origin not configured", "unavailable");
+}
+
+#[tokio::test]
+async fn a_loop_that_does_not_run_cannot_be_ended() {
+    let place = place().await;
+    let end = |body: &str| place.internal("POST", KILL).body(body.to_owned()).send();
+    end("").await.assert_error(400, "Invalid JSON body", "invalid_json_body");
+    end("{}").await.assert_error(400, "loopId is required", "missing_field");
+    end(r#"{"loopId":5}"#).await.assert_error(400, "loopId is required", "missing_field");
+    let unknown = "No running process found for this loop";
+    end(&json!({"loopId": ID}).to_string()).await.assert_error(404, unknown, "not_found");
+    end(r#"{"loopId":"no uuid"}"#).await.assert_error(404, unknown, "not_found");
+}
+
+#[tokio::test]
+async fn without_a_runtime_loops_are_not_implemented() {
+    let place = Place::new().await;
+    for path in [LOOP, KILL] {
+        let reply = place.internal("POST", path).body("{}").send().await;
+        reply.assert_error(501, "operation not implemented", "operation_not_implemented");
+    }
+}

@@ -1,0 +1,17 @@
+//! Tests over HTTP, against a gateway that is really bound.
+
+mod activity;
+mod approvals;
+mod binary_paths;
+mod control;
+mod exchange;
+mod health_check;
+mod listening;
+mod loops;
+mod pipeline;
+mod place;
+mod properties;
+mod repositories;
+mod specified_routes;
+mod table;
+mod tickets;

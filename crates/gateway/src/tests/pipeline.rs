@@ -1,0 +1,319 @@
+//! The sequence before the handlers, refusal by refusal.
+
+use jiff::Timestamp;
+use std::time::Duration;
+
+use super::place::{Place, TOKEN, WEB_APP, Wish};
+
+const PRIVATE_NETWORK: &str = "Access-Control-Request-Private-Network";
+const ALLOW_PRIVATE_NETWORK: &str = "Access-Control-Allow-Private-Network";
+const ALLOW_ORIGIN: &str = "Access-Control-Allow-Origin";
+
+fn session(place: &Place, origin: &str) -> String {
+    place.gateway.session_for_test(origin, Duration::from_secs(600), Timestamp::now())
+}
+
+#[tokio::test]
+async fn health_is_get_only_and_open() {
+    let place = Place::new().await;
+    let reply = place.ask("GET", "/health").send().await;
+    let body = reply.json();
+    assert_eq!((reply.status, body["status"].as_str()), (200, Some("ok")));
+    assert_eq!(body["port"], place.port);
+    assert_eq!(body["version"], "1.2.3");
+    assert_eq!(body["onboardingCompleted"], true);
+    assert_eq!(body["capabilities"]["tools"]["codeHost"], false);
+    assert_eq!(reply.header(ALLOW_ORIGIN), Some(WEB_APP));
+    assert_eq!(reply.header(ALLOW_PRIVATE_NETWORK), None);
+    for (method, path) in [("POST", "/health"), ("GET", "/health/"), ("PUT", "/health"), ("GET", "/Health")] {
+        place.ask(method, path).send().await.assert_error(404, "route not found", "route_not_found");
+    }
+    assert_eq!(place.ask("HEAD", "/health").send().await.status, 404);
+}
+
+#[tokio::test]
+async fn health_follows_the_settings() {
+    let place = Place::with(Wish { set_up: false, api_key: false, ..Wish::default() }).await;
+    assert_eq!(place.ask("GET", "/health").send().await.json()["onboardingCompleted"], false);
+    place.settings.update(|settings| settings.onboarding_completed = true).unwrap();
+    assert_eq!(place.ask("GET", "/health").send().await.json()["onboardingCompleted"], true);
+}
+
+#[tokio::test]
+async fn a_preflight_is_answered_without_a_credential() {
+    let place = Place::new().await;
+    let reply = place.ask("OPTIONS", "/api/gateway/version").send().await;
+    assert_eq!((reply.status, reply.body.len()), (204, 0));
+    assert_eq!(reply.header(ALLOW_ORIGIN), Some(WEB_APP));
+    assert_eq!(
+        reply.header("Access-Control-Allow-Headers"),
+        Some(
+            "Content-Type,Authorization,X-Desktop-Gateway-Token,X-Desktop-Session-Token,X-Desktop-Source,\
+             X-Desktop-Force-Approval,X-Desktop-Approval-Reason"
+        )
+    );
+    assert_eq!(reply.header("Access-Control-Allow-Methods"), Some("GET,POST,PUT,PATCH,DELETE,OPTIONS"));
+    assert_eq!(reply.header("Access-Control-Allow-Credentials"), Some("false"));
+    assert_eq!(
+        reply.header("Vary"),
+        Some("Origin,Access-Control-Request-Headers,Access-Control-Request-Private-Network")
+    );
+    for target in ["/health", "/nope", "/", "*", "/gateway-auth/exchange"] {
+        assert_eq!(place.ask("OPTIONS", target).send().await.status, 204, "{target}");
+    }
+}
+
+#[tokio::test]
+async fn private_network_access_is_for_our_pages() {
+    let place = Place::new().await;
+    for (origin, granted) in [
+        (WEB_APP, true),
+        ("http://127.0.0.2:8080", true),
+        ("http://127.evil.test:8080", false),
+        ("https://evil.test", false),
+        ("null", false),
+    ] {
+        let preflight = place.ask("OPTIONS", "/api/gateway/version").origin(origin);
+        let reply = preflight.header(PRIVATE_NETWORK, "TRUE").send().await;
+        assert_eq!(reply.header(ALLOW_ORIGIN), Some(if granted { origin } else { WEB_APP }), "{origin}");
+        assert_eq!(reply.header(ALLOW_PRIVATE_NETWORK), granted.then_some("true"), "{origin}");
+    }
+}
+
+#[tokio::test]
+async fn production_only_takes_loopback_pages_for_foreign() {
+    let place = Place::with(Wish { production_only: true, ..Wish::default() }).await;
+    let preflight = place.ask("OPTIONS", "/api/gateway/version").origin("http://localhost:3000");
+    let reply = preflight.header(PRIVATE_NETWORK, "true").send().await;
+    assert_eq!((reply.header(ALLOW_ORIGIN), reply.header(ALLOW_PRIVATE_NETWORK)), (Some(WEB_APP), None));
+    let token = session(&place, "http://localhost:3000");
+    let ask = || place.ask("GET", "/api/gateway/version").origin("http://localhost:3000");
+    let body = ask().session(&token).send().await.assert_error(401, "unauthorized", "unauthorized");
+    assert_eq!(body["reason"], "origin not allowed in prod-origins-only mode");
+    assert_eq!(ask().header("X-Desktop-Gateway-Token", TOKEN).send().await.status, 200);
+}
+
+#[tokio::test]
+async fn the_gateway_token_opens_and_so_does_a_session_with_its_origin() {
+    let place = Place::new().await;
+    let version = || place.ask("GET", "/api/gateway/version");
+    assert_eq!(place.internal("GET", "/api/gateway/version").send().await.status, 200);
+    let foreign = place.internal("GET", "/api/gateway/version").origin("https://evil.test").send().await;
+    assert_eq!((foreign.status, foreign.header(ALLOW_ORIGIN)), (200, Some(WEB_APP)));
+    let token = session(&place, "http://localhost:3000");
+    let reply = version().session(&token).origin("http://localhost:3000").send().await;
+    assert_eq!((reply.status, reply.header(ALLOW_ORIGIN)), (200, Some("http://localhost:3000")));
+    let refusals = [
+        (version(), "no credential provided"),
+        (version().origin("null"), "no credential provided"),
+        (version().header("X-Desktop-Gateway-Token", "wrong"), "no credential provided"),
+        (version().origin(WEB_APP), "session token required for browser requests"),
+        (version().session(&token), "session token present but Origin header missing"),
+        (
+            version().session(&token).origin("http://localhost:3001"),
+            "invalid or expired session token, or origin mismatch",
+        ),
+        (version().session("x").origin(WEB_APP), "invalid or expired session token, or origin mismatch"),
+    ];
+    for (ask, reason) in refusals {
+        let body = ask.send().await.assert_error(401, "unauthorized", "unauthorized");
+        assert_eq!(body["reason"], reason);
+    }
+}
+
+#[tokio::test]
+async fn a_session_ends_in_time() {
+    let place = Place::new().await;
+    let made = Timestamp::now() - jiff::SignedDuration::from_secs(11);
+    let over = place.gateway.session_for_test(WEB_APP, Duration::from_secs(10), made);
+    let reply = place.ask("GET", "/api/gateway/version").session(&over).origin(WEB_APP).send().await;
+    reply.assert_error(401, "unauthorized", "unauthorized");
+}
+
+#[tokio::test]
+async fn a_foreign_host_gets_nothing_on_any_route() {
+    let place = Place::new().await;
+    for (method, path) in [
+        ("GET", "/health"),
+        ("OPTIONS", "/api/gateway/version"),
+        ("GET", "/api/gateway/version"),
+        ("POST", "/gateway-auth/exchange"),
+        ("GET", "/nope"),
+    ] {
+        for host in ["evil.test", "evil.test:80", "127.0.0.1", "localhost:1"] {
+            let request = format!(
+                "{method} {path} HTTP/1.1\r\nHost: {host}\r\nX-Desktop-Gateway-Token: {TOKEN}\r\nOrigin: http://{host}\r\n\r\n"
+            );
+            let reply = place.raw(&request).await;
+            assert_eq!(
+                (reply.status, reply.text()),
+                (403, r#"{"error":"host not allowed","code":"host_not_allowed"}"#)
+            );
+            assert_eq!(reply.header(ALLOW_ORIGIN), None);
+        }
+    }
+    let hosts = format!("GET /health HTTP/1.1\r\nHost: 127.0.0.1:{0}\r\nHost: evil.test\r\n\r\n", place.port);
+    assert_ne!(place.raw(&hosts).await.status, 200);
+    for name in ["localhost", "LOCALHOST", "[::1]"] {
+        let request = format!("GET /health HTTP/1.1\r\nHost: {name}:{}\r\n\r\n", place.port);
+        assert_eq!(place.raw(&request).await.status, 200, "{name}");
+    }
+}
+
+#[tokio::test]
+async fn a_body_may_have_exactly_its_limit() {
+    let place = Place::new().await;
+    let post = || place.internal("POST", "/api/gateway/git");
+    post().body(vec![b' '; 262_144]).send().await.assert_error(
+        501,
+        "operation not implemented",
+        "operation_not_implemented",
+    );
+    for over in
+        [post().body(vec![b' '; 262_145]).send().await, post().chunked(&vec![b' '; 262_145]).send().await]
+    {
+        let body = over.assert_error(413, "request body too large", "request_body_too_large");
+        assert_eq!(body["maxBytes"], 262_144);
+        assert_eq!(over.header("Cache-Control"), Some("no-store"));
+        assert_eq!(over.header("Connection"), Some("close"));
+        assert_eq!(over.header(ALLOW_ORIGIN), Some(WEB_APP));
+    }
+    let events = place.gateway.activity().list();
+    assert!(events.iter().any(|event| event.detail.as_deref() == Some("request_body_too_large")));
+    let unauthorized = place.ask("POST", "/api/gateway/git").body(vec![b' '; 300_000]).send().await;
+    assert_eq!((unauthorized.status, unauthorized.header("Connection")), (401, Some("close")));
+}
+
+#[tokio::test]
+async fn a_loop_may_bring_a_megabyte() {
+    let place = Place::new().await;
+    let post =
+        |bytes: usize| place.internal("POST", "/api/gateway/orchestrator/loop").body(vec![b'x'; bytes]);
+    assert_ne!(post(300 * 1024).send().await.status, 413);
+    let over = post(1_048_577).send().await;
+    assert_eq!(
+        over.assert_error(413, "request body too large", "request_body_too_large")["maxBytes"],
+        1_048_576
+    );
+}
+
+#[tokio::test]
+async fn a_large_upload_sees_its_refusal() {
+    let place = Place::new().await;
+    let reply = place.internal("POST", "/api/gateway/git").body(vec![b'x'; 4 * 1024 * 1024]).send().await;
+    reply.assert_error(413, "request body too large", "request_body_too_large");
+}
+
+#[tokio::test]
+async fn unknown_paths_and_methods_are_told_apart() {
+    let place = Place::new().await;
+    place.internal("GET", "/api/gateway/nope").send().await.assert_error(
+        403,
+        "Unmapped operation: /api/gateway/nope",
+        "unmapped_operation",
+    );
+    place.internal("GET", "/api/gateway/version/?x").send().await.assert_error(
+        403,
+        "Unmapped operation: /api/gateway/version/",
+        "unmapped_operation",
+    );
+    let reply = place.internal("DELETE", "/api/gateway/health-check?a=b").send().await;
+    let body = reply.assert_error(501, "operation not implemented", "operation_not_implemented");
+    assert_eq!(
+        (body["method"].as_str(), body["path"].as_str()),
+        (Some("DELETE"), Some("/api/gateway/health-check"))
+    );
+    assert_eq!(place.internal("POST", "/api/gateway/version").send().await.status, 501);
+    assert_eq!(place.internal("HEAD", "/api/gateway/version").send().await.status, 501);
+    for path in ["/api/gateway", "/", "/api/gateway-x/version", "/API/gateway/version"] {
+        place.internal("GET", path).send().await.assert_error(404, "route not found", "route_not_found");
+    }
+    place.ask("GET", "/gateway-auth/exchange").send().await.assert_error(
+        404,
+        "route not found",
+        "route_not_found",
+    );
+}
+
+#[tokio::test]
+async fn dot_segments_are_resolved_before_the_decision() {
+    let place = Place::new().await;
+    assert_eq!(place.ask("GET", "/health/../api/gateway/version").send().await.status, 401);
+    assert_eq!(place.ask("GET", "/%2e%2e/api\\gateway\\version").send().await.status, 401);
+    assert_eq!(place.internal("GET", "/x/%2E./api/gateway/version").send().await.status, 200);
+}
+
+#[tokio::test]
+async fn broken_targets_are_answered_and_survived() {
+    let place = Place::new().await;
+    for target in ["//", "//evil.test/health", "/\\evil.test"] {
+        place.ask("GET", target).send().await.assert_error(
+            400,
+            "malformed request target",
+            "malformed_request_target",
+        );
+    }
+    for path in ["work-directory/%E0%A4%A", "orchestrator/status/%zz", "orchestrator/logs/%"] {
+        let path = format!("/api/gateway/{path}");
+        place.internal("GET", &path).send().await.assert_error(400, "malformed path", "malformed_path");
+        assert_eq!(place.ask("GET", &path).send().await.status, 401);
+    }
+    assert_eq!(place.ask("GET", "/health").send().await.status, 200);
+}
+
+#[tokio::test]
+async fn a_panic_is_answered_and_survived() {
+    let place = Place::new().await;
+    let reply = place.internal("GET", "/api/gateway/git/panicking").send().await;
+    reply.assert_error(500, "internal error", "internal_error");
+    assert!(!reply.text().contains("lgk_live_"));
+    assert_eq!(place.ask("GET", "/health").send().await.status, 200);
+}
+
+#[tokio::test]
+async fn nothing_works_before_set_up() {
+    let place = Place::with(Wish { set_up: false, ..Wish::default() }).await;
+    for path in ["/api/gateway/repos", "/api/gateway/nope"] {
+        place.internal("GET", path).send().await.assert_error(
+            403,
+            "onboarding not completed",
+            "onboarding_not_completed",
+        );
+    }
+}
+
+#[tokio::test]
+async fn without_a_token_everybody_is_let_in() {
+    let place = Place::with(Wish { no_auth: true, ..Wish::default() }).await;
+    assert_eq!(place.ask("GET", "/api/gateway/version").send().await.status, 200);
+    let production = Place::with(Wish { no_auth: true, production_only: true, ..Wish::default() }).await;
+    let reply = production.ask("GET", "/api/gateway/version").origin("http://localhost:1").send().await;
+    assert_eq!(reply.status, 401);
+}
+
+#[tokio::test]
+async fn guessing_is_slowed_down_for_its_origin_alone() {
+    let place = Place::new().await;
+    let guess = |origin: &'static str| place.ask("GET", "/api/gateway/version").origin(origin).session("x");
+    place.gateway.exhaust_for_test("https://evil.test");
+    let last = guess("https://evil.test").send().await;
+    last.assert_error(429, "too many unauthorized requests, retry shortly", "too_many_requests");
+    assert!(last.header("Retry-After").is_some());
+    assert_eq!(guess(WEB_APP).send().await.status, 401);
+}
+
+#[tokio::test]
+async fn in_process_calls_meet_the_same_gates() {
+    let place = Place::new().await;
+    let service = place.gateway.service();
+    let ask = |path: &str, token: &str| {
+        http::Request::get(path)
+            .header("x-desktop-gateway-token", token)
+            .body(axum::body::Body::empty())
+            .unwrap()
+    };
+    assert_eq!(service.call(ask("/api/gateway/version", TOKEN)).await.status(), 200);
+    assert_eq!(service.call(ask("/api/gateway/version", "wrong")).await.status(), 401);
+    assert_eq!(service.call(ask("/api/gateway/nope", TOKEN)).await.status(), 403);
+    assert_eq!(service.call(ask("/health", "")).await.status(), 200);
+}

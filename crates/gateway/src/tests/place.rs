@@ -1,0 +1,348 @@
+//! A gateway with a home of its own, and a client that sends exactly the bytes it is given.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use loopgate_home::{Credentials, DataDir, Overrides, Repos, Sandbox, SettingsStore};
+use loopgate_runtime::{Pace, Runtime, RuntimeConfig};
+use loopgate_tools::login_path::LoginPath;
+use loopgate_tools::programs::Programs;
+use secrecy::SecretString;
+use serde_json::Value;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpStream;
+use tokio::sync::oneshot;
+use tokio::task::JoinHandle;
+
+use crate::{Gateway, GatewayConfig, Limits};
+
+pub(super) const WEB_APP: &str = "https://app.example.test";
+pub(super) const TOKEN: &str = "0123456789abcdef0123456789abcdef0123456789abcdef";
+/// Longer than any test takes; a wait that reaches it has failed.
+pub(super) const PATIENCE: Duration = Duration::from_secs(20);
+
+/// What a test wants to be different.
+pub(super) struct Wish {
+    pub(super) set_up: bool,
+    pub(super) no_auth: bool,
+    pub(super) production_only: bool,
+    pub(super) api_origin: Option<String>,
+    pub(super) api_key: bool,
+    pub(super) runtime: bool,
+    pub(super) settings: &'static str,
+    pub(super) limits: Limits,
+}
+
+impl Default for Wish {
+    fn default() -> Self {
+        Self {
+            set_up: true,
+            no_auth: false,
+            production_only: false,
+            api_origin: None,
+            api_key: true,
+            runtime: false,
+            settings: "",
+            limits: Limits { stop_grace: Duration::from_millis(20), ..Limits::default() },
+        }
+    }
+}
+
+/// A running gateway.
+pub(super) struct Place {
+    pub(super) gateway: Gateway,
+    pub(super) port: u16,
+    pub(super) settings: Arc<SettingsStore>,
+    dir: tempfile::TempDir,
+    stop: Option<oneshot::Sender<()>>,
+    serving: JoinHandle<()>,
+}
+
+impl Place {
+    pub(super) async fn new() -> Self {
+        Self::with(Wish::default()).await
+    }
+
+    pub(super) async fn with(wish: Wish) -> Self {
+        Self::on_ports(wish, &[0]).await
+    }
+
+    pub(super) async fn on_ports(wish: Wish, ports: &[u16]) -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let gateway = gateway(dir.path(), wish).await;
+        let bound = gateway.0.bind(ports).await.unwrap();
+        let port = bound.port();
+        let (stop, stopped) = oneshot::channel::<()>();
+        let serving = tokio::spawn(bound.serve(async {
+            let _ = stopped.await;
+        }));
+        Self { gateway: gateway.0, settings: gateway.1, port, dir, stop: Some(stop), serving }
+    }
+
+    pub(super) fn sandbox(&self) -> PathBuf {
+        self.dir.path().join("box")
+    }
+
+    pub(super) fn data_dir(&self) -> PathBuf {
+        self.dir.path().join("data")
+    }
+
+    /// Puts a program on the PATH that prints something.
+    pub(super) fn program(&self, name: &str, line: &str) -> PathBuf {
+        let path = self.dir.path().join("bin").join(name);
+        script(&path, line);
+        path
+    }
+
+    pub(super) fn plugin_root(&self) -> PathBuf {
+        self.dir.path().join("plugins")
+    }
+
+    pub(super) fn discovery_file(&self) -> PathBuf {
+        self.dir.path().join("state/gateway-port")
+    }
+
+    pub(super) fn repos_file(&self) -> PathBuf {
+        self.sandbox().join(".loopgate/config/repos.json")
+    }
+
+    /// A clone inside the sandbox, as far as a configuration file makes one.
+    pub(super) fn clone_of(&self, name: &str, url: &str) -> PathBuf {
+        let clone = self.sandbox().join(name);
+        std::fs::create_dir_all(clone.join(".git")).unwrap();
+        std::fs::write(clone.join(".git/config"), format!("[remote \"origin\"]\n\turl = {url}\n")).unwrap();
+        clone
+    }
+
+    /// Stops the gateway and waits for its end.
+    pub(super) async fn stop(&mut self) {
+        if let Some(stop) = self.stop.take() {
+            let _ = stop.send(());
+        }
+        within((&mut self.serving).into_future()).await.unwrap();
+    }
+
+    /// A request with the gateway token.
+    pub(super) fn internal(&self, method: &str, path: &str) -> Ask {
+        self.ask(method, path).header("X-Desktop-Gateway-Token", TOKEN)
+    }
+
+    /// A request with nothing but its Host.
+    pub(super) fn ask(&self, method: &str, path: &str) -> Ask {
+        Ask {
+            port: self.port,
+            head: format!("{method} {path} HTTP/1.1\r\nHost: 127.0.0.1:{}\r\n", self.port),
+            body: Vec::new(),
+        }
+    }
+
+    /// A request head, written by hand.
+    pub(super) async fn raw(&self, bytes: &str) -> Reply {
+        exchange_bytes(self.port, bytes.as_bytes(), b"").await
+    }
+}
+
+async fn gateway(dir: &Path, wish: Wish) -> (Gateway, Arc<SettingsStore>) {
+    std::fs::create_dir_all(dir.join("box")).unwrap();
+    let settings_file = dir.join("settings.toml");
+    std::fs::write(&settings_file, wish.settings).unwrap();
+    let overrides = Overrides {
+        sandbox_base_directory: wish.set_up.then(|| dir.join("box")),
+        api_origin: wish.api_origin,
+        web_app_origin: Some(WEB_APP.to_owned()),
+        ..Overrides::default()
+    };
+    let settings = Arc::new(SettingsStore::open(&settings_file, overrides).unwrap());
+    let data_dir = DataDir::open(&dir.join("data")).unwrap();
+    let credentials = Credentials::open(&data_dir).unwrap();
+    if wish.api_key {
+        credentials.store_managed_key(SecretString::from("lgk_live_test0123456789")).unwrap();
+    }
+    let sandbox = Arc::new(Sandbox::new(settings.clone(), data_dir.path()));
+    let repos = Arc::new(Repos::new(settings.clone()));
+    let credentials = Arc::new(credentials);
+    let programs = Arc::new(programs(dir, settings.clone()));
+    let runtime_config = RuntimeConfig {
+        data_dir: data_dir.path().to_owned(),
+        settings: settings.clone(),
+        sandbox: sandbox.clone(),
+        repos: repos.clone(),
+        credentials: credentials.clone(),
+        programs: programs.clone(),
+        api_origin: None,
+        loopgate_exe: dir.join("no-such-program"),
+        plugin_dirs: dir.join("plugins"),
+        version: "1.2.3".to_owned(),
+        pace: Pace::default(),
+    };
+    let runtime = if wish.runtime { Some(Runtime::open(runtime_config).await.unwrap()) } else { None };
+    let config = GatewayConfig {
+        sandbox,
+        repos,
+        credentials,
+        programs,
+        runtime,
+        plugin_root: Some(dir.join("plugins")),
+        gateway_token: (!wish.no_auth).then(|| SecretString::from(TOKEN)),
+        version: "1.2.3".to_owned(),
+        data_dir: data_dir.path().to_owned(),
+        state_dir: Some(dir.join("state")),
+        production_origins_only: wish.production_only,
+        limits: wish.limits,
+        settings: settings.clone(),
+    };
+    (Gateway::new(config), settings)
+}
+
+/// Programs of a login shell whose PATH holds nothing but the place's own `bin`.
+fn programs(dir: &Path, settings: Arc<SettingsStore>) -> Programs {
+    std::fs::create_dir_all(dir.join("bin")).unwrap();
+    let shell = dir.join("shell");
+    script(
+        &shell,
+        &format!("printf '__LOOPGATE_PATH_BEGIN__%s__LOOPGATE_PATH_END__' '{}'", dir.join("bin").display()),
+    );
+    Programs::with_login_path(settings, LoginPath::new(shell, std::env::vars_os().collect()))
+}
+
+/// An executable shell script.
+pub(super) fn script(path: &Path, line: &str) {
+    use std::os::unix::fs::PermissionsExt as _;
+    std::fs::write(path, format!("#!/bin/sh\n{line}\n")).unwrap();
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).unwrap();
+}
+
+/// A request in the making.
+pub(super) struct Ask {
+    port: u16,
+    head: String,
+    body: Vec<u8>,
+}
+
+impl Ask {
+    pub(super) fn header(mut self, name: &str, value: &str) -> Self {
+        self.head.push_str(&format!("{name}: {value}\r\n"));
+        self
+    }
+
+    pub(super) fn origin(self, origin: &str) -> Self {
+        self.header("Origin", origin)
+    }
+
+    pub(super) fn session(self, token: &str) -> Self {
+        self.header("X-Desktop-Session-Token", token)
+    }
+
+    pub(super) fn body(mut self, body: impl Into<Vec<u8>>) -> Self {
+        self.body = body.into();
+        let length = self.body.len().to_string();
+        self.header("Content-Length", &length)
+    }
+
+    /// The body in chunks of at most 1000 bytes, without a declared length.
+    pub(super) fn chunked(mut self, body: &[u8]) -> Self {
+        for chunk in body.chunks(1000) {
+            self.body.extend_from_slice(format!("{:x}\r\n", chunk.len()).as_bytes());
+            self.body.extend_from_slice(chunk);
+            self.body.extend_from_slice(b"\r\n");
+        }
+        self.body.extend_from_slice(b"0\r\n\r\n");
+        self.header("Transfer-Encoding", "chunked")
+    }
+
+    /// Sends and answers whatever comes back until the connection ends.
+    pub(super) async fn raw_bytes(self) -> Vec<u8> {
+        let mut stream = TcpStream::connect(("127.0.0.1", self.port)).await.unwrap();
+        stream.write_all(format!("{}\r\n", self.head).as_bytes()).await.unwrap();
+        let mut bytes = Vec::new();
+        let _ = stream.read_to_end(&mut bytes).await;
+        bytes
+    }
+
+    pub(super) async fn send(self) -> Reply {
+        exchange_bytes(self.port, format!("{}\r\n", self.head).as_bytes(), &self.body).await
+    }
+}
+
+/// What came back.
+#[derive(Debug)]
+pub(super) struct Reply {
+    pub(super) status: u16,
+    headers: Vec<(String, String)>,
+    pub(super) body: Vec<u8>,
+}
+
+impl Reply {
+    pub(super) fn header(&self, name: &str) -> Option<&str> {
+        self.headers
+            .iter()
+            .find(|(known, _)| known.eq_ignore_ascii_case(name))
+            .map(|(_, value)| value.as_str())
+    }
+
+    pub(super) fn text(&self) -> &str {
+        std::str::from_utf8(&self.body).unwrap()
+    }
+
+    pub(super) fn json(&self) -> Value {
+        serde_json::from_slice(&self.body).unwrap_or_else(|e| panic!("{e}: {}", self.text()))
+    }
+
+    /// Asserts the one error shape, and answers the rest of its members.
+    #[track_caller]
+    pub(super) fn assert_error(&self, status: u16, error: &str, code: &str) -> Value {
+        let body = self.json();
+        assert_eq!(
+            (self.status, body["error"].as_str(), body["code"].as_str()),
+            (status, Some(error), Some(code))
+        );
+        assert_eq!(self.header("content-type"), Some("application/json"));
+        assert!(!self.text().contains('\n'), "compact, one line");
+        body
+    }
+}
+
+async fn exchange_bytes(port: u16, head: &[u8], body: &[u8]) -> Reply {
+    within(async {
+        let mut stream = TcpStream::connect(("127.0.0.1", port)).await.unwrap();
+        stream.write_all(head).await.unwrap();
+        // A refusal may come, and the connection end, before the whole body is sent.
+        let (mut read, mut write) = stream.split();
+        let (_, reply) =
+            tokio::join!(write.write_all(body), read_reply(&mut read, head.starts_with(b"HEAD ")));
+        reply
+    })
+    .await
+}
+
+async fn read_reply(stream: &mut (impl tokio::io::AsyncRead + Unpin), bodiless: bool) -> Reply {
+    let mut bytes = Vec::new();
+    let end = loop {
+        if let Some(end) = bytes.windows(4).position(|window| window == b"\r\n\r\n") {
+            break end + 4;
+        }
+        let read = stream.read_buf(&mut bytes).await.unwrap();
+        assert_ne!(read, 0, "closed without an answer: {:?}", String::from_utf8_lossy(&bytes));
+    };
+    let head = String::from_utf8(bytes[..end].to_vec()).unwrap();
+    let mut lines = head.lines();
+    let status = lines.next().unwrap().split(' ').nth(1).unwrap().parse().unwrap();
+    let headers: Vec<(String, String)> = lines
+        .filter_map(|line| line.split_once(": "))
+        .map(|(name, value)| (name.to_owned(), value.to_owned()))
+        .collect();
+    let mut reply = Reply { status, headers, body: bytes[end..].to_vec() };
+    // An answer to HEAD announces a body that does not come.
+    let announced = reply.header("content-length").filter(|_| !bodiless);
+    let length = announced.map_or(0, |length| length.parse().unwrap());
+    while reply.body.len() < length {
+        assert_ne!(stream.read_buf(&mut reply.body).await.unwrap(), 0, "the body ends early");
+    }
+    reply
+}
+
+/// Fails a test that waits for ever.
+pub(super) async fn within<F: Future>(work: F) -> F::Output {
+    tokio::time::timeout(PATIENCE, work).await.expect("it takes too long")
+}

@@ -1,0 +1,92 @@
+//! The routing table against the specified routes, and every route without a credential.
+
+use std::collections::BTreeSet;
+
+use loopgate_api::operation::OperationId;
+
+use super::place::Place;
+use super::specified_routes::SPECIFIED;
+use crate::router::{Auth, RouteFacts, all_facts};
+
+/// Ours, beyond the specified ones.
+const OWN: [&str; 2] = ["/api/gateway/openapi.json", "/api/gateway/git/panicking"];
+
+fn facts() -> Vec<RouteFacts> {
+    all_facts().into_iter().filter(|route| !OWN.contains(&route.path.as_str())).collect()
+}
+
+/// `:name` and `*name`, as the router writes them.
+fn braced(path: &str) -> String {
+    let segment = |segment: &str| match segment.split_at_checked(1) {
+        Some((":", name)) => format!("{{{name}}}"),
+        Some(("*", name)) => format!("{{*{name}}}"),
+        _ => segment.to_owned(),
+    };
+    path.split('/').map(segment).collect::<Vec<_>>().join("/")
+}
+
+#[test]
+fn the_table_holds_the_specified_routes_once() {
+    let specified: BTreeSet<_> =
+        SPECIFIED.iter().map(|(method, path, _)| (method.to_string(), braced(path))).collect();
+    let routed: Vec<_> = facts().into_iter().map(|route| (route.method.to_string(), route.path)).collect();
+    assert_eq!(routed.iter().cloned().collect::<BTreeSet<_>>(), specified);
+    assert_eq!(routed.len(), specified.len(), "no route twice");
+}
+
+#[test]
+fn every_route_has_the_operation_of_its_path() {
+    for route in all_facts() {
+        assert_eq!(route.operation, OperationId::of_path(&route.path), "{}", route.path);
+    }
+    for (_, path, operation) in SPECIFIED {
+        let known = OperationId::of_path(&braced(path)).map_or("-", OperationId::as_str);
+        assert_eq!(known, *operation, "{path}");
+    }
+}
+
+#[test]
+fn the_document_describes_what_is_built() {
+    let document = serde_json::to_value(crate::openapi()).unwrap();
+    for route in all_facts().into_iter().filter(|route| route.built) {
+        let operation = &document["paths"][&route.path][route.method.as_str().to_lowercase()];
+        assert!(operation.is_object(), "{} {}", route.method, route.path);
+        assert!(!document.to_string().contains("\"path\":\"\""));
+    }
+    let described: usize =
+        document["paths"].as_object().unwrap().values().map(|item| item.as_object().unwrap().len()).sum();
+    assert_eq!(described, all_facts().iter().filter(|route| route.built).count());
+}
+
+#[tokio::test]
+async fn no_route_but_health_answers_without_a_credential() {
+    let place = Place::new().await;
+    for route in all_facts() {
+        let path = route.path.replace(['{', '}', '*'], "");
+        let reply = place.ask(route.method.as_str(), &path).send().await;
+        match route.auth {
+            Auth::None => assert_eq!(reply.status, 200),
+            Auth::Loopback => {
+                reply.assert_error(400, "Origin header required", "invalid_request");
+            }
+            Auth::Gateway => {
+                let body = reply.assert_error(401, "unauthorized", "unauthorized");
+                assert_eq!(body["reason"], "no credential provided", "{path}");
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn routes_to_come_answer_501_by_name() {
+    let place = Place::new().await;
+    for route in all_facts().into_iter().filter(|route| !route.built) {
+        let path = route.path.replace(['{', '}', '*'], "");
+        let reply = place.internal(route.method.as_str(), &path).send().await;
+        let body = reply.assert_error(501, "operation not implemented", "operation_not_implemented");
+        assert_eq!(
+            (body["method"].as_str(), body["path"].as_str()),
+            (Some(route.method.as_str()), Some(path.as_str()))
+        );
+    }
+}

@@ -1,0 +1,61 @@
+//! The assistant's helpers that are at work, as its hook records them.
+
+use loopgate_home::Sandbox;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use super::TicketFiles;
+
+const DIRECTORY: &str = ".agent-types";
+/// Bytes of a record.
+const MAX_RECORD: usize = 4096;
+
+/// A helper at work.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct ActiveAgent {
+    agent_id: String,
+    agent_type: String,
+    agent_name: String,
+    /// ISO 8601, or empty.
+    started_at: String,
+}
+
+impl TicketFiles<'_> {
+    /// The helpers, in the order of their ids. What cannot be read is skipped.
+    pub(super) fn active_agents(&self) -> Vec<ActiveAgent> {
+        let directory = self.work_dir().join(DIRECTORY);
+        let Ok(entries) = allowed(self.sandbox, &directory).map_or(Ok(None), |dir| dir.read_dir().map(Some))
+        else {
+            return Vec::new();
+        };
+        let names =
+            entries.into_iter().flatten().filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+        let mut agents: Vec<ActiveAgent> = names
+            .filter(|name| !name.contains('-'))
+            .filter_map(|name| {
+                let record = self.text(&format!("{DIRECTORY}/{name}")).ok().flatten()?;
+                read(name, record.get(..MAX_RECORD).unwrap_or(&record))
+            })
+            .collect();
+        agents.sort_by(|one, other| one.agent_id.cmp(&other.agent_id));
+        agents
+    }
+}
+
+fn allowed(sandbox: &Sandbox, path: &std::path::Path) -> Option<std::path::PathBuf> {
+    sandbox.check(path).ok().map(|path| path.canonical().to_owned())
+}
+
+/// `type|name|startedAt`; the last may be missing.
+fn read(agent_id: String, record: &str) -> Option<ActiveAgent> {
+    let mut parts = record.trim().splitn(3, '|').map(str::to_owned);
+    let (agent_type, agent_name) = (parts.next()?, parts.next()?);
+    let started_at = parts.next().unwrap_or_default();
+    (!agent_type.is_empty() && !agent_name.is_empty()).then_some(ActiveAgent {
+        agent_id,
+        agent_type,
+        agent_name,
+        started_at,
+    })
+}

@@ -1,0 +1,90 @@
+//! What a ticket's or loop's worktree tells: state, logs and plan, read from its files.
+//!
+//! Read-only. Every file passes the sandbox before it is opened, because a link in a worktree may
+//! lead anywhere. Everything here blocks on the disk.
+
+pub(crate) mod agents;
+pub(crate) mod logs;
+pub(crate) mod plan;
+pub(crate) mod state;
+pub(crate) mod status;
+mod stream;
+
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use loopgate_api::ids::TicketId;
+use loopgate_api::names::WORK_DIR;
+use loopgate_home::{Sandbox, SandboxedPath};
+use loopgate_runtime::Places;
+
+use crate::answer::Failure;
+
+/// Bytes of a document that is read as a whole.
+const MAX_DOCUMENT: u64 = 16 * 1024 * 1024;
+
+/// The worktree of a ticket, and its files.
+pub(crate) struct TicketFiles<'a> {
+    sandbox: &'a Sandbox,
+    worktree: SandboxedPath,
+}
+
+impl<'a> TicketFiles<'a> {
+    /// The worktree in its usual place, else the first of those that the ticket's jobs name.
+    /// `None` when there is none.
+    ///
+    /// # Errors
+    /// 403 for a repository outside the sandbox.
+    pub(crate) fn find(
+        sandbox: &'a Sandbox,
+        places: &Places,
+        repository: &str,
+        ticket: &TicketId,
+        of_jobs: &[PathBuf],
+    ) -> Result<Option<Self>, Failure> {
+        let repository = sandbox.check(repository).map_err(|_| Failure::directory_not_allowed())?;
+        let usual = places.ticket_worktree(&repository, ticket);
+        let named = || of_jobs.iter().filter(|place| place.is_dir()).find_map(|p| sandbox.check(p).ok());
+        Ok(usual.or_else(named).map(|worktree| Self { sandbox, worktree }))
+    }
+
+    /// A directory that holds a work directory.
+    ///
+    /// # Errors
+    /// 403 for a directory outside the sandbox.
+    pub(crate) fn of_directory(sandbox: &'a Sandbox, directory: &str) -> Result<Self, Failure> {
+        let worktree = sandbox.check(directory).map_err(|_| Failure::directory_not_allowed())?;
+        Ok(Self { sandbox, worktree })
+    }
+
+    pub(crate) fn worktree(&self) -> &Path {
+        self.worktree.as_path()
+    }
+
+    pub(crate) fn work_dir(&self) -> PathBuf {
+        self.worktree.as_path().join(WORK_DIR)
+    }
+
+    /// Opens a regular file; one that is missing or lies elsewhere is `None`.
+    fn open(&self, path: &Path) -> io::Result<Option<File>> {
+        let Ok(allowed) = self.sandbox.check(path) else { return Ok(None) };
+        let file = match File::open(allowed.canonical()) {
+            Ok(file) => file,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(error),
+        };
+        Ok(file.metadata()?.is_file().then_some(file))
+    }
+
+    /// The text of a file in the work directory; `None` when there is none.
+    fn text(&self, name: &str) -> io::Result<Option<String>> {
+        let Some(mut file) = self.open(&self.work_dir().join(name))? else { return Ok(None) };
+        if file.metadata()?.len() > MAX_DOCUMENT {
+            return Err(io::Error::other(format!("{name} is too large")));
+        }
+        let mut bytes = Vec::new();
+        io::Read::read_to_end(&mut file, &mut bytes)?;
+        Ok(Some(String::from_utf8_lossy(&bytes).into_owned()))
+    }
+}

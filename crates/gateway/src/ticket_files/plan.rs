@@ -1,0 +1,48 @@
+//! A ticket's plan.
+
+use loopgate_api::names::{PLAN_JSON, PLAN_MD};
+use loopgate_api::plan::{self, TaskProgress};
+use serde::Serialize;
+use serde_json::Value;
+use utoipa::ToSchema;
+
+use super::TicketFiles;
+
+/// A plan as pages show it.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct PlanAnswer {
+    exists: bool,
+    plan_exists: bool,
+    /// Markdown.
+    content: String,
+    /// The plan as it was written.
+    #[schema(value_type = Object)]
+    raw: Value,
+    worktree_dir: String,
+}
+
+impl TicketFiles<'_> {
+    /// The plan, `None` when there is none yet; the error is a text for the answer.
+    pub(crate) fn plan(&self) -> Result<Option<PlanAnswer>, String> {
+        let Some(text) = self.text(PLAN_JSON).map_err(|error| error.to_string())? else { return Ok(None) };
+        let raw = plan::parse(&text).map_err(|error| format!("plan.json is malformed: {error}"))?;
+        let beside = self.text(PLAN_MD).ok().flatten();
+        Ok(Some(PlanAnswer {
+            exists: true,
+            plan_exists: true,
+            content: plan::markdown(&raw, beside.as_deref()),
+            raw,
+            worktree_dir: self.worktree().to_string_lossy().into_owned(),
+        }))
+    }
+
+    /// Whether there is a plan, and how far its tasks are; a malformed plan has no progress.
+    pub(super) fn plan_progress(&self) -> (bool, Option<(TaskProgress, Option<String>)>) {
+        match self.text(PLAN_JSON) {
+            Ok(Some(text)) => (true, plan::parse(&text).ok().and_then(|plan| plan::progress(&plan))),
+            Ok(None) => (false, None),
+            Err(_) => (true, None),
+        }
+    }
+}

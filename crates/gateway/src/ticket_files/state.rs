@@ -1,0 +1,71 @@
+//! `state.json` of a work directory, and the short answer about a directory.
+
+use loopgate_api::names::STATE_JSON;
+use serde::Serialize;
+use serde_json::{Map, Value};
+use utoipa::ToSchema;
+
+use super::TicketFiles;
+
+/// Statuses after which nothing runs.
+const ENDED: [&str; 4] = ["COMPLETED", "ERROR", "FAILED", "CANCELLED"];
+
+/// Whether work goes on in a directory. Members of the state are copied as they are.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct DirectoryStatus {
+    is_running: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>)]
+    phase: Option<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>)]
+    status: Option<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<f64>)]
+    iteration: Option<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>)]
+    last_update: Option<Value>,
+}
+
+impl TicketFiles<'_> {
+    /// The state, `None` when there is none yet; the error is a text for the answer.
+    pub(super) fn state(&self) -> Result<Option<Map<String, Value>>, String> {
+        let Some(text) = self.text(STATE_JSON).map_err(|error| error.to_string())? else { return Ok(None) };
+        match serde_json::from_str(&text) {
+            Ok(Value::Object(state)) => Ok(Some(state)),
+            Ok(_) => Err("state.json is not an object".to_owned()),
+            Err(error) => Err(format!("state.json is malformed: {error}")),
+        }
+    }
+
+    /// Whether work goes on here.
+    ///
+    /// # Errors
+    /// The text of what is wrong with the state.
+    pub(crate) fn directory_status(&self) -> Result<DirectoryStatus, String> {
+        let Some(state) = self.state()? else {
+            return Ok(DirectoryStatus {
+                is_running: false,
+                reason: Some("state.json not found"),
+                phase: None,
+                status: None,
+                iteration: None,
+                last_update: None,
+            });
+        };
+        let member = |name: &str| state.get(name).cloned();
+        let status = state.get("status").and_then(Value::as_str).unwrap_or_default().to_uppercase();
+        Ok(DirectoryStatus {
+            is_running: !ENDED.contains(&status.as_str()),
+            reason: None,
+            phase: member("phase"),
+            status: member("status"),
+            iteration: member("iteration"),
+            last_update: member("timestamp"),
+        })
+    }
+}

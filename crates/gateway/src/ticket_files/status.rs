@@ -1,0 +1,205 @@
+//! How a ticket stands: what its state file says, corrected by what its process and output show.
+//!
+//! The corrected status is answered and never written back.
+
+use std::time::{Duration, SystemTime};
+
+use loopgate_api::names::{LAUNCH_LOG, PROCESS_PID, PROCESS_START, STATE_JSON};
+use loopgate_api::plan::TaskProgress;
+use loopgate_runtime::stream_of_work_dir;
+use loopgate_tools::process::{alive, identity};
+use serde::Serialize;
+use serde_json::{Map, Value};
+use utoipa::ToSchema;
+
+use super::TicketFiles;
+use super::agents::ActiveAgent;
+use super::stream::any_line;
+
+/// Statuses after which nothing happens.
+const TERMINAL: [&str; 6] = ["COMPLETED", "FAILED", "CANCELLED", "STOPPED", "UNKNOWN", "TIMED_OUT"];
+/// A state that is younger than this is believed.
+const FRESH: Duration = Duration::from_secs(120);
+/// Its presence says that learnings are still being worked on.
+const LEARNINGS_LOCK: &str = ".learnings/.lock";
+const PROMISE: &str = "<promise>COMPLETE</promise>";
+/// Texts of a launch log that say that a person has to look.
+const REVIEW_WANTED: [&str; 3] = ["AWAITING_USER", "Plan created", "requires review"];
+
+/// How a ticket stands.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(untagged)]
+pub(crate) enum TicketStatus {
+    Full(Box<FullStatus>),
+    Starting(Starting),
+    NotFound(NotFound),
+}
+
+/// No worktree.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct NotFound {
+    exists: bool,
+    #[schema(value_type = Option<String>, required)]
+    phase: (),
+    #[schema(value_type = Option<String>, required)]
+    status: (),
+    message: &'static str,
+}
+
+/// A worktree without a state.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Starting {
+    exists: bool,
+    state_exists: bool,
+    phase: &'static str,
+    status: &'static str,
+    message: &'static str,
+}
+
+/// A worktree with a state.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct FullStatus {
+    exists: bool,
+    state_exists: bool,
+    phase: String,
+    status: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>)]
+    timestamp: Option<Value>,
+    /// The state as it was written.
+    #[schema(value_type = Object)]
+    raw: Map<String, Value>,
+    worktree_dir: String,
+    /// Whether the status was found in the output, because the state did not tell.
+    fallback_detected: bool,
+    plan_exists: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    task_progress: Option<TaskProgress>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    current_task_id: Option<String>,
+    active_agents: Vec<ActiveAgent>,
+    #[schema(required)]
+    pid: Option<u32>,
+    process_running: bool,
+}
+
+impl TicketStatus {
+    /// No worktree.
+    pub(crate) const NOT_FOUND: Self =
+        Self::NotFound(NotFound { exists: false, phase: (), status: (), message: "Worktree not found" });
+}
+
+/// What is answered instead of the written status.
+struct Effective {
+    status: String,
+    phase: String,
+    found_in_output: bool,
+}
+
+impl TicketFiles<'_> {
+    /// How the ticket stands.
+    ///
+    /// # Errors
+    /// The text of what cannot be read.
+    pub(crate) fn ticket_status(&self) -> Result<TicketStatus, String> {
+        let Some(raw) = self.state()? else {
+            return Ok(TicketStatus::Starting(Starting {
+                exists: true,
+                state_exists: false,
+                phase: "Initializing",
+                status: "STARTING",
+                message: "Orchestrator is starting up...",
+            }));
+        };
+        let (pid, process_running) = self.process();
+        let effective = self.effective(&raw, pid, process_running);
+        let (plan_exists, progress) = self.plan_progress();
+        let (task_progress, current_task_id) = progress.unzip();
+        Ok(TicketStatus::Full(Box::new(FullStatus {
+            exists: true,
+            state_exists: true,
+            phase: effective.phase,
+            status: effective.status,
+            timestamp: raw.get("timestamp").cloned(),
+            raw,
+            worktree_dir: self.worktree().to_string_lossy().into_owned(),
+            fallback_detected: effective.found_in_output,
+            plan_exists,
+            task_progress,
+            current_task_id: current_task_id.flatten(),
+            active_agents: self.active_agents(),
+            pid,
+            process_running,
+        })))
+    }
+
+    /// The recorded process, and whether it lives. A pid that was given to another process since
+    /// does not count.
+    fn process(&self) -> (Option<u32>, bool) {
+        let recorded = |name: &str| self.text(name).ok().flatten();
+        let pid = recorded(PROCESS_PID).and_then(|text| text.trim().parse::<u32>().ok());
+        let started = recorded(PROCESS_START).and_then(|text| text.parse().ok());
+        let running = pid.is_some_and(|pid| match started {
+            Some(started) => alive(pid, started),
+            None => identity(pid).is_some(),
+        });
+        (pid, running)
+    }
+
+    fn effective(&self, state: &Map<String, Value>, pid: Option<u32>, running: bool) -> Effective {
+        let text = |name: &str, otherwise: &str| {
+            state.get(name).and_then(Value::as_str).unwrap_or(otherwise).to_owned()
+        };
+        let is = |status: &str, phase: &str, found_in_output: bool| Effective {
+            status: status.to_owned(),
+            phase: phase.to_owned(),
+            found_in_output,
+        };
+        let status = text("status", "UNKNOWN");
+        if running && TERMINAL.contains(&status.as_str()) {
+            return is("IN_PROGRESS", "Running", false);
+        }
+        let written = Effective { status, phase: text("phase", "Unknown"), found_in_output: false };
+        if written.status != "IN_PROGRESS" {
+            return written;
+        }
+        if pid.is_some() && !running {
+            return match self.has_succeeded() {
+                true => is("COMPLETED", "Completed", true),
+                false => is("STOPPED", "Process stopped unexpectedly", false),
+            };
+        }
+        if self.work_dir().join(LEARNINGS_LOCK).exists() || self.state_is_fresh() {
+            return written;
+        }
+        match self.text(LAUNCH_LOG).ok().flatten() {
+            Some(log) if !log.contains(PROMISE) => written,
+            Some(log) if REVIEW_WANTED.iter().any(|text| log.contains(text)) => {
+                is("AWAITING_USER", "Completed (awaiting review)", true)
+            }
+            Some(_) => is("COMPLETED", "Completed", true),
+            None => written,
+        }
+    }
+
+    /// Whether the assistant's output holds a successful result.
+    fn has_succeeded(&self) -> bool {
+        let stream = stream_of_work_dir(&self.work_dir());
+        let file = stream.and_then(|stream| self.open(&stream).ok().flatten());
+        file.is_some_and(|file| any_line(&file, is_success).unwrap_or(false))
+    }
+
+    fn state_is_fresh(&self) -> bool {
+        let modified = self.work_dir().join(STATE_JSON).metadata().and_then(|metadata| metadata.modified());
+        modified.is_ok_and(|at| SystemTime::now().duration_since(at).unwrap_or_default() <= FRESH)
+    }
+}
+
+fn is_success(line: &str) -> bool {
+    // Most lines are something else, and need not be parsed to see that.
+    line.contains("\"result\"")
+        && serde_json::from_str::<Value>(line)
+            .is_ok_and(|record| record["type"] == "result" && record["subtype"] == "success")
+}

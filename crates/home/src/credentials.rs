@@ -1,0 +1,268 @@
+//! Who this desktop is and what it may call: gateway id, API key, signing key.
+//!
+//! Keys are sealed by the vault before they touch the disk and are never printed. A key from the
+//! environment is used only while none is stored.
+
+use std::io;
+use std::sync::{Arc, PoisonError, RwLock};
+
+use base64::Engine as _;
+use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
+use ed25519_dalek::pkcs8::spki::der::pem::LineEnding;
+use ed25519_dalek::pkcs8::{DecodePrivateKey as _, EncodePrivateKey as _, EncodePublicKey as _};
+use ed25519_dalek::{Signer as _, SigningKey};
+use loopgate_api::names::{POP_GATEWAY_HEADER, POP_SIGNATURE_HEADER, POP_TIMESTAMP_HEADER};
+use secrecy::{ExposeSecret as _, SecretString};
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use crate::data_dir::DataDir;
+use crate::files;
+use crate::vault::Vault;
+
+const ENVIRONMENT_KEYS: [&str; 2] = ["LOOPGATE_API_KEY", "ORCHESTRATOR_API_KEY"];
+
+/// Where an API key comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+pub enum Provenance {
+    /// Made by a person.
+    UserCreated,
+    /// Issued to this desktop and bound to its signing key.
+    DesktopManaged,
+}
+
+/// The key for calls to the control plane.
+#[derive(Debug, Clone)]
+pub struct ApiKey {
+    /// The key itself.
+    pub secret: SecretString,
+    /// Where it comes from.
+    pub provenance: Provenance,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct IdentityFile {
+    gateway_id: Uuid,
+}
+
+/// The file of sealed secrets.
+#[derive(Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct SecretsFile {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    encrypted_api_key: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    api_key_provenance: Option<Provenance>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    encrypted_signing_key: Option<String>,
+}
+
+/// Identity and keys of this desktop.
+pub struct Credentials {
+    gateway_id: Uuid,
+    secrets_path: std::path::PathBuf,
+    vault: Vault,
+    signing_key: SigningKey,
+    api_key: RwLock<Option<Arc<ApiKey>>>,
+}
+
+impl std::fmt::Debug for Credentials {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Credentials").field("gateway_id", &self.gateway_id).finish_non_exhaustive()
+    }
+}
+
+impl Credentials {
+    /// Reads identity and keys, making them the first time.
+    ///
+    /// # Errors
+    /// A file system that refuses, or a signing key that the vault cannot open: it is never
+    /// replaced silently.
+    pub fn open(dir: &DataDir) -> io::Result<Self> {
+        let gateway_id = gateway_id(dir)?;
+        let vault = Vault::open(&dir.file("vault.key"))?;
+        let secrets_path = dir.file("desktop-secrets.json");
+        let mut secrets = read_secrets(&secrets_path)?;
+        let signing_key = match &secrets.encrypted_signing_key {
+            Some(sealed) => open_signing_key(&vault, sealed)?,
+            None => {
+                let key = SigningKey::from_bytes(&rand::random());
+                secrets.encrypted_signing_key = Some(seal_signing_key(&vault, &key)?);
+                write_secrets(&secrets_path, &secrets)?;
+                key
+            }
+        };
+        let api_key = match &secrets.encrypted_api_key {
+            // A stored key that cannot be opened does not fall through to the environment.
+            Some(sealed) => open_text(&vault, sealed).map(|secret| {
+                let provenance = secrets.api_key_provenance.unwrap_or(Provenance::UserCreated);
+                Arc::new(ApiKey { secret, provenance })
+            }),
+            None => key_from_environment().map(Arc::new),
+        };
+        Ok(Self { gateway_id, secrets_path, vault, signing_key, api_key: RwLock::new(api_key) })
+    }
+
+    /// Stable id of this installation.
+    #[must_use]
+    pub const fn gateway_id(&self) -> Uuid {
+        self.gateway_id
+    }
+
+    /// The public half of the signing key, SPKI PEM.
+    #[must_use]
+    pub fn public_key_pem(&self) -> String {
+        self.signing_key.verifying_key().to_public_key_pem(LineEnding::LF).unwrap_or_default()
+    }
+
+    /// The key for the control plane, when there is one.
+    #[must_use]
+    pub fn api_key(&self) -> Option<Arc<ApiKey>> {
+        self.api_key.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Stores a key that was issued to this desktop.
+    ///
+    /// # Errors
+    /// A file system that refuses; the former key then stays in force.
+    pub fn store_managed_key(&self, secret: SecretString) -> io::Result<()> {
+        let mut secrets = read_secrets(&self.secrets_path)?;
+        let sealed = self.vault.seal(secret.expose_secret().as_bytes()).ok_or_else(cannot_seal)?;
+        secrets.encrypted_api_key = Some(STANDARD.encode(sealed));
+        secrets.api_key_provenance = Some(Provenance::DesktopManaged);
+        write_secrets(&self.secrets_path, &secrets)?;
+        let key = Arc::new(ApiKey { secret, provenance: Provenance::DesktopManaged });
+        *self.api_key.write().unwrap_or_else(PoisonError::into_inner) = Some(key);
+        Ok(())
+    }
+
+    /// The three proof-of-possession headers for a call, when the key is bound to this desktop.
+    /// `path` is the URL's path without query.
+    #[must_use]
+    pub fn pop_headers(&self, method: &str, path: &str) -> Option<[(&'static str, String); 3]> {
+        self.api_key().filter(|key| key.provenance == Provenance::DesktopManaged)?;
+        let path = if path.is_empty() { "/" } else { path };
+        let timestamp = jiff::Timestamp::now().as_second();
+        let signed = format!("{}\n{path}\n{timestamp}\n{}", method.to_uppercase(), self.gateway_id);
+        let signature = self.signing_key.sign(signed.as_bytes());
+        Some([
+            (POP_GATEWAY_HEADER, self.gateway_id.to_string()),
+            (POP_TIMESTAMP_HEADER, timestamp.to_string()),
+            (POP_SIGNATURE_HEADER, URL_SAFE_NO_PAD.encode(signature.to_bytes())),
+        ])
+    }
+
+    /// Encrypts a small secret for the disk.
+    #[must_use]
+    pub fn seal(&self, plain: &[u8]) -> Option<Vec<u8>> {
+        self.vault.seal(plain)
+    }
+
+    /// Opens what [`Credentials::seal`] made; `None` for anything else.
+    #[must_use]
+    pub fn open_sealed(&self, sealed: &[u8]) -> Option<Vec<u8>> {
+        self.vault.open_sealed(sealed)
+    }
+}
+
+fn gateway_id(dir: &DataDir) -> io::Result<Uuid> {
+    let path = dir.file("gateway-identity.json");
+    match std::fs::read(&path) {
+        Ok(bytes) => match serde_json::from_slice::<IdentityFile>(&bytes) {
+            Ok(identity) => return Ok(identity.gateway_id),
+            Err(error) => tracing::warn!(%error, "the gateway's identity could not be read and is made anew"),
+        },
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+        Err(error) => return Err(error),
+    }
+    let identity = IdentityFile { gateway_id: Uuid::new_v4() };
+    files::write_private(&path, &serde_json::to_vec(&identity)?)?;
+    Ok(identity.gateway_id)
+}
+
+fn read_secrets(path: &std::path::Path) -> io::Result<SecretsFile> {
+    match std::fs::read(path) {
+        Ok(bytes) => Ok(serde_json::from_slice(&bytes)?),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(SecretsFile::default()),
+        Err(error) => Err(error),
+    }
+}
+
+fn write_secrets(path: &std::path::Path, secrets: &SecretsFile) -> io::Result<()> {
+    files::write_private(path, &serde_json::to_vec_pretty(secrets)?)
+}
+
+fn key_from_environment() -> Option<ApiKey> {
+    let secret = ENVIRONMENT_KEYS
+        .iter()
+        .filter_map(|name| std::env::var(name).ok())
+        .map(|value| value.trim().to_owned())
+        .find(|value| !value.is_empty())?;
+    Some(ApiKey { secret: secret.into(), provenance: Provenance::UserCreated })
+}
+
+fn open_text(vault: &Vault, sealed: &str) -> Option<SecretString> {
+    let plain = vault.open_sealed(&STANDARD.decode(sealed).ok()?)?;
+    String::from_utf8(plain).ok().map(SecretString::from)
+}
+
+fn seal_signing_key(vault: &Vault, key: &SigningKey) -> io::Result<String> {
+    let pem = key.to_pkcs8_pem(LineEnding::LF).map_err(io::Error::other)?;
+    Ok(STANDARD.encode(vault.seal(pem.as_bytes()).ok_or_else(cannot_seal)?))
+}
+
+fn open_signing_key(vault: &Vault, sealed: &str) -> io::Result<SigningKey> {
+    let pem = open_text(vault, sealed).ok_or_else(|| {
+        io::Error::new(
+            io::ErrorKind::InvalidData,
+            "the signing key cannot be opened with vault.key; restore that file, or remove \
+             desktop-secrets.json to connect this desktop anew",
+        )
+    })?;
+    SigningKey::from_pkcs8_pem(pem.expose_secret()).map_err(io::Error::other)
+}
+
+fn cannot_seal() -> io::Error {
+    io::Error::other("the secret could not be encrypted")
+}
+
+#[cfg(test)]
+mod tests {
+    use ed25519_dalek::pkcs8::DecodePublicKey as _;
+    use ed25519_dalek::{Signature, Verifier as _, VerifyingKey};
+
+    use super::*;
+
+    #[test]
+    fn keys_survive_a_restart_and_are_not_readable_on_disk() {
+        let dir = tempfile::tempdir().unwrap();
+        let (id, pem) = {
+            let data = DataDir::open(dir.path()).unwrap();
+            let credentials = Credentials::open(&data).unwrap();
+            credentials.store_managed_key(SecretString::from("lgk_live_secret")).unwrap();
+            (credentials.gateway_id(), credentials.public_key_pem())
+        };
+        let data = DataDir::open(dir.path()).unwrap();
+        let again = Credentials::open(&data).unwrap();
+        assert_eq!(again.gateway_id(), id);
+        assert_eq!(again.public_key_pem(), pem);
+        assert_eq!(again.api_key().unwrap().secret.expose_secret(), "lgk_live_secret");
+        let stored = std::fs::read_to_string(dir.path().join("desktop-secrets.json")).unwrap();
+        assert!(!stored.contains("secret\"") && !stored.contains("lgk_live"), "{stored}");
+    }
+
+    #[test]
+    fn a_signature_covers_method_path_time_and_gateway() {
+        let dir = tempfile::tempdir().unwrap();
+        let data = DataDir::open(dir.path()).unwrap();
+        let credentials = Credentials::open(&data).unwrap();
+        credentials.store_managed_key(SecretString::from("lgk_live_secret")).unwrap();
+        let [(_, gateway), (_, timestamp), (_, signature)] = credentials.pop_headers("post", "/a").unwrap();
+        let key = VerifyingKey::from_public_key_pem(&credentials.public_key_pem()).unwrap();
+        let bytes: [u8; 64] = URL_SAFE_NO_PAD.decode(signature).unwrap().try_into().unwrap();
+        let text = format!("POST\n/a\n{timestamp}\n{gateway}");
+        key.verify(text.as_bytes(), &Signature::from_bytes(&bytes)).unwrap();
+    }
+}

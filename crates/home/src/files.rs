@@ -1,0 +1,84 @@
+//! Writing files so that a reader never sees half of one, and nobody else sees a private one.
+
+use std::io::{self, Write as _};
+use std::path::Path;
+
+/// Who may read a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Audience {
+    Everybody,
+    Owner,
+}
+
+/// Replaces a file in one step: temporary file in the same directory, sync, rename. Missing parent
+/// directories are made.
+///
+/// # Errors
+/// Any failure of the file system; the old content is then untouched.
+pub fn write_atomic(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    write(path, bytes, Audience::Everybody)
+}
+
+/// As [`write_atomic`], readable by the owner alone.
+///
+/// # Errors
+/// As [`write_atomic`].
+pub fn write_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    write(path, bytes, Audience::Owner)
+}
+
+/// Makes a directory, with its parents, that only the owner may enter.
+///
+/// # Errors
+/// Any failure of the file system.
+pub fn create_private_dir(path: &Path) -> io::Result<()> {
+    std::fs::create_dir_all(path)?;
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt as _;
+        std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o700))?;
+    }
+    Ok(())
+}
+
+fn write(path: &Path, bytes: &[u8], audience: Audience) -> io::Result<()> {
+    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    std::fs::create_dir_all(parent)?;
+    // The temporary file is made with mode 0600.
+    let mut file = tempfile::NamedTempFile::new_in(parent)?;
+    file.write_all(bytes)?;
+    if audience == Audience::Everybody {
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt as _;
+            file.as_file().set_permissions(std::fs::Permissions::from_mode(0o644))?;
+        }
+    }
+    file.as_file().sync_all()?;
+    file.persist(path).map_err(|error| error.error)?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_private_file_is_for_its_owner() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("a/b/secret");
+        write_private(&path, b"one").unwrap();
+        write_private(&path, b"two").unwrap();
+        assert_eq!(std::fs::read(&path).unwrap(), b"two");
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt as _;
+            assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+        }
+        assert_eq!(
+            std::fs::read_dir(path.parent().unwrap()).unwrap().count(),
+            1,
+            "no temporary file is left"
+        );
+    }
+}

@@ -1,0 +1,434 @@
+//! The list of managed repositories, `repos.json`, which other programs read and write too.
+//!
+//! Reading is from memory while the file is unchanged; writing is one at a time, to a temporary
+//! file that is renamed. A file that does not parse is moved aside, never overwritten.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::SystemTime;
+
+use loopgate_api::ids::RepoFullName;
+use loopgate_api::names::env;
+use loopgate_api::repos::{ManagedRepo, ReposSettings};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use thiserror::Error;
+
+use crate::sandbox::expand_home;
+use crate::settings::SettingsStore;
+use crate::{files, sandbox::SandboxedPath};
+
+/// Content of `repos.json`.
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
+pub struct ReposFile {
+    /// The repositories.
+    pub repos: Vec<ManagedRepo>,
+    /// Their settings.
+    pub settings: ReposSettings,
+}
+
+/// Why the list cannot be used.
+#[derive(Debug, Error)]
+pub enum ReposError {
+    /// No sandbox base directory is set.
+    #[error("Server not configured — complete onboarding")]
+    NotConfigured,
+    /// The file system refused.
+    #[error("{0}")]
+    Io(#[from] io::Error),
+}
+
+/// Why a repository cannot be added.
+#[derive(Debug, Error)]
+pub enum AddRepoError {
+    /// It is in the list.
+    #[error("Repository already configured")]
+    AlreadyThere,
+    /// The list cannot be used.
+    #[error(transparent)]
+    Repos(#[from] ReposError),
+}
+
+/// Tells one state of the file from another without reading it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Stamp {
+    path: PathBuf,
+    modified: Option<SystemTime>,
+    length: u64,
+}
+
+/// The list, shared by gateway and runtime.
+#[derive(Debug)]
+pub struct Repos {
+    settings: Arc<SettingsStore>,
+    /// What was read last. The lock also makes writers one at a time.
+    known: Mutex<Option<(Stamp, Arc<ReposFile>)>>,
+}
+
+impl Repos {
+    /// The list below the settings' sandbox base directory.
+    #[must_use]
+    pub const fn new(settings: Arc<SettingsStore>) -> Self {
+        Self { settings, known: Mutex::new(None) }
+    }
+
+    /// Where the file lies; `None` while no sandbox is set.
+    #[must_use]
+    pub fn path(&self) -> Option<PathBuf> {
+        self.settings.get().orchestrator_dir().map(|dir| dir.join("config").join("repos.json"))
+    }
+
+    /// The list as it is now; a missing file is made, empty.
+    ///
+    /// # Errors
+    /// See [`ReposError`].
+    pub fn list(&self) -> Result<Arc<ReposFile>, ReposError> {
+        let path = self.path().ok_or(ReposError::NotConfigured)?;
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        current(&path, &mut known)
+    }
+
+    /// Adds a repository.
+    ///
+    /// # Errors
+    /// See [`AddRepoError`].
+    pub fn add(
+        &self,
+        path: &SandboxedPath,
+        description: Option<String>,
+        deployment: Option<Map<String, Value>>,
+    ) -> Result<ManagedRepo, AddRepoError> {
+        let repo = ManagedRepo {
+            path: shorten_home(path.as_path()),
+            description: description.filter(|text| !text.is_empty()),
+            deployment,
+            added_at: loopgate_api::time::now_iso(),
+        };
+        let mut there = false;
+        self.change(|file| {
+            there = file.repos.iter().any(|known| same_place(&known.path, &repo.path));
+            if !there {
+                file.repos.push(repo.clone());
+            }
+        })?;
+        if there { Err(AddRepoError::AlreadyThere) } else { Ok(repo) }
+    }
+
+    /// Removes a repository; answers whether it was there.
+    ///
+    /// # Errors
+    /// See [`ReposError`].
+    pub fn remove(&self, path: &str) -> Result<bool, ReposError> {
+        let path = shorten_home(&expand_home(path));
+        let mut removed = false;
+        self.change(|file| {
+            let before = file.repos.len();
+            file.repos.retain(|known| !same_place(&known.path, &path));
+            removed = file.repos.len() != before;
+        })?;
+        Ok(removed)
+    }
+
+    /// Changes the settings of the list.
+    ///
+    /// # Errors
+    /// See [`ReposError`].
+    pub fn update_settings(&self, change: impl FnOnce(&mut ReposSettings)) -> Result<(), ReposError> {
+        self.change(|file| change(&mut file.settings))
+    }
+
+    /// Sets and confirms the worktree parent when it is missing or outside the sandbox.
+    ///
+    /// # Errors
+    /// See [`ReposError`].
+    pub fn seed(&self) -> Result<(), ReposError> {
+        let base = self.settings.get().sandbox_base_directory.clone().ok_or(ReposError::NotConfigured)?;
+        let settings = self.list()?.settings.clone();
+        let inside =
+            settings.worktree_parent_dir.as_deref().is_some_and(|dir| expand_home(dir).starts_with(&base));
+        if inside && settings.worktree_parent_dir_confirmed == Some(true) {
+            return Ok(());
+        }
+        self.update_settings(|settings| {
+            if !inside {
+                settings.worktree_parent_dir = Some(base.to_string_lossy().into_owned());
+            }
+            settings.worktree_parent_dir_confirmed = Some(true);
+        })
+    }
+
+    /// The clone of a repository that is in the list, by the URL of its `origin`.
+    ///
+    /// # Errors
+    /// See [`ReposError`].
+    pub fn find(&self, name: &RepoFullName) -> Result<Option<PathBuf>, ReposError> {
+        let list = self.list()?;
+        let named: Vec<(PathBuf, RepoFullName)> = list
+            .repos
+            .iter()
+            .map(|repo| expand_home(&repo.path))
+            .filter_map(|path| origin_of(&path).map(|origin| (path, origin)))
+            .collect();
+        let exact = named.iter().find(|(_, origin)| origin == name);
+        Ok(exact
+            .or_else(|| named.iter().find(|(_, origin)| origin.same_as(name)))
+            .map(|(path, _)| path.clone()))
+    }
+
+    /// Parents under which the worktrees of a repository may lie, the preferred one first:
+    /// environment, setting, the repository's own parent.
+    #[must_use]
+    pub fn worktree_parents(&self, repository: &Path) -> Vec<PathBuf> {
+        let from_environment = std::env::var(env::WORKTREE_PARENT).ok();
+        let from_settings = self.list().ok().and_then(|list| list.settings.worktree_parent_dir.clone());
+        let mut parents: Vec<PathBuf> = [from_environment, from_settings]
+            .into_iter()
+            .flatten()
+            .filter(|dir| !dir.trim().is_empty())
+            .map(|dir| expand_home(dir.trim()))
+            .chain(repository.parent().map(Path::to_owned))
+            .collect();
+        parents.dedup();
+        parents
+    }
+
+    fn change(&self, change: impl FnOnce(&mut ReposFile)) -> Result<(), ReposError> {
+        let path = self.path().ok_or(ReposError::NotConfigured)?;
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let before = current(&path, &mut known)?;
+        let mut after = (*before).clone();
+        change(&mut after);
+        if after != *before {
+            store(&path, &after)?;
+            *known = Some((stamp(&path)?, Arc::new(after)));
+        }
+        Ok(())
+    }
+}
+
+fn current(path: &Path, known: &mut Option<(Stamp, Arc<ReposFile>)>) -> Result<Arc<ReposFile>, ReposError> {
+    match stamp(path) {
+        Ok(now) => {
+            if let Some((stamp, file)) = known
+                && *stamp == now
+            {
+                return Ok(file.clone());
+            }
+            let file = Arc::new(load(path)?);
+            *known = Some((stamp(path)?, file.clone()));
+            Ok(file)
+        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            store(path, &ReposFile::default())?;
+            let file = Arc::new(ReposFile::default());
+            *known = Some((stamp(path)?, file.clone()));
+            Ok(file)
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+fn stamp(path: &Path) -> io::Result<Stamp> {
+    let metadata = std::fs::metadata(path)?;
+    Ok(Stamp { path: path.to_owned(), modified: metadata.modified().ok(), length: metadata.len() })
+}
+
+fn store(path: &Path, file: &ReposFile) -> io::Result<()> {
+    let json = serde_json::to_vec_pretty(file)?;
+    files::write_atomic(path, &json)
+}
+
+fn load(path: &Path) -> io::Result<ReposFile> {
+    let text = std::fs::read_to_string(path)?;
+    match serde_json::from_str::<Value>(&text) {
+        Ok(Value::Object(document)) => Ok(tolerant(&document)),
+        _ => {
+            let aside = format!("repos.json.corrupt-{}", jiff::Timestamp::now().as_millisecond());
+            let aside = path.with_file_name(aside);
+            std::fs::rename(path, &aside)?;
+            tracing::warn!(moved_to = %aside.display(), "repos.json could not be read and was moved aside");
+            store(path, &ReposFile::default())?;
+            Ok(ReposFile::default())
+        }
+    }
+}
+
+/// Keeps the entries that can be read and skips the others.
+fn tolerant(document: &Map<String, Value>) -> ReposFile {
+    #[derive(Deserialize)]
+    struct PathOnly {
+        path: String,
+    }
+    let entries = document.get("repos").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    let repos = entries
+        .iter()
+        .filter_map(|entry| {
+            serde_json::from_value(entry.clone()).ok().or_else(|| {
+                let PathOnly { path } = serde_json::from_value(entry.clone()).ok()?;
+                Some(ManagedRepo { path, description: None, deployment: None, added_at: String::new() })
+            })
+        })
+        .collect();
+    let settings = document.get("settings").cloned().unwrap_or_default();
+    ReposFile { repos, settings: serde_json::from_value(settings).unwrap_or_default() }
+}
+
+/// Writes a path at or below the home directory with a leading `~`.
+fn shorten_home(path: &Path) -> String {
+    let Ok(home) = etcetera::home_dir() else { return path.to_string_lossy().into_owned() };
+    match path.strip_prefix(&home) {
+        Ok(rest) if rest.as_os_str().is_empty() => "~".to_owned(),
+        Ok(rest) => format!("~/{}", rest.to_string_lossy()),
+        Err(_) => path.to_string_lossy().into_owned(),
+    }
+}
+
+fn same_place(one: &str, other: &str) -> bool {
+    let trimmed = |path: &str| expand_home(path.trim_end_matches('/'));
+    let (one, other) = (trimmed(one), trimmed(other));
+    one == other || matches!((one.canonicalize(), other.canonicalize()), (Ok(one), Ok(other)) if one == other)
+}
+
+/// The repository that the `origin` remote of a clone names, read from its configuration file
+/// without starting git. Worktrees are followed to the clone they belong to.
+#[must_use]
+pub fn origin_of(clone: &Path) -> Option<RepoFullName> {
+    let config = std::fs::read_to_string(git_dir(clone)?.join("config")).ok()?;
+    RepoFullName::from_remote_url(&origin_url(&config)?)
+}
+
+/// The branch that the remote's HEAD names in a clone, else the one that is checked out; read
+/// without starting git.
+#[must_use]
+pub fn default_branch_of(clone: &Path) -> Option<String> {
+    let git_dir = git_dir(clone)?;
+    let named = |file: &str, prefix: &str| {
+        let text = std::fs::read_to_string(git_dir.join(file)).ok()?;
+        Some(text.trim().strip_prefix("ref: ")?.strip_prefix(prefix)?.to_owned())
+    };
+    named("refs/remotes/origin/HEAD", "refs/remotes/origin/").or_else(|| named("HEAD", "refs/heads/"))
+}
+
+/// The directory that holds the shared configuration of a clone, a worktree or a bare repository.
+fn git_dir(clone: &Path) -> Option<PathBuf> {
+    let dot_git = clone.join(".git");
+    if dot_git.is_dir() {
+        return Some(dot_git);
+    }
+    let Ok(pointer) = std::fs::read_to_string(&dot_git) else {
+        return clone.join("HEAD").is_file().then(|| clone.to_owned());
+    };
+    let own = clone.join(pointer.strip_prefix("gitdir:")?.trim());
+    match std::fs::read_to_string(own.join("commondir")) {
+        Ok(common) => Some(own.join(common.trim())),
+        Err(_) => Some(own),
+    }
+}
+
+fn origin_url(config: &str) -> Option<String> {
+    let mut in_origin = false;
+    for line in config.lines().map(str::trim) {
+        if line.starts_with('[') {
+            in_origin =
+                line.strip_prefix("[remote").is_some_and(|rest| rest.trim_start().starts_with("\"origin\"]"));
+        } else if in_origin
+            && let Some((key, value)) = line.split_once('=')
+            && key.trim().eq_ignore_ascii_case("url")
+        {
+            return Some(value.trim().trim_matches('"').to_owned());
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sandbox::Sandbox;
+    use crate::settings::Overrides;
+
+    fn place() -> (tempfile::TempDir, Arc<SettingsStore>, Repos, Sandbox) {
+        let dir = tempfile::tempdir().unwrap();
+        let base = dir.path().join("box");
+        std::fs::create_dir_all(&base).unwrap();
+        let overrides = Overrides { sandbox_base_directory: Some(base), ..Overrides::default() };
+        let store = Arc::new(SettingsStore::open(&dir.path().join("settings.toml"), overrides).unwrap());
+        let sandbox = Sandbox::new(store.clone(), &dir.path().join("data"));
+        (dir, store.clone(), Repos::new(store), sandbox)
+    }
+
+    fn clone_of(dir: &Path, name: &str, url: &str) -> PathBuf {
+        let clone = dir.join("box").join(name);
+        std::fs::create_dir_all(clone.join(".git")).unwrap();
+        let config = format!("[core]\n\tbare = false\n[remote \"origin\"]\n\turl = {url}\n");
+        std::fs::write(clone.join(".git/config"), config).unwrap();
+        clone
+    }
+
+    #[test]
+    fn a_repository_is_found_by_its_origin() {
+        let (dir, _, repos, sandbox) = place();
+        let clone = clone_of(dir.path(), "shop", "git@github.com:Acme/Shop.git");
+        repos.add(&sandbox.check(&clone).unwrap(), None, None).unwrap();
+        assert_eq!(repos.find(&"acme/shop".parse().unwrap()).unwrap(), Some(clone.clone()));
+        assert_eq!(repos.find(&"other/shop".parse().unwrap()).unwrap(), None);
+        let again = repos.add(&sandbox.check(&clone).unwrap(), None, None);
+        assert!(matches!(again, Err(AddRepoError::AlreadyThere)));
+        assert!(repos.remove(&clone.to_string_lossy()).unwrap());
+        assert!(!repos.remove(&clone.to_string_lossy()).unwrap());
+    }
+
+    #[test]
+    fn the_default_branch_stands_in_the_clone() {
+        let (dir, ..) = place();
+        let clone = clone_of(dir.path(), "shop", "x/y");
+        assert_eq!(default_branch_of(&clone), None);
+        std::fs::write(clone.join(".git/HEAD"), "ref: refs/heads/feature/x\n").unwrap();
+        assert_eq!(default_branch_of(&clone).as_deref(), Some("feature/x"));
+        std::fs::create_dir_all(clone.join(".git/refs/remotes/origin")).unwrap();
+        let head = clone.join(".git/refs/remotes/origin/HEAD");
+        std::fs::write(head, "ref: refs/remotes/origin/trunk\n").unwrap();
+        assert_eq!(default_branch_of(&clone).as_deref(), Some("trunk"));
+    }
+
+    #[test]
+    fn ten_writers_leave_ten_entries() {
+        let (dir, _, repos, sandbox) = place();
+        std::thread::scope(|scope| {
+            for n in 0..10 {
+                let clone = clone_of(dir.path(), &format!("r{n}"), "x/y");
+                let (repos, sandbox) = (&repos, &sandbox);
+                scope.spawn(move || repos.add(&sandbox.check(&clone).unwrap(), None, None).unwrap());
+            }
+        });
+        assert_eq!(repos.list().unwrap().repos.len(), 10);
+    }
+
+    #[test]
+    fn a_broken_file_is_moved_aside() {
+        let (_dir, _, repos, _) = place();
+        let path = repos.path().unwrap();
+        files::write_atomic(&path, b"{").unwrap();
+        assert!(repos.list().unwrap().repos.is_empty());
+        let aside = std::fs::read_dir(path.parent().unwrap())
+            .unwrap()
+            .map(|entry| entry.unwrap().path())
+            .find(|path| path.to_string_lossy().contains("corrupt"))
+            .unwrap();
+        assert_eq!(std::fs::read(aside).unwrap(), b"{");
+    }
+
+    #[test]
+    fn what_others_write_is_seen_and_kept() {
+        let (_dir, _, repos, _) = place();
+        assert!(repos.list().unwrap().repos.is_empty());
+        let text =
+            r#"{"repos":[{"path":"/a","deployment":{"detectedAt":"x"}},{"nope":1}],"settings":{"z":1}}"#;
+        std::fs::write(repos.path().unwrap(), text).unwrap();
+        assert_eq!(repos.list().unwrap().repos.len(), 1);
+        repos.seed().unwrap();
+        let stored = std::fs::read_to_string(repos.path().unwrap()).unwrap();
+        assert!(stored.contains("detectedAt") && stored.contains("\"z\": 1"), "{stored}");
+    }
+}

@@ -1,0 +1,302 @@
+//! Settings: one TOML file that people edit, read into memory and kept there.
+//!
+//! What a flag or a variable says lies over the file and is never written to it. Writing back
+//! touches only the keys that changed, so comments and order survive.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use loopgate_api::operation::{OperationId, RiskTier};
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+use tokio::sync::watch;
+use toml_edit::DocumentMut;
+
+use crate::program::Program;
+use crate::{files, normalize_origin};
+
+/// What a person can set. Missing members have their defaults.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Settings {
+    /// The one directory that paths from outside must lie in; none means that nothing is allowed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sandbox_base_directory: Option<PathBuf>,
+    /// Whether set-up was finished by hand.
+    pub onboarding_completed: bool,
+    /// Origin of the control plane's API.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub api_origin: Option<String>,
+    /// Origin of the relay; the API's when absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub relay_origin: Option<String>,
+    /// Origin of the web app.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub web_app_origin: Option<String>,
+    /// Whether loopback origins are refused.
+    pub prod_origins_only: bool,
+    /// Whether the desktop connects to its control plane.
+    pub cloud_connection_enabled: bool,
+    /// Whether commands of the control plane are refused for now.
+    pub cloud_commands_paused: bool,
+    /// Operations up to this tier pass without asking.
+    pub default_approval_tier: RiskTier,
+    /// Thresholds an operation.
+    pub auto_approval_rules: BTreeMap<OperationId, RiskTier>,
+    /// Paths of the five programs, where the ones on PATH are not meant.
+    pub binary_paths: BTreeMap<Program, PathBuf>,
+    /// Preferred port of the gateway.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub port: Option<u16>,
+    /// File that holds the gateway token for an external executor.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gateway_token_file: Option<PathBuf>,
+    /// `text` or `json`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub log_format: Option<String>,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            sandbox_base_directory: None,
+            onboarding_completed: false,
+            api_origin: None,
+            relay_origin: None,
+            web_app_origin: None,
+            prod_origins_only: false,
+            cloud_connection_enabled: true,
+            cloud_commands_paused: false,
+            default_approval_tier: RiskTier::High,
+            auto_approval_rules: BTreeMap::new(),
+            binary_paths: BTreeMap::new(),
+            port: None,
+            gateway_token_file: None,
+            log_format: None,
+        }
+    }
+}
+
+impl Settings {
+    /// Whether set-up is complete: said so by hand, or a sandbox and an API key are there.
+    #[must_use]
+    pub fn setup_complete(&self, has_api_key: bool) -> bool {
+        self.onboarding_completed || (self.sandbox_base_directory.is_some() && has_api_key)
+    }
+
+    /// The directory of the desktop's own files inside the sandbox.
+    #[must_use]
+    pub fn orchestrator_dir(&self) -> Option<PathBuf> {
+        self.sandbox_base_directory.as_ref().map(|base| base.join(loopgate_api::names::STATE_DIR))
+    }
+
+    fn normalized(mut self) -> Result<Self, SettingsError> {
+        for (value, subject) in [
+            (&mut self.api_origin, "API origin"),
+            (&mut self.relay_origin, "Relay origin"),
+            (&mut self.web_app_origin, "Web app origin"),
+        ] {
+            if let Some(text) = value {
+                *text = normalize_origin(text, subject).map_err(|e| SettingsError::Invalid(e.to_string()))?;
+            }
+        }
+        if let Some(base) = &mut self.sandbox_base_directory {
+            let expanded = crate::expand_home(&base.to_string_lossy());
+            if !expanded.is_absolute() {
+                return Err(SettingsError::Invalid(format!(
+                    "Sandbox base directory must be an absolute path, not \"{}\"",
+                    base.display()
+                )));
+            }
+            *base = expanded;
+        }
+        Ok(self)
+    }
+}
+
+/// Values that lie over the file for the life of the process.
+#[derive(Debug, Clone, Default)]
+pub struct Overrides {
+    /// `--sandbox`.
+    pub sandbox_base_directory: Option<PathBuf>,
+    /// `--api-origin`.
+    pub api_origin: Option<String>,
+    /// The relay's origin.
+    pub relay_origin: Option<String>,
+    /// `--web-origin`.
+    pub web_app_origin: Option<String>,
+    /// Production origins only.
+    pub prod_origins_only: Option<bool>,
+}
+
+/// Why settings cannot be read or written.
+#[derive(Debug, Error)]
+pub enum SettingsError {
+    /// The file is no TOML of the right shape.
+    #[error("{} cannot be read as settings: {message}", path.display())]
+    Malformed {
+        /// The file.
+        path: PathBuf,
+        /// What the parser said, with the line.
+        message: String,
+    },
+    /// A value breaks its rule.
+    #[error("{0}")]
+    Invalid(String),
+    /// The file system refused.
+    #[error("cannot use {}: {source}", path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+}
+
+/// The settings of the process, shared by every room.
+#[derive(Debug)]
+pub struct SettingsStore {
+    path: PathBuf,
+    overrides: Overrides,
+    /// What the file says, without overrides; the lock makes updates one at a time.
+    stored: Mutex<Settings>,
+    effective: watch::Sender<Arc<Settings>>,
+}
+
+impl SettingsStore {
+    /// Reads the file; a missing one gives the defaults.
+    ///
+    /// # Errors
+    /// See [`SettingsError`].
+    pub fn open(path: &Path, overrides: Overrides) -> Result<Self, SettingsError> {
+        let stored = match std::fs::read_to_string(path) {
+            Ok(text) => parse(path, &text)?,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Settings::default(),
+            Err(source) => return Err(SettingsError::Io { path: path.to_owned(), source }),
+        };
+        let effective = Arc::new(overlay(&stored, &overrides)?);
+        Ok(Self {
+            path: path.to_owned(),
+            overrides,
+            stored: Mutex::new(stored),
+            effective: watch::Sender::new(effective),
+        })
+    }
+
+    /// The settings in force. Cheap: a reference to what is in memory.
+    #[must_use]
+    pub fn get(&self) -> Arc<Settings> {
+        self.effective.borrow().clone()
+    }
+
+    /// Tells of every change.
+    #[must_use]
+    pub fn subscribe(&self) -> watch::Receiver<Arc<Settings>> {
+        self.effective.subscribe()
+    }
+
+    /// Changes the file and then what is in force. Blocks on the disk.
+    ///
+    /// # Errors
+    /// See [`SettingsError`]; nothing has changed then.
+    pub fn update(&self, change: impl FnOnce(&mut Settings)) -> Result<(), SettingsError> {
+        let mut stored = self.stored.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut next = stored.clone();
+        change(&mut next);
+        let next = next.normalized()?;
+        let effective = overlay(&next, &self.overrides)?;
+        self.write_back(&next)?;
+        *stored = next;
+        self.effective.send_replace(Arc::new(effective));
+        Ok(())
+    }
+
+    fn write_back(&self, next: &Settings) -> Result<(), SettingsError> {
+        let malformed = |message: String| SettingsError::Malformed { path: self.path.clone(), message };
+        let text = std::fs::read_to_string(&self.path).unwrap_or_default();
+        let mut document: DocumentMut =
+            text.parse().map_err(|e: toml_edit::TomlError| malformed(e.to_string()))?;
+        let wanted = toml_edit::ser::to_document(next).map_err(|e| malformed(e.to_string()))?;
+        let defaults =
+            toml_edit::ser::to_document(&Settings::default()).map_err(|e| malformed(e.to_string()))?;
+        let gone: Vec<String> =
+            document.iter().map(|(key, _)| key.to_owned()).filter(|key| !wanted.contains_key(key)).collect();
+        for key in gone {
+            document.remove(&key);
+        }
+        for (key, item) in wanted.iter() {
+            let same_as_default = defaults.get(key).is_some_and(|d| d.to_string() == item.to_string());
+            let present = document.get(key).map(ToString::to_string);
+            if present.is_none() && same_as_default {
+                continue;
+            }
+            if present.as_deref().map(str::trim) != Some(item.to_string().trim()) {
+                document[key] = item.clone();
+            }
+        }
+        files::write_private(&self.path, document.to_string().as_bytes())
+            .map_err(|source| SettingsError::Io { path: self.path.clone(), source })
+    }
+}
+
+fn parse(path: &Path, text: &str) -> Result<Settings, SettingsError> {
+    let settings: Settings = toml_edit::de::from_str(text)
+        .map_err(|e| SettingsError::Malformed { path: path.to_owned(), message: e.to_string() })?;
+    settings.normalized()
+}
+
+fn overlay(stored: &Settings, overrides: &Overrides) -> Result<Settings, SettingsError> {
+    let mut settings = stored.clone();
+    let over = overrides.clone();
+    settings.sandbox_base_directory = over.sandbox_base_directory.or(settings.sandbox_base_directory);
+    settings.api_origin = over.api_origin.or(settings.api_origin);
+    settings.web_app_origin = over.web_app_origin.or(settings.web_app_origin);
+    settings.relay_origin =
+        over.relay_origin.or(settings.relay_origin).or_else(|| settings.api_origin.clone());
+    settings.prod_origins_only = over.prod_origins_only.unwrap_or(settings.prod_origins_only);
+    settings.normalized()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn comments_of_people_survive_an_update() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("settings.toml");
+        std::fs::write(&path, "# mine\napi_origin = \"https://api.example.test/\" # why\n").unwrap();
+        let store = SettingsStore::open(&path, Overrides::default()).unwrap();
+        assert_eq!(store.get().api_origin.as_deref(), Some("https://api.example.test"));
+        store.update(|s| s.binary_paths.extend([(Program::Git, "/opt/git".into())])).unwrap();
+        let text = std::fs::read_to_string(&path).unwrap();
+        assert!(text.contains("# mine"), "{text}");
+        let again = SettingsStore::open(&path, Overrides::default()).unwrap();
+        assert_eq!(again.get(), store.get());
+        store.update(|s| s.binary_paths.clear()).unwrap();
+        assert!(!std::fs::read_to_string(&path).unwrap().contains("/opt/git"));
+    }
+
+    #[test]
+    fn a_flag_lies_over_the_file_and_is_not_written() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("settings.toml");
+        let overrides =
+            Overrides { sandbox_base_directory: Some("/srv/code".into()), ..Overrides::default() };
+        let store = SettingsStore::open(&path, overrides).unwrap();
+        store.update(|s| s.onboarding_completed = true).unwrap();
+        assert!(store.get().setup_complete(false));
+        assert!(!std::fs::read_to_string(&path).unwrap().contains("/srv/code"));
+    }
+
+    #[test]
+    fn a_typing_error_is_told_with_its_place() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("settings.toml");
+        std::fs::write(&path, "sandbx = 1\n").unwrap();
+        let error = SettingsStore::open(&path, Overrides::default()).unwrap_err().to_string();
+        assert!(error.contains("sandbx"), "{error}");
+    }
+}

@@ -1,0 +1,99 @@
+//! Opening the WebSocket: the URL, the credentials on the upgrade, TLS.
+
+use std::sync::Arc;
+
+use http::header::{AUTHORIZATION, SEC_WEBSOCKET_PROTOCOL};
+use http::{HeaderValue, StatusCode};
+use loopgate_api::link::{KEY_VERIFICATION_PATH, LINK_PATH, MAX_MESSAGE_BYTES, SUBPROTOCOL};
+use loopgate_home::{ApiKey, Credentials, InvalidOrigin, normalize_origin};
+use rustls_platform_verifier::BuilderVerifierExt as _;
+use secrecy::ExposeSecret as _;
+use thiserror::Error;
+use tokio::net::TcpStream;
+use tokio_tungstenite::tungstenite;
+use tokio_tungstenite::tungstenite::client::IntoClientRequest as _;
+use tokio_tungstenite::tungstenite::protocol::WebSocketConfig;
+use tokio_tungstenite::{Connector, MaybeTlsStream, WebSocketStream, connect_async_tls_with_config};
+
+/// Largest message that is read at all; see the server's end.
+const MAX_READ_BYTES: usize = 2 * MAX_MESSAGE_BYTES;
+
+pub(super) type Socket = WebSocketStream<MaybeTlsStream<TcpStream>>;
+
+/// A connection that did not come about.
+#[derive(Debug, Error)]
+pub(super) enum DialError {
+    /// The key is not accepted.
+    #[error("the server answered {0}")]
+    Unauthorized(StatusCode),
+    /// Anything else.
+    #[error("{0}")]
+    Failed(String),
+}
+
+/// The WebSocket's URL of a relay origin.
+pub(super) fn link_url(relay_origin: &str) -> Result<String, InvalidOrigin> {
+    let origin = normalize_origin(relay_origin, "Relay origin")?;
+    // `http` becomes `ws`, `https` becomes `wss`.
+    Ok(format!("{}{LINK_PATH}", origin.replacen("http", "ws", 1)))
+}
+
+/// Opens the WebSocket. The proof of possession is made anew for each try, since it ages.
+pub(super) async fn dial(url: &str, key: &ApiKey, credentials: &Credentials) -> Result<Socket, DialError> {
+    let failed = |error: &dyn std::fmt::Display| DialError::Failed(error.to_string());
+    let mut request = url.into_client_request().map_err(|error| failed(&error))?;
+    let headers = request.headers_mut();
+    let mut bearer = HeaderValue::from_str(&format!("Bearer {}", key.secret.expose_secret()))
+        .map_err(|_| failed(&"the API key is no valid header value"))?;
+    bearer.set_sensitive(true);
+    headers.insert(AUTHORIZATION, bearer);
+    headers.insert(SEC_WEBSOCKET_PROTOCOL, HeaderValue::from_static(SUBPROTOCOL));
+    for (name, value) in credentials.pop_headers("POST", KEY_VERIFICATION_PATH).into_iter().flatten() {
+        headers.insert(name, HeaderValue::from_str(&value).map_err(|error| failed(&error))?);
+    }
+    let mut config = WebSocketConfig::default();
+    config.max_message_size = Some(MAX_READ_BYTES);
+    config.max_frame_size = Some(MAX_READ_BYTES);
+    let tls = if url.starts_with("wss:") { Some(tls().map_err(|error| failed(&error))?) } else { None };
+    match connect_async_tls_with_config(request, Some(config), true, tls).await {
+        Ok((socket, _)) => Ok(socket),
+        Err(tungstenite::Error::Http(response))
+            if matches!(response.status(), StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN) =>
+        {
+            Err(DialError::Unauthorized(response.status()))
+        }
+        Err(error) => Err(failed(&error)),
+    }
+}
+
+/// TLS with the machine's own roots. The provider is named, because a process in which several are
+/// built in has no default one.
+fn tls() -> Result<Connector, rustls::Error> {
+    let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
+    let config = rustls::ClientConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()?
+        .with_platform_verifier()?
+        .with_no_client_auth();
+    Ok(Connector::Rustls(Arc::new(config)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn plain_connections_stay_on_this_machine() {
+        assert_eq!(link_url("http://127.0.0.1:19440").unwrap(), "ws://127.0.0.1:19440/desktop-gateway");
+        assert_eq!(
+            link_url("https://relay.example.test/x").unwrap(),
+            "wss://relay.example.test/desktop-gateway"
+        );
+        assert_eq!(link_url("").unwrap_err().to_string(), "Relay origin is required");
+        assert!(link_url("http://relay.example.test").is_err());
+    }
+
+    #[test]
+    fn tls_needs_no_default_provider() {
+        assert!(tls().is_ok());
+    }
+}

@@ -1,0 +1,286 @@
+//! One connection to the control plane, from the upgrade to its end.
+//!
+//! Reading and writing run beside each other in one task. The executor is asked for the next
+//! event only while there is room for it, so a slow line never piles up here.
+
+use std::pin::pin;
+
+use futures_util::StreamExt as _;
+use futures_util::stream::SplitStream;
+use loopgate_api::DESKTOP_VERSION;
+use loopgate_api::link::{
+    Accepted, Cancel, Command, CommandAck, CommandEventAck, Frame, HelloAck, HelloNack, MAX_MESSAGE_BYTES,
+    Severity, Telemetry, close, event,
+};
+use serde_json::Value;
+use tokio::time::{Instant, sleep_until, timeout};
+use tokio_tungstenite::tungstenite::protocol::CloseFrame;
+use tokio_tungstenite::tungstenite::{self, Message};
+use tokio_util::sync::CancellationToken;
+use uuid::Uuid;
+
+use super::dial::Socket;
+use super::pace::Pace;
+use super::{Client, LinkState};
+use crate::executor::Report;
+use crate::outbox::{Closing, MAX_QUEUED_BYTES, Outbox, Outgoing};
+
+/// How a connection ended.
+#[derive(Debug)]
+pub(super) struct Ended {
+    pub(super) pace: Pace,
+    pub(super) reason: String,
+    /// The server does not accept the key.
+    pub(super) unauthorized: bool,
+    /// The hello was acknowledged on it.
+    pub(super) was_online: bool,
+}
+
+/// Why the conversation stops.
+enum Stop {
+    /// We close the connection.
+    Close(Closing),
+    /// The socket is gone.
+    Gone(String),
+    /// The server closed it.
+    Closed(u16, String),
+}
+
+impl Stop {
+    fn close(code: u16, reason: &str) -> Self {
+        Self::Close(Closing::new(code, reason))
+    }
+}
+
+/// Serves one connection until it ends, or until `stop`.
+pub(super) async fn serve(
+    client: &Client,
+    socket: Socket,
+    target: &mut Option<Uuid>,
+    stop: &CancellationToken,
+) -> Ended {
+    let (sink, mut stream) = socket.split();
+    let outbox = Outbox::default();
+    let mut session =
+        Session { client, outbox: &outbox, target, session_id: None, online: false, refused: None };
+    let mut writer = pin!(outbox.write_to(sink, message));
+    let stopped = tokio::select! {
+        stopped = session.converse(&mut stream) => stopped,
+        () = stop.cancelled() => Stop::close(close::NORMAL, "desktop stopped"),
+        () = &mut writer => Stop::Gone("connection lost".to_owned()),
+    };
+    let was_online = session.online;
+    client.config.executor.disconnected();
+    let (code, reason) = match stopped {
+        Stop::Gone(reason) => (None, reason),
+        Stop::Closed(code, reason) => (Some(code), reason),
+        Stop::Close(closing) => {
+            let reason = closing.reason.clone();
+            outbox.close(closing, true);
+            let last_words = async { tokio::join!(writer, drain(&mut stream)) };
+            let _ = timeout(client.config.timing.close, last_words).await;
+            (None, reason)
+        }
+    };
+    let unauthorized = matches!(code, Some(close::KEY_ENDED | close::FORBIDDEN));
+    Ended { pace: code.map_or(Pace::Soon, Pace::after), reason, unauthorized, was_online }
+}
+
+fn message(outgoing: Outgoing) -> Message {
+    match outgoing {
+        Outgoing::Text(text) => Message::text(text),
+        Outgoing::Ping => Message::Ping(Vec::new().into()),
+        Outgoing::Close(closing) => {
+            Message::Close(Some(CloseFrame { code: closing.code.into(), reason: closing.reason.into() }))
+        }
+    }
+}
+
+async fn drain(stream: &mut SplitStream<Socket>) {
+    while let Some(Ok(_)) = stream.next().await {}
+}
+
+struct Session<'a> {
+    client: &'a Client,
+    outbox: &'a Outbox,
+    target: &'a mut Option<Uuid>,
+    session_id: Option<Uuid>,
+    online: bool,
+    /// What the server said before it closed.
+    refused: Option<String>,
+}
+
+impl Session<'_> {
+    async fn converse(&mut self, stream: &mut SplitStream<Socket>) -> Stop {
+        let timing = &self.client.config.timing;
+        let mut last_heard = Instant::now();
+        let mut hellos = 1;
+        let mut hello_due = Instant::now() + timing.hello_ack;
+        self.say_hello();
+        loop {
+            tokio::select! {
+                message = stream.next() => {
+                    last_heard = Instant::now();
+                    if let Err(stop) = self.hear(message).await {
+                        return stop;
+                    }
+                }
+                report = self.next_report(), if self.online => self.send_report(report),
+                () = sleep_until(last_heard + timing.silence) => {
+                    return Stop::Gone("the server fell silent".to_owned());
+                }
+                () = sleep_until(hello_due), if !self.online => {
+                    if hellos == 2 {
+                        self.degraded("Relay did not respond to handshake — reconnecting");
+                        return Stop::close(close::NORMAL, "the server did not answer the hello");
+                    }
+                    self.degraded("Relay did not respond to handshake — retrying");
+                    hellos += 1;
+                    hello_due = Instant::now() + timing.hello_ack;
+                    self.say_hello();
+                }
+            }
+        }
+    }
+
+    fn say_hello(&self) {
+        let config = &self.client.config;
+        let hello = config.facts.hello().hello(config.credentials.gateway_id(), *self.target);
+        self.push(&Frame::event(event::HELLO, &hello));
+    }
+
+    /// The executor's next report, once there is room for it.
+    async fn next_report(&self) -> Report {
+        self.outbox.room_for(MAX_QUEUED_BYTES / 2).await;
+        self.client.config.executor.next_report().await
+    }
+
+    fn send_report(&self, report: Report) {
+        let frame = match report {
+            Report::Event(command_event) => Frame::event(event::COMMAND_EVENT, &command_event),
+            Report::Presence(presence) => Frame::event(event::PRESENCE, &presence),
+            Report::Telemetry(telemetry) => Frame::event(event::TELEMETRY, &self.traced(*telemetry)),
+        };
+        self.push(&frame);
+    }
+
+    fn traced(&self, mut telemetry: Telemetry) -> Telemetry {
+        telemetry.trace.compute_target_id = self.target.map(|id| id.to_string()).unwrap_or_default();
+        telemetry.trace.gateway_session_id = self.session_id.map(|id| id.to_string());
+        telemetry.trace.desktop_client_version = Some(DESKTOP_VERSION.to_owned());
+        telemetry
+    }
+
+    async fn hear(&mut self, message: Option<Result<Message, tungstenite::Error>>) -> Result<(), Stop> {
+        let text = match message {
+            Some(Ok(Message::Text(text))) => text,
+            Some(Ok(Message::Binary(_))) => return Err(Stop::close(close::UNSUPPORTED, "binary frame")),
+            Some(Ok(Message::Close(frame))) => return Err(self.closed(frame)),
+            Some(Ok(Message::Ping(_) | Message::Pong(_) | Message::Frame(_))) => return Ok(()),
+            Some(Err(error)) => return Err(unreadable(&error)),
+            None => return Err(Stop::Gone("connection lost".to_owned())),
+        };
+        if text.len() > MAX_MESSAGE_BYTES {
+            return Err(Stop::close(close::TOO_BIG, "message above 10 MiB"));
+        }
+        let frame = Frame::parse(&text).map_err(|_| Stop::close(close::MALFORMED, "not a frame"))?;
+        self.handle(frame).await;
+        Ok(())
+    }
+
+    fn closed(&mut self, frame: Option<CloseFrame>) -> Stop {
+        let (code, said) = frame
+            .map_or((1005, String::new()), |frame| (u16::from(frame.code), frame.reason.as_str().to_owned()));
+        let said = self.refused.take().unwrap_or(said);
+        let reason = if said.is_empty() { format!("closed with {code}") } else { said };
+        tracing::info!(code, reason, "the control plane closed the connection");
+        Stop::Closed(code, reason)
+    }
+
+    async fn handle(&mut self, frame: Frame) {
+        let executor = &self.client.config.executor;
+        match frame.event.as_str() {
+            event::HELLO_ACK => {
+                if let Ok(ack) = frame.payload::<HelloAck>() {
+                    self.acknowledged(&ack);
+                }
+            }
+            event::HELLO_NACK => {
+                if let Ok(nack) = frame.payload::<HelloNack>() {
+                    let detail = nack.message.map(|text| format!(": {text}")).unwrap_or_default();
+                    let refused = format!("{}{detail}", nack.reason);
+                    tracing::warn!(reason = refused, "the control plane refused this desktop");
+                    self.refused = Some(refused);
+                }
+            }
+            event::COMMAND => {
+                let ack = match frame.payload::<Command>() {
+                    Ok(command) => executor.receive(command).await,
+                    Err(error) => match frame.data.get("commandId").and_then(Value::as_str) {
+                        Some(id) => CommandAck::rejected(id, format!("invalid command: {error}")),
+                        None => return tracing::warn!(%error, "a command without an id was dropped"),
+                    },
+                };
+                self.push(&Frame::event(event::COMMAND_ACK, &ack));
+            }
+            event::COMMAND_EVENT_ACK => {
+                if let Ok(ack) = frame.payload::<CommandEventAck>() {
+                    executor.acknowledged(&ack);
+                }
+            }
+            event::CANCEL => {
+                if let Ok(cancel) = frame.payload::<Cancel>() {
+                    executor.cancel(&cancel);
+                }
+            }
+            // Nobody here waits for an acknowledgement of a frame; a refused report is only lost.
+            _ if frame.ack.is_some() => {}
+            _ => {
+                if let Some(id) = &frame.id {
+                    self.push(&Frame::acknowledging(&frame.event, id, &Accepted::no("unknown_event")));
+                }
+            }
+        }
+    }
+
+    fn acknowledged(&mut self, ack: &HelloAck) {
+        let first = !std::mem::replace(&mut self.online, true);
+        *self.target = Some(ack.compute_target_id);
+        self.session_id = ack.session_id;
+        let executor = &self.client.config.executor;
+        executor.resume(&ack.resume_from_sequence);
+        if first {
+            let (category, message) = if self.client.was_ever_online() {
+                ("connection.reconnection_resumed", "Connection resumed")
+            } else {
+                ("connection.established", "Connection established")
+            };
+            executor.telemetry(Telemetry::new(Severity::Info, category, message));
+            self.client.set_state(LinkState::Online { target_id: ack.compute_target_id });
+        }
+    }
+
+    fn degraded(&self, error: &str) {
+        self.client.set_state(LinkState::Degraded { error: error.to_owned() });
+    }
+
+    fn push(&self, frame: &Frame) {
+        // Events ask for room first, and everything else is small: the queue is full only when the
+        // server has stopped reading, and then the silence ends the connection.
+        if self.outbox.push(frame).is_err() {
+            tracing::warn!(event = frame.event, "the send queue is full; a frame was dropped");
+        }
+    }
+}
+
+fn unreadable(error: &tungstenite::Error) -> Stop {
+    match error {
+        tungstenite::Error::Utf8(_) => Stop::close(close::INVALID_TEXT, "text is not UTF-8"),
+        tungstenite::Error::Capacity(_) => Stop::close(close::TOO_BIG, "message above 10 MiB"),
+        tungstenite::Error::Protocol(tungstenite::error::ProtocolError::ResetWithoutClosingHandshake) => {
+            Stop::Gone("connection lost".to_owned())
+        }
+        tungstenite::Error::Protocol(_) => Stop::close(close::PROTOCOL, "protocol violation"),
+        other => Stop::Gone(other.to_string()),
+    }
+}

@@ -1,0 +1,248 @@
+//! The gateway's answer as events: a stream line by line, anything else as one result.
+
+use http::HeaderMap;
+use http::header::CONTENT_TYPE;
+use loopgate_api::link::EventType;
+use serde_json::{Value, json};
+
+/// Longest text in one chunk, bytes; longer ones are split.
+const MAX_CHUNK_BYTES: usize = 256 * 1024;
+/// Longest line of a stream, and largest answer: what no single event could carry anyway.
+pub(crate) const MAX_ANSWER_BYTES: usize = 10 * 1024 * 1024;
+
+/// An event of a command, without its sequence.
+pub(crate) type Event = (EventType, Value);
+
+/// How a streamed answer is divided.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum StreamKind {
+    /// One JSON document a line.
+    Lines,
+    /// Server-sent events.
+    ServerSent,
+}
+
+/// Whether an answer is a stream, whatever its status.
+pub(crate) fn stream_kind(headers: &HeaderMap) -> Option<StreamKind> {
+    let value = headers.get(CONTENT_TYPE)?.to_str().ok()?;
+    let essence = value.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+    match essence.as_str() {
+        "application/x-ndjson" => Some(StreamKind::Lines),
+        "text/event-stream" => Some(StreamKind::ServerSent),
+        _ => None,
+    }
+}
+
+/// The end of a command that went wrong.
+pub(crate) fn failure(error: &str, code: Option<&str>) -> Event {
+    let mut data = json!({"type": "error", "terminal": true, "error": error});
+    if let Some(code) = code {
+        data["code"] = code.into();
+    }
+    (EventType::Error, data)
+}
+
+/// An answer that no event can carry.
+pub(crate) fn too_large() -> Event {
+    failure("the result is too large for the connection", Some("result_too_large"))
+}
+
+/// The end of a command that was cancelled.
+pub(crate) fn cancelled(reason: &str) -> Event {
+    (EventType::Done, json!({"type": "done", "cancelled": true, "reason": reason}))
+}
+
+/// The end of a command that went well.
+pub(crate) fn done() -> Event {
+    (EventType::Done, json!({"type": "done"}))
+}
+
+/// A whole answer.
+pub(crate) fn whole(status: u16, body: &[u8]) -> Vec<Event> {
+    let text = String::from_utf8_lossy(body);
+    if !(200..300).contains(&status) {
+        return vec![failure(&format!("gateway returned {status}: {text}"), None)];
+    }
+    let data = match serde_json::from_slice(body) {
+        Ok(json) => json,
+        Err(_) if body.is_empty() => Value::Null,
+        Err(_) => Value::from(text),
+    };
+    let result = json!({"type": "result", "statusCode": status, "success": true, "data": data});
+    vec![(EventType::Result, result), done()]
+}
+
+/// A line of a stream that is longer than any event.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct LineTooLong;
+
+/// Divides a stream into lines, and lines into events.
+pub(crate) struct StreamReader {
+    kind: StreamKind,
+    rest: Vec<u8>,
+}
+
+impl StreamReader {
+    pub(crate) const fn new(kind: StreamKind) -> Self {
+        Self { kind, rest: Vec::new() }
+    }
+
+    /// Takes the next bytes and gives the events of every line that is whole.
+    pub(crate) fn feed(&mut self, bytes: &[u8]) -> Result<Vec<Event>, LineTooLong> {
+        let mut events = Vec::new();
+        let mut pieces = bytes.split(|byte| *byte == b'\n').peekable();
+        while let Some(piece) = pieces.next() {
+            if self.rest.len() + piece.len() > MAX_ANSWER_BYTES {
+                return Err(LineTooLong);
+            }
+            self.rest.extend_from_slice(piece);
+            if pieces.peek().is_some() {
+                self.line(&mut events);
+            }
+        }
+        Ok(events)
+    }
+
+    /// The stream is at its end; its last line needs no line break.
+    pub(crate) fn finish(mut self) -> Vec<Event> {
+        let mut events = Vec::new();
+        self.line(&mut events);
+        events
+    }
+
+    fn line(&mut self, events: &mut Vec<Event>) {
+        let bytes = std::mem::take(&mut self.rest);
+        let text = String::from_utf8_lossy(&bytes);
+        if let Some(line) = content(self.kind, text.trim()) {
+            read_line(line, events);
+        }
+    }
+}
+
+fn content(kind: StreamKind, line: &str) -> Option<&str> {
+    if kind == StreamKind::Lines {
+        return (!line.is_empty()).then_some(line);
+    }
+    // A comment is a field without a name.
+    match line.split_once(':') {
+        Some(("data", value)) => Some(value.trim()).filter(|value| !value.is_empty()),
+        Some(("" | "event" | "id" | "retry", _)) => None,
+        _ => (!line.is_empty()).then_some(line),
+    }
+}
+
+fn read_line(line: &str, events: &mut Vec<Event>) {
+    let Ok(json) = serde_json::from_str::<Value>(line) else {
+        events.extend(split(line).map(|piece| (EventType::Chunk, json!({"type": "text", "content": piece}))));
+        return;
+    };
+    let kind = match json.get("type").and_then(Value::as_str) {
+        Some("status") => EventType::Status,
+        Some("error") => EventType::Error,
+        Some("result") => EventType::Result,
+        Some("done") => EventType::Done,
+        Some("text") if line.len() > MAX_CHUNK_BYTES => return split_text(json, events),
+        _ => EventType::Chunk,
+    };
+    events.push((kind, json));
+}
+
+/// Divides a long text chunk; its other members go with each piece.
+fn split_text(json: Value, events: &mut Vec<Event>) {
+    match json.get("content").and_then(Value::as_str) {
+        Some(content) => events.extend(split(content).map(|piece| {
+            let mut part = json.clone();
+            part["content"] = piece.into();
+            (EventType::Chunk, part)
+        })),
+        None => events.push((EventType::Chunk, json)),
+    }
+}
+
+/// Pieces of at most [`MAX_CHUNK_BYTES`], cut between characters.
+fn split(mut text: &str) -> impl Iterator<Item = &str> {
+    std::iter::from_fn(move || {
+        let mut end = text.len().min(MAX_CHUNK_BYTES);
+        while !text.is_char_boundary(end) {
+            end -= 1;
+        }
+        let (piece, rest) = text.split_at(end);
+        text = rest;
+        (!piece.is_empty()).then_some(piece)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn read(kind: StreamKind, text: &str, piece: usize) -> Vec<Event> {
+        let mut reader = StreamReader::new(kind);
+        let mut events = Vec::new();
+        for bytes in text.as_bytes().chunks(piece) {
+            events.extend(reader.feed(bytes).unwrap());
+        }
+        events.extend(reader.finish());
+        events
+    }
+
+    #[test]
+    fn lines_keep_their_type_and_order() {
+        let text = "{\"type\":\"status\"}\r\n\n {\"type\":\"text\",\"content\":\"a\"}\nplain\n[1]\n{\"type\":\"error\",\"terminal\":true}";
+        let kinds: Vec<EventType> = read(StreamKind::Lines, text, 7).iter().map(|event| event.0).collect();
+        use EventType::{Chunk, Error, Status};
+        assert_eq!(kinds, [Status, Chunk, Chunk, Chunk, Error]);
+        let plain = &read(StreamKind::Lines, text, 3)[2].1;
+        assert_eq!(plain, &json!({"type": "text", "content": "plain"}));
+    }
+
+    #[test]
+    fn server_sent_events_lose_their_wrapping() {
+        let text =
+            ": keep-alive\nevent: x\nid: 1\ndata: {\"type\":\"result\"}\n\ndata:\ndata:{\"a\":1}\nodd\n";
+        let events = read(StreamKind::ServerSent, text, 5);
+        assert_eq!(events.len(), 3);
+        assert_eq!(events[0].0, EventType::Result);
+        assert_eq!(events[1].1, json!({"a": 1}));
+        assert_eq!(events[2].1["content"], "odd");
+    }
+
+    #[test]
+    fn long_texts_are_split_and_long_lines_refused() {
+        let content = "ä".repeat(300 * 1024);
+        let line = json!({"type": "text", "content": content, "of": "x"}).to_string();
+        let events = read(StreamKind::Lines, &line, 64 * 1024);
+        assert_eq!(events.len(), 3);
+        let joined: String = events.iter().map(|event| event.1["content"].as_str().unwrap()).collect();
+        assert_eq!(joined, content);
+        assert!(events.iter().all(|event| event.1["of"] == "x"));
+        let mut reader = StreamReader::new(StreamKind::Lines);
+        assert_eq!(reader.feed(&vec![b'x'; MAX_ANSWER_BYTES + 1]), Err(LineTooLong));
+    }
+
+    #[test]
+    fn a_whole_answer_is_a_result_or_a_failure() {
+        let good = whole(200, b"{\"a\":1}");
+        assert_eq!(
+            good[0].1,
+            json!({"type": "result", "statusCode": 200, "success": true, "data": {"a": 1}})
+        );
+        assert_eq!(good[1].0, EventType::Done);
+        assert_eq!(whole(204, b"")[0].1["data"], Value::Null);
+        assert_eq!(whole(200, b"text")[0].1["data"], "text");
+        let bad = whole(404, b"{\"error\":\"gone\"}");
+        assert_eq!(bad[0].1["error"], "gateway returned 404: {\"error\":\"gone\"}");
+        assert_eq!(bad.len(), 1);
+    }
+
+    proptest! {
+        #[test]
+        fn any_division_gives_the_same_events(text in "(\\PC|\n){0,200}", piece in 1_usize..20) {
+            for kind in [StreamKind::Lines, StreamKind::ServerSent] {
+                prop_assert_eq!(read(kind, &text, piece), read(kind, &text, text.len().max(1)));
+            }
+        }
+    }
+}

@@ -1,0 +1,36 @@
+//! The gateway, as the executor sees it: something that answers requests.
+
+use std::convert::Infallible;
+
+use axum::body::Body;
+use bytes::Bytes;
+use futures_util::future::BoxFuture;
+use http::{Request, Response};
+use tower::{Service, ServiceExt as _};
+
+/// Answers the requests of commands.
+pub trait Gateway: Send + Sync + 'static {
+    /// Answers one request. Dropping the future, or the body, gives the request up.
+    fn call(&self, request: Request<Bytes>) -> BoxFuture<'_, Response<Body>>;
+}
+
+/// The gateway's own service, called without a socket: a relayed request passes the same gates as
+/// a local one.
+#[derive(Debug, Clone)]
+pub struct InProcess<S>(pub S);
+
+impl<S> Gateway for InProcess<S>
+where
+    S: Service<Request<Body>, Response = Response<Body>, Error = Infallible> + Clone + Send + Sync + 'static,
+    S::Future: Send,
+{
+    fn call(&self, request: Request<Bytes>) -> BoxFuture<'_, Response<Body>> {
+        let service = self.0.clone();
+        Box::pin(async move {
+            match service.oneshot(request.map(Body::from)).await {
+                Ok(response) => response,
+                Err(never) => match never {},
+            }
+        })
+    }
+}

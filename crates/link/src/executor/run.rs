@@ -1,0 +1,216 @@
+//! One command from its start to its last event.
+
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::body::Body;
+use futures_util::{FutureExt as _, StreamExt as _};
+use http::Response;
+use loopgate_api::link::{Command, EventType, MAX_MESSAGE_BYTES, Severity};
+use loopgate_api::operation::OperationId;
+use serde_json::{Value, json};
+use tokio::time::{Instant, timeout};
+
+use super::answer::{self, Event, StreamKind, StreamReader};
+use super::memory::{MAX_REMEMBERED_BYTES, Remembered};
+use super::state::{Job, MAX_UNACKNOWLEDGED, Overflow};
+use super::{Executor, request};
+
+/// Room for the frame around an event.
+const FRAME_BYTES: usize = 4096;
+
+/// Routes whose answers may need long preparation, below `/api/gateway/`; a slash at the end
+/// stands for everything below.
+const SLOW_ROUTES: [&str; 6] = [
+    "orchestrator/loop",
+    "orchestrator/loop/kill",
+    "reviewer/review/",
+    "reviewer/review-verdict/",
+    "deploy",
+    "deploy/",
+];
+
+/// The command has its last event; nothing more is to be done for it.
+struct Ended;
+
+/// An event and its weight in bytes.
+pub(super) fn weighed(event: Event) -> (Event, usize) {
+    let bytes = weight(&event.1);
+    (event, bytes)
+}
+
+/// About the bytes that a value takes, without writing it.
+fn weight(value: &Value) -> usize {
+    match value {
+        Value::String(text) => text.len() + 2,
+        Value::Array(items) => items.iter().map(|item| weight(item) + 1).sum::<usize>() + 2,
+        Value::Object(members) => {
+            members.iter().map(|(name, value)| name.len() + weight(value) + 4).sum::<usize>() + 2
+        }
+        _ => 8,
+    }
+}
+
+/// Whether an event fits into one message. Escapes can make a text several times as long.
+fn fits(data: &Value, weight: usize) -> bool {
+    const MOST: usize = MAX_MESSAGE_BYTES - FRAME_BYTES;
+    weight <= MOST / 8 || (weight <= MOST && serde_json::to_vec(data).is_ok_and(|bytes| bytes.len() <= MOST))
+}
+
+impl Executor {
+    pub(super) async fn run(self: Arc<Self>, job: Job) {
+        let Job { command, operation, switch, .. } = job;
+        let command_id = command.command_id.clone();
+        self.trace(Severity::Info, "command.started", "Command started", &command, operation);
+        let limit = command.timeout_ms.filter(|limit| *limit > 0).map(Duration::from_millis);
+        let limited = async {
+            match limit {
+                Some(limit) => tokio::time::sleep(limit).await,
+                None => std::future::pending().await,
+            }
+        };
+        let executing = AssertUnwindSafe(self.execute(&command, operation)).catch_unwind();
+        tokio::select! {
+            biased;
+            () = switch.token.cancelled() => match switch.reason() {
+                Some(reason) => {
+                    let _ = self.emit(&command_id, answer::cancelled(reason));
+                    self.trace(Severity::Info, "command.cancelled", "Command cancelled", &command, operation);
+                }
+                None => return,
+            },
+            ended = executing => {
+                if ended.is_err() {
+                    let _ = self.emit(&command_id, answer::failure("internal error", None));
+                }
+            }
+            () = limited => {
+                let _ = self.emit(&command_id, answer::failure("command timed out", Some("timeout")));
+                self.trace(Severity::Warn, "command.timeout", "Command timed out", &command, operation);
+            }
+        }
+        self.lock().stopped(&command_id);
+        self.start_ready();
+        self.remember_end(command_id).await;
+    }
+
+    async fn execute(&self, command: &Command, operation: OperationId) {
+        // The end of the command is in its log already when this fails.
+        let _ = self.try_execute(command, operation).await;
+    }
+
+    async fn try_execute(&self, command: &Command, operation: OperationId) -> Result<(), Ended> {
+        let id = &command.command_id;
+        self.remember(id, Remembered::Started).await;
+        let running = json!({"type": "status", "status": "running", "operationId": operation});
+        self.emit(id, (EventType::Status, running))?;
+        // Both were checked before the command was accepted.
+        let method = request::method(command).ok_or(Ended)?;
+        let request = match request::build(command, method, &self.config.gateway_token) {
+            Ok(request) => request,
+            Err(error) => return self.emit(id, answer::failure(&error.to_string(), None)),
+        };
+        let wait = self.header_wait(request::path(command));
+        let Ok(response) = timeout(wait, self.config.gateway.call(request)).await else {
+            return self.give_up(command, operation);
+        };
+        match answer::stream_kind(response.headers()) {
+            Some(kind) => self.relay(id, response, kind).await?,
+            None => {
+                let status = response.status().as_u16();
+                let reading = axum::body::to_bytes(response.into_body(), answer::MAX_ANSWER_BYTES);
+                let Ok(body) = timeout(wait, reading).await else { return self.give_up(command, operation) };
+                let Ok(body) = body else { return self.emit(id, answer::too_large()) };
+                for event in answer::whole(status, &body) {
+                    self.emit(id, event)?;
+                }
+                if status >= 400 {
+                    let text = "The gateway refused a command";
+                    self.trace(Severity::Error, "command.gateway_error", text, command, operation);
+                    return Ok(());
+                }
+            }
+        }
+        self.trace(Severity::Info, "command.completed", "Command completed", command, operation);
+        Ok(())
+    }
+
+    fn header_wait(&self, path: &str) -> Duration {
+        let rest = path.strip_prefix(loopgate_api::operation::GATEWAY_PREFIX).unwrap_or_default();
+        let slow = SLOW_ROUTES
+            .iter()
+            .any(|route| if route.ends_with('/') { rest.starts_with(route) } else { rest == *route });
+        if slow { self.config.timing.long_header_wait } else { self.config.timing.header_wait }
+    }
+
+    fn give_up(&self, command: &Command, operation: OperationId) -> Result<(), Ended> {
+        let text = "The gateway did not answer in time";
+        self.trace(Severity::Error, "command.gateway_error", text, command, operation);
+        let failure = answer::failure("gateway response timeout", Some("gateway_timeout"));
+        self.emit(&command.command_id, failure)
+    }
+
+    /// Hands a stream on, line by line.
+    async fn relay(&self, id: &str, response: Response<Body>, kind: StreamKind) -> Result<(), Ended> {
+        let mut reader = StreamReader::new(kind);
+        let mut body = response.into_body().into_data_stream();
+        while let Some(bytes) = body.next().await {
+            let Ok(bytes) = bytes else {
+                return self.emit(id, answer::failure("the gateway's stream broke off", None));
+            };
+            let Ok(events) = reader.feed(&bytes) else { return self.emit(id, answer::too_large()) };
+            for event in events {
+                self.emit(id, event)?;
+            }
+        }
+        for event in reader.finish() {
+            self.emit(id, event)?;
+        }
+        self.emit(id, answer::done())
+    }
+
+    /// Adds an event to the command's log. What cannot be kept or sent ends the command instead.
+    fn emit(&self, id: &str, event: Event) -> Result<(), Ended> {
+        let (mut event, mut bytes) = weighed(event);
+        if !fits(&event.1, bytes) {
+            (event, bytes) = weighed(answer::too_large());
+        }
+        let mut state = self.lock();
+        let Some(admitted) = state.admits(id, bytes) else { return Err(Ended) };
+        let ends = event.0.is_terminal(&event.1);
+        if let (Err(overflow), false) = (admitted, ends) {
+            (event, bytes) = weighed(answer::failure(&overflow.to_string(), Some("buffer_overflow")));
+        }
+        let ends = event.0.is_terminal(&event.1);
+        state.push(id, event, bytes, Instant::now());
+        drop(state);
+        self.wake.notify_one();
+        if ends { Err(Ended) } else { Ok(()) }
+    }
+
+    async fn remember(&self, id: &str, what: Remembered) {
+        let writing = self.config.memory.remember(id.to_owned(), what);
+        match timeout(self.config.timing.memory, writing).await {
+            Ok(Ok(())) => {}
+            Ok(Err(error)) => tracing::warn!(id, %error, "a command could not be remembered"),
+            Err(_) => tracing::warn!(id, "a command could not be remembered in time"),
+        }
+    }
+
+    pub(super) async fn remember_end(self: Arc<Self>, id: String) {
+        let events = self.lock().last_words(&id, MAX_REMEMBERED_BYTES);
+        self.remember(&id, Remembered::Finished { events }).await;
+    }
+}
+
+impl std::fmt::Display for Overflow {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Events => {
+                write!(f, "command event buffer exceeded {MAX_UNACKNOWLEDGED} unacknowledged events")
+            }
+            Self::Bytes => f.write_str("command event buffer exceeded its unacknowledged bytes"),
+        }
+    }
+}

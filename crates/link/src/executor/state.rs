@@ -1,0 +1,419 @@
+//! What the executor knows: commands that wait, run or ended, and what is to be sent.
+//!
+//! Pure bookkeeping under one lock; nothing here waits.
+
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
+use std::sync::{Arc, OnceLock};
+
+use loopgate_api::link::{Command, CommandEvent, Presence, PresenceState, Telemetry};
+use loopgate_api::operation::OperationId;
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+use super::Timing;
+use super::replay::EventLog;
+
+/// Commands that run at once.
+pub const MAX_IN_FLIGHT: usize = 2;
+/// Commands that wait.
+pub(super) const MAX_QUEUED: usize = 500;
+/// Events of one command that are not acknowledged.
+pub(super) const MAX_UNACKNOWLEDGED: u64 = 10_000;
+/// Bytes of one command's events that are kept.
+const MAX_COMMAND_BYTES: usize = 64 * 1024 * 1024;
+/// Bytes of every command's events that are kept.
+const MAX_TOTAL_BYTES: usize = 256 * 1024 * 1024;
+/// Ended commands that are kept for replay.
+const MAX_ENDED: usize = 200;
+/// Times that a command's events are sent again on one connection without any progress.
+const MAX_REPLAYS: u8 = 3;
+/// Largest sequence that a server can mean: what every reader of JSON keeps exact.
+const MAX_SEQUENCE: u64 = 1 << 53;
+/// Telemetry and presence that wait for the wire; the oldest go first.
+const MAX_REPORTS: usize = 256;
+
+/// Numbers of commands that run and that wait.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct QueueStats {
+    /// Commands that run.
+    pub active_commands: u32,
+    /// Commands that wait.
+    pub queue_depth: u32,
+}
+
+/// What the executor has for the wire.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Report {
+    Event(CommandEvent),
+    Presence(Presence),
+    Telemetry(Box<Telemetry>),
+}
+
+/// A command that may run.
+pub(super) struct Job {
+    pub(super) command: Command,
+    pub(super) operation: OperationId,
+    pub(super) lock: Option<String>,
+    pub(super) switch: Arc<Switch>,
+}
+
+/// Ends a running command.
+#[derive(Default)]
+pub(super) struct Switch {
+    reason: OnceLock<String>,
+    pub(super) token: CancellationToken,
+}
+
+impl Switch {
+    fn pull(&self, reason: &str) {
+        let _ = self.reason.set(reason.to_owned());
+        self.token.cancel();
+    }
+
+    /// Why the command was ended; none when the program ends.
+    pub(super) fn reason(&self) -> Option<&str> {
+        self.reason.get().map(String::as_str)
+    }
+}
+
+struct Running {
+    lock: Option<String>,
+    switch: Arc<Switch>,
+}
+
+struct Tracked {
+    log: EventLog,
+    ended: Option<Instant>,
+    /// Since when an acknowledgement is awaited.
+    waiting_since: Option<Instant>,
+    replays: u8,
+    /// It is in the list of commands with something to send.
+    listed: bool,
+}
+
+/// Why an event was not taken: nothing may follow for its command.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Overflow {
+    Events,
+    Bytes,
+}
+
+#[derive(Default)]
+pub(super) struct State {
+    pub(super) online: bool,
+    pub(super) paused: bool,
+    /// The program ends: nothing starts any more.
+    stopping: bool,
+    queue: VecDeque<Job>,
+    running: HashMap<String, Running>,
+    commands: HashMap<String, Tracked>,
+    /// Ended commands, the earliest first.
+    ended: VecDeque<String>,
+    /// Last sequences that the server has of commands from an earlier life of this program.
+    seeds: BTreeMap<String, u64>,
+    /// Commands with something to send, in turn.
+    ready: VecDeque<String>,
+    presence: VecDeque<Presence>,
+    telemetry: VecDeque<Telemetry>,
+    bytes: usize,
+    stats: QueueStats,
+}
+
+impl State {
+    // Commands
+
+    pub(super) fn is_known(&self, command_id: &str) -> bool {
+        self.commands.contains_key(command_id)
+    }
+
+    pub(super) fn queue_is_full(&self) -> bool {
+        self.queue.len() >= MAX_QUEUED
+    }
+
+    /// The last sequence that the server named for a command that is unknown here.
+    pub(super) fn seed(&self, command_id: &str) -> u64 {
+        self.seeds.get(command_id).copied().unwrap_or(0)
+    }
+
+    /// Begins to keep the events of a command.
+    pub(super) fn track(&mut self, command_id: &str) {
+        let log = EventLog::after(command_id, self.seed(command_id));
+        let tracked = Tracked { log, ended: None, waiting_since: None, replays: 0, listed: false };
+        self.commands.insert(command_id.to_owned(), tracked);
+    }
+
+    pub(super) fn enqueue(&mut self, job: Job) {
+        self.track(&job.command.command_id);
+        self.queue.push_back(job);
+    }
+
+    /// The next command that may start, marked as running.
+    pub(super) fn start_next(&mut self) -> Option<Job> {
+        if !self.online || self.stopping || self.running.len() >= MAX_IN_FLIGHT {
+            return None;
+        }
+        let held: HashSet<&str> =
+            self.running.values().filter_map(|running| running.lock.as_deref()).collect();
+        let free = |job: &Job| job.lock.as_deref().is_none_or(|lock| !held.contains(lock));
+        let index = self.queue.iter().position(free)?;
+        let job = self.queue.remove(index)?;
+        let running = Running { lock: job.lock.clone(), switch: Arc::clone(&job.switch) };
+        self.running.insert(job.command.command_id.clone(), running);
+        Some(job)
+    }
+
+    pub(super) fn stopped(&mut self, command_id: &str) {
+        self.running.remove(command_id);
+    }
+
+    /// Takes a command out of the queue.
+    pub(super) fn unqueue(&mut self, command_id: &str) -> Option<Job> {
+        let index = self.queue.iter().position(|job| job.command.command_id == command_id)?;
+        self.queue.remove(index)
+    }
+
+    /// Ends a running command.
+    pub(super) fn pull_switch(&self, command_id: &str, reason: &str) {
+        if let Some(running) = self.running.get(command_id) {
+            running.switch.pull(reason);
+        }
+    }
+
+    /// Ends every running command without a word, and forgets those that wait.
+    pub(super) fn abandon(&mut self) {
+        self.stopping = true;
+        self.queue.clear();
+        for running in self.running.values() {
+            running.switch.token.cancel();
+        }
+    }
+
+    // Events
+
+    /// Whether a command takes events, and whether this one fits.
+    pub(super) fn admits(&self, command_id: &str, bytes: usize) -> Option<Result<(), Overflow>> {
+        let log = &self.commands.get(command_id).filter(|tracked| !tracked.log.ended())?.log;
+        Some(if log.unacknowledged() >= MAX_UNACKNOWLEDGED {
+            Err(Overflow::Events)
+        } else if log.bytes() + bytes > MAX_COMMAND_BYTES || self.bytes + bytes > MAX_TOTAL_BYTES {
+            Err(Overflow::Bytes)
+        } else {
+            Ok(())
+        })
+    }
+
+    pub(super) fn push(&mut self, command_id: &str, event: super::answer::Event, bytes: usize, now: Instant) {
+        let Some(tracked) = self.commands.get_mut(command_id) else { return };
+        if tracked.log.ended() {
+            return;
+        }
+        tracked.log.push(event.0, event.1, bytes);
+        self.bytes += bytes;
+        if tracked.log.ended() {
+            tracked.ended = Some(now);
+            self.ended.push_back(command_id.to_owned());
+        }
+        self.list(command_id);
+    }
+
+    /// What is worth remembering of an ended command.
+    pub(super) fn last_words(&self, command_id: &str, max_bytes: usize) -> Vec<CommandEvent> {
+        let Some(tracked) = self.commands.get(command_id) else { return Vec::new() };
+        if tracked.log.bytes() <= max_bytes {
+            tracked.log.unsettled().cloned().collect()
+        } else {
+            tracked.log.unsettled().last().cloned().into_iter().collect()
+        }
+    }
+
+    /// Everything that is kept of an ended command goes out once more.
+    pub(super) fn repeat_if_ended(&mut self, command_id: &str) {
+        if let Some(tracked) = self.commands.get_mut(command_id)
+            && tracked.log.ended()
+        {
+            tracked.log.send_all_again();
+            tracked.replays = 0;
+            self.list(command_id);
+        }
+    }
+
+    fn list(&mut self, command_id: &str) {
+        if let Some(tracked) = self.commands.get_mut(command_id)
+            && tracked.log.has_unsent()
+            && !tracked.listed
+        {
+            tracked.listed = true;
+            self.ready.push_back(command_id.to_owned());
+        }
+    }
+
+    // The connection
+
+    /// A hello was acknowledged: a first time on a connection, or again because of a gap.
+    pub(super) fn resume(&mut self, resume: &BTreeMap<String, u64>) {
+        let resume: BTreeMap<&String, &u64> =
+            resume.iter().filter(|(_, last)| **last <= MAX_SEQUENCE).collect();
+        let first = !std::mem::replace(&mut self.online, true);
+        for (command_id, last) in &resume {
+            if !self.commands.contains_key(*command_id) {
+                self.seeds.insert((*command_id).clone(), **last);
+            }
+        }
+        let mut listed = Vec::new();
+        for (command_id, tracked) in &mut self.commands {
+            let before = tracked.log.bytes();
+            match resume.get(command_id) {
+                Some(last) if first => tracked.log.reconnect(**last),
+                Some(last) => tracked.log.resume(**last),
+                // The server has the end of it, or has given it up.
+                None if first && tracked.log.ended() => {
+                    tracked.log.acknowledge(tracked.log.last());
+                }
+                None if first => tracked.log.send_again(),
+                None => continue,
+            }
+            self.bytes -= before - tracked.log.bytes();
+            tracked.waiting_since = None;
+            tracked.replays = if first { 0 } else { tracked.replays };
+            listed.push(command_id.clone());
+        }
+        for command_id in listed {
+            self.list(&command_id);
+        }
+        if first {
+            self.presence.push_back(self.presence_now());
+        }
+    }
+
+    /// The connection is gone, and what was to be said on it alone.
+    pub(super) fn disconnect(&mut self) {
+        self.online = false;
+        self.seeds.clear();
+        self.presence.clear();
+        self.telemetry.clear();
+        self.ready.clear();
+        for tracked in self.commands.values_mut() {
+            tracked.listed = false;
+            tracked.waiting_since = None;
+        }
+    }
+
+    pub(super) fn acknowledge(&mut self, command_id: &str, sequence: u64, now: Instant) {
+        let Some(tracked) = self.commands.get_mut(command_id) else { return };
+        let before = tracked.log.bytes();
+        if tracked.log.acknowledge(sequence) {
+            self.bytes -= before - tracked.log.bytes();
+            tracked.replays = 0;
+            tracked.waiting_since = tracked.log.awaits_ack().then_some(now);
+        }
+    }
+
+    /// The next thing for the wire.
+    pub(super) fn next_report(&mut self, now: Instant) -> Option<Report> {
+        if !self.online {
+            return None;
+        }
+        if let Some(presence) = self.presence.pop_front() {
+            return Some(Report::Presence(presence));
+        }
+        while let Some(command_id) = self.ready.pop_front() {
+            let Some(tracked) = self.commands.get_mut(&command_id) else { continue };
+            tracked.listed = false;
+            let Some(event) = tracked.log.take() else { continue };
+            tracked.waiting_since.get_or_insert(now);
+            self.list(&command_id);
+            return Some(Report::Event(event));
+        }
+        self.telemetry.pop_front().map(|telemetry| Report::Telemetry(Box::new(telemetry)))
+    }
+
+    /// When the first acknowledgement is overdue.
+    pub(super) fn overdue_at(&self, timing: &Timing) -> Option<Instant> {
+        let since = |tracked: &Tracked| tracked.waiting_since.filter(|_| tracked.replays < MAX_REPLAYS);
+        self.commands.values().filter_map(since).min().map(|since| since + timing.ack_progress)
+    }
+
+    /// Sends again what was not acknowledged in time.
+    pub(super) fn replay_overdue(&mut self, now: Instant, timing: &Timing) {
+        let mut overdue = Vec::new();
+        for (command_id, tracked) in &mut self.commands {
+            let waited = tracked.waiting_since.is_some_and(|since| now >= since + timing.ack_progress);
+            if waited && tracked.replays < MAX_REPLAYS {
+                tracked.replays += 1;
+                tracked.waiting_since = None;
+                tracked.log.send_again();
+                overdue.push(command_id.clone());
+            }
+        }
+        for command_id in overdue {
+            tracing::info!(command_id, "no acknowledgement came; its events are sent again");
+            self.list(&command_id);
+        }
+    }
+
+    // Presence, telemetry, retention
+
+    /// Notes a change of the counters; says whether there was one.
+    pub(super) fn note_stats(&mut self) -> Option<QueueStats> {
+        let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
+        let stats =
+            QueueStats { active_commands: count(self.running.len()), queue_depth: count(self.queue.len()) };
+        if stats == self.stats {
+            return None;
+        }
+        self.stats = stats;
+        self.announce();
+        Some(stats)
+    }
+
+    /// Tells the server how this desktop feels, when there is a server.
+    pub(super) fn announce(&mut self) {
+        if self.online {
+            if self.presence.len() >= MAX_REPORTS {
+                self.presence.pop_front();
+            }
+            self.presence.push_back(self.presence_now());
+        }
+    }
+
+    fn presence_now(&self) -> Presence {
+        Presence {
+            state: if self.paused { PresenceState::Degraded } else { PresenceState::Online },
+            error: self.paused.then(|| super::PAUSED.to_owned()),
+            active_commands: Some(self.stats.active_commands),
+            queue_depth: Some(self.stats.queue_depth),
+        }
+    }
+
+    pub(super) fn telemetry(&mut self, telemetry: Telemetry) {
+        if self.online && self.telemetry.len() < MAX_REPORTS {
+            self.telemetry.push_back(telemetry);
+        }
+    }
+
+    /// Forgets ended commands that are old or too many. What the server may still want is kept
+    /// longer, and goes last.
+    pub(super) fn prune(&mut self, now: Instant, timing: &Timing) {
+        let commands = &self.commands;
+        let keep = |command_id: &String| {
+            commands.get(command_id).is_some_and(|tracked| {
+                let limit =
+                    if tracked.log.settled() { timing.settled_retention } else { timing.unsettled_retention };
+                tracked.ended.is_none_or(|ended| now.duration_since(ended) < limit)
+            })
+        };
+        let (mut kept, mut dropped): (Vec<String>, Vec<String>) = self.ended.drain(..).partition(keep);
+        let excess = kept.len().saturating_sub(MAX_ENDED);
+        if excess > 0 {
+            // A stable sort: settled ones first, each kind from the earliest to the latest.
+            kept.sort_by_key(|command_id| commands.get(command_id).is_some_and(|t| !t.log.settled()));
+            dropped.extend(kept.drain(..excess));
+        }
+        self.ended = kept.into();
+        for command_id in dropped {
+            if let Some(tracked) = self.commands.remove(&command_id) {
+                self.bytes -= tracked.log.bytes();
+            }
+        }
+    }
+}

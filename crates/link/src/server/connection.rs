@@ -1,0 +1,468 @@
+//! One connection of a desktop, from the upgrade to the close.
+//!
+//! Reading and writing run beside each other in one task; whatever one of them awaits is dropped
+//! when the connection ends, so nothing of a superseded connection has an effect any more.
+
+use std::collections::BTreeMap;
+use std::pin::pin;
+use std::sync::Arc;
+
+use axum::extract::ws::{CloseFrame, Message, WebSocket};
+use futures_util::StreamExt as _;
+use futures_util::stream::SplitStream;
+use loopgate_api::link::{
+    Accepted, Analytics, CommandAck, CommandEvent, CommandEventAck, Frame, Hello, HelloAck, HelloNack,
+    MAX_MESSAGE_BYTES, NackReason, Presence, ServerCapabilities, TelemetryRejected, close, event,
+};
+use loopgate_api::time::now_iso;
+use tokio::time::{Instant, sleep_until, timeout, timeout_at};
+use tokio_tungstenite::tungstenite;
+use uuid::Uuid;
+
+use super::lanes::Lanes;
+use super::switchboard::{Ending, Line};
+use super::{Host, Identity, Ingested, Outstanding, Session, Switchboard, telemetry};
+use crate::outbox::{Closing, Outbox, Outgoing};
+
+/// Frames that wait for the handshake; more are dropped.
+const MAX_EARLY_FRAMES: usize = 100;
+
+/// How a conversation came to its end.
+enum End {
+    /// The socket is gone.
+    Lost,
+    /// We close it. With the flag, what is queued does not leave any more.
+    Close(Closing, bool),
+}
+
+impl End {
+    fn close(code: u16, reason: &str) -> Self {
+        Self::Close(Closing::new(code, reason), false)
+    }
+}
+
+/// What the socket brought.
+enum Incoming {
+    Frame(Frame, usize),
+    Pong,
+    Nothing,
+}
+
+/// Work of one connection that keeps its order.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+enum Lane {
+    Command(String),
+    Presence,
+    Telemetry,
+    Analytics,
+    Handshake,
+}
+
+pub(super) async fn serve<H: Host>(
+    switchboard: &Switchboard<H>,
+    socket: WebSocket,
+    identity: Identity,
+    session_id: Uuid,
+    ending: Arc<Ending>,
+) {
+    let (sink, mut stream) = socket.split();
+    let connection =
+        Connection { switchboard, identity, session_id, ending, outbox: Arc::new(Outbox::holding()) };
+    let outbox = Arc::clone(&connection.outbox);
+    let mut writer = pin!(outbox.write_to(sink, message));
+    let mut session = None;
+    let end = tokio::select! {
+        end = connection.converse(&mut stream, &mut session) => end,
+        closing = connection.ending.wanted() => {
+            // A full queue would never get to the close.
+            let at_once = closing.code == close::TRY_AGAIN_LATER;
+            End::Close(closing, at_once)
+        }
+        () = &mut writer => End::Lost,
+    };
+    if let End::Close(closing, at_once) = end {
+        tracing::info!(code = closing.code, reason = closing.reason, %session_id, "closing a desktop's connection");
+        outbox.close(closing, at_once);
+        let last_words = async { tokio::join!(writer, drain(&mut stream)) };
+        let _ = timeout(switchboard.timing.close, last_words).await;
+    }
+    if let Some(session) = session {
+        switchboard.disconnect(&session).await;
+    }
+}
+
+fn message(outgoing: Outgoing) -> Message {
+    match outgoing {
+        Outgoing::Text(text) => Message::Text(text.into()),
+        Outgoing::Ping => Message::Ping(Vec::new().into()),
+        Outgoing::Close(closing) => {
+            Message::Close(Some(CloseFrame { code: closing.code, reason: closing.reason.into() }))
+        }
+    }
+}
+
+/// Reads to the end, so that the other side is not cut off before it has read our close.
+async fn drain(stream: &mut SplitStream<WebSocket>) {
+    while let Some(Ok(_)) = stream.next().await {}
+}
+
+struct Connection<'a, H> {
+    switchboard: &'a Switchboard<H>,
+    identity: Identity,
+    session_id: Uuid,
+    ending: Arc<Ending>,
+    outbox: Arc<Outbox>,
+}
+
+impl<H: Host> Connection<'_, H> {
+    async fn converse(&self, stream: &mut SplitStream<WebSocket>, registered: &mut Option<Session>) -> End {
+        match self.handshake(stream, registered).await {
+            Ok((session, capabilities, early)) => self.talk(stream, session, capabilities, early).await,
+            Err(end) => end,
+        }
+    }
+
+    /// Waits for the hello and answers it. Frames that came before it are handed on.
+    async fn handshake(
+        &self,
+        stream: &mut SplitStream<WebSocket>,
+        registered: &mut Option<Session>,
+    ) -> Result<(Session, ServerCapabilities, Vec<(Frame, usize)>), End> {
+        let deadline = Instant::now() + self.switchboard.timing.hello;
+        let mut early = Vec::new();
+        let hello = loop {
+            let incoming = timeout_at(deadline, read(stream))
+                .await
+                .map_err(|_| End::close(close::NO_HELLO, "no hello"))??;
+            let Incoming::Frame(frame, bytes) = incoming else { continue };
+            if frame.event == event::HELLO {
+                break frame;
+            }
+            if early.len() < MAX_EARLY_FRAMES {
+                early.push((frame, bytes));
+            }
+        };
+        let refused = |nack: HelloNack| {
+            for (frame, _) in &early {
+                self.acknowledge(frame, &Accepted::no("validation_failed"));
+            }
+            self.refuse(&nack)
+        };
+        let hello = Hello::parse(&hello.data).map_err(|error| HelloNack {
+            reason: NackReason::InvalidHello,
+            message: Some(error.to_string()),
+        });
+        let (session, capabilities) = match hello {
+            Ok(hello) => self.register(hello).await.map_err(&refused)?,
+            Err(nack) => return Err(refused(nack)),
+        };
+        *registered = Some(session);
+        let line = Line { session, outbox: Arc::clone(&self.outbox), ending: Arc::clone(&self.ending) };
+        self.switchboard.connect(line).await;
+        // Whatever the end of a former connection stored, the target is online now.
+        let online =
+            timeout(self.switchboard.timing.registration_step, self.switchboard.host.touch(&session));
+        if online.await.is_err() {
+            return Err(refused(NackReason::OnlineStateUpdateFailed.into()));
+        }
+        let outstanding = self.outstanding(&session).await.map_err(&refused)?;
+        self.welcome(&session, capabilities, &outstanding).await;
+        self.outbox.release();
+        Ok((session, capabilities, early))
+    }
+
+    async fn register(&self, hello: Hello) -> Result<(Session, ServerCapabilities), HelloNack> {
+        let failed = if hello.compute_target_id.is_some() {
+            NackReason::ComputeTargetUpdateFailed
+        } else {
+            NackReason::ComputeTargetRegisterFailed
+        };
+        let host = &self.switchboard.host;
+        let step = self.switchboard.timing.registration_step;
+        let registration = timeout(step, host.register(&self.identity, self.session_id, hello))
+            .await
+            .map_err(|_| HelloNack::from(failed))??;
+        let session = Session {
+            target_id: registration.target_id,
+            session_id: self.session_id,
+            identity: self.identity,
+        };
+        Ok((session, registration.server_capabilities))
+    }
+
+    async fn outstanding(&self, session: &Session) -> Result<Outstanding, HelloNack> {
+        timeout(self.switchboard.timing.registration_step, self.switchboard.host.outstanding(session))
+            .await
+            .map_err(|_| HelloNack::from(NackReason::PendingCommandsLookupFailed))?
+    }
+
+    /// Sends the acknowledgement of a hello, then what is outstanding, as fast as it is taken.
+    async fn welcome(&self, session: &Session, capabilities: ServerCapabilities, outstanding: &Outstanding) {
+        self.acknowledge_hello(session, capabilities, outstanding.resume_from_sequence.clone());
+        for command in &outstanding.pending {
+            let frame = Frame::event(event::COMMAND, command);
+            let text = frame.to_text();
+            let bytes = text.len();
+            if bytes > MAX_MESSAGE_BYTES {
+                tracing::warn!(
+                    command_id = command.command_id,
+                    bytes,
+                    "a command is too large for the connection"
+                );
+                continue;
+            }
+            if timeout(self.switchboard.timing.pong, self.outbox.room_for(bytes)).await.is_err() {
+                return self.ending.end(close::TRY_AGAIN_LATER, "too far behind");
+            }
+            self.push_text(text);
+        }
+    }
+
+    fn acknowledge_hello(
+        &self,
+        session: &Session,
+        capabilities: ServerCapabilities,
+        resume: BTreeMap<String, u64>,
+    ) {
+        let ack = HelloAck {
+            compute_target_id: session.target_id,
+            session_id: Some(session.session_id),
+            server_time: now_iso(),
+            server_capabilities: capabilities,
+            resume_from_sequence: resume,
+        };
+        self.push(&Frame::event(event::HELLO_ACK, &ack));
+    }
+
+    fn refuse(&self, nack: &HelloNack) -> End {
+        self.push(&Frame::event(event::HELLO_NACK, nack));
+        End::close(nack.reason.close_code(), nack.reason.as_str())
+    }
+
+    /// The life of a registered connection.
+    async fn talk(
+        &self,
+        stream: &mut SplitStream<WebSocket>,
+        session: Session,
+        capabilities: ServerCapabilities,
+        early: Vec<(Frame, usize)>,
+    ) -> End {
+        let timing = self.switchboard.timing;
+        let known = Known { connection: self, session, capabilities };
+        let mut rate = telemetry::Rate::new();
+        let mut lanes = Lanes::new();
+        for (frame, bytes) in early {
+            known.handle(frame, bytes, &mut lanes, &mut rate);
+        }
+        let mut next_ping = Instant::now() + timing.ping;
+        let mut next_touch = Instant::now() + timing.touch;
+        let mut pong_due: Option<Instant> = None;
+        loop {
+            tokio::select! {
+                // In this order a deadline never fires while its answer lies unread.
+                biased;
+                () = lanes.step() => {}
+                () = sleep_until(next_ping) => {
+                    self.outbox.ping();
+                    next_ping += timing.ping;
+                    pong_due.get_or_insert(Instant::now() + timing.pong);
+                }
+                () = sleep_until(next_touch) => {
+                    next_touch += timing.touch;
+                    known.touch(&mut lanes);
+                }
+                incoming = read(stream), if lanes.has_room() => match incoming {
+                    Ok(Incoming::Frame(frame, bytes)) => known.handle(frame, bytes, &mut lanes, &mut rate),
+                    Ok(Incoming::Pong) => pong_due = None,
+                    Ok(Incoming::Nothing) => {}
+                    Err(end) => return end,
+                },
+                () = sleep_until(pong_due.unwrap_or(next_ping)), if pong_due.is_some() && lanes.has_room() => {
+                    tracing::info!(target_id = %session.target_id, "a desktop stopped answering");
+                    return End::Lost;
+                }
+            }
+        }
+    }
+
+    fn acknowledge(&self, frame: &Frame, result: &Accepted) {
+        if let Some(id) = &frame.id {
+            self.push(&Frame::acknowledging(&frame.event, id, result));
+        }
+    }
+
+    fn push(&self, frame: &Frame) {
+        self.push_text(frame.to_text());
+    }
+
+    fn push_text(&self, text: String) {
+        if self.outbox.push_text(text, true).is_err() {
+            self.ending.end(close::TRY_AGAIN_LATER, "too far behind");
+        }
+    }
+}
+
+/// A registered connection.
+struct Known<'a, H> {
+    connection: &'a Connection<'a, H>,
+    session: Session,
+    capabilities: ServerCapabilities,
+}
+
+impl<'a, H: Host> Known<'a, H> {
+    fn handle<'k>(
+        &'k self,
+        frame: Frame,
+        bytes: usize,
+        lanes: &mut Lanes<'k, Lane>,
+        rate: &mut telemetry::Rate,
+    ) {
+        match frame.event.as_str() {
+            event::COMMAND_EVENT => {
+                let Ok(command_event) = frame.payload::<CommandEvent>() else { return };
+                if command_event.sequence > 0 {
+                    let lane = Lane::Command(command_event.command_id.clone());
+                    lanes.push(lane, bytes, async move { self.command_event(command_event).await });
+                }
+            }
+            event::COMMAND_ACK => {
+                let Ok(ack) = frame.payload::<CommandAck>() else { return };
+                let lane = Lane::Command(ack.command_id.clone());
+                lanes.push(lane, bytes, async move {
+                    self.limited(self.host().command_ack(&self.session, ack)).await;
+                });
+            }
+            event::PRESENCE => {
+                let Ok(presence) = frame.payload::<Presence>() else { return };
+                lanes.push(Lane::Presence, bytes, async move {
+                    self.limited(self.host().presence(&self.session, presence)).await;
+                });
+            }
+            event::TELEMETRY => self.telemetry(&frame, bytes, lanes, rate),
+            event::ANALYTICS => match frame.payload::<Analytics>() {
+                Ok(analytics) => {
+                    lanes.push(
+                        Lane::Analytics,
+                        bytes,
+                        async move { self.analytics(&frame, analytics).await },
+                    );
+                }
+                Err(_) => self.connection.acknowledge(&frame, &Accepted::no("validation_failed")),
+            },
+            event::AGENT_SESSIONS => {
+                self.connection.acknowledge(&frame, &Accepted::no("feature_disabled"));
+            }
+            // A desktop that missed our answer says hello again.
+            event::HELLO => {
+                lanes.push(Lane::Handshake, bytes, async move { self.repeat_welcome().await });
+            }
+            _ if frame.ack.is_some() => {}
+            _ => self.connection.acknowledge(&frame, &Accepted::no("unknown_event")),
+        }
+    }
+
+    const fn host(&self) -> &'a H {
+        &self.connection.switchboard.host
+    }
+
+    async fn limited(&self, call: impl Future<Output = ()>) {
+        if timeout(self.connection.switchboard.timing.host_call, call).await.is_err() {
+            tracing::warn!(target_id = %self.session.target_id, "a report of a desktop could not be stored in time");
+        }
+    }
+
+    async fn command_event(&self, command_event: CommandEvent) {
+        let command_id = command_event.command_id.clone();
+        let sequence = command_event.sequence;
+        let ingesting = self.host().command_event(&self.session, command_event);
+        // Without an acknowledgement the desktop sends the event again.
+        let Ok(ingested) = timeout(self.connection.switchboard.timing.host_call, ingesting).await else {
+            tracing::warn!(command_id, sequence, "a command event could not be stored in time");
+            return;
+        };
+        match ingested {
+            Ingested::Stored | Ingested::Duplicate => {
+                let ack = CommandEventAck { command_id, sequence };
+                self.connection.push(&Frame::event(event::COMMAND_EVENT_ACK, &ack));
+            }
+            Ingested::Gap(last) => {
+                let resume = [(command_id, last)].into();
+                self.connection.acknowledge_hello(&self.session, self.capabilities, resume);
+            }
+            Ingested::Ignored => {}
+        }
+    }
+
+    async fn repeat_welcome(&self) {
+        match self.connection.outstanding(&self.session).await {
+            Ok(outstanding) => {
+                self.connection.welcome(&self.session, self.capabilities, &outstanding).await;
+            }
+            Err(nack) => tracing::warn!(reason = %nack.reason, "a repeated hello could not be answered"),
+        }
+    }
+
+    async fn analytics(&self, frame: &Frame, analytics: Analytics) {
+        let taking = self.host().analytics(&self.session, analytics);
+        if let Ok(result) = timeout(self.connection.switchboard.timing.host_call, taking).await {
+            self.connection.acknowledge(frame, &result);
+        }
+    }
+
+    fn telemetry<'k>(
+        &'k self,
+        frame: &Frame,
+        bytes: usize,
+        lanes: &mut Lanes<'k, Lane>,
+        rate: &mut telemetry::Rate,
+    ) {
+        let category = frame.data.get("category").and_then(serde_json::Value::as_str).unwrap_or_default();
+        let Some(dropped) = rate.admit(category, Instant::now()) else { return };
+        if dropped > 0 {
+            tracing::warn!(target_id = %self.session.target_id, dropped, "telemetry above its rate was dropped");
+        }
+        match telemetry::read(&frame.data, self.session.target_id) {
+            Ok(telemetry) => lanes.push(Lane::Telemetry, bytes, async move {
+                self.limited(self.host().telemetry(&self.session, telemetry)).await;
+            }),
+            Err(issues) => {
+                let rejected =
+                    Frame::event(event::TELEMETRY_VALIDATION_FAILED, &TelemetryRejected { issues });
+                self.connection.push(&rejected);
+            }
+        }
+    }
+
+    fn touch<'k>(&'k self, lanes: &mut Lanes<'k, Lane>) {
+        lanes.push(Lane::Presence, 0, async move {
+            self.limited(self.host().touch(&self.session)).await;
+        });
+    }
+}
+
+/// Reads one message and applies the rules that every frame is under.
+async fn read(stream: &mut SplitStream<WebSocket>) -> Result<Incoming, End> {
+    match stream.next().await {
+        Some(Ok(Message::Text(text))) if text.len() > MAX_MESSAGE_BYTES => {
+            Err(End::close(close::TOO_BIG, "message above 10 MiB"))
+        }
+        Some(Ok(Message::Text(text))) => match Frame::parse(&text) {
+            Ok(frame) => Ok(Incoming::Frame(frame, text.len())),
+            Err(_) => Err(End::close(close::MALFORMED, "not a frame")),
+        },
+        Some(Ok(Message::Binary(_))) => Err(End::close(close::UNSUPPORTED, "binary frame")),
+        Some(Ok(Message::Pong(_))) => Ok(Incoming::Pong),
+        Some(Ok(Message::Ping(_))) => Ok(Incoming::Nothing),
+        Some(Ok(Message::Close(_))) | None => Err(End::Lost),
+        Some(Err(error)) => Err(unreadable(error)),
+    }
+}
+
+fn unreadable(error: axum::Error) -> End {
+    match error.into_inner().downcast_ref::<tungstenite::Error>() {
+        Some(tungstenite::Error::Utf8(_)) => End::close(close::INVALID_TEXT, "text is not UTF-8"),
+        Some(tungstenite::Error::Capacity(_)) => End::close(close::TOO_BIG, "message above 10 MiB"),
+        Some(tungstenite::Error::Protocol(_)) => End::close(close::PROTOCOL, "protocol violation"),
+        _ => End::Lost,
+    }
+}

@@ -1,0 +1,139 @@
+//! What the switchboard needs from the control plane.
+
+use std::collections::BTreeMap;
+use std::future::Future;
+
+use loopgate_api::link::{
+    Accepted, Analytics, Command, CommandAck, CommandEvent, Hello, HelloNack, Presence, ServerCapabilities,
+    Telemetry,
+};
+use uuid::Uuid;
+
+/// Who opened a connection: the owner of its key. The key itself is not kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Identity {
+    /// Owner of the key.
+    pub user_id: Uuid,
+    /// The key's organization.
+    pub organization_id: Uuid,
+    /// The key.
+    pub key_id: Uuid,
+}
+
+/// A registered connection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Session {
+    /// The desktop's target.
+    pub target_id: Uuid,
+    /// This connection.
+    pub session_id: Uuid,
+    /// Who opened it.
+    pub identity: Identity,
+}
+
+/// A hello that was taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Registration {
+    /// The desktop's target, now online.
+    pub target_id: Uuid,
+    /// What the control plane offers on this connection.
+    pub server_capabilities: ServerCapabilities,
+}
+
+/// What a target has yet to finish.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Outstanding {
+    /// Every command that is not terminal → last sequence that is stored, 0 when there is none.
+    pub resume_from_sequence: BTreeMap<String, u64>,
+    /// The same commands, oldest first.
+    pub pending: Vec<Command>,
+}
+
+/// What became of a command event.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ingested {
+    /// It is stored; it is acknowledged.
+    Stored,
+    /// It was stored before; it is acknowledged and has no effect.
+    Duplicate,
+    /// Events before it are missing; the desktop is told the last sequence that is stored.
+    Gap(u64),
+    /// Its command is unknown or belongs to another target; there is no acknowledgement.
+    Ignored,
+}
+
+/// Where an event belongs, given the last sequence that is stored for its command.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Placement {
+    /// It is the next one.
+    Next,
+    /// It is stored already.
+    Duplicate,
+    /// Events before it are missing.
+    Gap,
+}
+
+impl Placement {
+    /// Compares an event's sequence with the last one that is stored (0 when there is none).
+    #[must_use]
+    pub const fn of(sequence: u64, last_stored: u64) -> Self {
+        if sequence <= last_stored {
+            Self::Duplicate
+        } else if sequence == last_stored + 1 {
+            Self::Next
+        } else {
+            Self::Gap
+        }
+    }
+}
+
+/// The control plane, as the switchboard sees it.
+///
+/// Calls for one command come one after the other in the order in which the desktop sent them;
+/// calls for different commands, and the other calls, run beside each other. Each is given up
+/// after a time ([`super::Timing`]), and dropped when its connection ends; the desktop then sends
+/// again what was not acknowledged.
+pub trait Host: Send + Sync + 'static {
+    /// Finds or makes the desktop's target, stores what the hello says, sets the target online.
+    ///
+    /// # Errors
+    /// A refusal; the connection is closed after it.
+    fn register(
+        &self,
+        identity: &Identity,
+        session_id: Uuid,
+        hello: Hello,
+    ) -> impl Future<Output = Result<Registration, HelloNack>> + Send;
+
+    /// Lists what the target has yet to finish. Called when the target can be reached already, so
+    /// that a command created meanwhile is either in the list or delivered by
+    /// [`super::Switchboard::deliver`]; one that is both runs once.
+    ///
+    /// # Errors
+    /// A refusal; the connection is closed after it.
+    fn outstanding(&self, session: &Session) -> impl Future<Output = Result<Outstanding, HelloNack>> + Send;
+
+    /// Stores the desktop's decision about a command.
+    fn command_ack(&self, session: &Session, ack: CommandAck) -> impl Future<Output = ()> + Send;
+
+    /// Stores an event, or says why not. A failure of the storage is [`Ingested::Ignored`]: the
+    /// desktop keeps the event and sends it again.
+    fn command_event(&self, session: &Session, event: CommandEvent) -> impl Future<Output = Ingested> + Send;
+
+    /// Stores state and load; counts as a sign of life.
+    fn presence(&self, session: &Session, presence: Presence) -> impl Future<Output = ()> + Send;
+
+    /// Takes a telemetry event that is valid, within the rate and free of credentials.
+    fn telemetry(&self, session: &Session, telemetry: Telemetry) -> impl Future<Output = ()> + Send;
+
+    /// Takes an analytics event. Off unless the control plane says otherwise.
+    fn analytics(&self, _: &Session, _: Analytics) -> impl Future<Output = Accepted> + Send {
+        async { Accepted::no("feature_disabled") }
+    }
+
+    /// The desktop is still there: sets it online and its last sign of life to now.
+    fn touch(&self, session: &Session) -> impl Future<Output = ()> + Send;
+
+    /// The target's connection ended and no newer one took its place: sets it offline.
+    fn disconnected(&self, session: &Session) -> impl Future<Output = ()> + Send;
+}

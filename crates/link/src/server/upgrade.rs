@@ -1,0 +1,116 @@
+//! The upgrade request: what is refused before a WebSocket exists, in order.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::FromRequestParts as _;
+use axum::extract::ws::WebSocketUpgrade;
+use axum::response::{IntoResponse, Response};
+use http::header::{AUTHORIZATION, ORIGIN};
+use http::request::Parts;
+use http::{HeaderMap, StatusCode};
+use loopgate_api::link::{MAX_MESSAGE_BYTES, SUBPROTOCOL};
+use secrecy::SecretString;
+use serde_json::json;
+use thiserror::Error;
+
+use super::{Host, Identity, Switchboard};
+
+/// Largest message that is read at all. Above the protocol's limit, so that one just beyond it is
+/// read to its end and the close code reaches the sender.
+pub(super) const MAX_READ_BYTES: usize = 2 * MAX_MESSAGE_BYTES;
+
+/// Why an upgrade is refused. The text is what the caller reads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+pub enum Refusal {
+    /// The request is no WebSocket upgrade.
+    #[error("Upgrade required")]
+    NotAnUpgrade,
+    /// The subprotocol is not offered.
+    #[error("Subprotocol loopgate.v1 required")]
+    SubprotocolMissing,
+    /// A browser page that is not trusted.
+    #[error("Forbidden")]
+    UntrustedOrigin,
+    /// No key; or a key that is invalid, ended, lacks the scope `write`, belongs to somebody
+    /// inactive, or does not prove its possession.
+    #[error("Unauthorized")]
+    Unauthorized,
+    /// Keys cannot be checked at present.
+    #[error("Control plane unavailable")]
+    ControlPlaneUnavailable,
+}
+
+impl Refusal {
+    /// Status of the answer.
+    #[must_use]
+    pub const fn status(self) -> StatusCode {
+        match self {
+            Self::NotAnUpgrade => StatusCode::UPGRADE_REQUIRED,
+            Self::SubprotocolMissing => StatusCode::BAD_REQUEST,
+            Self::UntrustedOrigin => StatusCode::FORBIDDEN,
+            Self::Unauthorized => StatusCode::UNAUTHORIZED,
+            Self::ControlPlaneUnavailable => StatusCode::SERVICE_UNAVAILABLE,
+        }
+    }
+
+    const fn code(self) -> &'static str {
+        match self {
+            Self::NotAnUpgrade => "upgrade_required",
+            Self::SubprotocolMissing => "subprotocol_required",
+            Self::UntrustedOrigin => "forbidden",
+            Self::Unauthorized => "unauthorized",
+            Self::ControlPlaneUnavailable => "unavailable",
+        }
+    }
+}
+
+impl IntoResponse for Refusal {
+    fn into_response(self) -> Response {
+        let body = json!({"success": false, "error": self.to_string(), "code": self.code()});
+        (self.status(), Json(body)).into_response()
+    }
+}
+
+/// Checks an upgrade request up to its key, which the caller verifies: scope `write`, and the
+/// proof of possession for `POST` and [`loopgate_api::link::KEY_VERIFICATION_PATH`] in the
+/// request's headers. Then comes [`accept`].
+///
+/// # Errors
+/// The first [`Refusal`] that applies.
+pub async fn admit(
+    parts: &mut Parts,
+    origin_trusted: impl Fn(&str) -> bool,
+) -> Result<(WebSocketUpgrade, SecretString), Refusal> {
+    let upgrade =
+        WebSocketUpgrade::from_request_parts(parts, &()).await.map_err(|_| Refusal::NotAnUpgrade)?;
+    let upgrade =
+        upgrade.protocols([SUBPROTOCOL]).max_message_size(MAX_READ_BYTES).max_frame_size(MAX_READ_BYTES);
+    if upgrade.selected_protocol().is_none() {
+        return Err(Refusal::SubprotocolMissing);
+    }
+    if let Some(origin) = parts.headers.get(ORIGIN) {
+        let trusted = origin.to_str().is_ok_and(origin_trusted);
+        if !trusted {
+            return Err(Refusal::UntrustedOrigin);
+        }
+    }
+    let key = bearer(&parts.headers).ok_or(Refusal::Unauthorized)?;
+    Ok((upgrade, key))
+}
+
+fn bearer(headers: &HeaderMap) -> Option<SecretString> {
+    let value = headers.get(AUTHORIZATION)?.to_str().ok()?;
+    let (scheme, key) = value.split_once(' ')?;
+    let key = key.trim();
+    (scheme.eq_ignore_ascii_case("bearer") && !key.is_empty()).then(|| SecretString::from(key))
+}
+
+/// Answers an admitted upgrade and serves the connection until it ends.
+pub fn accept<H: Host>(
+    upgrade: WebSocketUpgrade,
+    switchboard: Arc<Switchboard<H>>,
+    identity: Identity,
+) -> Response {
+    upgrade.on_upgrade(move |socket| async move { switchboard.serve(socket, identity).await })
+}

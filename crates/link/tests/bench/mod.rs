@@ -1,0 +1,564 @@
+//! Both ends for tests: a control plane that keeps everything in memory behind a real socket, a
+//! raw desktop that says whatever a test wants, and a real desktop with a scripted gateway.
+#![allow(dead_code, reason = "each test file uses its own part")]
+#![allow(clippy::unwrap_used, clippy::panic, clippy::expect_used, reason = "a test that cannot go on fails")]
+
+use std::collections::{BTreeMap, HashMap};
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use axum::Router;
+use axum::body::Body;
+use axum::extract::{Request, State};
+use axum::response::{IntoResponse as _, Response};
+use axum::routing::any;
+use axum::serve::ListenerExt as _;
+use bytes::Bytes;
+use futures_util::future::BoxFuture;
+use futures_util::{SinkExt as _, StreamExt as _};
+use http::{HeaderMap, HeaderValue};
+use loopgate_api::link::{
+    Accepted, Analytics, Command, CommandAck, CommandEvent, Frame, Hello, HelloNack, LINK_PATH, NackReason,
+    Presence, SUBPROTOCOL, ServerCapabilities, Telemetry, event,
+};
+use loopgate_home::{Credentials, DataDir};
+use loopgate_link::client::{self, Client, ClientConfig, FixedFacts, HelloFacts, LinkState};
+use loopgate_link::executor::{self, CommandMemory, Executor, ExecutorConfig, Gateway, VolatileMemory};
+use loopgate_link::server::{
+    self, Host, Identity, Ingested, Outstanding, Placement, Refusal, Registration, Session, Switchboard,
+};
+use secrecy::ExposeSecret as _;
+use serde_json::{Value, json};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::{mpsc, oneshot, watch};
+use tokio::task::JoinHandle;
+use tokio_tungstenite::tungstenite::{Message, client::IntoClientRequest as _};
+use tokio_tungstenite::{MaybeTlsStream, WebSocketStream, connect_async};
+use tokio_util::sync::CancellationToken;
+use uuid::Uuid;
+
+/// Longest wait for anything in a test.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+pub const KEY: &str = "lgk_live_good";
+pub const OTHER_KEY: &str = "lgk_live_other";
+
+pub async fn patiently<T>(what: &str, wait: impl Future<Output = T>) -> T {
+    match tokio::time::timeout(PATIENCE, wait).await {
+        Ok(value) => value,
+        Err(_) => panic!("waited too long for {what}"),
+    }
+}
+
+// The control plane
+
+#[derive(Clone, Default)]
+pub struct Entry {
+    pub target: Uuid,
+    pub command: Command,
+    pub ack: Option<CommandAck>,
+    pub events: Vec<CommandEvent>,
+}
+
+impl Entry {
+    pub fn ended(&self) -> bool {
+        self.events.last().is_some_and(CommandEvent::is_terminal)
+    }
+}
+
+#[derive(Clone, Default)]
+pub struct Store {
+    /// Gateway id → target and owner.
+    pub targets: HashMap<Uuid, (Uuid, Uuid)>,
+    pub hellos: Vec<Hello>,
+    pub online: HashMap<Uuid, bool>,
+    pub commands: Vec<Entry>,
+    pub presence: Vec<Presence>,
+    pub telemetry: Vec<Telemetry>,
+    pub touches: usize,
+    pub disconnects: usize,
+    /// Command events whose storage fails, counted from now.
+    pub stumbles: usize,
+    /// Events that came and were known already.
+    pub duplicates: usize,
+    /// The registration is refused with this reason.
+    pub refuse: Option<NackReason>,
+}
+
+impl Store {
+    pub fn entry(&self, id: &str) -> &Entry {
+        self.commands.iter().find(|entry| entry.command.command_id == id).unwrap()
+    }
+}
+
+/// Keeps everything in memory, and lets a test wait for it.
+pub struct MemoryHost {
+    pub store: watch::Sender<Store>,
+    /// While set, the events of this command are not stored.
+    pub stuck: Mutex<Option<(String, oneshot::Receiver<()>)>>,
+    /// While set, registrations wait.
+    pub gate: Mutex<Option<oneshot::Receiver<()>>>,
+}
+
+impl MemoryHost {
+    fn change<T>(&self, change: impl FnOnce(&mut Store) -> T) -> T {
+        let mut result = None;
+        self.store.send_modify(|store| result = Some(change(store)));
+        result.unwrap()
+    }
+
+    pub async fn until(&self, what: &str, condition: impl FnMut(&Store) -> bool) -> Store {
+        let mut store = self.store.subscribe();
+        patiently(what, store.wait_for(condition)).await.unwrap().clone()
+    }
+
+    pub fn set(&self, change: impl FnOnce(&mut Store)) {
+        self.change(change);
+    }
+}
+
+impl Host for MemoryHost {
+    async fn register(&self, identity: &Identity, _: Uuid, hello: Hello) -> Result<Registration, HelloNack> {
+        let gate = self.gate.lock().unwrap().take();
+        if let Some(gate) = gate {
+            let _ = gate.await;
+        }
+        self.change(|store| {
+            store.hellos.push(hello.clone());
+            if let Some(reason) = store.refuse {
+                return Err(reason.into());
+            }
+            let gateway = hello.gateway_id.unwrap();
+            let (target_id, owner) =
+                *store.targets.entry(gateway).or_insert((Uuid::new_v4(), identity.user_id));
+            if owner != identity.user_id {
+                return Err(NackReason::GatewayConflict.into());
+            }
+            store.online.insert(target_id, true);
+            Ok(Registration { target_id, server_capabilities: ServerCapabilities::default() })
+        })
+    }
+
+    async fn outstanding(&self, session: &Session) -> Result<Outstanding, HelloNack> {
+        let store = self.store.borrow();
+        let open = store.commands.iter().filter(|entry| entry.target == session.target_id && !entry.ended());
+        let open: Vec<&Entry> = open.collect();
+        let last = |entry: &&Entry| (entry.command.command_id.clone(), entry.events.len() as u64);
+        Ok(Outstanding {
+            resume_from_sequence: open.iter().map(last).collect(),
+            pending: open.iter().map(|entry| entry.command.clone()).collect(),
+        })
+    }
+
+    async fn command_ack(&self, session: &Session, ack: CommandAck) {
+        self.change(|store| {
+            let own = |entry: &&mut Entry| {
+                entry.command.command_id == ack.command_id && entry.target == session.target_id
+            };
+            if let Some(entry) = store.commands.iter_mut().find(own) {
+                entry.ack = Some(ack.clone());
+            }
+        });
+    }
+
+    async fn command_event(&self, session: &Session, event: CommandEvent) -> Ingested {
+        let stuck = {
+            let mut stuck = self.stuck.lock().unwrap();
+            stuck.take_if(|(id, _)| *id == event.command_id)
+        };
+        if let Some((_, release)) = stuck {
+            let _ = release.await;
+        }
+        self.change(|store| {
+            if store.stumbles > 0 {
+                store.stumbles -= 1;
+                return Ingested::Ignored;
+            }
+            let own = |entry: &&mut Entry| {
+                entry.command.command_id == event.command_id && entry.target == session.target_id
+            };
+            let Some(entry) = store.commands.iter_mut().find(own) else { return Ingested::Ignored };
+            let last = entry.events.len() as u64;
+            match Placement::of(event.sequence, last) {
+                Placement::Next => {
+                    entry.events.push(event);
+                    Ingested::Stored
+                }
+                Placement::Duplicate => {
+                    store.duplicates += 1;
+                    Ingested::Duplicate
+                }
+                Placement::Gap => Ingested::Gap(last),
+            }
+        })
+    }
+
+    async fn presence(&self, _: &Session, presence: Presence) {
+        self.change(|store| store.presence.push(presence));
+    }
+
+    async fn telemetry(&self, _: &Session, telemetry: Telemetry) {
+        self.change(|store| store.telemetry.push(telemetry));
+    }
+
+    async fn analytics(&self, _: &Session, analytics: Analytics) -> Accepted {
+        if analytics.event == "wanted" { Accepted::yes() } else { Accepted::no("feature_disabled") }
+    }
+
+    async fn touch(&self, session: &Session) {
+        self.change(|store| {
+            store.touches += 1;
+            store.online.insert(session.target_id, true);
+        });
+    }
+
+    async fn disconnected(&self, session: &Session) {
+        self.change(|store| {
+            store.disconnects += 1;
+            store.online.insert(session.target_id, false);
+        });
+    }
+}
+
+pub struct ControlPlane {
+    pub address: SocketAddr,
+    pub switchboard: Arc<Switchboard<MemoryHost>>,
+    /// Headers of every upgrade that came.
+    pub upgrades: watch::Receiver<Vec<HeaderMap>>,
+    stop: CancellationToken,
+    serving: JoinHandle<()>,
+}
+
+type App = (Arc<Switchboard<MemoryHost>>, Arc<watch::Sender<Vec<HeaderMap>>>);
+
+async fn upgrade(State((switchboard, upgrades)): State<App>, request: Request) -> Response {
+    let (mut parts, _) = request.into_parts();
+    upgrades.send_modify(|seen| seen.push(parts.headers.clone()));
+    let admitted = server::admit(&mut parts, |origin| origin == "http://trusted.test").await;
+    let (upgrade, key) = match admitted {
+        Ok(admitted) => admitted,
+        Err(refusal) => return refusal.into_response(),
+    };
+    match identity(key.expose_secret()) {
+        Some(identity) => server::accept(upgrade, switchboard, identity),
+        None => Refusal::Unauthorized.into_response(),
+    }
+}
+
+pub fn identity(key: &str) -> Option<Identity> {
+    let number = match key {
+        KEY => 1,
+        OTHER_KEY => 2,
+        _ => return None,
+    };
+    let id = Uuid::from_u128(number);
+    Some(Identity { user_id: id, organization_id: id, key_id: id })
+}
+
+impl ControlPlane {
+    pub async fn start() -> Self {
+        Self::start_with(server::Timing::default()).await
+    }
+
+    pub async fn start_with(timing: server::Timing) -> Self {
+        Self::start_at("127.0.0.1:0".parse().unwrap(), Store::default(), timing).await
+    }
+
+    pub async fn start_at(address: SocketAddr, store: Store, timing: server::Timing) -> Self {
+        let host =
+            MemoryHost { store: watch::channel(store).0, stuck: Mutex::default(), gate: Mutex::default() };
+        let switchboard = Switchboard::with_timing(host, timing);
+        let (seen, upgrades) = watch::channel(Vec::new());
+        let app = Router::new()
+            .route(LINK_PATH, any(upgrade))
+            .with_state((Arc::clone(&switchboard), Arc::new(seen)));
+        let listener = TcpListener::bind(address).await.unwrap();
+        let address = listener.local_addr().unwrap();
+        // Small frames answer each other here: waiting to fill a packet costs 40 ms each time.
+        let listener = listener.tap_io(|socket| socket.set_nodelay(true).unwrap());
+        let stop = CancellationToken::new();
+        let stopped = stop.clone().cancelled_owned();
+        let serving = tokio::spawn(async move {
+            axum::serve(listener, app).with_graceful_shutdown(stopped).await.unwrap();
+        });
+        Self { address, switchboard, upgrades, stop, serving }
+    }
+
+    pub fn host(&self) -> &MemoryHost {
+        self.switchboard.host()
+    }
+
+    pub fn origin(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
+    /// Stores a command and hands it over when its target is connected.
+    pub fn order(&self, target: Uuid, command: Command) {
+        self.host().set(|store| {
+            store.commands.push(Entry { target, command: command.clone(), ..Entry::default() });
+        });
+        let _ = self.switchboard.deliver(target, &command);
+    }
+
+    pub async fn ended(&self, id: &str) -> Vec<CommandEvent> {
+        let store = self.host().until(id, |store| store.entry(id).ended()).await;
+        store.entry(id).events.clone()
+    }
+
+    /// Ends everything and gives what was stored.
+    pub async fn stop(self) -> Store {
+        patiently("the switchboard's end", self.switchboard.shutdown()).await;
+        self.stop.cancel();
+        patiently("the server's end", self.serving).await.unwrap();
+        self.switchboard.host().store.borrow().clone()
+    }
+}
+
+// A raw desktop
+
+pub struct Raw(pub WebSocketStream<MaybeTlsStream<TcpStream>>);
+
+/// What a raw desktop hears.
+#[derive(Debug, PartialEq)]
+pub enum Heard {
+    Frame(Frame),
+    Closed(u16),
+    Lost,
+}
+
+impl Raw {
+    pub async fn connect(control_plane: &ControlPlane, key: &str) -> Self {
+        Self::try_connect(control_plane, &[("authorization", &format!("Bearer {key}"))], Some(SUBPROTOCOL))
+            .await
+            .unwrap()
+    }
+
+    /// The status of the refusal otherwise.
+    pub async fn try_connect(
+        control_plane: &ControlPlane,
+        headers: &[(&'static str, &str)],
+        subprotocol: Option<&'static str>,
+    ) -> Result<Self, (u16, Value)> {
+        let url = format!("ws://{}{LINK_PATH}", control_plane.address);
+        let mut request = url.into_client_request().unwrap();
+        for (name, value) in headers {
+            request.headers_mut().insert(*name, HeaderValue::from_str(value).unwrap());
+        }
+        if let Some(subprotocol) = subprotocol {
+            request.headers_mut().insert("sec-websocket-protocol", HeaderValue::from_static(subprotocol));
+        }
+        match connect_async(request).await {
+            Ok((socket, response)) => {
+                assert_eq!(response.headers()["sec-websocket-protocol"], SUBPROTOCOL);
+                Ok(Self(socket))
+            }
+            Err(tokio_tungstenite::tungstenite::Error::Http(response)) => {
+                let body = response.body().as_deref().unwrap_or_default();
+                Err((response.status().as_u16(), serde_json::from_slice(body).unwrap_or_default()))
+            }
+            Err(error) => panic!("{error}"),
+        }
+    }
+
+    pub async fn say(&mut self, frame: &Frame) {
+        self.say_text(&frame.to_text()).await;
+    }
+
+    pub async fn say_text(&mut self, text: &str) {
+        self.0.send(Message::text(text)).await.unwrap();
+    }
+
+    pub async fn hello(&mut self, gateway_id: Uuid) -> Frame {
+        self.say(&Frame::event(event::HELLO, &hello(gateway_id))).await;
+        self.frame().await
+    }
+
+    pub async fn hear(&mut self) -> Heard {
+        loop {
+            return match patiently("a message", self.0.next()).await {
+                Some(Ok(Message::Text(text))) => Heard::Frame(Frame::parse(&text).unwrap()),
+                Some(Ok(Message::Close(frame))) => {
+                    Heard::Closed(frame.map_or(1005, |frame| frame.code.into()))
+                }
+                Some(Ok(_)) => continue,
+                Some(Err(_)) | None => Heard::Lost,
+            };
+        }
+    }
+
+    pub async fn frame(&mut self) -> Frame {
+        match self.hear().await {
+            Heard::Frame(frame) => frame,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    pub async fn closed(&mut self) -> u16 {
+        match self.hear().await {
+            Heard::Closed(code) => code,
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+pub fn hello(gateway_id: Uuid) -> Value {
+    json!({
+        "machineName": "m", "platform": "linux", "pluginVersion": "1.0.0", "gatewayId": gateway_id,
+        "supportedOperations": ["git_action"], "maxInFlightCommands": 2, "allowedDirectoriesHash": "",
+    })
+}
+
+pub fn command_event(id: &str, sequence: u64, kind: &str) -> Frame {
+    let data = json!({"commandId": id, "sequence": sequence, "eventType": kind, "data": {"n": sequence}});
+    Frame::event(event::COMMAND_EVENT, &data)
+}
+
+pub fn command(id: &str) -> Command {
+    Command {
+        command_id: id.into(),
+        operation_id: "git_action".into(),
+        method: "POST".into(),
+        path: "/api/gateway/git".into(),
+        ..Command::default()
+    }
+}
+
+// A real desktop
+
+/// A request that reached the gateway, and the way to answer it.
+pub struct Call {
+    pub request: http::Request<Bytes>,
+    answer: oneshot::Sender<http::Response<Body>>,
+}
+
+impl Call {
+    pub fn answer(self, body: impl Into<Body>) {
+        self.answer_as("application/json", body);
+    }
+
+    pub fn answer_as(self, content_type: &str, body: impl Into<Body>) {
+        let response = http::Response::builder().header("content-type", content_type);
+        let _ = self.answer.send(response.body(body.into()).unwrap());
+    }
+}
+
+struct ScriptedGateway(mpsc::UnboundedSender<Call>);
+
+impl Gateway for ScriptedGateway {
+    fn call(&self, request: http::Request<Bytes>) -> BoxFuture<'_, http::Response<Body>> {
+        let (answer, answered) = oneshot::channel();
+        let _ = self.0.send(Call { request, answer });
+        Box::pin(async move { answered.await.unwrap() })
+    }
+}
+
+pub struct Desktop {
+    pub client: Arc<Client>,
+    pub executor: Arc<Executor>,
+    pub credentials: Arc<Credentials>,
+    pub states: watch::Receiver<LinkState>,
+    pub calls: mpsc::UnboundedReceiver<Call>,
+    stop: CancellationToken,
+    running: JoinHandle<()>,
+    _directory: tempfile::TempDir,
+}
+
+/// Waits that make a test quick.
+pub fn quick() -> client::Timing {
+    let short = Duration::from_millis(20);
+    client::Timing { first_retry: short, longest_retry: short * 4, ..client::Timing::default() }
+}
+
+impl Desktop {
+    pub fn start(origin: &str) -> Self {
+        Self::start_with(origin, Some(KEY), quick(), executor::Timing::default())
+    }
+
+    pub fn start_with(
+        origin: &str,
+        key: Option<&str>,
+        timing: client::Timing,
+        executing: executor::Timing,
+    ) -> Self {
+        Self::start_remembering(origin, key, timing, executing, Arc::new(VolatileMemory::default()))
+    }
+
+    pub fn start_remembering(
+        origin: &str,
+        key: Option<&str>,
+        timing: client::Timing,
+        executing: executor::Timing,
+        memory: Arc<dyn CommandMemory>,
+    ) -> Self {
+        let directory = tempfile::tempdir().unwrap();
+        let data_dir = DataDir::open(directory.path()).unwrap();
+        let credentials = Arc::new(Credentials::open(&data_dir).unwrap());
+        if let Some(key) = key {
+            credentials.store_managed_key(key.into()).unwrap();
+        }
+        let (sender, calls) = mpsc::unbounded_channel();
+        let executor = Executor::new(ExecutorConfig {
+            gateway: Arc::new(ScriptedGateway(sender)),
+            gateway_token: "token".into(),
+            memory,
+            setup_complete: Box::new(|| true),
+            timing: executing,
+        });
+        let facts =
+            FixedFacts { relay_origin: origin.to_owned(), hello: HelloFacts::of_this_machine(Vec::new()) };
+        let client = Client::new(ClientConfig {
+            facts: Arc::new(facts),
+            credentials: Arc::clone(&credentials),
+            executor: Arc::clone(&executor),
+            timing,
+        });
+        let states = client.state();
+        let stop = CancellationToken::new();
+        let running = tokio::spawn({
+            let (client, stop) = (Arc::clone(&client), stop.clone());
+            async move { client.run(stop).await }
+        });
+        Self { client, executor, credentials, states, calls, stop, running, _directory: directory }
+    }
+
+    pub async fn online(&mut self) -> Uuid {
+        let state = self.until("online", |state| matches!(state, LinkState::Online { .. })).await;
+        match state {
+            LinkState::Online { target_id } => target_id,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    pub async fn degraded(&mut self, text: &str) -> String {
+        let state = self
+            .until(text, |state| matches!(state, LinkState::Degraded { error } if error.contains(text)))
+            .await;
+        match state {
+            LinkState::Degraded { error } => error,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    async fn until(&mut self, what: &str, condition: impl FnMut(&LinkState) -> bool) -> LinkState {
+        patiently(what, self.states.wait_for(condition)).await.unwrap().clone()
+    }
+
+    pub async fn call(&mut self) -> Call {
+        patiently("a call", self.calls.recv()).await.unwrap()
+    }
+
+    pub async fn stop(self) {
+        self.stop.cancel();
+        patiently("the client's end", self.running).await.unwrap();
+        patiently("the executor's end", self.executor.shutdown()).await;
+    }
+}
+
+pub fn numbers(events: &[CommandEvent]) -> Vec<u64> {
+    events.iter().map(|event| event.sequence).collect()
+}
+
+pub fn resumes(frame: &Frame) -> BTreeMap<String, u64> {
+    frame.payload::<loopgate_api::link::HelloAck>().unwrap().resume_from_sequence
+}

@@ -1,0 +1,269 @@
+//! A real desktop against a real control plane's end, over a real socket.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on fails")]
+
+mod bench;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::body::Body;
+use base64::Engine as _;
+use bench::{ControlPlane, Desktop, KEY, Store, command, numbers, patiently, quick};
+use bytes::Bytes;
+use loopgate_api::link::{Cancel, Command, EventType};
+use loopgate_api::names::{POP_GATEWAY_HEADER, POP_SIGNATURE_HEADER, POP_TIMESTAMP_HEADER};
+use loopgate_link::executor::{self, FileMemory};
+use loopgate_link::{client, server};
+use serde_json::json;
+use tokio::sync::mpsc;
+
+#[tokio::test]
+async fn a_command_goes_there_and_its_answer_comes_back() {
+    let control_plane = ControlPlane::start().await;
+    let mut desktop = Desktop::start(&control_plane.origin());
+    let target = desktop.online().await;
+    let id = "0190a5f3-c8b9-7f00-a1b2-c3d4e5f60718";
+    control_plane.order(target, Command { body: Some(json!({"action": "status"})), ..command(id) });
+    let call = desktop.call().await;
+    assert_eq!(call.request.headers()["x-desktop-command-id"], id);
+    assert_eq!(call.request.headers()["x-desktop-source"], "cloud-socket");
+    call.answer("{\"clean\":true}");
+    let events = control_plane.ended(id).await;
+    assert_eq!(numbers(&events), [1, 2, 3]);
+    assert_eq!(events[1].data["data"], json!({"clean": true}));
+    let store = control_plane.host().until("idle", |store| {
+        store.presence.last().is_some_and(|presence| presence.active_commands == Some(0))
+            && store.presence.len() > 2
+    });
+    let store = store.await;
+    assert!(store.entry(id).ack.as_ref().unwrap().accepted);
+    assert_eq!(store.hellos[0].gateway_id, Some(desktop.credentials.gateway_id()));
+    desktop.stop().await;
+    control_plane.host().until("offline", |store| !store.online[&target]).await;
+}
+
+#[tokio::test]
+async fn the_upgrade_proves_the_possession_of_its_key() {
+    let control_plane = ControlPlane::start().await;
+    let mut desktop = Desktop::start(&control_plane.origin());
+    desktop.online().await;
+    let headers = control_plane.upgrades.borrow()[0].clone();
+    assert_eq!(headers["authorization"], format!("Bearer {KEY}"));
+    assert_eq!(headers["sec-websocket-protocol"], "loopgate.v1");
+    assert!(!headers.contains_key("origin"));
+    let gateway_id = desktop.credentials.gateway_id().to_string();
+    assert_eq!(headers[POP_GATEWAY_HEADER], gateway_id.as_str());
+    let stamp: i64 = headers[POP_TIMESTAMP_HEADER].to_str().unwrap().parse().unwrap();
+    assert!((jiff::Timestamp::now().as_second() - stamp).abs() < 60);
+    let signature = base64::engine::general_purpose::URL_SAFE_NO_PAD.decode(&headers[POP_SIGNATURE_HEADER]);
+    assert_eq!(signature.unwrap().len(), 64);
+}
+
+#[tokio::test]
+async fn a_refused_key_is_said_in_words_and_tried_again_after_a_change() {
+    let control_plane = ControlPlane::start().await;
+    let mut desktop = Desktop::start_with(
+        &control_plane.origin(),
+        Some("lgk_live_bad"),
+        quick(),
+        executor::Timing::default(),
+    );
+    let text = desktop.degraded("Authentication").await;
+    assert_eq!(text, "Authentication failed -- verify your API key in Settings");
+    desktop.credentials.store_managed_key(KEY.into()).unwrap();
+    desktop.client.settings_changed();
+    desktop.online().await;
+    assert_eq!(control_plane.upgrades.borrow().len(), 2, "it did not hammer");
+}
+
+#[tokio::test]
+async fn without_a_key_or_an_origin_there_is_no_connection() {
+    let mut desktop = Desktop::start_with("http://127.0.0.1:9", None, quick(), executor::Timing::default());
+    assert_eq!(desktop.degraded("Missing").await, "Missing API key for cloud socket connection");
+    let mut desktop = Desktop::start("http://relay.example.test");
+    assert!(desktop.degraded("Relay origin").await.contains("must use https"));
+    let mut desktop = Desktop::start("http://127.0.0.1:9");
+    desktop.degraded("Cloud socket connection failed: ").await;
+}
+
+#[tokio::test]
+async fn a_revoked_key_waits_for_a_person() {
+    let control_plane = ControlPlane::start().await;
+    let mut desktop = Desktop::start(&control_plane.origin());
+    desktop.online().await;
+    control_plane.switchboard.close_key(bench::identity(KEY).unwrap().key_id);
+    let text = desktop.degraded("Cloud socket disconnected").await;
+    assert_eq!(text, "Cloud socket disconnected: key revoked or expired");
+    desktop.client.settings_changed();
+    desktop.online().await;
+    assert_eq!(control_plane.upgrades.borrow().len(), 2);
+}
+
+/// A gateway's stream that a test writes line by line.
+fn stream() -> (mpsc::UnboundedSender<Result<Bytes, std::io::Error>>, Body) {
+    let (lines, mut receiver) = mpsc::unbounded_channel();
+    (lines, Body::from_stream(futures_util::stream::poll_fn(move |context| receiver.poll_recv(context))))
+}
+
+fn line(n: usize) -> Result<Bytes, std::io::Error> {
+    Ok(format!("{{\"type\":\"text\",\"content\":\"{n}\"}}\n").into())
+}
+
+#[tokio::test]
+async fn a_stream_survives_a_restart_of_the_server() {
+    let control_plane = ControlPlane::start().await;
+    let mut desktop = Desktop::start(&control_plane.origin());
+    let target = desktop.online().await;
+    control_plane.order(target, command("c"));
+    let (lines, body) = stream();
+    desktop.call().await.answer_as("application/x-ndjson", body);
+    for n in 0..10 {
+        lines.send(line(n)).unwrap();
+    }
+    control_plane.host().until("ten lines", |store| store.entry("c").events.len() == 11).await;
+    let address = control_plane.address;
+    let store = control_plane.stop().await;
+    desktop.degraded("shutting down").await;
+    for n in 10..60 {
+        lines.send(line(n)).unwrap();
+    }
+    // The desktop tries while nobody is there.
+    desktop.degraded("Cloud socket connection failed").await;
+    let control_plane = ControlPlane::start_at(address, store, server::Timing::default()).await;
+    assert_eq!(desktop.online().await, target);
+    drop(lines);
+    let events = control_plane.ended("c").await;
+    assert_eq!(numbers(&events), (1..=62).collect::<Vec<u64>>());
+    let contents: Vec<&str> =
+        events[1..61].iter().map(|event| event.data["content"].as_str().unwrap()).collect();
+    assert_eq!(contents, (0..60).map(|n| n.to_string()).collect::<Vec<String>>());
+    let store = control_plane.host().store.borrow().clone();
+    assert_eq!(store.duplicates, 0, "only what was missing was sent again");
+    assert!(desktop.calls.try_recv().is_err(), "the command that was sent again did not run again");
+}
+
+#[tokio::test]
+async fn a_server_that_stumbles_gets_every_event_once() {
+    let control_plane = ControlPlane::start().await;
+    let timing = executor::Timing { ack_progress: Duration::from_millis(50), ..executor::Timing::default() };
+    let mut desktop = Desktop::start_with(&control_plane.origin(), Some(KEY), quick(), timing);
+    let target = desktop.online().await;
+    control_plane.order(target, command("c"));
+    let (lines, body) = stream();
+    desktop.call().await.answer_as("application/x-ndjson", body);
+    for n in 0..200 {
+        if n % 20 == 0 {
+            control_plane.host().set(|store| store.stumbles += 1);
+        }
+        lines.send(line(n)).unwrap();
+    }
+    // Also the very last event gets lost, and no gap tells.
+    control_plane.host().until("all lines", |store| store.entry("c").events.len() == 201).await;
+    control_plane.host().set(|store| store.stumbles = 1);
+    drop(lines);
+    assert_eq!(numbers(&control_plane.ended("c").await), (1..=202).collect::<Vec<u64>>());
+}
+
+#[tokio::test]
+async fn a_command_for_an_absent_desktop_waits_for_its_hello() {
+    let control_plane = ControlPlane::start().await;
+    let mut desktop = Desktop::start(&control_plane.origin());
+    let target = desktop.online().await;
+    control_plane.switchboard.close_target(target);
+    control_plane.host().until("offline", |store| !store.online[&target]).await;
+    control_plane.order(target, command("c"));
+    desktop.call().await.answer("{}");
+    assert_eq!(numbers(&control_plane.ended("c").await), [1, 2, 3]);
+    assert_eq!(control_plane.host().store.borrow().targets.len(), 1);
+}
+
+#[tokio::test]
+async fn a_cancelled_command_says_so() {
+    let control_plane = ControlPlane::start().await;
+    let mut desktop = Desktop::start(&control_plane.origin());
+    let target = desktop.online().await;
+    control_plane.order(target, command("c"));
+    let _call = desktop.call().await;
+    control_plane
+        .switchboard
+        .cancel(target, &Cancel { command_id: "c".into(), reason: Some("no".into()) })
+        .unwrap();
+    let last = control_plane.ended("c").await.pop().unwrap();
+    assert_eq!(last.data, json!({"type": "done", "cancelled": true, "reason": "no"}));
+}
+
+#[tokio::test]
+async fn a_restarted_desktop_tells_of_what_it_interrupted() {
+    let control_plane = ControlPlane::start().await;
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("commands.jsonl");
+    let memory = Arc::new(FileMemory::open(&file).unwrap());
+    let start = |memory| {
+        Desktop::start_remembering(
+            &control_plane.origin(),
+            Some(KEY),
+            quick(),
+            executor::Timing::default(),
+            memory,
+        )
+    };
+    let mut desktop = start(memory);
+    let target = desktop.online().await;
+    control_plane.order(target, command("c"));
+    let _call = desktop.call().await;
+    control_plane.host().until("a first event", |store| store.entry("c").events.len() == 1).await;
+    desktop.stop().await;
+    // The same machine comes back; its rows are told apart by the gateway id, so give it the old one.
+    let old = control_plane.host().store.borrow().targets.values().next().copied().unwrap();
+    let mut desktop = start(Arc::new(FileMemory::open(&file).unwrap()));
+    desktop.online().await;
+    let gateway = desktop.credentials.gateway_id();
+    control_plane.host().set(|store| {
+        store.targets.insert(gateway, old);
+    });
+    control_plane
+        .switchboard
+        .connected_targets()
+        .into_iter()
+        .for_each(|t| control_plane.switchboard.close_target(t));
+    let events = control_plane.ended("c").await;
+    assert_eq!(numbers(&events), [1, 2]);
+    assert_eq!((events[1].event_type, &events[1].data["code"]), (EventType::Error, &json!("interrupted")));
+    assert!(desktop.calls.try_recv().is_err());
+}
+
+#[tokio::test]
+async fn queue_counters_are_reported_once_a_burst() {
+    let control_plane = ControlPlane::start().await;
+    let short = Duration::from_millis(100);
+    let timing = client::Timing { stats_quiet: short, stats_latest: short * 20, ..quick() };
+    let mut desktop =
+        Desktop::start_with(&control_plane.origin(), Some(KEY), timing, executor::Timing::default());
+    let target = desktop.online().await;
+    for n in 0..12 {
+        control_plane.order(target, command(&n.to_string()));
+    }
+    let of = |store: &Store| {
+        let stats = store.telemetry.iter().filter(|telemetry| telemetry.category == "queue.stats_changed");
+        stats.cloned().collect::<Vec<_>>()
+    };
+    let store = control_plane.host().until("counters", |store| !of(store).is_empty()).await;
+    let telemetry = &of(&store)[0];
+    assert_eq!(
+        telemetry.diagnostics.as_ref().unwrap()["extra"],
+        json!({"activeCommands": 2, "queueDepth": 10})
+    );
+    assert_eq!(telemetry.trace.compute_target_id, target.to_string());
+    assert!(store.presence.len() >= 12, "presence is not held back");
+    assert!(store.telemetry.iter().any(|telemetry| telemetry.category == "connection.established"));
+    // An idle reconnect changes no counter, so it reports none.
+    control_plane.switchboard.close_target(target);
+    control_plane
+        .host()
+        .until("a resumed connection", |store| {
+            store.telemetry.iter().any(|telemetry| telemetry.category == "connection.reconnection_resumed")
+        })
+        .await;
+    assert_eq!(of(&control_plane.host().store.borrow()).len(), 1);
+    patiently("the end", desktop.stop()).await;
+}

@@ -1,0 +1,352 @@
+//! A real desktop against a server that says whatever a test wants.
+
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on fails")]
+
+mod bench;
+
+use std::time::Duration;
+
+use bench::{Desktop, KEY, command, patiently, quick};
+use futures_util::{SinkExt as _, StreamExt as _};
+use http::HeaderValue;
+use loopgate_api::link::{
+    CommandAck, CommandEvent, Frame, Hello, HelloAck, MAX_MESSAGE_BYTES, SUBPROTOCOL, event,
+};
+use loopgate_link::{client, executor};
+use proptest::prelude::*;
+use serde_json::{Value, json};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::time::Instant;
+use tokio_tungstenite::tungstenite::Message;
+use tokio_tungstenite::tungstenite::handshake::server::{Request, Response};
+use tokio_tungstenite::tungstenite::protocol::CloseFrame;
+use tokio_tungstenite::{WebSocketStream, accept_hdr_async};
+use uuid::Uuid;
+
+struct Server {
+    listener: TcpListener,
+}
+
+struct Line(WebSocketStream<TcpStream>);
+
+impl Server {
+    async fn start() -> Self {
+        Self { listener: TcpListener::bind("127.0.0.1:0").await.unwrap() }
+    }
+
+    fn origin(&self) -> String {
+        format!("http://{}", self.listener.local_addr().unwrap())
+    }
+
+    async fn accept(&self) -> Line {
+        let (socket, _) = patiently("a connection", self.listener.accept()).await.unwrap();
+        #[expect(clippy::result_large_err, reason = "the library's own type")]
+        let select = |_: &Request, mut response: Response| {
+            let selected = HeaderValue::from_static(SUBPROTOCOL);
+            response.headers_mut().insert("sec-websocket-protocol", selected);
+            Ok(response)
+        };
+        Line(accept_hdr_async(socket, select).await.unwrap())
+    }
+
+    /// A connection whose hello is acknowledged.
+    async fn register(&self, desktop: &mut Desktop) -> Line {
+        let mut line = self.accept().await;
+        line.hello().await;
+        line.acknowledge(&[]).await;
+        desktop.online().await;
+        line
+    }
+}
+
+impl Line {
+    async fn say(&mut self, name: &str, payload: &Value) {
+        self.say_message(Message::text(Frame::event(name, payload).to_text())).await;
+    }
+
+    async fn say_message(&mut self, message: Message) {
+        self.0.send(message).await.unwrap();
+    }
+
+    async fn acknowledge(&mut self, resume: &[(&str, u64)]) {
+        let resume: serde_json::Map<String, Value> =
+            resume.iter().map(|(id, last)| ((*id).to_owned(), Value::from(*last))).collect();
+        let ack = json!({"computeTargetId": Uuid::from_u128(7), "resumeFromSequence": resume});
+        self.say(event::HELLO_ACK, &ack).await;
+    }
+
+    async fn close(&mut self, code: u16, reason: &'static str) {
+        self.say_message(Message::Close(Some(CloseFrame { code: code.into(), reason: reason.into() }))).await;
+    }
+
+    /// The next frame of an event, whatever comes before it.
+    async fn frame(&mut self, name: &str) -> Frame {
+        loop {
+            match patiently(name, self.0.next()).await {
+                Some(Ok(Message::Text(text))) => {
+                    let frame = Frame::parse(&text).unwrap();
+                    if frame.event == name {
+                        return frame;
+                    }
+                }
+                Some(Ok(_)) => {}
+                other => panic!("waiting for {name}: {other:?}"),
+            }
+        }
+    }
+
+    async fn hello(&mut self) -> Hello {
+        Hello::parse(&self.frame(event::HELLO).await.data).unwrap()
+    }
+
+    /// The code with which the desktop closes.
+    async fn closed(&mut self) -> Option<u16> {
+        loop {
+            match patiently("the end", self.0.next()).await {
+                Some(Ok(Message::Close(frame))) => return frame.map(|frame| frame.code.into()),
+                Some(Ok(_)) => {}
+                Some(Err(_)) | None => return None,
+            }
+        }
+    }
+
+    async fn order(&mut self, id: &str) {
+        self.say(event::COMMAND, &serde_json::to_value(command(id)).unwrap()).await;
+    }
+
+    async fn event(&mut self) -> CommandEvent {
+        self.frame(event::COMMAND_EVENT).await.payload().unwrap()
+    }
+}
+
+fn start(server: &Server, timing: client::Timing) -> Desktop {
+    Desktop::start_with(&server.origin(), Some(KEY), timing, executor::Timing::default())
+}
+
+#[tokio::test]
+async fn a_silent_server_gets_a_second_hello_and_then_a_new_connection() {
+    let server = Server::start().await;
+    let wait = Duration::from_millis(100);
+    let mut desktop = start(&server, client::Timing { hello_ack: wait, ..quick() });
+    let mut line = server.accept().await;
+    line.hello().await;
+    let start = Instant::now();
+    // An acknowledgement without a target is none.
+    line.say(event::HELLO_ACK, &json!({"sessionId": Uuid::new_v4()})).await;
+    assert_eq!(desktop.degraded("retrying").await, "Relay did not respond to handshake — retrying");
+    line.hello().await;
+    assert!(start.elapsed() >= wait.mul_f32(0.9));
+    desktop.degraded("reconnecting").await;
+    assert_eq!(line.closed().await, Some(1000));
+    server.register(&mut desktop).await;
+}
+
+#[tokio::test]
+async fn the_target_is_kept_over_a_reconnect() {
+    let server = Server::start().await;
+    let mut desktop = start(&server, quick());
+    let mut line = server.accept().await;
+    assert_eq!(line.hello().await.compute_target_id, None);
+    line.acknowledge(&[]).await;
+    assert_eq!(desktop.online().await, Uuid::from_u128(7));
+    drop(line);
+    let mut line = server.accept().await;
+    assert_eq!(line.hello().await.compute_target_id, Some(Uuid::from_u128(7)));
+}
+
+#[tokio::test]
+async fn a_refused_hello_is_shown_and_waits_for_a_person() {
+    let server = Server::start().await;
+    let mut desktop = start(&server, quick());
+    let mut line = server.accept().await;
+    line.hello().await;
+    line.say(event::HELLO_NACK, &json!({"reason": "gateway_conflict", "message": "bound elsewhere"})).await;
+    line.close(4409, "gateway_conflict").await;
+    let text = desktop.degraded("gateway_conflict").await;
+    assert_eq!(text, "Cloud socket disconnected: gateway_conflict: bound elsewhere");
+    let waits = quick();
+    let early = tokio::time::timeout(waits.longest_retry * 5, server.accept()).await;
+    assert!(early.is_err(), "it comes back after minutes, not at once");
+    desktop.client.settings_changed();
+    server.register(&mut desktop).await;
+}
+
+#[tokio::test]
+async fn a_superseded_desktop_waits_its_time() {
+    let server = Server::start().await;
+    let wait = Duration::from_millis(300);
+    let mut desktop = start(&server, client::Timing { superseded_retry: wait, ..quick() });
+    let mut line = server.register(&mut desktop).await;
+    let start = Instant::now();
+    line.close(4410, "superseded").await;
+    server.accept().await;
+    assert!(start.elapsed() >= wait);
+}
+
+#[tokio::test]
+async fn a_server_that_falls_silent_is_left() {
+    let server = Server::start().await;
+    let mut desktop = start(&server, client::Timing { silence: Duration::from_millis(200), ..quick() });
+    let mut line = server.register(&mut desktop).await;
+    // Pings are signs of life.
+    let start = Instant::now();
+    while start.elapsed() < Duration::from_millis(500) {
+        line.say_message(Message::Ping(Vec::new().into())).await;
+        assert!(matches!(patiently("a pong", line.0.next()).await, Some(Ok(_))));
+        tokio::time::timeout(Duration::from_millis(50), std::future::pending::<()>()).await.unwrap_err();
+    }
+    desktop.degraded("the server fell silent").await;
+    server.register(&mut desktop).await;
+}
+
+#[tokio::test]
+async fn wrong_frames_of_a_server_close_with_their_codes() {
+    let server = Server::start().await;
+    let mut desktop = start(&server, quick());
+    let cases = [
+        (Message::text("[]"), 4400),
+        (Message::binary(vec![1]), 1003),
+        (Message::text(format!("{{\"event\":\"{}\"}}", "x".repeat(MAX_MESSAGE_BYTES))), 1009),
+    ];
+    for (message, code) in cases {
+        let mut line = server.register(&mut desktop).await;
+        line.say_message(message).await;
+        assert_eq!(line.closed().await, Some(code));
+        desktop.degraded("disconnected").await;
+    }
+}
+
+#[tokio::test]
+async fn unknown_events_and_broken_commands_leave_the_connection_alone() {
+    let server = Server::start().await;
+    let mut desktop = start(&server, quick());
+    let mut line = server.register(&mut desktop).await;
+    line.say("unknown", &json!({})).await;
+    let unknown = Frame::event("other", &json!({})).with_id("u1").to_text();
+    line.say_message(Message::text(unknown)).await;
+    assert_eq!(line.frame("other").await.data, json!({"accepted": false, "reason": "unknown_event"}));
+    line.say(event::COMMAND, &json!({"path": 1})).await;
+    line.say(event::COMMAND, &json!({"commandId": "c", "path": 1})).await;
+    let ack: CommandAck = line.frame(event::COMMAND_ACK).await.payload().unwrap();
+    assert!(!ack.accepted && ack.command_id == "c" && ack.reason.unwrap().starts_with("invalid command"));
+    let ack: Result<HelloAck, _> = Frame::event("x", &json!({})).payload();
+    assert!(ack.is_err());
+}
+
+#[tokio::test]
+async fn a_reported_gap_is_filled() {
+    let server = Server::start().await;
+    let mut desktop = start(&server, quick());
+    let mut line = server.register(&mut desktop).await;
+    line.order("c").await;
+    assert!(line.frame(event::COMMAND_ACK).await.payload::<CommandAck>().unwrap().accepted);
+    desktop.call().await.answer("{}");
+    for sequence in 1..=3 {
+        assert_eq!(line.event().await.sequence, sequence);
+    }
+    line.acknowledge(&[("c", 1)]).await;
+    for sequence in 2..=3 {
+        assert_eq!(line.event().await.sequence, sequence);
+    }
+}
+
+#[tokio::test]
+async fn an_ended_command_that_the_server_lost_is_sent_from_the_start() {
+    let server = Server::start().await;
+    let mut desktop = start(&server, quick());
+    let mut line = server.register(&mut desktop).await;
+    line.order("c").await;
+    desktop.call().await.answer("{}");
+    for _ in 0..3 {
+        let event = line.event().await;
+        line.say(event::COMMAND_EVENT_ACK, &json!({"commandId": "c", "sequence": event.sequence})).await;
+    }
+    drop(line);
+    let mut line = server.register(&mut desktop).await;
+    line.order("c").await;
+    assert!(line.frame(event::COMMAND_ACK).await.payload::<CommandAck>().unwrap().accepted);
+    // What was acknowledged while the command ran is gone; the end is kept.
+    assert!(line.event().await.sequence >= 1);
+    assert!(desktop.calls.try_recv().is_err());
+}
+
+#[tokio::test]
+async fn a_missing_subprotocol_is_no_connection() {
+    let server = Server::start().await;
+    let mut desktop = start(&server, quick());
+    let (socket, _) = patiently("a connection", server.listener.accept()).await.unwrap();
+    let _ = tokio_tungstenite::accept_async(socket).await;
+    desktop.degraded("subprotocol").await;
+}
+
+#[tokio::test]
+async fn a_stopped_desktop_says_goodbye() {
+    let server = Server::start().await;
+    let mut desktop = start(&server, quick());
+    let mut line = server.register(&mut desktop).await;
+    line.order("c").await;
+    let _call = desktop.call().await;
+    let (code, ()) = tokio::join!(line.closed(), desktop.stop());
+    assert_eq!(code, Some(1000));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    #[test]
+    fn rubbish_never_ends_the_client(texts in prop::collection::vec(rubbish(), 1..12)) {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(async {
+            let server = Server::start().await;
+            let mut desktop = start(&server, quick());
+            let mut line = server.register(&mut desktop).await;
+            for text in texts {
+                if line.0.send(Message::text(text)).await.is_err() {
+                    break;
+                }
+            }
+            drop(line);
+            // Whatever was said: it comes back and can be served.
+            desktop.degraded("").await;
+            desktop.client.settings_changed();
+            let mut line = server.accept().await;
+            line.hello().await;
+            line.acknowledge(&[]).await;
+            line.order("after").await;
+            assert!(line.frame(event::COMMAND_ACK).await.payload::<CommandAck>().unwrap().command_id == "after");
+        });
+    }
+}
+
+fn rubbish() -> impl Strategy<Value = String> {
+    let names = prop_oneof![
+        Just(event::HELLO_ACK),
+        Just(event::HELLO_NACK),
+        Just(event::COMMAND),
+        Just(event::COMMAND_EVENT_ACK),
+        Just(event::CANCEL),
+    ];
+    let members = prop::collection::btree_map(
+        prop_oneof![
+            Just("commandId".to_owned()),
+            Just("computeTargetId".to_owned()),
+            Just("resumeFromSequence".to_owned()),
+            Just("sequence".to_owned()),
+            Just("path".to_owned()),
+            "[a-z]{0,6}",
+        ],
+        prop_oneof![
+            Just(json!("c")),
+            Just(json!(Uuid::from_u128(9))),
+            Just(json!({"c": 18_446_744_073_709_551_615_u64})),
+            any::<u64>().prop_map(Value::from),
+            Just(json!("/api/gateway/git")),
+            Just(Value::Null),
+        ],
+        0..6,
+    );
+    prop_oneof![
+        1 => ".{0,30}",
+        6 => (names, members).prop_map(|(name, members)| json!({"event": name, "data": members}).to_string()),
+    ]
+}

@@ -1,0 +1,126 @@
+//! The command line: its help is the manual.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+use loopgate_plugin_kit::hook::HookCommand;
+use loopgate_plugin_kit::perf_summary::PerfCommand;
+use loopgate_plugin_kit::plan::PlanCommand;
+
+use crate::commands;
+
+/// Runs AI coding loops on your own machine.
+///
+/// Loopgate turns the coding assistant on your command line (`claude`), a second tool that reviews
+/// (`codex`), your code host's command line (`gh`) and your repositories into dependable loops: a
+/// plan that you can judge, then an implementation in a worktree of its own, committed, pushed and
+/// opened as a pull request.
+///
+/// Start everything on this machine with `loopgate up` and open the page that it names.
+#[derive(Debug, Parser)]
+#[command(
+    name = "loopgate",
+    version,
+    max_term_width = 100,
+    subcommand_required = true,
+    arg_required_else_help = true
+)]
+pub struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Run everything on this machine: web app, control plane, gateway and runtime.
+    Up(commands::up::Up),
+    /// Run the desktop half alone: the gateway on loopback and the runtime behind it.
+    Gateway(commands::gateway::Gateway),
+    /// Run the control plane and the web app alone.
+    ControlPlane(commands::control_plane::ControlPlane),
+    /// Drive one loop in the current directory; the assistant's plugins use it.
+    #[command(subcommand)]
+    Loop(commands::plugins::LoopCommand),
+    /// Check and change a plan; the assistant's plugins use it.
+    #[command(subcommand)]
+    Plan(PlanCommand),
+    /// Answer a hook of the assistant.
+    #[command(subcommand, hide = true)]
+    Hook(HookCommand),
+    /// Make the assistant's event stream readable.
+    #[command(subcommand, hide = true)]
+    Stream(commands::plugins::StreamCommand),
+    /// Sum up where the time of a loop went.
+    #[command(subcommand, hide = true)]
+    Perf(PerfCommand),
+    /// Supervise one process of a loop.
+    #[command(hide = true)]
+    Shim(commands::shim::Shim),
+    /// Print the description of an interface as OpenAPI JSON.
+    #[command(hide = true)]
+    Openapi(commands::openapi::Openapi),
+}
+
+impl Cli {
+    /// Runs the chosen sub-command.
+    pub fn run(self) -> anyhow::Result<ExitCode> {
+        match self.command {
+            Command::Up(command) => command.run(),
+            Command::Gateway(command) => command.run(),
+            Command::ControlPlane(command) => command.run(),
+            Command::Loop(command) => Ok(command.run()),
+            Command::Plan(command) => Ok(command.run()),
+            Command::Hook(command) => Ok(command.run()),
+            Command::Stream(command) => Ok(command.run()),
+            Command::Perf(command) => Ok(command.run()),
+            Command::Shim(command) => command.run(),
+            Command::Openapi(command) => command.run(),
+        }
+    }
+}
+
+/// How log lines are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum LogFormat {
+    /// One readable line an entry.
+    Text,
+    /// One JSON object a line.
+    Json,
+}
+
+/// Settings that every service command takes. A flag wins over its variable, the variable over
+/// the settings file (`settings.toml` in the data directory).
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Settings")]
+pub struct Common {
+    /// Data directory: settings, keys, records of loops, logs. An absolute path.
+    #[arg(long, env = "LOOPGATE_HOME", value_name = "DIR")]
+    pub home: Option<PathBuf>,
+    /// How log lines are written.
+    #[arg(long, env = "LOOPGATE_LOG_FORMAT", value_enum, value_name = "FORMAT")]
+    pub log_format: Option<LogFormat>,
+}
+
+/// Settings of the desktop half.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Settings")]
+pub struct DesktopArgs {
+    /// The one directory that repositories and worktrees must lie in.
+    #[arg(long, env = "LOOPGATE_SANDBOX", value_name = "DIR")]
+    pub sandbox: Option<PathBuf>,
+    /// File with the gateway token, for an executor outside this process. It is read when it
+    /// exists, else made for its owner alone. Without it the token stays in memory.
+    #[arg(long, env = "LOOPGATE_GATEWAY_TOKEN_FILE", value_name = "FILE")]
+    pub gateway_token_file: Option<PathBuf>,
+    /// Port of the gateway; 0 takes any. Default: 19432, then 19433 to 19435.
+    #[arg(long, env = "LOOPGATE_PORT", value_name = "PORT")]
+    pub port: Option<u16>,
+    /// Origin of the control plane's API, for example https://loopgate.example.com.
+    #[arg(long, env = "LOOPGATE_AUTH_API_ORIGIN", value_name = "URL")]
+    pub api_origin: Option<String>,
+    /// Origin of the web app. Default: the API's.
+    #[arg(long, env = "LOOPGATE_WEB_APP_ORIGIN", value_name = "URL")]
+    pub web_origin: Option<String>,
+}

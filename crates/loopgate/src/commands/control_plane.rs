@@ -1,0 +1,61 @@
+//! `loopgate control-plane`: the control plane and the web app alone.
+
+use std::net::SocketAddr;
+use std::process::ExitCode;
+
+use clap::Args;
+
+use crate::cli::Common;
+use crate::embedded::Embedded;
+use crate::home::open_dir;
+use crate::{commands, screen, shutdown};
+
+/// Run the control plane and the web app alone.
+///
+/// The first start makes an organization with its owner and prints a link that signs the owner in
+/// once.
+#[derive(Debug, Args)]
+pub struct ControlPlane {
+    #[command(flatten)]
+    common: Common,
+    /// Address to listen on.
+    #[arg(
+        long,
+        env = "LOOPGATE_CONTROL_PLANE_LISTEN",
+        default_value = "127.0.0.1:19440",
+        value_name = "ADDRESS"
+    )]
+    listen: SocketAddr,
+    /// Origin under which desktops and browsers reach it. Default: http:// and the address.
+    #[arg(long, env = "API_BASE_URL", value_name = "URL")]
+    api_origin: Option<String>,
+    /// Origin of the web app. Default: the same.
+    #[arg(long, env = "LOOPGATE_WEB_APP_ORIGIN", value_name = "URL")]
+    web_origin: Option<String>,
+    /// Database: sqlite://<path>?mode=rwc or postgres://… Default: a file in the data directory.
+    #[arg(long, env = "DATABASE_URL", value_name = "URL", hide_env_values = true)]
+    database: Option<String>,
+    /// Name of the first owner, used by the first start alone.
+    #[arg(long, env = "LOOPGATE_OWNER_NAME", default_value = "Owner", value_name = "NAME")]
+    owner_name: String,
+    /// E-mail address of the first owner.
+    #[arg(long, env = "LOOPGATE_OWNER_EMAIL", default_value = "owner@localhost", value_name = "ADDRESS")]
+    owner_email: String,
+}
+
+impl ControlPlane {
+    pub fn run(self) -> anyhow::Result<ExitCode> {
+        let dir = open_dir(&self.common)?;
+        let _log = commands::start_log(&dir, &self.common)?;
+        commands::block_on(async {
+            let stop = shutdown::on_signals()?;
+            let listener = tokio::net::TcpListener::bind(self.listen).await?;
+            let origin = self.api_origin.unwrap_or(format!("http://{}", listener.local_addr()?));
+            let web_origin = self.web_origin.unwrap_or_else(|| origin.clone());
+            let embedded = Embedded::open(&dir, listener, &origin, &web_origin, self.database).await?;
+            let owner = embedded.ensure_owner(&self.owner_name, &self.owner_email).await?;
+            screen::control_plane(&origin, &embedded.sign_in_link(&owner).await?);
+            commands::serve(stop.clone(), embedded.serve(stop)).await
+        })
+    }
+}

@@ -1,0 +1,43 @@
+//! `loopgate gateway`: the desktop half alone.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::Args;
+use loopgate_home::Overrides;
+
+use crate::cli::{Common, DesktopArgs};
+use crate::desktop::Desktop;
+use crate::home::Home;
+use crate::screen::{self, Ready};
+use crate::{commands, shutdown};
+
+/// Run the desktop half alone: the gateway on loopback, and the runtime behind it.
+///
+/// It connects to the control plane that `--api-origin` names, when this desktop has a key for it.
+#[derive(Debug, Args)]
+pub struct Gateway {
+    #[command(flatten)]
+    common: Common,
+    #[command(flatten)]
+    desktop: DesktopArgs,
+    /// Write the gateway's port to this file, as JSON, once it answers.
+    #[arg(long, value_name = "FILE")]
+    ready_file: Option<PathBuf>,
+}
+
+impl Gateway {
+    pub fn run(self) -> anyhow::Result<ExitCode> {
+        let home = Home::open(&self.common, &self.desktop, &Overrides::default())?;
+        let _log = commands::start_log(&home.dir, &self.common)?;
+        commands::block_on(async {
+            let stop = shutdown::on_signals()?;
+            let desktop = Desktop::open(&home, &self.desktop).await?;
+            if let Some(file) = &self.ready_file {
+                screen::write_ready(file, &Ready { gateway_port: desktop.port(), ..Ready::default() })?;
+            }
+            println!("gateway listening on 127.0.0.1:{}", desktop.port());
+            commands::serve(stop.clone(), desktop.serve(&home, stop)).await
+        })
+    }
+}

@@ -1,0 +1,31 @@
+//! `loopgate openapi`: prints the description of an interface.
+
+use std::process::ExitCode;
+
+use clap::{Args, ValueEnum};
+
+/// Print the description of an interface as OpenAPI JSON.
+#[derive(Debug, Args)]
+pub struct Openapi {
+    /// Which interface.
+    interface: Interface,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Interface {
+    /// The gateway on loopback.
+    Gateway,
+    /// The control plane.
+    ControlPlane,
+}
+
+impl Openapi {
+    pub fn run(self) -> anyhow::Result<ExitCode> {
+        let document = match self.interface {
+            Interface::Gateway => loopgate_gateway::openapi(),
+            Interface::ControlPlane => loopgate_control_plane::openapi(),
+        };
+        println!("{}", document.to_pretty_json()?);
+        Ok(ExitCode::SUCCESS)
+    }
+}

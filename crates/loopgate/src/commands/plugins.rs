@@ -1,0 +1,45 @@
+//! The sub-commands that the assistant's plugins call: `loop`, `plan`, `stream`.
+
+use std::process::ExitCode;
+
+use clap::Subcommand;
+use loopgate_plugin_kit::agent_setup::AgentSetupArgs;
+use loopgate_plugin_kit::formatter::FormatArgs;
+use loopgate_plugin_kit::loop_run::LoopRunArgs;
+use loopgate_plugin_kit::setup::SetupArgs;
+
+/// Drive one loop in the current directory.
+#[derive(Debug, Subcommand)]
+pub enum LoopCommand {
+    /// Run the assistant, iteration by iteration, until it keeps its promise.
+    Run(LoopRunArgs),
+    /// Set the work directory up for one iteration.
+    Setup(SetupArgs),
+    /// Begin the loop of one agent by hand.
+    AgentSetup(AgentSetupArgs),
+}
+
+impl LoopCommand {
+    pub fn run(self) -> ExitCode {
+        match self {
+            Self::Run(args) => args.run(),
+            Self::Setup(args) => args.run(),
+            Self::AgentSetup(args) => args.run(),
+        }
+    }
+}
+
+/// Make the assistant's event stream readable.
+#[derive(Debug, Subcommand)]
+pub enum StreamCommand {
+    /// Read stream-json on standard input and print text.
+    Format(FormatArgs),
+}
+
+impl StreamCommand {
+    pub fn run(self) -> ExitCode {
+        match self {
+            Self::Format(args) => args.run(),
+        }
+    }
+}

@@ -1,0 +1,178 @@
+//! `loopgate up`: everything on this machine, in one process.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Duration;
+
+use anyhow::Context as _;
+use clap::Args;
+use loopgate_home::{Overrides, Program, normalize_origin, origin_of};
+use loopgate_tools::programs::Programs;
+use url::Url;
+
+use crate::cli::{Common, DesktopArgs};
+use crate::desktop::Desktop;
+use crate::embedded::{self, Embedded};
+use crate::home::Home;
+use crate::screen::{self, Ready, Screen};
+use crate::{commands, onboarding, sandbox_choice, shutdown};
+
+/// Run everything on this machine: web app, control plane, gateway and runtime.
+///
+/// The first start makes a data directory, an organization with you as its owner, and a key for
+/// this desktop. Then one screen shows the page's address with a link that signs you in, the
+/// repositories in the sandbox, and the programs that were found or are missing.
+#[derive(Debug, Args)]
+pub struct Up {
+    #[command(flatten)]
+    common: Common,
+    #[command(flatten)]
+    desktop: DesktopArgs,
+    /// Do not open the page in a browser.
+    #[arg(long, env = "LOOPGATE_NO_OPEN")]
+    no_open: bool,
+    /// Write the page's address and the gateway's port to this file, as JSON, once both answer.
+    #[arg(long, value_name = "FILE")]
+    ready_file: Option<PathBuf>,
+}
+
+/// How deep below the sandbox base repositories are looked for.
+const REPOSITORY_DEPTH: usize = 2;
+/// Time for asking the programs for their versions.
+const VERSIONS_LIMIT: Duration = Duration::from_secs(4);
+
+impl Up {
+    pub fn run(self) -> anyhow::Result<ExitCode> {
+        commands::block_on(async move { self.serve().await })
+    }
+
+    async fn serve(self) -> anyhow::Result<ExitCode> {
+        let stop = shutdown::on_signals()?;
+        let listener = self.listener().await?;
+        let origin = format!("http://{}", listener.local_addr()?);
+        let web_origin = self.desktop.web_origin.clone().unwrap_or_else(|| origin.clone());
+        let defaults = Overrides {
+            api_origin: Some(origin.clone()),
+            relay_origin: Some(origin.clone()),
+            web_app_origin: Some(web_origin.clone()),
+            ..Overrides::default()
+        };
+        let mut desktop_args = self.desktop.clone();
+        desktop_args.api_origin = None;
+        let home = Home::open(&self.common, &desktop_args, &defaults)?;
+        let _log = commands::start_log(&home.dir, &self.common)?;
+        let sandbox = choose_sandbox(&home)?;
+
+        let control_plane = Embedded::open(&home.dir, listener, &origin, &web_origin, None).await?;
+        let desktop = Desktop::open(&home, &desktop_args).await?;
+        let programs = desktop.programs();
+        let (name, email) = embedded::owner(&programs).await;
+        let owner = control_plane.ensure_owner(&name, &email).await?;
+        let attempt = control_plane.onboarding_attempt(&owner).await?;
+        let sign_in_url = control_plane.sign_in_link(&owner).await?;
+        let port = desktop.port();
+
+        let serving = tokio::spawn(control_plane.serve(stop.clone()));
+        onboarding::connect(&origin, &web_origin, &attempt, &home.credentials).await?;
+        let shown = async {
+            let screen = Screen {
+                sign_in_url: sign_in_url.clone(),
+                gateway_port: port,
+                repositories: repositories(&home, &sandbox)?,
+                sandbox,
+                programs: versions(&programs).await,
+            };
+            anstream::print!("{}", screen.render());
+            if let Some(file) = &self.ready_file {
+                let ready = Ready {
+                    page_url: web_origin.clone(),
+                    sign_in_url: sign_in_url.clone(),
+                    gateway_port: port,
+                    api_origin: origin.clone(),
+                };
+                screen::write_ready(file, &ready)?;
+            }
+            if !self.no_open && open::that_detached(&sign_in_url).is_err() {
+                println!("  No browser could be opened; the link above works in any.\n");
+            }
+            anyhow::Ok(())
+        };
+        let service = async {
+            let (shown, served) = tokio::join!(shown, desktop.serve(&home, stop.clone()));
+            shown?;
+            served?;
+            serving.await.context("the control plane ended unexpectedly")?
+        };
+        commands::serve(stop.clone(), service).await
+    }
+
+    /// Listens where `--api-origin` says, else at the preferred port of loopback.
+    async fn listener(&self) -> anyhow::Result<tokio::net::TcpListener> {
+        let Some(origin) = &self.desktop.api_origin else { return embedded::bind().await };
+        let origin = normalize_origin(origin, "API origin")?;
+        let url = Url::parse(&origin)?;
+        let port = url.port_or_known_default().context("--api-origin has no port")?;
+        anyhow::ensure!(
+            url.scheme() == "http",
+            "loopgate up serves the control plane on this machine, so --api-origin must be http://127.0.0.1:PORT; \
+             use loopgate gateway to connect to another one"
+        );
+        tokio::net::TcpListener::bind(("127.0.0.1", port))
+            .await
+            .with_context(|| format!("cannot listen on 127.0.0.1:{port}"))
+    }
+}
+
+/// The sandbox base of flag or settings; at a first start the one chosen from the current
+/// directory, which is then kept.
+fn choose_sandbox(home: &Home) -> anyhow::Result<PathBuf> {
+    if let Some(base) = home.settings.get().sandbox_base_directory.clone() {
+        return Ok(base);
+    }
+    let current = std::env::current_dir().context("cannot tell the current directory")?;
+    let base = sandbox_choice::from_current_directory(&current, etcetera::home_dir().ok().as_deref())?;
+    home.settings.update(|settings| settings.sandbox_base_directory = Some(base.clone()))?;
+    Ok(base)
+}
+
+/// The repositories of the sandbox. Clones that are not in `repos.json` yet are added, so that
+/// the page can offer them.
+fn repositories(home: &Home, sandbox: &Path) -> anyhow::Result<Vec<(String, PathBuf)>> {
+    home.repos.seed()?;
+    let mut found = Vec::new();
+    look_for_clones(sandbox, REPOSITORY_DEPTH, &mut found);
+    for (name, clone) in &found {
+        if let Ok(path) = home.sandbox.check(clone)
+            && let Err(error) = home.repos.add(&path, None, None)
+        {
+            tracing::debug!(%error, name, "not added to repos.json");
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
+fn look_for_clones(directory: &Path, depth: usize, found: &mut Vec<(String, PathBuf)>) {
+    // A worktree has a file of this name; only whole clones are listed.
+    if directory.join(".git").is_dir() {
+        if let Some(name) = origin_of(directory) {
+            found.push((name.to_string(), directory.to_owned()));
+        }
+        return;
+    }
+    if depth == 0 {
+        return;
+    }
+    let Ok(entries) = std::fs::read_dir(directory) else { return };
+    for entry in entries.flatten() {
+        let hidden = entry.file_name().to_string_lossy().starts_with('.');
+        if !hidden && entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            look_for_clones(&entry.path(), depth - 1, found);
+        }
+    }
+}
+
+async fn versions(programs: &Programs) -> Vec<(Program, Option<String>)> {
+    let mut known = tokio::time::timeout(VERSIONS_LIMIT, programs.versions()).await.unwrap_or_default();
+    Program::ALL.iter().map(|program| (*program, known.remove(program).flatten())).collect()
+}

@@ -1,0 +1,213 @@
+//! The desktop half, wired together: runtime, gateway, and the link to the control plane.
+
+use std::future::Future;
+use std::io::ErrorKind;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::Context as _;
+use loopgate_api::names::GATEWAY_PORTS;
+use loopgate_gateway::{Bound, Gateway, GatewayConfig, Limits};
+use loopgate_home::SettingsStore;
+use loopgate_home::files;
+use loopgate_link::client::{self, Client, ClientConfig, Facts, HelloFacts};
+use loopgate_link::executor::{self, Executor, ExecutorConfig, FileMemory, InProcess};
+use loopgate_plugin_kit::Plugins;
+use loopgate_runtime::{Pace, Runtime, RuntimeConfig};
+use loopgate_tools::programs::Programs;
+use secrecy::{ExposeSecret as _, SecretString};
+use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
+
+use crate::cli::DesktopArgs;
+use crate::home::Home;
+
+/// A token in a file must be at least this long to be worth anything.
+const SHORTEST_TOKEN: usize = 32;
+/// What stopping the runtime may take before the process ends without it.
+const RUNTIME_STOP: Duration = Duration::from_secs(3);
+
+/// A desktop whose gateway is bound, before it serves.
+pub struct Desktop {
+    gateway: Gateway,
+    bound: Bound,
+    runtime: Arc<Runtime>,
+    programs: Arc<Programs>,
+    token: SecretString,
+}
+
+/// What the link asks about this desktop before each connection.
+struct LiveFacts {
+    settings: Arc<SettingsStore>,
+    hello: HelloFacts,
+}
+
+impl Facts for LiveFacts {
+    fn relay_origin(&self) -> String {
+        self.settings.get().relay_origin.clone().unwrap_or_default()
+    }
+
+    fn hello(&self) -> HelloFacts {
+        let allowed_directories = self.settings.get().sandbox_base_directory.clone().into_iter().collect();
+        HelloFacts { allowed_directories, ..self.hello.clone() }
+    }
+
+    fn enabled(&self) -> bool {
+        self.settings.get().cloud_connection_enabled
+    }
+}
+
+impl Desktop {
+    /// Opens the runtime and binds the gateway.
+    pub async fn open(home: &Home, args: &DesktopArgs) -> anyhow::Result<Self> {
+        let programs = Arc::new(Programs::new(home.settings.clone()));
+        let plugins = Plugins::unpack(home.dir.path()).context("cannot unpack the assistant's plugins")?;
+        let runtime = Runtime::open(RuntimeConfig {
+            data_dir: home.dir.path().to_owned(),
+            settings: home.settings.clone(),
+            sandbox: home.sandbox.clone(),
+            repos: home.repos.clone(),
+            credentials: home.credentials.clone(),
+            programs: programs.clone(),
+            api_origin: None,
+            loopgate_exe: std::env::current_exe().context("cannot tell where this program lies")?,
+            plugin_dirs: plugins.root().to_owned(),
+            version: loopgate_api::DESKTOP_VERSION.to_owned(),
+            pace: Pace::from_environment(),
+        })
+        .await
+        .context("cannot open the records of this desktop")?;
+        let token = gateway_token(home, args)?;
+        let gateway = Gateway::new(GatewayConfig {
+            settings: home.settings.clone(),
+            sandbox: home.sandbox.clone(),
+            repos: home.repos.clone(),
+            credentials: home.credentials.clone(),
+            programs: programs.clone(),
+            plugin_root: Some(plugins.root().to_owned()),
+            runtime: Some(runtime.clone()),
+            gateway_token: Some(token.clone()),
+            version: loopgate_api::DESKTOP_VERSION.to_owned(),
+            data_dir: home.dir.path().to_owned(),
+            state_dir: etcetera::home_dir().ok().map(|home| home.join(loopgate_api::names::STATE_DIR)),
+            production_origins_only: home.settings.get().prod_origins_only,
+            limits: Limits::default(),
+        });
+        let ports = match args.port.or(home.settings.get().port) {
+            Some(port) => vec![port],
+            None => GATEWAY_PORTS.to_vec(),
+        };
+        let bound = gateway.bind(&ports).await?;
+        Ok(Self { gateway, bound, runtime, programs, token })
+    }
+
+    /// The port that is really bound.
+    pub const fn port(&self) -> u16 {
+        self.bound.port()
+    }
+
+    /// The five programs.
+    pub fn programs(&self) -> Arc<Programs> {
+        self.programs.clone()
+    }
+
+    /// Serves until the token is cancelled: recovery, gateway and link, each owned here.
+    pub async fn serve(self, home: &Home, stop: CancellationToken) -> anyhow::Result<()> {
+        let executor = self.executor(home)?;
+        let client = Client::new(ClientConfig {
+            facts: Arc::new(LiveFacts {
+                settings: home.settings.clone(),
+                hello: HelloFacts::of_this_machine(Vec::new()),
+            }),
+            credentials: home.credentials.clone(),
+            executor: executor.clone(),
+            timing: client::Timing::default(),
+        });
+        let mut parts = JoinSet::new();
+        let runtime = self.runtime.clone();
+        parts.spawn(until(stop.clone(), async move {
+            if let Err(error) = runtime.recover().await {
+                tracing::error!(%error, "loops of an earlier run could not be taken up");
+            }
+        }));
+        if home.settings.get().api_origin.is_some() {
+            parts.spawn(until(
+                stop.clone(),
+                heed_settings(home.settings.clone(), executor.clone(), client.clone()),
+            ));
+            let stop = stop.clone();
+            parts.spawn(async move { client.run(stop).await });
+        }
+        self.bound.serve(stop.clone().cancelled_owned()).await;
+        stop.cancel();
+        executor.shutdown().await;
+        let _ = tokio::time::timeout(RUNTIME_STOP, self.runtime.shutdown()).await;
+        while parts.join_next().await.is_some() {}
+        Ok(())
+    }
+
+    fn executor(&self, home: &Home) -> anyhow::Result<Arc<Executor>> {
+        let (settings, credentials) = (home.settings.clone(), home.credentials.clone());
+        Ok(Executor::new(ExecutorConfig {
+            gateway: Arc::new(InProcess(self.gateway.service())),
+            gateway_token: self.token.clone(),
+            memory: Arc::new(FileMemory::open(&home.dir.file("commands.jsonl"))?),
+            setup_complete: Box::new(move || settings.get().setup_complete(credentials.api_key().is_some())),
+            timing: executor::Timing::default(),
+        }))
+    }
+}
+
+/// Passes what a person changes on to the link: the pause switch, and a reason to try again now.
+async fn heed_settings(settings: Arc<SettingsStore>, executor: Arc<Executor>, client: Arc<Client>) {
+    let mut changes = settings.subscribe();
+    loop {
+        executor.set_paused(changes.borrow_and_update().cloud_commands_paused);
+        if changes.changed().await.is_err() {
+            return;
+        }
+        client.settings_changed();
+    }
+}
+
+/// Runs a part until it ends by itself or everything is to stop.
+async fn until(stop: CancellationToken, part: impl Future<Output = ()>) {
+    tokio::select! {
+        () = stop.cancelled() => {}
+        () = part => {}
+    }
+}
+
+/// The token of the file, else a fresh one that is kept where the user asked for it.
+fn gateway_token(home: &Home, args: &DesktopArgs) -> anyhow::Result<SecretString> {
+    let settings = home.settings.get();
+    let fresh = || SecretString::from(hex::encode(rand::random::<[u8; 24]>()));
+    match args.gateway_token_file.as_deref().or(settings.gateway_token_file.as_deref()) {
+        None => Ok(fresh()),
+        Some(file) => token_of_file(file, fresh()),
+    }
+}
+
+fn token_of_file(file: &Path, fresh: SecretString) -> anyhow::Result<SecretString> {
+    match std::fs::read_to_string(file) {
+        Ok(text) => {
+            let token = text.trim();
+            anyhow::ensure!(
+                token.len() >= SHORTEST_TOKEN,
+                "the gateway token in {} is too short: at least {SHORTEST_TOKEN} characters, or remove the file \
+                 to have one made",
+                file.display()
+            );
+            Ok(SecretString::from(token))
+        }
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            files::write_private(file, fresh.expose_secret().as_bytes())
+                .with_context(|| format!("cannot write the gateway token to {}", file.display()))?;
+            Ok(fresh)
+        }
+        Err(error) => {
+            Err(error).with_context(|| format!("cannot read the gateway token from {}", file.display()))
+        }
+    }
+}

@@ -1,0 +1,154 @@
+//! The control plane inside this process: its secrets, its first owner, its listener.
+
+use std::io;
+use std::net::Ipv4Addr;
+use std::path::Path;
+
+use anyhow::Context as _;
+use axum::serve::ListenerExt as _;
+use loopgate_api::names::CONTROL_PLANE_PORT;
+use loopgate_control_plane::{Config, ControlPlane, Owner, Secrets};
+use loopgate_home::{DataDir, Program, files};
+use loopgate_tools::process::Limits;
+use loopgate_tools::programs::Programs;
+use secrecy::{ExposeSecret as _, SecretString};
+use serde::{Deserialize, Serialize};
+use tokio::net::TcpListener;
+use tokio_util::sync::CancellationToken;
+
+/// Ports that are tried after the preferred one.
+const FALLBACK_PORTS: u16 = 9;
+/// Time for one question to git.
+const GIT_LIMIT: std::time::Duration = std::time::Duration::from_secs(5);
+/// Bytes of its answer.
+const OUTPUT_LIMIT: usize = 64 * 1024;
+
+/// A control plane with its listener, before it serves.
+pub struct Embedded {
+    control_plane: ControlPlane,
+    listener: TcpListener,
+}
+
+/// The secrets as they lie in the data directory, readable by the owner alone.
+#[derive(Serialize, Deserialize)]
+struct SecretsFile {
+    runner_tokens: String,
+    local_gateway: String,
+    storage_urls: String,
+}
+
+impl Embedded {
+    /// Opens the database and makes the first owner.
+    pub async fn open(
+        dir: &DataDir,
+        listener: TcpListener,
+        api_origin: &str,
+        web_origin: &str,
+        database: Option<String>,
+    ) -> anyhow::Result<Self> {
+        let file = format!("sqlite://{}?mode=rwc", dir.file("control-plane.db").display());
+        let control_plane = ControlPlane::open(Config {
+            database_url: database.unwrap_or(file),
+            database_schema: None,
+            storage_dir: dir.file("storage"),
+            api_origin: api_origin.to_owned(),
+            web_origin: web_origin.to_owned(),
+            trusted_origins: Vec::new(),
+            secrets: secrets(&dir.file("control-plane-secrets.json"))?,
+        })
+        .await
+        .context("cannot open the control plane's database")?;
+        Ok(Self { control_plane, listener })
+    }
+
+    /// Makes the first organization and its owner when there is none.
+    pub async fn ensure_owner(&self, name: &str, email: &str) -> anyhow::Result<Owner> {
+        self.control_plane.ensure_first_owner(name, email).await.context("cannot make the first owner")
+    }
+
+    /// A link that signs the owner in once.
+    pub async fn sign_in_link(&self, owner: &Owner) -> anyhow::Result<String> {
+        self.control_plane.sign_in_link(owner).await.context("cannot make a sign-in link")
+    }
+
+    /// A one-time attempt with which a desktop claims its key.
+    pub async fn onboarding_attempt(&self, owner: &Owner) -> anyhow::Result<String> {
+        self.control_plane
+            .onboarding_attempt_for_owner(owner)
+            .await
+            .context("cannot begin to connect this desktop")
+    }
+
+    /// Serves until the token is cancelled.
+    pub async fn serve(self, stop: CancellationToken) -> anyhow::Result<()> {
+        let router = self.control_plane.router();
+        let closing = stop.clone();
+        let control_plane = self.control_plane.clone();
+        // Commands are small and answered at once; waiting to fill a packet would cost 40 ms each.
+        let listener = self.listener.tap_io(|stream| {
+            let _ = stream.set_nodelay(true);
+        });
+        tokio::select! {
+            result = axum::serve(listener, router) => result.context("the control plane stopped serving")?,
+            () = closing.cancelled() => {}
+        }
+        control_plane.shutdown().await.context("the control plane did not stop in order")
+    }
+}
+
+/// Binds loopback at the preferred port, or at one of the next when that is taken.
+pub async fn bind() -> anyhow::Result<TcpListener> {
+    let last = CONTROL_PLANE_PORT + FALLBACK_PORTS;
+    for port in CONTROL_PLANE_PORT..=last {
+        match TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await {
+            Ok(listener) => return Ok(listener),
+            Err(error) if error.kind() == io::ErrorKind::AddrInUse => {}
+            Err(error) => return Err(error).context("cannot listen on loopback"),
+        }
+    }
+    anyhow::bail!(
+        "the ports {CONTROL_PLANE_PORT} to {last} are all taken; choose one with --api-origin http://127.0.0.1:PORT"
+    )
+}
+
+/// Who the first owner is: the name and address under which this user commits.
+pub async fn owner(programs: &Programs) -> (String, String) {
+    let user =
+        std::env::var("USER").ok().filter(|user| !user.is_empty()).unwrap_or_else(|| "owner".to_owned());
+    let name = git_setting(programs, "user.name").await.unwrap_or_else(|| user.clone());
+    let email = git_setting(programs, "user.email").await.unwrap_or_else(|| format!("{user}@localhost"));
+    (name, email)
+}
+
+async fn git_setting(programs: &Programs, name: &str) -> Option<String> {
+    let command = programs.command(Program::Git).await.arg("config").arg("--global").arg("--get").arg(name);
+    let output = command.run(Limits::time(GIT_LIMIT).output(OUTPUT_LIMIT)).await.ok()?;
+    let value = String::from_utf8_lossy(&output.stdout).trim().to_owned();
+    (!value.is_empty()).then_some(value)
+}
+
+fn secrets(path: &Path) -> anyhow::Result<Secrets> {
+    match std::fs::read(path) {
+        Ok(bytes) => {
+            let stored: SecretsFile = serde_json::from_slice(&bytes).with_context(|| {
+                format!("{} cannot be read; remove it to have new secrets made", path.display())
+            })?;
+            Ok(Secrets {
+                runner_tokens: SecretString::from(stored.runner_tokens),
+                local_gateway: SecretString::from(stored.local_gateway),
+                storage_urls: SecretString::from(stored.storage_urls),
+            })
+        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            let fresh = Secrets::generate();
+            let stored = SecretsFile {
+                runner_tokens: fresh.runner_tokens.expose_secret().to_owned(),
+                local_gateway: fresh.local_gateway.expose_secret().to_owned(),
+                storage_urls: fresh.storage_urls.expose_secret().to_owned(),
+            };
+            files::write_private(path, &serde_json::to_vec(&stored)?)?;
+            Ok(fresh)
+        }
+        Err(error) => Err(error).with_context(|| format!("cannot read {}", path.display())),
+    }
+}

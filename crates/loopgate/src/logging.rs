@@ -1,0 +1,51 @@
+//! Logs: everything to a file in the data directory, warnings to standard error.
+
+use std::io::IsTerminal as _;
+use std::path::Path;
+
+use tracing_appender::non_blocking::WorkerGuard;
+use tracing_appender::rolling::{RollingFileAppender, Rotation};
+use tracing_subscriber::filter::{EnvFilter, LevelFilter};
+use tracing_subscriber::layer::SubscriberExt as _;
+use tracing_subscriber::util::SubscriberInitExt as _;
+use tracing_subscriber::{Layer, Registry, fmt};
+
+use crate::cli::LogFormat;
+
+/// Days of logs that are kept.
+const KEPT_FILES: usize = 7;
+
+/// Starts logging to `<directory>/loopgate.<day>.log`. `LOOPGATE_LOG` chooses what is written, in
+/// the form `info,loopgate_runtime=debug`. The guard writes what is left when it is dropped.
+pub fn start(directory: &Path, format: LogFormat) -> anyhow::Result<WorkerGuard> {
+    loopgate_home::files::create_private_dir(directory)?;
+    let appender = RollingFileAppender::builder()
+        .rotation(Rotation::DAILY)
+        .filename_prefix("loopgate")
+        .filename_suffix("log")
+        .max_log_files(KEPT_FILES)
+        .build(directory)?;
+    let (file, guard) = tracing_appender::non_blocking(appender);
+    let filter = EnvFilter::try_from_env("LOOPGATE_LOG").unwrap_or_else(|_| EnvFilter::new("info,sqlx=warn"));
+    let colours = std::io::stderr().is_terminal();
+    let (to_file, to_terminal): (
+        Box<dyn Layer<Registry> + Send + Sync>,
+        Box<dyn Layer<Registry> + Send + Sync>,
+    ) = match format {
+        LogFormat::Text => (
+            fmt::layer().with_writer(file).with_ansi(false).with_filter(filter).boxed(),
+            fmt::layer()
+                .with_writer(std::io::stderr)
+                .with_ansi(colours)
+                .with_target(false)
+                .with_filter(LevelFilter::WARN)
+                .boxed(),
+        ),
+        LogFormat::Json => (
+            fmt::layer().json().with_writer(file).with_filter(filter).boxed(),
+            fmt::layer().json().with_writer(std::io::stderr).with_filter(LevelFilter::WARN).boxed(),
+        ),
+    };
+    tracing_subscriber::registry().with(vec![to_file, to_terminal]).init();
+    Ok(guard)
+}

@@ -1,0 +1,27 @@
+//! The `loopgate` program: one file a sub-command, and the one place where the rooms are wired
+//! together.
+
+mod cli;
+mod commands;
+mod desktop;
+mod embedded;
+mod home;
+mod logging;
+mod onboarding;
+mod sandbox_choice;
+mod screen;
+mod shutdown;
+
+use std::process::ExitCode;
+
+use clap::Parser as _;
+
+fn main() -> ExitCode {
+    match cli::Cli::parse().run() {
+        Ok(code) => code,
+        Err(error) => {
+            screen::failure(&error);
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! How this desktop gets its own key: the handshake of a first start, the same for a control plane
+//! on this machine and for a remote one.
+
+use std::time::Duration;
+
+use anyhow::{Context as _, bail};
+use loopgate_home::Credentials;
+use secrecy::{ExposeSecret as _, SecretString};
+use serde::Deserialize;
+use serde_json::json;
+
+const CLAIM_TIMEOUT: Duration = Duration::from_secs(10);
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Claimed {
+    api_key: SecretString,
+}
+
+#[derive(Deserialize)]
+struct Refused {
+    code: String,
+}
+
+/// Makes sure that this desktop has a key that the control plane knows; claims one if need be.
+pub async fn connect(
+    api_origin: &str,
+    web_origin: &str,
+    attempt: &str,
+    credentials: &Credentials,
+) -> anyhow::Result<()> {
+    let client = reqwest::Client::new();
+    if key_works(&client, api_origin, credentials).await? {
+        return Ok(());
+    }
+    claim(&client, api_origin, web_origin, attempt, credentials).await
+}
+
+async fn key_works(
+    client: &reqwest::Client,
+    api_origin: &str,
+    credentials: &Credentials,
+) -> anyhow::Result<bool> {
+    let Some(key) = credentials.api_key() else { return Ok(false) };
+    let mut request = client
+        .get(format!("{api_origin}/compute-targets"))
+        .timeout(CLAIM_TIMEOUT)
+        .bearer_auth(key.secret.expose_secret());
+    for (name, value) in credentials.pop_headers("GET", "/compute-targets").into_iter().flatten() {
+        request = request.header(name, value);
+    }
+    let response =
+        request.send().await.with_context(|| format!("the control plane at {api_origin} does not answer"))?;
+    Ok(response.status().is_success())
+}
+
+/// Trades a one-time attempt for the key of this desktop, bound to its signing key, and keeps it.
+async fn claim(
+    client: &reqwest::Client,
+    api_origin: &str,
+    web_origin: &str,
+    attempt: &str,
+    credentials: &Credentials,
+) -> anyhow::Result<()> {
+    let response = client
+        .post(format!("{api_origin}/desktop/bootstrap/claim"))
+        .timeout(CLAIM_TIMEOUT)
+        .json(&json!({
+            "onboardingAttemptId": attempt,
+            "webAppOrigin": web_origin,
+            "gatewayId": credentials.gateway_id(),
+            "gatewayPublicKeyPem": credentials.public_key_pem(),
+        }))
+        .send()
+        .await
+        .with_context(|| format!("the control plane at {api_origin} does not answer"))?;
+    if !response.status().is_success() {
+        let code = response.json::<Refused>().await.map_or_else(|_| "no reason given".to_owned(), |r| r.code);
+        bail!("the control plane refused to issue a key for this desktop ({code})");
+    }
+    let claimed: Claimed = response.json().await.context("the control plane's answer has no key")?;
+    credentials.store_managed_key(claimed.api_key).context("the key of this desktop cannot be stored")
+}

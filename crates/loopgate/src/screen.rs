@@ -1,0 +1,126 @@
+//! What `loopgate up` prints: one screen for a person, one file for a program.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+use loopgate_home::Program;
+use owo_colors::OwoColorize as _;
+use serde::Serialize;
+
+/// What is shown once everything answers.
+pub struct Screen {
+    /// Page with a sign-in link that works once.
+    pub sign_in_url: String,
+    /// Port that the gateway is really bound to.
+    pub gateway_port: u16,
+    /// The sandbox base directory.
+    pub sandbox: PathBuf,
+    /// Full name and place of each repository.
+    pub repositories: Vec<(String, PathBuf)>,
+    /// Each program with its version; `None` when it was not found.
+    pub programs: Vec<(Program, Option<String>)>,
+}
+
+/// The same for a program, one JSON object.
+#[derive(Debug, Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Ready {
+    /// Origin of the web app; empty when the gateway runs alone, like all but its port.
+    pub page_url: String,
+    /// Page with a sign-in link that works once.
+    pub sign_in_url: String,
+    /// Port of the gateway.
+    pub gateway_port: u16,
+    /// Origin of the API.
+    pub api_origin: String,
+}
+
+/// Repositories that are listed by name; the rest is counted.
+const SHOWN_REPOSITORIES: usize = 8;
+
+impl Screen {
+    /// The text, with colours that the terminal may drop.
+    #[must_use]
+    pub fn render(&self) -> String {
+        let mut text = String::new();
+        let _ = writeln!(text, "\n  {}  is running\n", "Loopgate".bold());
+        row(
+            &mut text,
+            "Page",
+            &format!("{}  {}", self.sign_in_url.cyan().underline(), "(signs you in once)".dimmed()),
+        );
+        row(&mut text, "Gateway", &format!("127.0.0.1:{}", self.gateway_port));
+        row(&mut text, "Sandbox", &self.sandbox.display().to_string());
+        self.render_repositories(&mut text);
+        for (index, (program, version)) in self.programs.iter().enumerate() {
+            row(
+                &mut text,
+                if index == 0 { "Programs" } else { "" },
+                &program_line(*program, version.as_deref()),
+            );
+        }
+        let _ = writeln!(
+            text,
+            "\n  {}\n",
+            "Ctrl-C stops it. Loops that run go on and are found again at the next start.".dimmed()
+        );
+        text
+    }
+
+    fn render_repositories(&self, text: &mut String) {
+        if self.repositories.is_empty() {
+            row(text, "Repositories", "none yet: clone one into the sandbox, or name one on the page");
+        }
+        for (index, (name, path)) in self.repositories.iter().take(SHOWN_REPOSITORIES).enumerate() {
+            let label = if index == 0 { "Repositories" } else { "" };
+            row(text, label, &format!("{name}  {}", path.display().to_string().dimmed()));
+        }
+        let rest = self.repositories.len().saturating_sub(SHOWN_REPOSITORIES);
+        if rest > 0 {
+            row(text, "", &format!("and {rest} more"));
+        }
+    }
+}
+
+fn row(text: &mut String, label: &str, value: &str) {
+    let _ = writeln!(text, "  {label:<13} {value}");
+}
+
+fn program_line(program: Program, version: Option<&str>) -> String {
+    let name = format!("{:<8}", program.executable());
+    match version {
+        Some(version) => format!("{} {name} {}", "✓".green(), version.dimmed()),
+        None => format!("{} {name} {}", "✗".red(), remedy(program)),
+    }
+}
+
+/// What to do about a program that is missing.
+#[must_use]
+pub const fn remedy(program: Program) -> &'static str {
+    match program {
+        Program::Assistant => {
+            "writes plans and code. Install: npm install -g @anthropic-ai/claude-code, then run: claude"
+        }
+        Program::CodeHost => "opens pull requests. Install: https://cli.github.com, then run: gh auth login",
+        Program::Reviewer => {
+            "reviews (optional). Install: npm install -g @openai/codex, then run: codex login"
+        }
+        Program::Python3 => "is used by some plugins. Install Python 3.10 or newer",
+        Program::Git => "is needed for everything. Install: https://git-scm.com/downloads",
+    }
+}
+
+/// Writes the ready file, atomically: who waits for it never reads half of it.
+pub fn write_ready(path: &Path, ready: &Ready) -> anyhow::Result<()> {
+    Ok(loopgate_home::files::write_private(path, &serde_json::to_vec(ready)?)?)
+}
+
+/// Prints why a command could not do its work.
+pub fn failure(error: &anyhow::Error) {
+    anstream::eprintln!("{} {error:#}", "error:".red().bold());
+}
+
+/// What `loopgate control-plane` prints.
+pub fn control_plane(origin: &str, sign_in_url: &str) {
+    anstream::println!("control plane on {origin}\nsign in once with {}", sign_in_url.cyan().underline());
+}

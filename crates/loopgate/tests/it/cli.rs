@@ -1,0 +1,240 @@
+//! The command line: its help, and what it says when it cannot start.
+
+use std::net::TcpListener;
+use std::os::unix::fs::PermissionsExt as _;
+use std::process::Output;
+use std::time::Duration;
+
+use anyhow::{Context as _, Result, ensure};
+use loopgate_testkit::home::UserHome;
+use loopgate_testkit::loopgate::{Loopgate, Setup};
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use crate::stage::free_port;
+
+/// How long a command that ends by itself may take.
+const RUN_LIMIT: Duration = Duration::from_secs(30);
+const PROGRAM: &str = env!("CARGO_BIN_EXE_loopgate");
+
+/// Runs the program until it ends by itself.
+async fn run(home: &UserHome, arguments: &[&str], variables: &[(&str, &str)]) -> Result<Output> {
+    let mut command = home.command(PROGRAM);
+    let run = command.args(arguments).envs(variables.iter().copied()).output();
+    Ok(tokio::time::timeout(RUN_LIMIT, run).await.context("it does not end")??)
+}
+
+/// What it said when it refused to start.
+async fn refusal(home: &UserHome, arguments: &[&str], variables: &[(&str, &str)]) -> Result<String> {
+    let output = run(home, arguments, variables).await?;
+    let text = String::from_utf8_lossy(&output.stderr).into_owned();
+    ensure!(output.status.code() == Some(1), "{}: {text}", output.status);
+    ensure!(!text.contains("panicked") && !text.contains("stack backtrace"), "{text}");
+    Ok(text)
+}
+
+async fn gateway(home: &UserHome) -> Result<Loopgate> {
+    Setup::new(home)?.binary(PROGRAM).gateway_alone().start().await
+}
+
+#[tokio::test]
+async fn help_is_a_manual() -> Result<()> {
+    let home = UserHome::temporary()?;
+    let output = run(&home, &["--help"], &[]).await?;
+    let help = String::from_utf8(output.stdout)?;
+    assert!(output.status.success(), "{help}");
+    for command in ["up", "gateway", "control-plane", "loop", "plan"] {
+        assert!(help.lines().any(|line| line.trim_start().starts_with(command)), "{command} in {help}");
+    }
+    let output = run(&home, &["up", "--help"], &[]).await?;
+    let help = String::from_utf8(output.stdout)?;
+    for (option, variable) in [
+        ("--home", "LOOPGATE_HOME"),
+        ("--sandbox", "LOOPGATE_SANDBOX"),
+        ("--gateway-token-file", "LOOPGATE_GATEWAY_TOKEN_FILE"),
+        ("--port", "LOOPGATE_PORT"),
+        ("--api-origin", "LOOPGATE_AUTH_API_ORIGIN"),
+        ("--web-origin", "LOOPGATE_WEB_APP_ORIGIN"),
+        ("--log-format", "LOOPGATE_LOG_FORMAT"),
+        ("--no-open", "LOOPGATE_NO_OPEN"),
+    ] {
+        assert!(help.contains(option) && help.contains(variable), "{option} by {variable} in {help}");
+    }
+    let output = run(&home, &["--version"], &[]).await?;
+    let version = String::from_utf8(output.stdout)?;
+    assert_eq!(version.trim(), format!("loopgate {}", env!("CARGO_PKG_VERSION")));
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_relative_home_is_refused_by_name() -> Result<()> {
+    let home = UserHome::temporary()?;
+    for command in ["up", "gateway", "control-plane"] {
+        for (arguments, variables) in [
+            (vec![command, "--home", "some/where"], vec![]),
+            (vec![command], vec![("LOOPGATE_HOME", "some/where")]),
+        ] {
+            let text = refusal(&home, &arguments, &variables).await?;
+            assert!(text.contains("LOOPGATE_HOME must be an absolute path"), "{text}");
+            assert!(text.contains("some/where"), "{text}");
+        }
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_second_one_on_the_same_data_is_refused() -> Result<()> {
+    let home = UserHome::temporary()?;
+    let mut first = gateway(&home).await?;
+    let data = first.setup().data_dir();
+    let data = data.to_str().context("a plain path")?;
+    for command in ["up", "gateway", "control-plane"] {
+        let free = format!("127.0.0.1:{}", free_port()?);
+        let mut arguments = vec![command, "--home", data];
+        let origin = format!("http://{free}");
+        match command {
+            "control-plane" => arguments.extend(["--listen", &free]),
+            "up" => arguments.extend(["--port", "0", "--no-open", "--api-origin", &origin]),
+            _ => arguments.extend(["--port", "0"]),
+        }
+        let text = refusal(&home, &arguments, &[]).await?;
+        assert!(text.contains("another Loopgate is running with the data directory"), "{text}");
+        assert!(text.contains(data) && text.contains("--home"), "{text}");
+    }
+    assert_eq!(
+        first.gateway_bare(Method::GET, "/health").send().await?.status(),
+        200,
+        "the first is unharmed"
+    );
+    assert_eq!(first.stop().await?.code(), Some(0));
+    gateway(&home).await?;
+    Ok(())
+}
+
+#[tokio::test]
+async fn the_token_file_is_made_kept_and_judged() -> Result<()> {
+    let home = UserHome::temporary()?;
+    let mut first = gateway(&home).await?;
+    let file = home.path().join("loopgate-gateway-token");
+    assert_eq!(file.metadata()?.permissions().mode() & 0o777, 0o600);
+    let token = first.gateway_token().to_owned();
+    assert!(token.len() >= 32, "{}", token.len());
+    first.stop().await?;
+    let mut second = gateway(&home).await?;
+    assert_eq!(second.gateway_token(), token, "a second start uses the same");
+    let status = |answer: reqwest::Response| answer.status().as_u16();
+    assert_ne!(status(second.gateway(Method::GET, "/api/gateway/version").send().await?), 401);
+    assert_eq!(status(second.gateway_bare(Method::GET, "/api/gateway/version").send().await?), 401);
+    second.stop().await?;
+
+    std::fs::write(&file, "short")?;
+    let data = home.path().join("loopgate-data");
+    let (data, token_file) = (data.to_string_lossy(), file.to_string_lossy());
+    let arguments = ["gateway", "--home", &data, "--port", "0", "--gateway-token-file", &token_file];
+    let text = refusal(&home, &arguments, &[]).await?;
+    assert!(text.contains("too short") && text.contains(token_file.as_ref()), "{text}");
+    assert!(!text.contains("\"short\""), "the token itself is not shown: {text}");
+    assert_eq!(std::fs::read_to_string(&file)?, "short", "a file of the user's is not replaced");
+    Ok(())
+}
+
+#[tokio::test]
+async fn paths_lie_in_the_sandbox_that_was_named() -> Result<()> {
+    let home = UserHome::temporary()?;
+    let inside = home.path().join("src/inside");
+    std::fs::create_dir_all(&inside)?;
+    let setup = Setup::new(&home)?.binary(PROGRAM).gateway_alone();
+    let loopgate = setup.env("LOOPGATE_API_KEY", "lgk_live_0123456789abcdef0123456789abcdef").start().await?;
+    let add = |path: String| {
+        let request = loopgate.gateway(Method::POST, "/api/gateway/repos").json(&json!({"path": path}));
+        async move {
+            let answer = request.send().await?;
+            anyhow::Ok((answer.status().as_u16(), answer.json::<Value>().await?))
+        }
+    };
+    let (status, answer) = add(inside.to_string_lossy().into_owned()).await?;
+    assert_eq!((status, &answer["success"]), (200, &json!(true)), "{answer}");
+    let (status, answer) = add(home.path().to_string_lossy().into_owned()).await?;
+    assert_eq!((status, &answer["error"]), (403, &json!("directory not allowed")), "{answer}");
+    Ok(())
+}
+
+#[tokio::test]
+async fn without_set_up_nothing_is_done() -> Result<()> {
+    let home = UserHome::temporary()?;
+    let loopgate = gateway(&home).await?;
+    let health = loopgate.gateway_bare(Method::GET, "/health").send().await?.json::<Value>().await?;
+    assert_eq!((&health["status"], &health["onboardingCompleted"]), (&json!("ok"), &json!(false)));
+    for (method, path) in
+        [(Method::GET, "/api/gateway/repos"), (Method::POST, "/api/gateway/orchestrator/loop")]
+    {
+        let answer = loopgate.gateway(method, path).body("{}").send().await?;
+        assert_eq!(answer.status(), 403);
+        let refusal = json!({"error": "onboarding not completed", "code": "onboarding_not_completed"});
+        assert_eq!(answer.json::<Value>().await?, refusal, "{path}");
+    }
+    let exchange = loopgate.gateway_bare(Method::POST, "/gateway-auth/exchange");
+    let answer = exchange.header("origin", "http://localhost:3000").body("{}").send().await?;
+    assert_eq!(answer.status(), 503);
+    let text = "Local gateway auth unavailable: API key required";
+    assert_eq!(answer.json::<Value>().await?["error"], text);
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_taken_port_is_named() -> Result<()> {
+    let home = UserHome::temporary()?;
+    let taken = TcpListener::bind("127.0.0.1:0")?;
+    let port = taken.local_addr()?.port().to_string();
+    let data = home.path().join("loopgate-data");
+    let arguments = ["gateway", "--home", &data.to_string_lossy(), "--port", &port];
+    let text = refusal(&home, &arguments, &[]).await?;
+    assert!(text.contains(&port), "{text}");
+
+    let origin = format!("http://127.0.0.1:{port}");
+    let sandbox = home.path().to_string_lossy().into_owned();
+    let arguments = [
+        "up",
+        "--home",
+        &data.to_string_lossy(),
+        "--port",
+        "0",
+        "--no-open",
+        "--sandbox",
+        &sandbox,
+        "--api-origin",
+        &origin,
+    ];
+    let text = refusal(&home, &arguments, &[]).await?;
+    assert!(text.contains(&format!("cannot listen on 127.0.0.1:{port}")), "{text}");
+    Ok(())
+}
+
+/// The preferred ports are the machine's own, so that this test may find any of them in use. It
+/// takes those that are free, one after the other, and looks where the next Loopgate goes.
+#[tokio::test]
+async fn the_gateway_falls_back_through_its_four_ports() -> Result<()> {
+    const PORTS: [u16; 4] = [19432, 19433, 19434, 19435];
+    let home = UserHome::temporary()?;
+    let data = home.path().join("loopgate-data");
+    let data = data.to_string_lossy().into_owned();
+    let mut held: Vec<TcpListener> = Vec::new();
+    for port in PORTS {
+        let Ok(listener) = TcpListener::bind(("127.0.0.1", port)) else { continue };
+        drop(listener);
+        let ready = home.path().join(format!("ready-{port}.json"));
+        let mut command = home.command(PROGRAM);
+        command.args(["gateway", "--home", &data, "--ready-file"]).arg(&ready);
+        let mut child = command.spawn()?;
+        let started = crate::stage::settle(|| ready.exists()).await;
+        let bound = std::fs::read(&ready).ok().and_then(|text| serde_json::from_slice::<Value>(&text).ok());
+        child.kill().await?;
+        ensure!(started, "it did not start with {port} free");
+        let bound = bound.and_then(|ready| ready["gatewayPort"].as_u64()).context("it names its port")?;
+        ensure!(bound >= u64::from(port) && PORTS.iter().any(|known| u64::from(*known) == bound), "{bound}");
+        held.extend(TcpListener::bind(("127.0.0.1", port)).ok());
+    }
+    let text = refusal(&home, &["gateway", "--home", &data], &[]).await?;
+    ensure!(PORTS.iter().all(|port| text.contains(&port.to_string())), "{text}");
+    Ok(())
+}

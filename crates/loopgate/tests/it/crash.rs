@@ -1,0 +1,291 @@
+//! What a kill leaves: Loopgate dies at known and at random moments, a new one takes the work up,
+//! and every loop ends once, delivered once, with nothing left running.
+
+use std::time::Duration;
+
+use anyhow::{Context as _, Result, ensure};
+use loopgate_testkit::leftovers::Process;
+use loopgate_testkit::model::{ModelRequest, Script, Step, Turn};
+use loopgate_testkit::story;
+use rand::rngs::StdRng;
+use rand::{RngExt as _, SeedableRng as _};
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use crate::stage::{Stage, of_loop, settle};
+
+/// Names the seed of a run that is to be repeated.
+const SEED_VARIABLE: &str = "LOOPGATE_CRASH_SEED";
+/// Loops of the random test, and kills in each.
+const LOOPS: usize = 4;
+const KILLS: usize = 5;
+/// Requests that the model gets between Execute and the pull request, about.
+const REQUESTS: usize = 44;
+/// Up to this long after a request Loopgate is killed, in microseconds.
+const AFTERWARDS: u64 = 400_000;
+
+/// The story with a plan that is written at once, by nobody's help: the plan is not what is tested.
+fn brisk() -> Script {
+    let mut script = story::script();
+    if let Some(plan) = script.conversations.iter_mut().find(|known| known.name == story::PLAN) {
+        // What hands the plan over stays; it is the last two answers.
+        let written = [
+            Turn(vec![Step::write("{{workdir}}/plan.md", story::PLAN_MARKDOWN)]),
+            Turn(vec![Step::bash("loopgate plan build '{{workdir}}'")]),
+        ];
+        plan.turns.splice(..plan.turns.len() - 2, written);
+    }
+    script
+}
+
+/// The script, with a gate before an answer.
+fn gated(mut script: Script, conversation: &str, turn: usize, gate: &str) -> Result<Script> {
+    let found = script.conversations.iter_mut().find(|known| known.name == conversation);
+    let turns = &mut found.context("the conversation exists")?.turns;
+    turns.get_mut(turn).context("the turn exists")?.0.insert(0, Step::hold(gate));
+    Ok(script)
+}
+
+/// What must hold when a loop that was to deliver is over.
+async fn delivered_once(stage: &Stage, loop_id: &str, pulls_before: usize) -> Result<()> {
+    let ended = stage.page.ended(loop_id).await?;
+    ensure!(ended["status"] == "COMPLETED", "{ended}\n{}", stage.loopgate.output());
+    ends_once(stage, loop_id, "completed", "Completed").await?;
+    let pulls = stage.scene.host.pull_requests(story::REPOSITORY);
+    ensure!(pulls.len() == pulls_before + 1, "{pulls:?}");
+    let pull = pulls.last().context("there is one")?;
+    ensure!(ended["prUrl"] == pull.url(), "{ended}");
+    let commits = pull.commits()?;
+    ensure!(commits.len() == 1, "{commits:?}");
+    let files: Vec<String> = pull.files()?.into_iter().map(|file| file.path).collect();
+    ensure!(files == ["index.html", "styles.css", "test/theme.test.js", "theme.js"], "{files:?}");
+    stage.alone(loop_id).await
+}
+
+/// Whether an event tells of a loop's end.
+fn is_end(event: &Value) -> bool {
+    matches!(event["type"].as_str(), Some("completed" | "error" | "cancelled"))
+}
+
+/// The seed of the run, printed so that it can be repeated.
+fn seed() -> u64 {
+    let given = std::env::var(SEED_VARIABLE).ok().and_then(|text| text.parse().ok());
+    let seed = given.unwrap_or_else(rand::random);
+    println!("{SEED_VARIABLE}={seed}");
+    seed
+}
+
+/// One event tells of the end, and the desktop's record agrees that it is over.
+async fn ends_once(stage: &Stage, loop_id: &str, kind: &str, status: &str) -> Result<()> {
+    let events = stage.page.events(loop_id).await?;
+    let ends: Vec<&Value> = events.iter().filter(|event| is_end(event)).collect();
+    ensure!(ends.len() == 1 && ends[0]["type"] == kind, "{ends:?}");
+    let started = events.iter().filter(|event| event["type"] == "started").count();
+    ensure!(started == 1, "{started} beginnings");
+    stage.settled(loop_id, status).await
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn killed_in_the_middle_of_execute() -> Result<()> {
+    let script = gated(brisk(), story::EXECUTE, 4, "middle")?;
+    let stage = Stage::playing(script).await?;
+    let wish = stage.page.planned().await?;
+    let loop_id = stage.page.press(&wish, "execute").await?;
+    stage.scene.model.held("middle").await?;
+    let stage = stage.kill_and_restart().await?;
+    ensure!(!of_loop(&loop_id).is_empty(), "the loop goes on without Loopgate");
+    stage.scene.model.release("middle");
+    delivered_once(&stage, &loop_id, 0).await
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_assistant_ends_while_loopgate_is_dead() -> Result<()> {
+    let script = gated(brisk(), story::EXECUTE, 4, "middle")?;
+    let mut stage = Stage::playing(script).await?;
+    let wish = stage.page.planned().await?;
+    let loop_id = stage.page.press(&wish, "execute").await?;
+    stage.scene.model.held("middle").await?;
+    stage.loopgate.kill().await?;
+    stage.scene.model.release("middle");
+    ensure!(settle(|| of_loop(&loop_id).is_empty()).await, "{:?}", stage.others());
+    ensure!(stage.scene.host.pull_requests(story::REPOSITORY).is_empty(), "nobody delivers meanwhile");
+    let stage = stage.restart().await?;
+    delivered_once(&stage, &loop_id, 0).await
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn killed_before_the_push_after_it_and_after_the_pull_request() -> Result<()> {
+    let mut script = brisk();
+    let gates = [(2, "before the push"), (3, "after the push"), (6, "after the pull request")];
+    for (turn, gate) in gates {
+        script = gated(script, story::COMMIT, turn, gate)?;
+    }
+    let mut stage = Stage::playing(script).await?;
+    let wish = stage.page.planned().await?;
+    let loop_id = stage.page.press(&wish, "execute").await?;
+    for (_, gate) in gates {
+        stage.scene.model.held(gate).await?;
+        stage = stage.kill_and_restart().await?;
+        stage.scene.model.release(gate);
+    }
+    delivered_once(&stage, &loop_id, 0).await
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn twenty_random_kills() -> Result<()> {
+    let seed = seed();
+    let mut random = StdRng::seed_from_u64(seed);
+    let mut in_time = 0;
+    for round in 0..LOOPS {
+        let killed = one_loop_many_kills(&mut random).await;
+        in_time += killed.with_context(|| format!("round {round} of {SEED_VARIABLE}={seed}"))?;
+    }
+    println!("{in_time} of {} kills before the end of their loop", LOOPS * KILLS);
+    ensure!(in_time >= LOOPS * KILLS / 2, "too few kills hit a loop that was under way");
+    Ok(())
+}
+
+/// When Loopgate is killed: that long after the model was asked so often since Execute, or after
+/// the assistant was told that it has delivered, when only the report is left.
+enum Moment {
+    Asked(usize),
+    Delivered,
+}
+
+/// Kills Loopgate at some moments between Execute and the end, the last one close to the end.
+/// Answers how many came in time.
+async fn one_loop_many_kills(random: &mut StdRng) -> Result<usize> {
+    let mut stage = Stage::playing(brisk()).await?;
+    let wish = stage.page.planned().await?;
+    let before = stage.scene.model.requests().len();
+    let loop_id = stage.page.press(&wish, "execute").await?;
+    let mut asked: Vec<usize> = (1..KILLS).map(|_| random.random_range(0..=REQUESTS)).collect();
+    asked.sort_unstable();
+    let moments = asked.into_iter().map(Moment::Asked).chain([Moment::Delivered]);
+    let mut in_time = 0;
+    for moment in moments {
+        let pause = Duration::from_micros(random.random_range(0..AFTERWARDS));
+        let reached = |requests: &[ModelRequest]| match moment {
+            Moment::Asked(times) => requests.len() >= before + times,
+            Moment::Delivered => requests.iter().any(has_delivered),
+        };
+        let page = stage.page.clone();
+        tokio::select! {
+            reached = stage.scene.model.wait_for(reached) => reached?,
+            ended = page.ended(&loop_id) => drop(ended?),
+        }
+        // The moment itself is what is drawn by lot.
+        tokio::time::sleep(pause).await;
+        let ended = stage.page.read(&loop_id).await?["completedAt"].is_string();
+        in_time += usize::from(!ended);
+        stage = stage.kill_and_restart().await?;
+        ensure!(stage.scene.host.pull_requests(story::REPOSITORY).len() <= 1, "a second pull request");
+    }
+    delivered_once(&stage, &loop_id, 0).await?;
+    Ok(in_time)
+}
+
+/// Whether this asks what to say when everything is committed, pushed and opened.
+fn has_delivered(request: &ModelRequest) -> bool {
+    request.conversation.as_deref() == Some(story::COMMIT) && request.tool_results().contains("\"prUrl\"")
+}
+
+/// Loopgate dies between the order and the answer to it. A loop that works is not given up, and
+/// one that never began begins, or says that it did not.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn killed_while_a_loop_is_prepared() -> Result<()> {
+    let seed = seed();
+    let mut random = StdRng::seed_from_u64(seed);
+    let mut stage = Stage::playing(brisk()).await?;
+    for round in 0..KILLS {
+        let wish = stage.page.wish().await?;
+        let before = stage.scene.model.requests().len();
+        let loop_id = stage.page.press(&wish, "plan").await?;
+        tokio::time::sleep(Duration::from_micros(random.random_range(0..AFTERWARDS))).await;
+        stage = stage.kill_and_restart().await?;
+        let ended = stage.page.ended(&loop_id).await?;
+        let told = stage.page.events(&loop_id).await?;
+        println!("round {round}: {} {}", ended["status"], ended["error"]);
+        let said = format!("round {round} of {SEED_VARIABLE}={seed}: {ended}\n{told:?}");
+        let ends = told.iter().filter(|event| is_end(event)).count();
+        let starts = told.iter().filter(|event| event["type"] == "started").count();
+        ensure!(ends == 1 && starts <= 1, "{said}");
+        let worked = stage.scene.model.requests().len() > before;
+        ensure!(ended["status"] == if worked { "COMPLETED" } else { "FAILED" }, "{said}");
+        stage.alone(&loop_id).await.context(said)?;
+    }
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_killed_shim_takes_its_loop_along() -> Result<()> {
+    let script = gated(brisk(), story::EXECUTE, 4, "middle")?;
+    let stage = Stage::playing(script).await?;
+    let wish = stage.page.planned().await?;
+    let loop_id = stage.page.press(&wish, "execute").await?;
+    stage.scene.model.held("middle").await?;
+    let shims = stage.others().into_iter().filter(|process| process.command.contains(" shim "));
+    let shims: Vec<Process> = shims.collect();
+    ensure!(shims.len() == 1, "{shims:?}");
+    kill(shims[0].pid, "KILL")?;
+    let ended = stage.page.ended(&loop_id).await?;
+    ensure!(ended["status"] == "FAILED", "{ended}");
+    ensure!(ended["error"]["code"] == "PROCESS_STOPPED", "{ended}");
+    ends_once(&stage, &loop_id, "error", "Unknown").await?;
+    stage.alone(&loop_id).await
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_cancelled_loop_leaves_no_process() -> Result<()> {
+    let script = gated(brisk(), story::EXECUTE, 4, "middle")?;
+    let stage = Stage::playing(script).await?;
+    let wish = stage.page.planned().await?;
+    let loop_id = stage.page.press(&wish, "execute").await?;
+    stage.scene.model.held("middle").await?;
+    let kill = || async {
+        let request = stage.loopgate.gateway(Method::POST, "/api/gateway/orchestrator/loop/kill");
+        let answer = request.json(&json!({"loopId": loop_id})).send().await?;
+        anyhow::Ok((answer.status().as_u16(), answer.json::<Value>().await?))
+    };
+    ensure!(kill().await? == (200, json!({"success": true, "message": "Loop process terminated"})));
+    let ended = stage.page.ended(&loop_id).await?;
+    ensure!(ended["status"] == "CANCELLED", "{ended}");
+    ends_once(&stage, &loop_id, "cancelled", "Cancelled").await?;
+    stage.alone(&loop_id).await?;
+    ensure!(
+        stage.scene.host.pull_requests(story::REPOSITORY).is_empty(),
+        "a cancelled loop delivers nothing"
+    );
+    let (status, again) = kill().await?;
+    ensure!(status == 404 && again["error"] == "No running process found for this loop", "{again}");
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_loop_goes_on_after_ctrl_c() -> Result<()> {
+    let script = gated(brisk(), story::EXECUTE, 4, "middle")?;
+    let mut stage = Stage::playing(script).await?;
+    let wish = stage.page.planned().await?;
+    let loop_id = stage.page.press(&wish, "execute").await?;
+    stage.scene.model.held("middle").await?;
+    kill(stage.loopgate.pid().context("it runs")?, "INT")?;
+    let status =
+        tokio::time::timeout(STOP_LIMIT, stage.loopgate.wait()).await.context("it does not stop")??;
+    ensure!(status.code() == Some(0), "{status}");
+    ensure!(!of_loop(&loop_id).is_empty(), "the loop goes on");
+    let stage = stage.restart().await?;
+    stage.scene.model.release("middle");
+    delivered_once(&stage, &loop_id, 0).await
+}
+
+/// A stop that takes longer is no clean stop.
+const STOP_LIMIT: Duration = Duration::from_secs(8);
+
+/// Signals a process that this test's Loopgate started.
+fn kill(pid: u32, signal: &str) -> Result<()> {
+    #[expect(clippy::disallowed_methods, reason = "signals a process of this test")]
+    let status =
+        std::process::Command::new("kill").args([&format!("-{signal}"), &pid.to_string()]).status()?;
+    ensure!(status.success(), "kill -{signal} {pid}");
+    Ok(())
+}

@@ -1,0 +1,118 @@
+//! Loops that are ordered at the gateway itself, as an executor outside does: what the two loop
+//! routes answer while a loop is prepared, runs, and is over.
+
+use std::path::Path;
+
+use anyhow::{Context as _, Result, ensure};
+use loopgate_testkit::model::Step;
+use loopgate_testkit::story;
+use reqwest::Method;
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+use crate::stage::{Stage, of_loop, settle};
+
+const LOOP: &str = "/api/gateway/orchestrator/loop";
+const KILL: &str = "/api/gateway/orchestrator/loop/kill";
+
+/// Orders a loop as the link does, so that it starts although its token is made up.
+async fn order(stage: &Stage, body: &Value) -> Result<(u16, Value)> {
+    let request = stage.loopgate.gateway(Method::POST, LOOP).header("x-desktop-source", "cloud-socket");
+    let answer = request.json(body).send().await?;
+    Ok((answer.status().as_u16(), answer.json().await?))
+}
+
+async fn kill(stage: &Stage, loop_id: Uuid) -> Result<(u16, Value)> {
+    let answer = stage.loopgate.gateway(Method::POST, KILL).json(&json!({"loopId": loop_id})).send().await?;
+    Ok((answer.status().as_u16(), answer.json().await?))
+}
+
+fn plan(loop_id: Uuid, repository: &str) -> Value {
+    json!({"loopId": loop_id, "command": "PLAN", "loopGateAuthToken": "made-up", "artifacts": [],
+        "prompt": story::WISH, "artifactSlug": "SHOP-7", "repo": {"fullName": repository, "branch": "main"}})
+}
+
+fn conflict(text: &str) -> (u16, Value) {
+    (409, json!({"error": text, "code": "conflict"}))
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn one_loop_runs_once_in_a_worktree_of_its_own() -> Result<()> {
+    let mut script = story::script();
+    script.conversations[0].turns[0].0.insert(0, Step::hold("planning"));
+    let stage = Stage::playing(script).await?;
+    let (first, second) = (Uuid::new_v4(), Uuid::new_v4());
+
+    let (status, started) = order(&stage, &plan(first, story::REPOSITORY)).await?;
+    ensure!(status == 200 && started["success"] == true, "{status} {started}");
+    ensure!(started["loopId"] == first.to_string(), "{started}");
+    let worktree = started["worktreePath"].as_str().context("a worktree")?;
+    ensure!(worktree.ends_with("garden-notes-loop-shop-7") || worktree.ends_with("garden-notes-loop-SHOP-7"));
+    ensure!(Path::new(worktree).join(".git").is_file(), "a worktree of the clone");
+    let pid = started["pid"].as_u64().context("a pid")?;
+    ensure!(Path::new(&format!("/proc/{pid}")).exists(), "it lives");
+    stage.scene.model.held("planning").await?;
+
+    let again = order(&stage, &plan(first, story::REPOSITORY)).await?;
+    ensure!(again == conflict("Loop is already running on this machine"), "{again:?}");
+    let other = order(&stage, &plan(second, story::REPOSITORY)).await?;
+    ensure!(other == conflict("Another loop is running in this worktree"), "{other:?}");
+
+    let ended = kill(&stage, first).await?;
+    ensure!(ended == (200, json!({"success": true, "message": "Loop process terminated"})), "{ended:?}");
+    stage.alone(&first.to_string()).await?;
+    ensure!(settle(|| of_loop(&second.to_string()).is_empty()).await, "the refused one never started");
+    Ok(())
+}
+
+/// The code-host CLI is held while it clones, so that the moment of preparation lasts.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_loop_that_is_prepared_can_be_neither_doubled_nor_ended() -> Result<()> {
+    let mut script = story::script();
+    script.conversations[0].turns[0].0.insert(0, Step::hold("planning"));
+    let stage = Stage::playing(script).await?;
+    stage.scene.add_remote("acme/shop", &[("README.md", "A shop\n")])?;
+    let home = stage.scene.home.path();
+    let (asked, go) = (home.join("clone-asked"), home.join("clone-go"));
+    let bare = stage.scene.remotes.bare("acme/shop");
+    stage.scene.home.script(
+        "gh",
+        &format!(
+            "#!/bin/sh\nfor last; do :; done\necho \"$@\" > '{asked}.new'\nmv '{asked}.new' '{asked}'\n\
+             mkfifo '{go}' 2>/dev/null\nread word < '{go}'\n\
+             git clone --quiet '{bare}' \"$last\" && git -C \"$last\" remote set-url origin git@github.com:acme/shop.git\n",
+            asked = asked.display(),
+            go = go.display(),
+            bare = bare.display()
+        ),
+    )?;
+    let loop_id = Uuid::new_v4();
+    let body = plan(loop_id, "acme/shop");
+    let started = async {
+        let started = order(&stage, &body).await?;
+        anyhow::Ok(started)
+    };
+    let meanwhile = async {
+        ensure!(settle(|| asked.exists() && go.exists()).await, "nothing is cloned");
+        let again = order(&stage, &body).await?;
+        ensure!(again == conflict("Loop is already running on this machine"), "{again:?}");
+        let ended = kill(&stage, loop_id).await?;
+        ensure!(ended == conflict("Loop is still initializing, retry shortly"), "{ended:?}");
+        tokio::fs::write(&go, "go\n").await?;
+        Ok(())
+    };
+    let ((status, started), ()) = tokio::try_join!(started, meanwhile)?;
+    ensure!(status == 200, "{status} {started}");
+    let asked = std::fs::read_to_string(&asked)?;
+    ensure!(asked.starts_with("repo clone acme/shop "), "{asked}");
+    let clone = stage.scene.sandbox().join("shop");
+    ensure!(clone.join(".git").is_dir(), "the clone lies in the sandbox");
+    let listed =
+        stage.loopgate.gateway(Method::GET, "/api/gateway/repos").send().await?.json::<Value>().await?;
+    let names = listed["repos"].as_array().context("a list")?.iter().map(|repo| &repo["fullName"]);
+    ensure!(names.filter(|name| **name == "acme/shop").count() == 1, "{listed}");
+    stage.scene.model.held("planning").await?;
+    let ended = kill(&stage, loop_id).await?;
+    ensure!(ended.0 == 200, "{ended:?}");
+    stage.alone(&loop_id.to_string()).await
+}

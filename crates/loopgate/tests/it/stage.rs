@@ -1,0 +1,156 @@
+//! One Loopgate in a scene of its own, which can be killed and started again.
+//!
+//! It owns the surroundings and knows what must hold when a loop is over; it never looks at a
+//! clock to find out how far a loop is.
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, Result, ensure};
+use loopgate_testkit::leftovers::{self, Process};
+use loopgate_testkit::loopgate::{Loopgate, Setup};
+use loopgate_testkit::model::Script;
+use loopgate_testkit::scene::Scene;
+use loopgate_testkit::story;
+use sea_orm::{ConnectionTrait as _, Database, DbBackend, Statement};
+
+use crate::page::Page;
+
+/// How long something may take that nothing announces.
+const SETTLE_LIMIT: Duration = Duration::from_secs(20);
+/// Pause between two looks at it.
+const LOOK_AGAIN: Duration = Duration::from_millis(20);
+
+/// What the desktop has on disk about a loop.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Record {
+    pub status: String,
+    /// Whether the control plane knows how it ended.
+    pub reported: bool,
+    /// Events and files that are still to be sent.
+    pub unsent: i64,
+    /// Runner tokens that are kept.
+    pub tokens: i64,
+}
+
+/// A scene with the story's repository and a running Loopgate.
+pub struct Stage {
+    pub scene: Scene,
+    /// The user's clone.
+    pub clone: PathBuf,
+    pub loopgate: Loopgate,
+    pub page: Page,
+}
+
+impl Stage {
+    /// The story, fast.
+    pub async fn story() -> Result<Self> {
+        Self::playing(story::script()).await
+    }
+
+    /// Another script in the story's scene.
+    pub async fn playing(script: Script) -> Result<Self> {
+        let scene = Scene::new(script).await?;
+        let clone = scene.add_story()?;
+        let loopgate = setup(&scene)?.start().await?;
+        let page = Page(loopgate.sign_in().await?);
+        Ok(Self { scene, clone, loopgate, page })
+    }
+
+    /// Kills Loopgate and nothing else, and starts it again on the same home. The page stays
+    /// signed in.
+    pub async fn kill_and_restart(mut self) -> Result<Self> {
+        self.loopgate.kill().await?;
+        self.restart().await
+    }
+
+    /// Starts it again after its end.
+    pub async fn restart(self) -> Result<Self> {
+        let Self { scene, clone, loopgate, page } = self;
+        let loopgate = loopgate.start_again().await?;
+        Ok(Self { scene, clone, loopgate, page })
+    }
+
+    /// The desktop's record of a loop, and what it still has to tell of it, as they lie on disk.
+    pub async fn record(&self, loop_id: &str) -> Result<Record> {
+        let file = self.loopgate.setup().data_dir().join("desktop.db");
+        let db = Database::connect(format!("sqlite://{}", file.display())).await?;
+        let sql = "SELECT status, reported, (SELECT count(*) FROM outbox WHERE loop_id = $1) AS unsent, \
+                   (SELECT count(*) FROM loop_token WHERE loop_id = $1) AS tokens FROM job WHERE loop_id = $1";
+        let query = Statement::from_sql_and_values(DbBackend::Sqlite, sql, [loop_id.into()]);
+        let row = db.query_one_raw(query).await?.context("no record")?;
+        let record = Record {
+            status: row.try_get("", "status")?,
+            reported: row.try_get("", "reported")?,
+            unsent: row.try_get("", "unsent")?,
+            tokens: row.try_get("", "tokens")?,
+        };
+        db.close().await?;
+        Ok(record)
+    }
+
+    /// Waits until the desktop has nothing left to do for a loop that ended so.
+    pub async fn settled(&self, loop_id: &str, status: &str) -> Result<()> {
+        let wanted = Record { status: status.to_owned(), reported: true, unsent: 0, tokens: 0 };
+        let mut record = self.record(loop_id).await?;
+        let deadline = Instant::now() + SETTLE_LIMIT;
+        while record != wanted {
+            ensure!(Instant::now() < deadline, "the desktop's record stays {record:?}");
+            tokio::time::sleep(LOOK_AGAIN).await;
+            record = self.record(loop_id).await?;
+        }
+        Ok(())
+    }
+
+    /// Processes of this home besides Loopgate itself.
+    pub fn others(&self) -> Vec<Process> {
+        let mut found = leftovers::processes(self.scene.home.path());
+        found.retain(|process| Some(process.pid) != self.loopgate.pid());
+        found
+    }
+
+    /// Waits until nothing but Loopgate runs.
+    pub async fn alone(&self, loop_id: &str) -> Result<()> {
+        let settled = settle(|| self.others().is_empty() && of_loop(loop_id).is_empty()).await;
+        ensure!(settled, "still running: {:?}, of the loop: {:?}", self.others(), of_loop(loop_id));
+        Ok(())
+    }
+}
+
+/// How Loopgate is started here: on an API port of its own that survives a restart.
+pub fn setup(scene: &Scene) -> Result<Setup> {
+    let origin = format!("http://127.0.0.1:{}", free_port()?);
+    Ok(scene.loopgate()?.binary(env!("CARGO_BIN_EXE_loopgate")).arg("--api-origin").arg(origin))
+}
+
+/// A port that nobody has at the moment.
+pub fn free_port() -> Result<u16> {
+    Ok(std::net::TcpListener::bind(("127.0.0.1", 0))?.local_addr()?.port())
+}
+
+/// Living processes that carry the loop's id, wherever they came from.
+pub fn of_loop(loop_id: &str) -> Vec<u32> {
+    let mark = format!("LOOPGATE_LOOP_ID={loop_id}");
+    let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
+    pids.filter(|pid| {
+        let environment = std::fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+        environment.split(|byte| *byte == 0).any(|variable| variable == mark.as_bytes())
+    })
+    .collect()
+}
+
+/// Waits for something that nothing announces; `false` when it does not come.
+pub async fn settle(condition: impl Fn() -> bool) -> bool {
+    let met = async {
+        while !condition() {
+            tokio::time::sleep(LOOK_AGAIN).await;
+        }
+    };
+    tokio::time::timeout(SETTLE_LIMIT, met).await.is_ok()
+}
+
+/// Git's answer in a directory of the scene.
+pub fn git(dir: &Path, args: &[&str]) -> Result<String> {
+    Ok(loopgate_testkit::git::git(dir, args)?.trim().to_owned())
+}

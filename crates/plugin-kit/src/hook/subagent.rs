@@ -1,0 +1,306 @@
+//! Beginning and end of a subagent: its settings, its loop, its timing event.
+
+use std::fmt::Write as _;
+
+use loopgate_home::files;
+use serde_json::{Value, json};
+
+use super::agents::{self, LoopAgent};
+use super::input::{Input, Loop};
+use super::transcript::{self, Transcript};
+use crate::clock::now;
+use crate::perf::Perf;
+use crate::quoting::quote;
+use crate::variables as var;
+
+/// Settings that a subagent is told, in order.
+const TOLD: [&str; 8] = [
+    var::WORKDIR,
+    var::PRD_FILE,
+    var::PLAN_FILE,
+    var::MAX_ITERATIONS,
+    var::PLUGIN_ROOT,
+    var::ADD_DIRS,
+    var::ADD_DIR_NAMES,
+    var::REPO_MAP,
+];
+
+/// Notes the subagent and tells it the loop's settings.
+pub fn start(input: &Input) -> Option<Value> {
+    let context = input.loop_context()?;
+    let note = context.agent_note(&input.agent_id)?;
+    let name = short_name(&input.agent_type);
+    let _ = files::write_atomic(&note, format!("{}|{name}|{}", input.agent_type, now()).as_bytes());
+    if let Some(agent) = agents::find(&input.agent_type) {
+        agents::begin(&context, agent, input);
+    }
+    write_env(input, &context);
+    Some(json!({"hookSpecificOutput": {
+        "hookEventName": "SubagentStart",
+        "additionalContext": environment(&context, &input.agent_id),
+    }}))
+}
+
+fn short_name(agent_type: &str) -> &str {
+    agent_type.rsplit(':').next().unwrap_or(agent_type)
+}
+
+/// Rewritten each time, because the work directory of a project changes.
+fn write_env(input: &Input, context: &Loop) {
+    let names = [var::WORKDIR, var::PLUGIN_ROOT, var::PRD_FILE, var::MAX_ITERATIONS, var::PLAN_FILE];
+    let lines: String = names
+        .iter()
+        .map(|name| format!("{name}={}\n", quote(context.config.get(name).unwrap_or_default())))
+        .collect();
+    let _ = files::write_atomic(&input.state_dir().join("env"), lines.as_bytes());
+}
+
+fn environment(context: &Loop, agent_id: &str) -> String {
+    let value = |name: &str| context.config.get(name).unwrap_or_default().to_owned();
+    let mut values: Vec<(&str, String)> = TOLD.iter().map(|name| (*name, value(name))).collect();
+    values.insert(1, ("LOOPGATE_AGENT_ID", agent_id.to_owned()));
+    let mut text = "<loopgate-environment>\n".to_owned();
+    for (name, value) in &values {
+        let _ = writeln!(text, "{name}={value}");
+    }
+    text.push_str("\nWherever an instruction names one of these, use its value. For a shell:\n");
+    for (name, value) in &values {
+        let _ = writeln!(text, "export {name}={}", quote(value));
+    }
+    text.push_str("</loopgate-environment>");
+    text
+}
+
+/// Sends a looping subagent back to work, or records its end.
+pub fn stop(input: &Input) -> Option<Value> {
+    let context = input.loop_context()?;
+    let note = context.agent_note(&input.agent_id)?;
+    let noted = std::fs::read_to_string(&note).unwrap_or_default();
+    let fields: Vec<&str> = noted.trim().split('|').collect();
+    let agent_type = fields.first().copied().filter(|name| !name.is_empty()).unwrap_or(&input.agent_type);
+    let record = input
+        .agent_transcript_path
+        .as_deref()
+        .or(input.transcript_path.as_deref())
+        .and_then(transcript::read);
+    let said = input.last_assistant_message.clone().or_else(|| record.as_ref()?.last_message.clone());
+    if let Some(agent) = agents::find(agent_type)
+        && let Some(answer) = back_to_work(&context, agent, &input.agent_id, said.as_deref())
+    {
+        return Some(answer);
+    }
+    if short_name(agent_type) == "build-validator" {
+        record_build(&context, said.as_deref().unwrap_or_default());
+    }
+    let started_at = fields.get(2).copied().unwrap_or_default();
+    record_end(&context, input, agent_type, started_at, record.as_ref());
+    let _ = std::fs::remove_file(note);
+    Some(json!({}))
+}
+
+/// The answer that keeps a subagent at work; nothing when it may stop.
+fn back_to_work(context: &Loop, agent: &LoopAgent, agent_id: &str, said: Option<&str>) -> Option<Value> {
+    let path = agents::state_file(context, agent, agent_id);
+    let blocked = decide(context, agent, &path, said);
+    if blocked.is_none() {
+        let _ = std::fs::remove_file(path);
+    }
+    blocked
+}
+
+fn decide(context: &Loop, agent: &LoopAgent, path: &std::path::Path, said: Option<&str>) -> Option<Value> {
+    let (rounds, prompt) = agents::read(path)?;
+    let said = said?;
+    if rounds.max > 0 && rounds.iteration >= rounds.max {
+        return None;
+    }
+    let promised = transcript::promise(said).as_deref() == Some(agent.promise);
+    let report = agent.checks_plan.then(|| crate::plan::check(&context.prd(), &context.workdir));
+    let passed = report.as_ref().map(|report| report.starts_with("VALIDATION: PASS"));
+    if passed.unwrap_or(promised) {
+        return None;
+    }
+    agents::next_round(path, rounds);
+    let message = format!(
+        "Round {} of {}.\n{}\nEnd with <promise>{}</promise> only when every check passes.",
+        rounds.iteration + 1,
+        rounds.max,
+        report.unwrap_or_default(),
+        agent.promise
+    );
+    // The subagent reads the reason; the message is for the person who watches.
+    Some(json!({"decision": "block", "reason": format!("{prompt}\n\n{message}"), "systemMessage": message}))
+}
+
+fn record_build(context: &Loop, said: &str) {
+    let status = if said.contains("VALIDATION_PASSED") {
+        "passed"
+    } else if said.contains("VALIDATION_FAILED") {
+        "failed"
+    } else {
+        return;
+    };
+    let result = json!({
+        "status": status,
+        "timestamp": now(),
+        "iteration": iteration().to_string(),
+        "run_id": var::text(var::RUN_ID).unwrap_or_default(),
+    });
+    let _ = files::write_atomic(
+        &context.workdir.join(".learnings/build-result.json"),
+        result.to_string().as_bytes(),
+    );
+}
+
+fn iteration() -> u64 {
+    var::text(var::ITERATION).and_then(|number| number.parse().ok()).unwrap_or(0)
+}
+
+fn record_end(
+    context: &Loop,
+    input: &Input,
+    agent_type: &str,
+    started_at: &str,
+    record: Option<&Transcript>,
+) {
+    let command = var::text(var::COMMAND).unwrap_or_else(|| "interactive".to_owned());
+    let v2 = var::text(var::PERF_V2).as_deref() == Some("1");
+    let ended_at = now();
+    let mut event = json!({
+        "iteration": iteration(),
+        "agent_id": input.agent_id,
+        "agent_type": agent_type,
+        "agent_name": short_name(agent_type),
+        "started_at": started_at,
+        "ended_at": ended_at,
+        "duration_s": seconds_between(started_at, &ended_at),
+        "parent_session_id": input.session_id,
+    });
+    if let (Some(record), Some(event)) = (record, event.as_object_mut()) {
+        let usage = &record.summary.usage;
+        event.extend([
+            ("model".to_owned(), record.summary.models.last().cloned().unwrap_or_default().into()),
+            ("input_tokens".to_owned(), usage.input_tokens.into()),
+            ("output_tokens".to_owned(), usage.output_tokens.into()),
+            ("cache_creation_input_tokens".to_owned(), usage.cache_creation_input_tokens.into()),
+            ("cache_read_input_tokens".to_owned(), usage.cache_read_input_tokens.into()),
+        ]);
+    }
+    let run_id = var::text(var::RUN_ID).unwrap_or_default();
+    Perf::new(&context.workdir, &run_id, &command, v2).agent(event);
+}
+
+fn seconds_between(from: &str, to: &str) -> i64 {
+    let instant = |text: &str| text.parse::<jiff::Timestamp>().ok().map(jiff::Timestamp::as_second);
+    instant(to).zip(instant(from)).map_or(0, |(to, from)| (to - from).max(0))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use super::*;
+
+    struct Place {
+        dir: tempfile::TempDir,
+        workdir: PathBuf,
+    }
+
+    impl Place {
+        fn new() -> Self {
+            let dir = tempfile::tempdir().unwrap();
+            let workdir = dir.path().join(".loopgate/work");
+            std::fs::create_dir_all(workdir.join(".loopgate")).unwrap();
+            std::fs::write(dir.path().join(".loopgate/session-s.workdir"), workdir.display().to_string())
+                .unwrap();
+            let config = format!(
+                "LOOPGATE_WORKDIR=\"{}\"\nLOOPGATE_MAX_ITERATIONS=\"10\"\nLOOPGATE_REPO_MAP=\"api=/x\"\n",
+                workdir.display()
+            );
+            std::fs::write(workdir.join(".loopgate/config.env"), config).unwrap();
+            Self { dir, workdir }
+        }
+
+        fn input(&self, agent_type: &str, said: &str) -> Input {
+            Input {
+                session_id: "s".into(),
+                cwd: self.dir.path().to_owned(),
+                agent_id: "a1".into(),
+                agent_type: agent_type.into(),
+                last_assistant_message: Some(said.to_owned()),
+                ..Input::default()
+            }
+        }
+
+        fn state(&self) -> PathBuf {
+            self.workdir.join(".loopgate/a1-implementation-subagent-loop.local.md")
+        }
+    }
+
+    #[test]
+    fn a_subagent_is_told_its_loop() {
+        let place = Place::new();
+        let answer = start(&place.input("code:pre-explorer", "")).unwrap();
+        let text = answer["hookSpecificOutput"]["additionalContext"].as_str().unwrap();
+        assert!(text.contains(&format!("LOOPGATE_WORKDIR={}", place.workdir.display())));
+        assert!(text.contains("LOOPGATE_REPO_MAP=api=/x") && text.contains("LOOPGATE_AGENT_ID=a1"));
+        let note = std::fs::read_to_string(place.workdir.join(".agent-types/a1")).unwrap();
+        assert!(note.starts_with("code:pre-explorer|pre-explorer|"));
+        let mut stranger = place.input("code:pre-explorer", "");
+        stranger.session_id = "other".into();
+        assert_eq!(start(&stranger), None);
+    }
+
+    #[test]
+    fn an_implementer_without_its_promise_goes_on_until_its_limit() {
+        let place = Place::new();
+        let input = place.input("code:implementation-subagent", "I think it works");
+        start(&input);
+        for round in 2..=4 {
+            let answer = stop(&input).unwrap();
+            assert_eq!(answer["decision"], "block");
+            assert_eq!(agents::read(&place.state()).unwrap().0, agents::Rounds { iteration: round, max: 4 });
+        }
+        assert_eq!(stop(&input), Some(json!({})));
+        assert!(!place.state().exists() && !place.workdir.join(".agent-types/a1").exists());
+    }
+
+    #[test]
+    fn a_promise_ends_the_work_and_is_timed() {
+        let place = Place::new();
+        let input =
+            place.input("code:implementation-subagent", "done <promise>IMPLEMENTATION_VERIFIED</promise>");
+        start(&input);
+        assert_eq!(stop(&input), Some(json!({})));
+        let perf = std::fs::read_to_string(place.workdir.join("perf.jsonl")).unwrap();
+        assert!(
+            perf.contains("\"event\":\"agent\"")
+                && perf.contains("\"agent_name\":\"implementation-subagent\"")
+        );
+    }
+
+    #[test]
+    fn a_draft_with_placeholders_is_sent_back_with_the_report() {
+        let place = Place::new();
+        let input = place.input("code:plan-draft-writer", "<promise>PLAN_VALIDATED</promise>");
+        start(&input);
+        let plan = json!({"content": "## Tasks\n- [ ] **T-1.1**: TODO\n## Open Questions\n"});
+        std::fs::write(place.workdir.join("plan.json"), plan.to_string()).unwrap();
+        let answer = stop(&input).unwrap();
+        assert!(answer["reason"].as_str().unwrap().contains("VALIDATION: FAIL"));
+        let plan = json!({"content": "## Tasks\n- [ ] **T-1.1**: Add it\n## Open Questions\n"});
+        std::fs::write(place.workdir.join("plan.json"), plan.to_string()).unwrap();
+        assert_eq!(stop(&input), Some(json!({})));
+    }
+
+    #[test]
+    fn the_build_is_recorded() {
+        let place = Place::new();
+        let input =
+            place.input("code:build-validator", "cargo test: passed\n<promise>VALIDATION_PASSED</promise>");
+        start(&input);
+        stop(&input);
+        let text = std::fs::read_to_string(place.workdir.join(".learnings/build-result.json")).unwrap();
+        assert_eq!(serde_json::from_str::<Value>(&text).unwrap()["status"], "passed");
+    }
+}

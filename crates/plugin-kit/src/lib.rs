@@ -1,0 +1,23 @@
+//! The deterministic half of the plugins: what the prompts would otherwise have to be trusted with.
+//!
+//! Each public module is one group of sub-commands of `loopgate`: its arguments are a clap type with
+//! a `run` that answers an exit code. The loop driver owns the loop's files in the work directory;
+//! the prompts and manifests themselves lie in the folder `plugins/`, embedded here. Nothing in this
+//! crate serves HTTP or talks to the control plane.
+
+pub mod agent_setup;
+mod clock;
+pub mod config_env;
+mod console;
+pub mod formatter;
+pub mod hook;
+pub mod loop_run;
+mod perf;
+pub mod perf_summary;
+pub mod plan;
+pub mod plugins;
+mod quoting;
+pub mod setup;
+mod variables;
+
+pub use plugins::Plugins;

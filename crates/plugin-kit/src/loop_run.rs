@@ -1,0 +1,79 @@
+//! `loopgate loop run`: the driver that runs the assistant until it keeps its completion promise.
+//!
+//! Owns the loop's state file, lock, stream file, `runs.log` and timing events. It starts the
+//! assistant once an iteration and judges what came of it; it never edits the plan or the sources.
+//! Every way out releases the lock; only an interrupted loop keeps its state, to be resumed.
+
+mod archive;
+mod child;
+mod context;
+mod driver;
+mod failure;
+mod git;
+mod journal;
+mod lines;
+mod lock;
+mod marker;
+mod options;
+
+mod pipeline;
+mod review;
+mod spurious;
+mod state_file;
+mod stop;
+mod stream;
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+use crate::console::{complain, say};
+
+/// Exit code of a loop that failed.
+const FAILED: u8 = 1;
+/// Exit code of a loop that was interrupted.
+const INTERRUPTED: u8 = 130;
+
+/// `loopgate loop run`: see [`options::USAGE`], which `--help` prints.
+#[derive(Debug, clap::Args)]
+#[command(disable_help_flag = true)]
+pub struct LoopRunArgs {
+    /// Work directory and options; `--help` explains them.
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "ARGUMENTS")]
+    words: Vec<OsString>,
+}
+
+impl LoopRunArgs {
+    /// Runs the loop to its end; 0 = ended, 1 = failed, 130 = interrupted. Makes an async runtime of
+    /// its own, so it must not be called from within one.
+    #[must_use]
+    pub fn run(self) -> ExitCode {
+        let words: Result<Vec<String>, OsString> =
+            self.words.into_iter().map(OsString::into_string).collect();
+        let options = match words {
+            Ok(words) => options::parse(words),
+            Err(word) => Err(format!("Error: argument is not valid text: {}", word.display())),
+        };
+        match options {
+            Ok(options::Parsed::Help) => {
+                say(options::USAGE.trim_end());
+                ExitCode::SUCCESS
+            }
+            Ok(options::Parsed::Run(options)) => ExitCode::from(run(&options)),
+            Err(message) => {
+                complain(message);
+                ExitCode::from(FAILED)
+            }
+        }
+    }
+}
+
+fn run(options: &options::Options) -> u8 {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    match runtime {
+        Ok(runtime) => runtime.block_on(driver::run(options)),
+        Err(error) => {
+            complain(format!("Error: cannot start: {error}"));
+            FAILED
+        }
+    }
+}

@@ -1,0 +1,153 @@
+//! What a run of the driver works with: places, programs, limits, and the environment of its children.
+
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use secrecy::SecretString;
+
+use crate::plugins::{Plugins, is_plugin};
+use crate::variables as var;
+
+/// Tools that an unattended run may use without asking.
+const TOOLS: &str = "Bash,Grep,Glob,Read,Edit,Write,Task,TodoWrite,Skill,SendMessage,WebSearch,WebFetch,\
+    mcp__playwright__browser_navigate,mcp__playwright__browser_snapshot,mcp__playwright__browser_take_screenshot,\
+    mcp__playwright__browser_click,mcp__playwright__browser_type,mcp__playwright__browser_evaluate";
+/// Tools of a review or a fix.
+const REVIEW_TOOLS: &str = "Bash,Grep,Glob,Read,Write,Edit,Task,TodoWrite";
+/// Model of the loop.
+const MODEL: &str = "claude-opus-4-6";
+/// Longest iteration, when the environment sets no other.
+const ITERATION_LIMIT: Duration = Duration::from_hours(4);
+/// Pause before the next iteration.
+const PAUSE: Duration = Duration::from_secs(1);
+/// Where the assistant keeps installed plugins of ours, below the home directory.
+const PLUGIN_CACHE: &str = ".claude/plugins/cache/loopgate";
+
+/// Variables that tell the assistant that it runs inside another one; a loop never does.
+const OF_A_PARENT_SESSION: [&str; 4] =
+    ["CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_CHILD_SESSION", var::ASSISTANT_SESSION];
+
+/// Facts that do not change during a run.
+#[derive(Debug)]
+pub struct Context {
+    /// Directory that the assistant runs in.
+    pub project_root: PathBuf,
+    /// Executable of the assistant.
+    pub assistant: OsString,
+    /// Folders of the plugins that the assistant loads for this run.
+    pub plugin_dirs: Vec<PathBuf>,
+    /// The plugin for reviews is there, loaded or installed.
+    pub can_review: bool,
+    /// Key of the failure marker; no child ever gets it.
+    pub secret: Option<SecretString>,
+    /// Time limit of an iteration.
+    pub iteration_limit: Duration,
+    /// Pause between iterations.
+    pub pause: Duration,
+    /// Timing events in the newer form.
+    pub perf_v2: bool,
+    /// Review cycles after the loop.
+    pub review_cycles: u32,
+    /// Environment of every child.
+    pub env: BTreeMap<OsString, OsString>,
+}
+
+impl Context {
+    /// Reads the environment of the process.
+    ///
+    /// # Errors
+    /// When the current directory is gone.
+    pub fn from_environment() -> std::io::Result<Self> {
+        let plugin_dirs = plugin_dirs();
+        let can_review =
+            plugin_dirs.iter().any(|dir| dir.ends_with("code-review")) || is_installed("code-review");
+        Ok(Self {
+            project_root: std::env::current_dir()?,
+            assistant: std::env::var_os(var::ASSISTANT_BIN)
+                .filter(|path| !path.is_empty())
+                .unwrap_or_else(|| "claude".into()),
+            plugin_dirs,
+            can_review,
+            secret: var::text(var::FAILURE_SECRET).map(SecretString::from),
+            iteration_limit: milliseconds(var::ITERATION_TIMEOUT_MS).unwrap_or(ITERATION_LIMIT),
+            pause: milliseconds(var::ITERATION_PAUSE_MS).unwrap_or(PAUSE),
+            perf_v2: var::text(var::PERF_V2).as_deref() == Some("1"),
+            review_cycles: var::text(var::REVIEW_CYCLES).and_then(|n| n.parse().ok()).unwrap_or(2),
+            env: environment(),
+        })
+    }
+
+    /// Sets a variable for every child that comes.
+    pub fn export(&mut self, name: &str, value: impl AsRef<OsStr>) {
+        self.env.insert(name.into(), value.as_ref().to_owned());
+    }
+
+    /// Arguments of an iteration. `dirs` are directories outside the project that it may work in.
+    #[must_use]
+    pub fn iteration_args(&self, dirs: &[PathBuf], prompt: &str) -> Vec<OsString> {
+        let mut args: Vec<OsString> = vec![format!("--allowed-tools={TOOLS}").into()];
+        args.extend(["--model", MODEL, "--effort", "high"].map(OsString::from));
+        self.finish_args(args, dirs, prompt)
+    }
+
+    /// Arguments of a review or a fix; its model is left to the assistant.
+    #[must_use]
+    pub fn review_args(&self, prompt: &str) -> Vec<OsString> {
+        self.finish_args(vec![format!("--allowed-tools={REVIEW_TOOLS}").into()], &[], prompt)
+    }
+
+    fn finish_args(&self, mut args: Vec<OsString>, dirs: &[PathBuf], prompt: &str) -> Vec<OsString> {
+        args.extend(["--output-format", "stream-json", "--verbose"].map(OsString::from));
+        for (flag, dirs) in [("--plugin-dir", self.plugin_dirs.as_slice()), ("--add-dir", dirs)] {
+            for dir in dirs {
+                args.push(flag.into());
+                args.push(dir.into());
+            }
+        }
+        args.push("-p".into());
+        args.push(prompt.into());
+        args
+    }
+}
+
+/// The plugin that was handed in, and those that lie beside it. When none was, and the user has
+/// installed none, our own copy.
+fn plugin_dirs() -> Vec<PathBuf> {
+    let given = var::text(var::PLUGIN_DIR).map(PathBuf::from).or_else(|| {
+        let data_dir = (!is_installed("code")).then(loopgate_home::default_data_dir)?.ok()?;
+        Plugins::unpack(&data_dir).ok()?.dir("code")
+    });
+    let Some(given) = given else { return Vec::new() };
+    let review = given.parent().map(|parent| parent.join("code-review")).filter(|dir| is_plugin(dir));
+    std::iter::once(given).chain(review).collect()
+}
+
+fn is_installed(plugin: &str) -> bool {
+    let home = std::env::home_dir().unwrap_or_default();
+    std::fs::read_dir(home.join(PLUGIN_CACHE).join(plugin))
+        .into_iter()
+        .flatten()
+        .flatten()
+        .any(|version| is_plugin(&version.path()))
+}
+
+fn milliseconds(name: &str) -> Option<Duration> {
+    var::text(name)?.parse().ok().map(Duration::from_millis)
+}
+
+/// The process's environment without the marker's key, and with this program first on the path, so
+/// that commands and hooks of the plugins find it.
+fn environment() -> BTreeMap<OsString, OsString> {
+    let mut env: BTreeMap<OsString, OsString> = std::env::vars_os()
+        .filter(|(name, _)| name != var::FAILURE_SECRET && OF_A_PARENT_SESSION.iter().all(|of| name != of))
+        .collect();
+    let own = std::env::current_exe().ok().and_then(|exe| exe.parent().map(Path::to_owned));
+    let path = env.get(OsStr::new("PATH")).cloned().unwrap_or_default();
+    let path = std::env::join_paths(own.into_iter().chain(std::env::split_paths(&path)));
+    if let Ok(path) = path {
+        env.insert("PATH".into(), path);
+    }
+    env
+}

@@ -1,0 +1,370 @@
+//! The loop itself: its beginning, its iterations, and every way out.
+
+mod judgement;
+
+use std::ffi::OsString;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use loopgate_api::names::STATE_DIR;
+use loopgate_api::redact;
+use tokio_util::sync::CancellationToken;
+
+use super::child::{End, Invocation};
+use super::context::Context;
+use super::git::Git;
+use super::journal::{Activity, Journal};
+use super::lock::{self, LoopLock, Refused};
+use super::options::Options;
+use super::state_file::{self, LoopState, Unusable};
+use super::stream::{Facts, Sink};
+use super::{FAILED, INTERRUPTED, archive, failure, marker, pipeline, review, stop};
+use crate::clock::{self, Span};
+use crate::config_env::ConfigEnv;
+use crate::console::complain;
+use crate::perf::Perf;
+use crate::variables as var;
+
+/// Longest growth of the pause after failures, as a power of two.
+const PAUSE_DOUBLINGS: u32 = 5;
+
+/// How a loop ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Outcome {
+    /// The promise was kept.
+    Completed,
+    /// The iterations are used up.
+    MaxIterations,
+    /// It failed; why is on record.
+    Failed,
+    /// It was asked to stop, and can be resumed.
+    Interrupted,
+}
+
+/// One run of the assistant.
+#[derive(Debug)]
+pub struct Run {
+    /// How the process ended.
+    pub end: End,
+    /// End of its standard error.
+    pub stderr: String,
+    /// What its output said.
+    pub facts: Facts,
+}
+
+/// A loop in progress.
+#[derive(Debug)]
+pub struct Driver {
+    /// What does not change.
+    pub context: Context,
+    /// What is saved after each iteration.
+    pub state: LoopState,
+    /// Timing events.
+    pub perf: Perf,
+    /// Records.
+    pub journal: Journal,
+    /// Cancelled when the loop has to stop.
+    pub stop: CancellationToken,
+    /// Session of the assistant's last run.
+    pub last_session: Option<String>,
+    empty_runs: u32,
+    /// The last failure, and how often it came in a row.
+    failures: (String, u32),
+}
+
+/// Starts or resumes a loop and runs it to its end; the exit code.
+pub async fn run(options: &Options) -> u8 {
+    let stop = CancellationToken::new();
+    let context = match stop::on_signals(stop.clone()).and_then(|()| Context::from_environment()) {
+        Ok(context) => context,
+        Err(error) => return refuse(format!("Error: cannot start: {error}")),
+    };
+    let (state, fresh) = match &options.workdir {
+        Some(workdir) => (new_state(&context, options, workdir, &stop).await, true),
+        None => (resumed_state(&context.project_root), false),
+    };
+    let state = match state {
+        Ok(state) => state,
+        Err(message) => return refuse(message),
+    };
+    let lock = match LoopLock::acquire(&state.workdir, &state.run_id, &clock::now()) {
+        Ok((lock, warning)) => {
+            warning.into_iter().for_each(complain);
+            lock
+        }
+        Err(Refused::Running(message)) => return refuse(message),
+        Err(Refused::Failed(error)) => {
+            return refuse(format!("Error: cannot lock the work directory: {error}"));
+        }
+    };
+    let mut driver = Driver::new(context, state, stop);
+    let outcome = match driver.prepare(fresh).await {
+        Ok(()) => driver.run().await,
+        Err(error) => {
+            complain(format!("Error: cannot prepare the loop: {error}"));
+            Outcome::Failed
+        }
+    };
+    driver.finish(outcome, lock)
+}
+
+fn refuse(message: String) -> u8 {
+    complain(message);
+    FAILED
+}
+
+async fn new_state(
+    context: &Context,
+    options: &Options,
+    workdir: &Path,
+    stop: &CancellationToken,
+) -> Result<LoopState, String> {
+    let workdir =
+        std::path::absolute(workdir).map_err(|error| format!("Error: invalid work directory: {error}"))?;
+    check_prompt(context, options)?;
+    check_other_loop(&context.project_root, &workdir)?;
+    std::fs::create_dir_all(&workdir)
+        .map_err(|error| format!("Error: cannot make the work directory: {error}"))?;
+    Ok(LoopState {
+        iteration: 1,
+        max_iterations: options.max_iterations,
+        completion_promise: options.completion_promise.clone(),
+        prd_file: options.prd.clone().unwrap_or_default(),
+        run_id: clock::run_id(),
+        start_sha: Git::at(&workdir, &context.env, stop).head().await.unwrap_or_default(),
+        self_learning: options.self_learning,
+        command: options.prompt.clone().unwrap_or_default(),
+        started_at: clock::now(),
+        prompt: state_file::prompt_line(&workdir, options),
+        workdir,
+    })
+}
+
+fn check_prompt(context: &Context, options: &Options) -> Result<(), String> {
+    let Some(name) = &options.prompt else { return Ok(()) };
+    let names = crate::plugins::prompt_names(context.plugin_dirs.first().map(PathBuf::as_path));
+    if names.contains(name) { Ok(()) } else { Err(format!("Error: prompt not found: prompts/{name}.md")) }
+}
+
+/// The state file belongs to the project: two loops in one project would overwrite each other's.
+fn check_other_loop(project_root: &Path, workdir: &Path) -> Result<(), String> {
+    match LoopState::load(project_root) {
+        Ok(other) if other.workdir != workdir && lock::is_held(&other.workdir) => Err(format!(
+            "Error: Another loop is already running in this project, on {}. Wait for it to end.",
+            other.workdir.display()
+        )),
+        _ => Ok(()),
+    }
+}
+
+fn resumed_state(project_root: &Path) -> Result<LoopState, String> {
+    LoopState::load(project_root).map_err(|unusable| match unusable {
+        Unusable::Absent => "Error: No active Loopgate loop found".to_owned(),
+        Unusable::Invalid(message) => message,
+    })
+}
+
+impl Driver {
+    fn new(mut context: Context, state: LoopState, stop: CancellationToken) -> Self {
+        let command = var::text(var::COMMAND)
+            .or_else(|| Some(state.command.clone()).filter(|command| !command.is_empty()))
+            .unwrap_or_else(|| "interactive".to_owned());
+        let goal = active_goal(&state.workdir);
+        context.export(var::WORKDIR, &state.workdir);
+        context.export(var::RUN_ID, &state.run_id);
+        context.export(var::COMMAND, &command);
+        if let Some(goal) = &goal {
+            context.export(var::ACTIVE_GOAL, goal);
+        }
+        Self {
+            perf: Perf::new(&state.workdir, &state.run_id, &command, context.perf_v2),
+            journal: Journal::new(&context.project_root, &state.workdir, &state.run_id, goal.as_deref()),
+            context,
+            state,
+            stop,
+            last_session: None,
+            empty_runs: 0,
+            failures: (String::new(), 0),
+        }
+    }
+
+    async fn prepare(&mut self, fresh: bool) -> io::Result<()> {
+        let root = &self.context.project_root;
+        if fresh {
+            archive::started(root, &self.state.workdir)?;
+            self.state.save(root)?;
+            if self.perf.wants_run() {
+                let git = Git::at(root, &self.context.env, &self.stop);
+                let (repo, branch) = (git.origin().await, git.branch().await);
+                self.perf.run(&redact::credentials(&repo.unwrap_or_default()), &branch.unwrap_or_default());
+            }
+        }
+        let mut config = ConfigEnv::load(&self.state.workdir)?;
+        config.set(var::SELF_LEARNING, if self.state.self_learning { "true" } else { "false" });
+        config.set(var::START_SHA, &self.state.start_sha);
+        config.save(&self.state.workdir)?;
+        if self.state.self_learning {
+            self.journal.progress(
+                "Self-learning is asked for, but its plugin is not there: its steps are passed over",
+            );
+        }
+        stop::on_removal(state_file::path(root), self.state.workdir.clone(), self.stop.clone());
+        Ok(())
+    }
+
+    /// Iterates to an end, and reviews what a loop that ended well has changed.
+    async fn run(&mut self) -> Outcome {
+        let outcome = loop {
+            match self.iteration().await {
+                Ok(None) => {}
+                Ok(Some(outcome)) => break outcome,
+                Err(error) => {
+                    self.fail("DRIVER_FAILED", &format!("The loop could not go on: {error}"));
+                    break Outcome::Failed;
+                }
+            }
+            self.state.iteration += 1;
+            if let Err(error) = self.state.save(&self.context.project_root) {
+                self.fail("DRIVER_FAILED", &format!("The loop's state could not be saved: {error}"));
+                break Outcome::Failed;
+            }
+            if !self.is_used_up() && !self.pause().await {
+                break Outcome::Interrupted;
+            }
+        };
+        if matches!(outcome, Outcome::Completed | Outcome::MaxIterations) {
+            review::run(self).await;
+            if self.stop.is_cancelled() {
+                return Outcome::Interrupted;
+            }
+        }
+        outcome
+    }
+
+    /// Archives, unlocks, and drops the state unless the loop can be resumed; the exit code.
+    fn finish(self, outcome: Outcome, lock: LoopLock) -> u8 {
+        if outcome != Outcome::Interrupted
+            && let Err(error) = archive::finished(&self.state.workdir, &self.state.run_id)
+        {
+            complain(format!("Warning: the output could not be archived: {error}"));
+        }
+        lock.release();
+        if outcome != Outcome::Interrupted {
+            let _ = std::fs::remove_file(state_file::path(&self.context.project_root));
+        }
+        match outcome {
+            Outcome::Completed | Outcome::MaxIterations => 0,
+            Outcome::Failed => FAILED,
+            Outcome::Interrupted => INTERRUPTED,
+        }
+    }
+
+    const fn is_used_up(&self) -> bool {
+        self.state.max_iterations > 0 && self.state.iteration > self.state.max_iterations
+    }
+
+    /// One iteration; `Some` ends the loop.
+    async fn iteration(&mut self) -> io::Result<Option<Outcome>> {
+        let span = Span::start();
+        let number = self.state.iteration;
+        if self.is_used_up() {
+            self.journal
+                .progress(&format!("The limit of {} iterations is reached", self.state.max_iterations));
+            self.record("max_iterations");
+            self.perf.iteration(number, &span, "max_iterations", None);
+            pipeline::run(self).await;
+            return Ok(Some(Outcome::MaxIterations));
+        }
+        self.context.export(var::ITERATION, number.to_string());
+        self.mark_iteration()?;
+        self.journal.progress(&format!("Iteration {number} of run {}", self.state.run_id));
+        let args = self.context.iteration_args(&self.outside_dirs(), &self.state.prompt);
+        let run = match self.assistant(args).await {
+            Ok(run) => run,
+            Err(error) => {
+                let program = self.context.assistant.display().to_string();
+                self.fail(
+                    "ASSISTANT_NOT_STARTED",
+                    &format!("The assistant could not be run ({program}): {error}"),
+                );
+                self.record("error");
+                return Ok(Some(Outcome::Failed));
+            }
+        };
+        if let Some(id) = &run.facts.session_id {
+            self.journal.session(id);
+        }
+        Ok(self.judge(&run, &span).await)
+    }
+
+    fn record(&self, status: &str) {
+        let session = self.last_session.as_deref();
+        self.journal.outcome(self.state.iteration, status, Activity::PlanExecute, session);
+    }
+
+    fn fail(&self, subcode: &str, message: &str) {
+        marker::write(&self.state.workdir, self.context.secret.as_ref(), subcode, &failure::clamp(message));
+    }
+
+    /// Runs the assistant in the project with its output going to the stream file.
+    ///
+    /// # Errors
+    /// When it cannot be started, or its output cannot be kept.
+    pub async fn assistant(&mut self, args: Vec<OsString>) -> io::Result<Run> {
+        let invocation = Invocation {
+            program: self.context.assistant.clone(),
+            args,
+            cwd: self.context.project_root.clone(),
+            env: self.context.env.clone(),
+            limit: self.context.iteration_limit,
+        };
+        let mut screen = io::stdout();
+        let mut sink = Sink::open(&self.state.workdir, &self.state.completion_promise, &mut screen)?;
+        let finished =
+            invocation.run(&self.stop, |piece| sink.feed(piece)).await.map_err(io::Error::other)?;
+        let (facts, lost) = sink.finish();
+        if let Some(error) = lost {
+            return Err(error);
+        }
+        if let Some(id) = &facts.session_id {
+            self.last_session = Some(id.clone());
+            self.context.export(var::SESSION_ID, id);
+        }
+        Ok(Run { end: finished.end, stderr: finished.stderr, facts })
+    }
+
+    /// Directories that the assistant works in beside the project: peers, and a work directory elsewhere.
+    fn outside_dirs(&self) -> Vec<PathBuf> {
+        let peers = var::text(var::ADD_DIRS)
+            .or_else(|| ConfigEnv::load(&self.state.workdir).ok()?.get(var::ADD_DIRS).map(str::to_owned))
+            .unwrap_or_default();
+        let peers = peers.split('|').filter(|peer| !peer.is_empty()).map(PathBuf::from);
+        let outside =
+            (!self.state.workdir.starts_with(&self.context.project_root)).then(|| self.state.workdir.clone());
+        outside.into_iter().chain(peers).collect()
+    }
+
+    fn mark_iteration(&self) -> io::Result<()> {
+        let dir = self.state.workdir.join(".learnings/sessions").join(format!("run-{}", self.state.run_id));
+        std::fs::create_dir_all(&dir)?;
+        std::fs::create_dir_all(self.state.workdir.join(STATE_DIR))?;
+        std::fs::write(dir.join("current-iteration"), self.state.iteration.to_string())
+    }
+
+    /// Waits before the next iteration, longer after each failure in a row; `false` when asked to stop.
+    async fn pause(&self) -> bool {
+        let doublings = self.failures.1.saturating_sub(1).min(PAUSE_DOUBLINGS);
+        let pause = self.context.pause * 2u32.pow(doublings);
+        tokio::select! {
+            () = tokio::time::sleep(pause) => true,
+            () = self.stop.cancelled() => false,
+        }
+    }
+}
+
+/// `active_goal` of the goal file.
+fn active_goal(workdir: &Path) -> Option<String> {
+    let text = std::fs::read_to_string(workdir.join(".learnings/goal.yaml")).ok()?;
+    let value = text.lines().find_map(|line| line.strip_prefix("active_goal:"))?;
+    Some(value.trim().trim_matches(['"', '\'']).to_owned()).filter(|goal| !goal.is_empty())
+}

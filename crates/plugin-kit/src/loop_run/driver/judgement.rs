@@ -1,0 +1,123 @@
+//! What a run of the assistant means for the loop.
+
+use loopgate_api::redact;
+
+use super::super::child::{self, End};
+use super::super::{failure, pipeline, spurious};
+use super::{Driver, Outcome, Run};
+use crate::clock::Span;
+use crate::console::complain;
+
+/// Empty runs in a row after which nobody seems to be there.
+const EMPTY_RUNS: u32 = 3;
+/// Equal failures in a row after which another try is pointless.
+const EQUAL_FAILURES: u32 = 5;
+
+impl Driver {
+    /// Decides what a run means; `Some` ends the loop.
+    pub(super) async fn judge(&mut self, run: &Run, span: &Span) -> Option<Outcome> {
+        let code = match run.end {
+            End::Stopped => return Some(Outcome::Interrupted),
+            End::Exited(code) => code,
+            End::TimedOut => {
+                let minutes = self.context.iteration_limit.as_secs() / 60;
+                self.journal.progress(&format!("The iteration was ended at its limit of {minutes} minutes"));
+                child::UNKNOWN_EXIT
+            }
+        };
+        if let Some(known) = known_failure(run, code) {
+            self.fail(known.kind.subcode(), &known.message);
+            return Some(self.end_failed(known.kind.status(), span, code));
+        }
+        if code != 0 {
+            return self.judge_error(run, span, code).await;
+        }
+        if let Some(result) = run.facts.result.as_ref().filter(|result| result.is_error) {
+            complain(format!("The assistant reports an error: {}", redact::message(&result.text)));
+            return Some(self.end_failed("error", span, code));
+        }
+        if let Some(end) = self.judge_silence(run, span) {
+            return Some(end);
+        }
+        pipeline::run(self).await;
+        if run.facts.promised {
+            return Some(self.judge_promise(span));
+        }
+        self.record("in_progress");
+        self.perf.iteration(self.state.iteration, span, "ok", Some(0));
+        None
+    }
+
+    async fn judge_error(&mut self, run: &Run, span: &Span, code: i32) -> Option<Outcome> {
+        complain(run.stderr.trim_end());
+        self.record("error");
+        self.empty_runs = 0;
+        pipeline::run(self).await;
+        self.perf.iteration(self.state.iteration, span, "error", Some(code));
+        let last_line = run.stderr.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or_default();
+        let failure = format!("exit code {code}: {}", redact::message(last_line));
+        self.failures = match std::mem::take(&mut self.failures) {
+            (last, count) if last == failure => (last, count + 1),
+            _ => (failure, 1),
+        };
+        if self.failures.1 < EQUAL_FAILURES {
+            return None;
+        }
+        let message =
+            format!("The assistant failed {EQUAL_FAILURES} times in the same way, with {}", self.failures.0);
+        self.fail("REPEATED_FAILURE", &message);
+        Some(Outcome::Failed)
+    }
+
+    /// A run without any answer of the model: at once fatal when the assistant says why it did not begin.
+    fn judge_silence(&mut self, run: &Run, span: &Span) -> Option<Outcome> {
+        self.failures = (String::new(), 0);
+        if let Some(answer) = &run.facts.unknown_command {
+            let message = format!("The assistant has not loaded the plugin of the loop ({answer})");
+            self.fail("ASSISTANT_UNKNOWN_SKILL", &message);
+            return Some(self.end_failed("error", span, 0));
+        }
+        if run.facts.has_result_text {
+            self.empty_runs = 0;
+            return None;
+        }
+        if let Some(refusal) = &run.facts.refusal {
+            self.fail(
+                "SETUP_REFUSED",
+                &format!("The loop could not be set up: {}", redact::message(refusal)),
+            );
+            return Some(self.end_failed("error", span, 0));
+        }
+        self.empty_runs += 1;
+        if self.empty_runs < EMPTY_RUNS {
+            return None;
+        }
+        complain(format!("Error: the assistant has answered nothing {EMPTY_RUNS} times in a row"));
+        Some(self.end_failed("ghost_loop_abort", span, 0))
+    }
+
+    fn judge_promise(&mut self, span: &Span) -> Outcome {
+        if let Some(found) = spurious::contradiction(&self.state.workdir) {
+            self.fail(found.subcode, &found.message);
+            self.record("spurious_complete");
+            self.perf.iteration(self.state.iteration, span, "spurious_complete", Some(0));
+            return Outcome::Failed;
+        }
+        self.journal.progress(&format!("Completed in iteration {}", self.state.iteration));
+        self.record("completed");
+        self.perf.iteration(self.state.iteration, span, "completed", Some(0));
+        Outcome::Completed
+    }
+
+    fn end_failed(&self, status: &str, span: &Span, code: i32) -> Outcome {
+        self.record(status);
+        self.perf.iteration(self.state.iteration, span, "error", Some(code));
+        Outcome::Failed
+    }
+}
+
+/// The stream is asked first, standard error only when it says nothing and the run has failed.
+fn known_failure(run: &Run, code: i32) -> Option<failure::KnownFailure> {
+    let known = run.facts.final_failure().cloned();
+    known.or_else(|| (code != 0).then(|| failure::in_stderr(&run.stderr)).flatten())
+}

@@ -1,0 +1,271 @@
+//! Failures of the assistant that another iteration cannot repair: limits and the account.
+//!
+//! Looks only at records that are errors by their shape, so that a conversation about rate limits is
+//! none, and passes over the assistant's own retries, which may still succeed.
+
+use std::sync::LazyLock;
+
+use loopgate_api::redact;
+use regex::Regex;
+use serde_json::Value;
+
+/// Characters of a message that are kept.
+const MESSAGE_CHARS: usize = 900;
+/// Characters of standard error that are shown.
+const STDERR_CHARS: usize = 800;
+
+/// Kinds, in the order in which they win.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Kind {
+    /// Too many requests, or the plan's limit is used up.
+    RateLimit,
+    /// The conversation has outgrown the model.
+    ContextLimit,
+    /// Login, billing, or an overloaded service.
+    Account,
+}
+
+/// A failure that ends the loop.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KnownFailure {
+    /// Which one.
+    pub kind: Kind,
+    /// For the user.
+    pub message: String,
+}
+
+impl Kind {
+    /// Status in `runs.log`.
+    #[must_use]
+    pub const fn status(self) -> &'static str {
+        match self {
+            Self::RateLimit => "assistant_rate_limit",
+            Self::ContextLimit => "context_limit",
+            Self::Account => "assistant_auth_error",
+        }
+    }
+
+    /// Subcode of the marker.
+    #[must_use]
+    pub const fn subcode(self) -> &'static str {
+        match self {
+            Self::RateLimit => "ASSISTANT_RATE_LIMIT",
+            Self::ContextLimit => "ASSISTANT_CONTEXT_LIMIT",
+            Self::Account => "ASSISTANT_AUTH_CHALLENGE",
+        }
+    }
+
+    const fn prefix(self) -> &'static str {
+        match self {
+            Self::RateLimit => "The assistant's rate limit is reached.",
+            Self::ContextLimit => "The assistant's context limit is reached.",
+            Self::Account => "The assistant cannot use its account.",
+        }
+    }
+
+    const fn hint(self) -> &'static str {
+        match self {
+            Self::RateLimit => "Wait until it resets, then run the loop again.",
+            Self::ContextLimit => "Start the loop again, with smaller inputs if it recurs.",
+            Self::Account => "Sign in to the assistant in a terminal, then run the loop again.",
+        }
+    }
+
+    const fn all() -> [Self; 3] {
+        [Self::RateLimit, Self::ContextLimit, Self::Account]
+    }
+
+    fn matches(self, text: &str) -> bool {
+        match self {
+            Self::RateLimit => RATE_LIMIT.is_match(text),
+            Self::ContextLimit => CONTEXT_LIMIT.is_match(text),
+            Self::Account => ACCOUNT.is_match(text),
+        }
+    }
+
+    fn failure(self, detail: &str) -> KnownFailure {
+        let detail = if detail.trim().is_empty() { self.hint() } else { detail.trim() };
+        KnownFailure {
+            kind: self,
+            message: clamp(&redact::credentials(&format!("{} {detail}", self.prefix()))),
+        }
+    }
+}
+
+fn regex(pattern: &str) -> Regex {
+    #[expect(clippy::expect_used, reason = "the patterns are constants, and a test compiles them all")]
+    Regex::new(pattern).expect("constant pattern")
+}
+
+static RATE_LIMIT: LazyLock<Regex> =
+    LazyLock::new(|| regex(r"(?i)you['’]ve hit your (?:\w+ )?limit|usage limit|rate[ _-]?limit"));
+static CONTEXT_LIMIT: LazyLock<Regex> = LazyLock::new(|| {
+    regex(
+        r"(?i)prompt is too long|exceeds? (?:the )?context limit|context limit reached|conversation too long",
+    )
+});
+static ACCOUNT: LazyLock<Regex> = LazyLock::new(|| {
+    regex(
+        r"(?i)authentication_error|authentication_failed|invalid bearer token|invalid (?:x-)?api[ -]key|billing_error|permission_error|overloaded_error|api overloaded|\bunauthorized\b|\btoken\b.{0,80}\bexpired\b|not authenticated|please (?:log in|run /login)|login required",
+    )
+});
+
+/// What a record of the stream says about a failure.
+#[must_use]
+pub fn in_record(record: &Value) -> Option<KnownFailure> {
+    let record_type = record.get("type").and_then(Value::as_str).unwrap_or_default();
+    if record_type == "rate_limit_event" {
+        return rate_limit_event(record);
+    }
+    // The assistant reports each of its own retries with the error that it retries.
+    if record.get("subtype").and_then(Value::as_str) == Some("api_retry") {
+        return None;
+    }
+    let texts = texts(record);
+    let detail = texts.first().map(String::as_str).unwrap_or_default();
+    if is_rate_limited(record) {
+        return Some(Kind::RateLimit.failure(detail));
+    }
+    if !is_error(record) {
+        return None;
+    }
+    Kind::all()
+        .into_iter()
+        .find(|kind| texts.iter().any(|text| kind.matches(text)))
+        .map(|kind| kind.failure(detail))
+}
+
+/// What standard error says, for a program that failed.
+#[must_use]
+pub fn in_stderr(stderr: &str) -> Option<KnownFailure> {
+    let flat = stderr.split_whitespace().collect::<Vec<_>>().join(" ");
+    let kind = Kind::all().into_iter().find(|kind| kind.matches(&flat))?;
+    let short: String = redact::credentials(&flat).chars().take(STDERR_CHARS).collect();
+    Some(kind.failure(&short))
+}
+
+/// A limit that still allows requests is news, not a failure.
+fn rate_limit_event(record: &Value) -> Option<KnownFailure> {
+    let info = record.get("rate_limit_info").or_else(|| record.get("rateLimitInfo"));
+    let member = |names: [&str; 2]| {
+        let value = names.iter().find_map(|name| info?.get(name))?;
+        value.as_str().map(str::to_owned).or_else(|| value.as_i64().map(|at| at.to_string()))
+    };
+    if member(["status", "state"]).is_some_and(|status| status.starts_with("allowed")) {
+        return None;
+    }
+    let limit = member(["rateLimitType", "rate_limit_type"]).map(|limit| format!("Limit: {limit}."));
+    let reset = member(["resetsAt", "resets_at"]).map(|at| format!("It resets at {}.", instant(&at)));
+    Some(Kind::RateLimit.failure(&[limit, reset].into_iter().flatten().collect::<Vec<_>>().join(" ")))
+}
+
+/// Unix seconds as a date; anything else as it is.
+fn instant(text: &str) -> String {
+    let seconds = text.parse().ok().and_then(|seconds| jiff::Timestamp::from_second(seconds).ok());
+    seconds.map_or_else(|| text.to_owned(), |at| at.to_string())
+}
+
+fn is_rate_limited(record: &Value) -> bool {
+    let named = record.get("error").and_then(Value::as_str).is_some_and(|error| {
+        ["rate_limit", "rate_limit_error"].iter().any(|name| error.eq_ignore_ascii_case(name))
+    });
+    let status = ["api_error_status", "apiErrorStatus"].iter().find_map(|name| record.get(name)?.as_u64());
+    named || status == Some(429)
+}
+
+fn is_error(record: &Value) -> bool {
+    let flag = |name: &str| record.get(name).and_then(Value::as_bool).unwrap_or(false);
+    flag("is_error")
+        || flag("isApiErrorMessage")
+        || record.get("subtype").and_then(Value::as_str) == Some("error")
+        || record.get("error").and_then(Value::as_str).is_some_and(|error| !error.is_empty())
+}
+
+/// Texts of a record, those for the user first.
+fn texts(record: &Value) -> Vec<String> {
+    let mut texts: Vec<&str> = Vec::new();
+    texts.extend(record.get("result").and_then(Value::as_str));
+    match record.pointer("/message/content") {
+        Some(Value::String(text)) => texts.push(text),
+        Some(Value::Array(blocks)) => {
+            texts.extend(blocks.iter().filter_map(|block| block.get("text").and_then(Value::as_str)));
+        }
+        _ => {}
+    }
+    texts.extend(record.get("error").and_then(Value::as_str));
+    texts.into_iter().filter(|text| !text.trim().is_empty()).map(str::to_owned).collect()
+}
+
+/// Cuts a message for the marker.
+#[must_use]
+pub fn clamp(message: &str) -> String {
+    if message.chars().count() <= MESSAGE_CHARS {
+        return message.to_owned();
+    }
+    let mut short: String = message.chars().take(MESSAGE_CHARS).collect();
+    short.push_str("...");
+    short
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn kind(record: &Value) -> Option<Kind> {
+        in_record(record).map(|failure| failure.kind)
+    }
+
+    #[test]
+    fn errors_are_told_apart_by_shape_and_text() {
+        let cases = [
+            (json!({"type": "result", "is_error": true, "api_error_status": 429}), Kind::RateLimit),
+            (json!({"type": "assistant", "error": "rate_limit"}), Kind::RateLimit),
+            (json!({"type": "rate_limit_event", "rate_limit_info": {"status": "rejected"}}), Kind::RateLimit),
+            (json!({"type": "result", "is_error": true, "result": "You've hit your limit"}), Kind::RateLimit),
+            (
+                json!({"type": "result", "is_error": true, "result": "Prompt is too long · 9"}),
+                Kind::ContextLimit,
+            ),
+            (
+                json!({"type": "assistant", "isApiErrorMessage": true,
+                       "message": {"content": [{"type": "text", "text": "OAuth token has expired"}]}}),
+                Kind::Account,
+            ),
+            (
+                json!({"type": "result", "subtype": "error", "result": "Invalid API key · Please run /login"}),
+                Kind::Account,
+            ),
+        ];
+        for (record, expected) in cases {
+            assert_eq!(kind(&record), Some(expected), "{record}");
+        }
+    }
+
+    #[test]
+    fn talk_retries_and_allowed_limits_are_no_failures() {
+        let harmless = [
+            json!({"type": "assistant", "message": {"content": [{"type": "text", "text": "We hit the rate limit"}]}}),
+            json!({"type": "result", "is_error": false, "result": "documented the rate limit and 401 unauthorized"}),
+            json!({"type": "system", "subtype": "api_retry", "error_status": 429, "error": "rate_limit"}),
+            json!({"type": "rate_limit_event", "rate_limit_info": {"status": "allowed_warning"}}),
+            json!({"type": "user", "message": {"content": [{"type": "tool_result", "content": "429 rate limit"}]}}),
+        ];
+        for record in harmless {
+            assert_eq!(kind(&record), None, "{record}");
+        }
+    }
+
+    #[test]
+    fn standard_error_is_read_when_the_stream_says_nothing() {
+        assert_eq!(in_stderr("fatal:\n  Prompt is too\tlong").map(|f| f.kind), Some(Kind::ContextLimit));
+        assert_eq!(in_stderr("segmentation fault"), None);
+    }
+
+    #[test]
+    fn messages_are_cut() {
+        assert_eq!(clamp(&"ä".repeat(901)).chars().count(), 903);
+        assert_eq!(clamp("short"), "short");
+    }
+}

@@ -1,0 +1,174 @@
+//! Arguments of `loopgate loop run`.
+//!
+//! Read by hand, because the exact words of each refusal are known to callers, and because the
+//! driver's exit codes are 0, 1 and 130 only.
+
+use std::path::PathBuf;
+
+/// What `--help` prints.
+pub const USAGE: &str = "\
+Runs the assistant again and again on one work directory until it keeps its completion promise.
+
+Usage: loopgate loop run [WORKDIR] [OPTIONS]
+
+Without WORKDIR the loop of the current directory is resumed where it stopped.
+
+Options:
+      --prd <FILE>                 Requirements that the loop works from
+      --prompt <NAME>              Prompt of the plugin `code` to follow [default: prompt]
+      --max-iterations <N>         Iterations before the loop ends, 0 = no limit [default: 5]
+      --completion-promise <TEXT>  What the assistant promises when it is done [default: COMPLETE]
+      --add-dir <DIR>              A further repository; may be repeated
+      --self-learning              Capture what the loop has learned
+  -h, --help                       Print this help
+
+Environment: LOOPGATE_ASSISTANT_BIN (assistant to run), LOOPGATE_PLUGIN_DIR (plugin that it loads),
+LOOPGATE_COMMAND (name of the loop command), POST_LOOP_REVIEW_CYCLES (default 2),
+LOOPGATE_ITERATION_TIMEOUT_MS (time limit of an iteration).
+
+Exit codes: 0 the loop ended, 1 it failed, 130 it was interrupted and can be resumed.
+";
+
+/// Iterations without `--max-iterations`.
+const DEFAULT_MAX_ITERATIONS: u64 = 5;
+
+/// What the caller asks for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Options {
+    /// Work directory; `None` resumes.
+    pub workdir: Option<PathBuf>,
+    /// Requirements file, as given.
+    pub prd: Option<String>,
+    /// Name of the prompt.
+    pub prompt: Option<String>,
+    /// 0 = no limit.
+    pub max_iterations: u64,
+    /// Text inside the promise tag.
+    pub completion_promise: String,
+    /// Further repositories, as given.
+    pub add_dirs: Vec<String>,
+    /// Capture learnings.
+    pub self_learning: bool,
+}
+
+/// Result of reading the arguments.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Parsed {
+    /// Run with these.
+    Run(Options),
+    /// Print the help text.
+    Help,
+}
+
+/// Reads the arguments.
+///
+/// # Errors
+/// The line to print before leaving with exit code 1.
+pub fn parse(words: impl IntoIterator<Item = String>) -> Result<Parsed, String> {
+    let mut options = Options {
+        workdir: None,
+        prd: None,
+        prompt: None,
+        max_iterations: DEFAULT_MAX_ITERATIONS,
+        completion_promise: "COMPLETE".to_owned(),
+        add_dirs: Vec::new(),
+        self_learning: false,
+    };
+    let mut words = words.into_iter();
+    while let Some(word) = words.next() {
+        let mut value = |what: &str| {
+            words
+                .next()
+                .filter(|value| !value.is_empty())
+                .ok_or_else(|| format!("Error: {word} requires {what}"))
+        };
+        match word.as_str() {
+            "-h" | "--help" => return Ok(Parsed::Help),
+            "--prd" => options.prd = Some(value("a file path")?),
+            "--prompt" => options.prompt = Some(prompt_name(value("a prompt name")?)?),
+            "--max-iterations" => options.max_iterations = count(&value("a positive integer")?)?,
+            "--completion-promise" => options.completion_promise = value("a text")?,
+            "--add-dir" => options.add_dirs.push(directory(value("a directory path")?)?),
+            "--self-learning" => options.self_learning = true,
+            flag if flag.starts_with('-') => return Err(format!("Error: Unknown option: {flag}")),
+            _ if options.workdir.is_some() => return Err(format!("Error: Unexpected argument: {word}")),
+            _ => options.workdir = Some(PathBuf::from(word)),
+        }
+    }
+    reject_line_breaks(&options)?;
+    Ok(Parsed::Run(options))
+}
+
+fn prompt_name(name: String) -> Result<String, String> {
+    if name.contains(['/', '\\']) || name.contains("..") || name.contains(char::is_whitespace) {
+        return Err("Error: --prompt name must not contain spaces or path separators".to_owned());
+    }
+    Ok(name)
+}
+
+fn count(text: &str) -> Result<u64, String> {
+    Some(text)
+        .filter(|text| text.bytes().all(|byte| byte.is_ascii_digit()))
+        .and_then(|text| text.parse().ok())
+        .ok_or_else(|| "Error: --max-iterations requires a positive integer".to_owned())
+}
+
+fn directory(path: String) -> Result<String, String> {
+    if std::path::Path::new(&path).is_dir() {
+        return Ok(path);
+    }
+    Err(format!("Error: --add-dir path does not exist or is not a directory: {path}"))
+}
+
+/// The state file and `config.env` keep one value a line.
+fn reject_line_breaks(options: &Options) -> Result<(), String> {
+    let workdir = options.workdir.as_ref().map(|path| path.to_string_lossy());
+    let texts = [workdir.as_deref(), options.prd.as_deref(), Some(options.completion_promise.as_str())];
+    let broken = texts
+        .into_iter()
+        .flatten()
+        .chain(options.add_dirs.iter().map(String::as_str))
+        .any(|text| text.contains(['\n', '\r']));
+    if broken { Err("Error: arguments must not contain line breaks".to_owned()) } else { Ok(()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(words: &[&str]) -> Result<Parsed, String> {
+        parse(words.iter().map(|word| (*word).to_owned()))
+    }
+
+    #[test]
+    fn everything_has_a_default() {
+        let Ok(Parsed::Run(options)) = read(&[]) else { panic!("not a run") };
+        assert_eq!((options.workdir, options.max_iterations), (None, 5));
+        assert_eq!(options.completion_promise, "COMPLETE");
+    }
+
+    #[test]
+    fn each_refusal_has_its_words() {
+        let refusals = [
+            (vec!["--prd"], "Error: --prd requires a file path"),
+            (vec!["w", "--max-iterations", "ten"], "Error: --max-iterations requires a positive integer"),
+            (vec!["w", "--max-iterations", "+5"], "Error: --max-iterations requires a positive integer"),
+            (vec!["--prompt", "../x"], "Error: --prompt name must not contain spaces or path separators"),
+            (vec!["--add-dir", "/nope"], "Error: --add-dir path does not exist or is not a directory: /nope"),
+            (vec!["--fast"], "Error: Unknown option: --fast"),
+            (vec!["a", "b"], "Error: Unexpected argument: b"),
+        ];
+        for (words, expected) in refusals {
+            assert_eq!(read(&words), Err(expected.to_owned()));
+        }
+        assert_eq!(read(&["x", "-h"]), Ok(Parsed::Help));
+    }
+
+    #[test]
+    fn zero_means_no_limit() {
+        let Ok(Parsed::Run(options)) = read(&["w", "--max-iterations", "0", "--self-learning"]) else {
+            panic!()
+        };
+        assert!(options.max_iterations == 0 && options.self_learning);
+    }
+}

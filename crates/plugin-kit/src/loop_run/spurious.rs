@@ -1,0 +1,86 @@
+//! A promise that the plan contradicts.
+
+use std::path::Path;
+
+use loopgate_api::names::{PLAN_JSON, STATE_JSON};
+use serde_json::Value;
+
+/// Task ids that a message names.
+const NAMED: usize = 10;
+
+/// Why a promise is not believed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Contradiction {
+    /// Subcode of the marker.
+    pub subcode: &'static str,
+    /// For the user.
+    pub message: String,
+}
+
+/// Looks at the plan of a work directory. A loop that waits for its user has not claimed to be done.
+#[must_use]
+pub fn contradiction(workdir: &Path) -> Option<Contradiction> {
+    let state = read(&workdir.join(STATE_JSON));
+    if state.as_ref().and_then(|state| state.get("status")?.as_str()) == Some("AWAITING_USER") {
+        return None;
+    }
+    let plan = read(&workdir.join(PLAN_JSON))?;
+    let pending = plan.get("pendingTasks")?.as_array().filter(|tasks| !tasks.is_empty())?;
+    let questions = plan.get("openQuestions").and_then(Value::as_array).map_or(0, Vec::len);
+    let tasks = names(pending);
+    let count = pending.len();
+    let (subcode, why) = if questions > 0 {
+        (
+            "PENDING_TASKS_BLOCKED_BY_QUESTIONS",
+            format!("; {questions} open questions of the plan need an answer"),
+        )
+    } else {
+        ("PENDING_TASKS_AT_COMPLETION", String::new())
+    };
+    let message = format!(
+        "The assistant said that it was done, but {count} tasks are still open: {tasks}{why}. Run /code:code again \
+         to continue."
+    );
+    Some(Contradiction { subcode, message })
+}
+
+fn names(tasks: &[Value]) -> String {
+    let ids = tasks.iter().take(NAMED).map(|task| task.get("id").and_then(Value::as_str).unwrap_or("?"));
+    let mut text = ids.collect::<Vec<_>>().join(", ");
+    if tasks.len() > NAMED {
+        text.push_str(&format!(", +{} more", tasks.len() - NAMED));
+    }
+    text
+}
+
+fn read(path: &Path) -> Option<Value> {
+    loopgate_api::plan::parse(&std::fs::read_to_string(path).ok()?).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn judged(plan: &Value, state: &Value) -> Option<Contradiction> {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::write(dir.path().join(PLAN_JSON), plan.to_string()).unwrap();
+        std::fs::write(dir.path().join(STATE_JSON), state.to_string()).unwrap();
+        contradiction(dir.path())
+    }
+
+    #[test]
+    fn pending_tasks_contradict_a_completed_state_only() {
+        let tasks: Vec<Value> = (1..=12).map(|n| json!({"id": format!("T-1.{n}")})).collect();
+        let plan = json!({"pendingTasks": tasks, "manualTasks": [{"id": "T-9.9"}]});
+        let found = judged(&plan, &json!({"status": "COMPLETED"})).unwrap();
+        assert_eq!(found.subcode, "PENDING_TASKS_AT_COMPLETION");
+        assert!(found.message.contains("12 tasks") && found.message.contains("T-1.10, +2 more"));
+        assert_eq!(judged(&plan, &json!({"status": "AWAITING_USER"})), None);
+        assert_eq!(judged(&json!({"pendingTasks": [], "manualTasks": [1]}), &json!({})), None);
+        let asked = json!({"pendingTasks": [{"id": "T-1.1"}], "openQuestions": [{"id": "Q-001"}]});
+        assert_eq!(judged(&asked, &json!({})).unwrap().subcode, "PENDING_TASKS_BLOCKED_BY_QUESTIONS");
+        assert_eq!(contradiction(Path::new("/nonexistent")), None);
+    }
+}

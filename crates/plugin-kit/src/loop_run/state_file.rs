@@ -1,0 +1,216 @@
+//! `.loopgate/loopgate-loop.local.md`: where a loop stands, so that it can be resumed.
+//!
+//! Front matter with one `key: value` a line, then the prompt that each iteration is started with.
+//! The reader is tolerant of absent keys; every write replaces the file in one step.
+
+use std::fmt::Write as _;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use loopgate_api::names::{LOOP_STATE, STATE_DIR};
+use loopgate_home::files;
+
+use super::options::Options;
+use crate::quoting::quote;
+
+/// State of one loop.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LoopState {
+    /// Iteration that runs or comes next, from 1.
+    pub iteration: u64,
+    /// 0 = no limit.
+    pub max_iterations: u64,
+    /// Text inside the promise tag.
+    pub completion_promise: String,
+    /// Absolute work directory.
+    pub workdir: PathBuf,
+    /// Requirements file, as given, or empty.
+    pub prd_file: String,
+    /// Id of the run.
+    pub run_id: String,
+    /// Commit at which the loop began, or empty.
+    pub start_sha: String,
+    /// Learnings are captured.
+    pub self_learning: bool,
+    /// Name of the prompt, or empty.
+    pub command: String,
+    /// UTC, whole seconds.
+    pub started_at: String,
+    /// What the assistant is started with; begins with the slash command.
+    pub prompt: String,
+}
+
+/// Path of the state file of a project.
+#[must_use]
+pub fn path(project_root: &Path) -> PathBuf {
+    project_root.join(STATE_DIR).join(LOOP_STATE)
+}
+
+/// Why a loop cannot be resumed.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Unusable {
+    /// There is no state file.
+    Absent,
+    /// The line to show.
+    Invalid(String),
+}
+
+impl LoopState {
+    /// Reads the state file of a project.
+    ///
+    /// # Errors
+    /// See [`Unusable`].
+    pub fn load(project_root: &Path) -> Result<Self, Unusable> {
+        let text = std::fs::read_to_string(path(project_root)).map_err(|_| Unusable::Absent)?;
+        Self::parse(&text).map_err(Unusable::Invalid)
+    }
+
+    /// Reads the file's content.
+    ///
+    /// # Errors
+    /// The line to show.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let (front, prompt) = split(text);
+        let field = |key: &str| field(front, key);
+        let number = |key: &str| -> Result<u64, String> {
+            let value = field(key);
+            value.parse().map_err(|_| format!("Error: Invalid {key} in state file: {value}"))
+        };
+        let state = Self {
+            iteration: number("iteration")?,
+            max_iterations: number("max_iterations")?,
+            completion_promise: Some(field("completion_promise"))
+                .filter(|promise| !promise.is_empty())
+                .unwrap_or_else(|| "COMPLETE".to_owned()),
+            workdir: PathBuf::from(field("workdir")),
+            prd_file: field("prd_file"),
+            run_id: field("run_id"),
+            start_sha: field("start_sha"),
+            self_learning: field("self_learning") == "true",
+            command: field("command"),
+            started_at: field("started_at"),
+            prompt: prompt.trim().to_owned(),
+        };
+        if state.prompt.is_empty() {
+            return Err("Error: No prompt found in state file".to_owned());
+        }
+        Ok(state)
+    }
+
+    /// The file's content.
+    #[must_use]
+    pub fn render(&self) -> String {
+        format!(
+            "---\nactive: true\niteration: {}\nmax_iterations: {}\ncompletion_promise: \"{}\"\nworkdir: \"{}\"\n\
+             prd_file: \"{}\"\nrun_id: \"{}\"\nstart_sha: \"{}\"\nself_learning: \"{}\"\ncommand: \"{}\"\n\
+             started_at: \"{}\"\n---\n{}\n",
+            self.iteration,
+            self.max_iterations,
+            self.completion_promise,
+            self.workdir.display(),
+            self.prd_file,
+            self.run_id,
+            self.start_sha,
+            self.self_learning,
+            self.command,
+            self.started_at,
+            self.prompt,
+        )
+    }
+
+    /// Replaces the file of a project.
+    ///
+    /// # Errors
+    /// Any failure of the file system.
+    pub fn save(&self, project_root: &Path) -> io::Result<()> {
+        files::write_atomic(&path(project_root), self.render().as_bytes())
+    }
+}
+
+/// The slash command of a new loop, its arguments quoted for the shell that set-up runs in.
+#[must_use]
+pub fn prompt_line(workdir: &Path, options: &Options) -> String {
+    let mut line = format!("/code:code {}", quote(&workdir.to_string_lossy()));
+    let mut add = |flag: &str, value: &str| {
+        let _ = write!(line, " {flag} {}", quote(value));
+    };
+    if let Some(name) = &options.prompt {
+        add("--prompt", name);
+    }
+    if let Some(prd) = &options.prd {
+        add("--prd", prd);
+    }
+    for dir in &options.add_dirs {
+        add("--add-dir", dir);
+    }
+    line
+}
+
+/// Front matter and what follows it.
+fn split(text: &str) -> (&str, &str) {
+    let Some(rest) = text.strip_prefix("---\n") else { return ("", text) };
+    rest.split_once("\n---\n").unwrap_or((rest, ""))
+}
+
+/// First line that begins with `<key>:`, without surrounding double quotes.
+fn field(front: &str, key: &str) -> String {
+    let value =
+        front.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix(':')).unwrap_or_default().trim();
+    let inner = value.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
+    inner.unwrap_or(value).to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::options::{Parsed, parse};
+    use super::*;
+
+    fn state() -> LoopState {
+        LoopState {
+            iteration: 2,
+            max_iterations: 150,
+            completion_promise: "COMPLETE".into(),
+            workdir: "/a/My Work".into(),
+            prd_file: String::new(),
+            run_id: "20260102-030405-1a2b3c4d".into(),
+            start_sha: String::new(),
+            self_learning: false,
+            command: String::new(),
+            started_at: "2026-01-02T03:04:05Z".into(),
+            prompt: "/code:code \"/a/My Work\"".into(),
+        }
+    }
+
+    #[test]
+    fn a_state_survives_its_file() {
+        assert_eq!(LoopState::parse(&state().render()), Ok(state()));
+    }
+
+    #[test]
+    fn a_state_without_command_is_resumed() {
+        let text = state().render().replace("command: \"\"\n", "");
+        assert_eq!(LoopState::parse(&text), Ok(state()));
+    }
+
+    #[test]
+    fn each_broken_state_is_named() {
+        let broken =
+            |from: &str, to: &str| LoopState::parse(&state().render().replace(from, to)).unwrap_err();
+        assert_eq!(broken("\niteration: 2", "\niteration: x"), "Error: Invalid iteration in state file: x");
+        assert_eq!(
+            broken("max_iterations: 150", "max_iterations: -1"),
+            "Error: Invalid max_iterations in state file: -1"
+        );
+        assert_eq!(broken("/code:code \"/a/My Work\"", ""), "Error: No prompt found in state file");
+    }
+
+    #[test]
+    fn arguments_are_quoted_for_a_shell() {
+        let words = ["w", "--prd", "/a/$x \"y\".md"].map(str::to_owned);
+        let Ok(Parsed::Run(options)) = parse(words) else { panic!("not a run") };
+        assert_eq!(
+            prompt_line(Path::new("/a/My Work"), &options),
+            r#"/code:code "/a/My Work" --prd "/a/\$x \"y\".md""#
+        );
+    }
+}

@@ -1,0 +1,277 @@
+//! What the driver learns from the assistant's output while it arrives.
+//!
+//! Each line that begins with `{` is appended to `assistant-output.jsonl` at once and whole, shown as
+//! text, and read for the few facts that decide about the iteration. Nothing is held back for later.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, Write};
+use std::path::Path;
+
+use loopgate_api::assistant_stream;
+use loopgate_api::names::ASSISTANT_OUTPUT;
+use serde_json::Value;
+
+use super::failure::{self, KnownFailure};
+use super::lines::Lines;
+use crate::formatter::Formatter;
+
+/// The last `result` record.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RunResult {
+    /// The assistant calls its run a failure.
+    pub is_error: bool,
+    /// Why, as far as it says.
+    pub text: String,
+}
+
+/// Facts about the stream of one run of the assistant.
+#[derive(Debug, Default)]
+pub struct Facts {
+    /// Session named last.
+    pub session_id: Option<String>,
+    /// The last `result` record.
+    pub result: Option<RunResult>,
+    /// Any `result` record had text.
+    pub has_result_text: bool,
+    /// The main session made the promise.
+    pub promised: bool,
+    /// First failure of the kind that wins.
+    pub failure: Option<KnownFailure>,
+    /// What the assistant wrote instead of starting, for instance because set-up refused.
+    pub refusal: Option<String>,
+    /// The assistant's answer when it does not know the command that it was started with.
+    pub unknown_command: Option<String>,
+}
+
+impl Facts {
+    /// Takes one record.
+    pub fn feed(&mut self, record: &Value, promise: &str) {
+        if let Some(id) = assistant_stream::session_id(record) {
+            self.session_id = Some(id.to_owned());
+        }
+        match record.get("type").and_then(Value::as_str) {
+            Some("assistant") => self.promised |= promises(record, promise),
+            Some("result") => self.feed_result(record),
+            Some("user") => self.refusal = refusal(record).or_else(|| self.refusal.take()),
+            _ => {}
+        }
+        if let Some(failure) = failure::in_record(record)
+            && self.failure.as_ref().is_none_or(|known| failure.kind < known.kind)
+        {
+            self.failure = Some(failure);
+        }
+    }
+
+    /// A failure that the run has not overcome: after a successful result nothing is left of it.
+    #[must_use]
+    pub fn final_failure(&self) -> Option<&KnownFailure> {
+        let overcome = self.result.as_ref().is_some_and(|result| !result.is_error && self.has_result_text);
+        self.failure.as_ref().filter(|_| !overcome)
+    }
+
+    fn feed_result(&mut self, record: &Value) {
+        let text = record.get("result").and_then(Value::as_str).unwrap_or_default();
+        self.has_result_text |= !text.trim().is_empty();
+        if is_unknown_command(record, text) {
+            self.unknown_command = Some(text.to_owned());
+        }
+        let is_error = record.get("is_error").and_then(Value::as_bool).unwrap_or(false);
+        self.result = Some(RunResult { is_error, text: text.to_owned() });
+    }
+}
+
+/// Whether a record of the main session holds the promise in a text of its own.
+fn promises(record: &Value, promise: &str) -> bool {
+    let of_subagent = record.get("parent_tool_use_id").is_some_and(|id| !id.is_null())
+        || record.get("isSidechain").and_then(Value::as_bool).unwrap_or(false);
+    let blocks = record.pointer("/message/content").and_then(Value::as_array);
+    !of_subagent
+        && blocks.into_iter().flatten().any(|block| {
+            block.get("type").and_then(Value::as_str) == Some("text")
+                && block.get("text").and_then(Value::as_str).is_some_and(|text| makes(text, promise))
+        })
+}
+
+/// Whether a text makes the promise; one in backticks or quotes only speaks of it.
+fn makes(text: &str, promise: &str) -> bool {
+    let tag = format!("<promise>{promise}</promise>");
+    text.match_indices(&tag).any(|(at, _)| !text[..at].ends_with(['`', '"', '\'']))
+}
+
+/// Said without a single turn of the model, so it cannot be the model's own words.
+fn is_unknown_command(record: &Value, text: &str) -> bool {
+    let unknown = ["Unknown command: /", "Unknown slash command: ", "Unknown skill: "];
+    record.get("num_turns").and_then(Value::as_u64) == Some(0)
+        && unknown.iter().any(|beginning| text.starts_with(beginning))
+}
+
+fn refusal(record: &Value) -> Option<String> {
+    let text = record.pointer("/message/content")?.as_str()?;
+    let inner = text.strip_prefix("<local-command-stderr>")?;
+    Some(inner.trim_end_matches("</local-command-stderr>").trim().to_owned())
+}
+
+/// Where the lines of a run go.
+pub struct Sink<'a> {
+    lines: Lines,
+    file: File,
+    shown: Formatter,
+    screen: &'a mut dyn Write,
+    promise: &'a str,
+    facts: Facts,
+    failed: Option<io::Error>,
+}
+
+impl<'a> Sink<'a> {
+    /// Opens the stream file of a work directory for appending.
+    ///
+    /// # Errors
+    /// Any failure of the file system.
+    pub fn open(workdir: &Path, promise: &'a str, screen: &'a mut dyn Write) -> io::Result<Self> {
+        let mut file =
+            OpenOptions::new().read(true).append(true).create(true).open(workdir.join(ASSISTANT_OUTPUT))?;
+        end_last_line(&mut file)?;
+        Ok(Self {
+            lines: Lines::default(),
+            file,
+            shown: Formatter::for_stdout(),
+            screen,
+            promise,
+            facts: Facts::default(),
+            failed: None,
+        })
+    }
+
+    /// Takes a piece of the assistant's output.
+    pub fn feed(&mut self, piece: &[u8]) {
+        let mut lines = std::mem::take(&mut self.lines);
+        let mut whole = Vec::with_capacity(piece.len());
+        lines.feed(piece, |line| self.line(line, &mut whole));
+        self.lines = lines;
+        self.flush(&whole);
+    }
+
+    /// Ends the stream and tells what was learned. A last line without its break counts when it is a
+    /// whole record.
+    pub fn finish(mut self) -> (Facts, Option<io::Error>) {
+        if let Some(rest) = self.lines.finish()
+            && serde_json::from_slice::<Value>(&rest).is_ok()
+        {
+            let mut whole = Vec::new();
+            self.line(&rest, &mut whole);
+            self.flush(&whole);
+        }
+        self.show(|shown, screen| shown.totals(screen));
+        (self.facts, self.failed)
+    }
+
+    fn line(&mut self, line: &[u8], whole: &mut Vec<u8>) {
+        if line.first() != Some(&b'{') {
+            return;
+        }
+        whole.extend_from_slice(line);
+        whole.push(b'\n');
+        // A broken line stays in the file for people, and means nothing here.
+        if let Ok(record) = serde_json::from_slice::<Value>(line) {
+            self.facts.feed(&record, self.promise);
+            self.show(|shown, screen| shown.record(&record, screen));
+        }
+    }
+
+    /// One write a piece: every line in it is complete, so a reader never sees half of one.
+    fn flush(&mut self, whole: &[u8]) {
+        if !whole.is_empty()
+            && let Err(error) = self.file.write_all(whole)
+        {
+            self.failed.get_or_insert(error);
+        }
+    }
+
+    /// A screen that is gone does not disturb the loop.
+    fn show(&mut self, write: impl FnOnce(&mut Formatter, &mut dyn Write) -> io::Result<()>) {
+        let _ = write(&mut self.shown, self.screen).and_then(|()| self.screen.flush());
+    }
+}
+
+/// A driver that was killed may have left half a line; the next one starts afresh.
+fn end_last_line(file: &mut File) -> io::Result<()> {
+    use std::io::{Read as _, Seek as _, SeekFrom};
+    if file.metadata()?.len() == 0 {
+        return Ok(());
+    }
+    let mut last = [0];
+    file.seek(SeekFrom::End(-1))?;
+    file.read_exact(&mut last)?;
+    if last[0] == b'\n' { Ok(()) } else { file.write_all(b"\n") }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn facts(records: &[Value]) -> Facts {
+        let mut facts = Facts::default();
+        records.iter().for_each(|record| facts.feed(record, "COMPLETE"));
+        facts
+    }
+
+    fn says(text: &str) -> Value {
+        json!({"type": "assistant", "parent_tool_use_id": null, "session_id": "s",
+               "message": {"content": [{"type": "text", "text": text}]}})
+    }
+
+    #[test]
+    fn only_the_main_sessions_own_words_are_a_promise() {
+        assert!(facts(&[says("done <promise>COMPLETE</promise>")]).promised);
+        let mut of_subagent = says("<promise>COMPLETE</promise>");
+        of_subagent["parent_tool_use_id"] = json!("toolu_1");
+        let quoted = json!({"type": "user", "message": {"content": [
+            {"type": "tool_result", "content": "<promise>COMPLETE</promise>"}]}});
+        let called = json!({"type": "assistant", "message": {"content": [
+            {"type": "tool_use", "name": "Bash", "input": {"command": "echo '<promise>COMPLETE</promise>'"}}]}});
+        for record in [
+            of_subagent,
+            quoted,
+            called,
+            says("I will say `<promise>COMPLETE</promise>` later"),
+            says("<promise>OTHER</promise>"),
+        ] {
+            assert!(!facts(std::slice::from_ref(&record)).promised, "{record}");
+        }
+    }
+
+    #[test]
+    fn a_failure_that_was_overcome_is_none() {
+        let limit = json!({"type": "assistant", "error": "rate_limit"});
+        let good = json!({"type": "result", "subtype": "success", "is_error": false, "result": "fine"});
+        assert!(facts(std::slice::from_ref(&limit)).final_failure().is_some());
+        assert!(facts(&[limit, good]).final_failure().is_none());
+    }
+
+    #[test]
+    fn the_file_gets_whole_lines_only() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join(ASSISTANT_OUTPUT);
+        std::fs::write(&path, "{\"half\":").unwrap();
+        let mut screen = Vec::new();
+        let mut sink = Sink::open(dir.path(), "COMPLETE", &mut screen).unwrap();
+        sink.feed(b"noise\n{\"type\":\"x\"}\n{\"type\":");
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), "{\"half\":\n{\"type\":\"x\"}\n");
+        sink.feed(b"\"result\",\"result\":\"ok\"}\n{\"cut");
+        let (facts, error) = sink.finish();
+        assert!(error.is_none() && facts.has_result_text);
+        assert_eq!(
+            std::fs::read_to_string(&path).unwrap(),
+            "{\"half\":\n{\"type\":\"x\"}\n{\"type\":\"result\",\"result\":\"ok\"}\n"
+        );
+    }
+
+    #[test]
+    fn a_refused_start_is_remembered() {
+        let record = json!({"type": "user", "message": {"role": "user",
+            "content": "<local-command-stderr>Error: no workdir</local-command-stderr>"}});
+        assert_eq!(facts(&[record]).refusal.as_deref(), Some("Error: no workdir"));
+    }
+}

@@ -1,0 +1,170 @@
+//! `plan.json` on disk: read, changed under a lock, written with its markdown mirrors.
+
+use std::fmt::Write as _;
+use std::fs::{File, OpenOptions};
+use std::path::Path;
+
+use loopgate_api::names::{OPEN_QUESTIONS, PLAN_MD, STATE_DIR};
+use loopgate_home::files;
+use serde_json::{Map, Value};
+
+use super::{markdown, plan_path};
+
+/// Holds back other writers of the plan and the state until it is dropped.
+#[derive(Debug)]
+pub struct PlanLock {
+    _file: File,
+}
+
+impl PlanLock {
+    /// Waits for the lock of a work directory. Its holders write a few small files each, and the
+    /// system frees it when they die, so the wait is short.
+    ///
+    /// # Errors
+    /// The line to print.
+    pub fn take(workdir: &Path) -> Result<Self, String> {
+        let dir = workdir.join(STATE_DIR);
+        let file = std::fs::create_dir_all(&dir)
+            .and_then(|()| {
+                OpenOptions::new().write(true).create(true).truncate(false).open(dir.join("plan.lock"))
+            })
+            .and_then(|file| file.lock().map(|()| file));
+        file.map(|file| Self { _file: file }).map_err(|error| format!("Error: cannot lock the plan: {error}"))
+    }
+}
+
+/// Reads a plan file.
+///
+/// # Errors
+/// The line to print.
+pub fn read(path: &Path) -> Result<Map<String, Value>, String> {
+    let text = std::fs::read_to_string(path)
+        .map_err(|error| format!("Error: cannot read {}: {error}", path.display()))?;
+    match loopgate_api::plan::parse(&text) {
+        Ok(Value::Object(plan)) => Ok(plan),
+        Ok(_) => Err(format!("Error: {} is not a plan: its root must be an object", path.display())),
+        Err(error) => Err(format!("Error: {} is not JSON: {error}", path.display())),
+    }
+}
+
+/// Writes `plan.json`, then its mirrors.
+///
+/// # Errors
+/// The line to print.
+pub fn write(workdir: &Path, plan: &Map<String, Value>) -> Result<(), String> {
+    let failed = |error: std::io::Error| format!("Error: cannot write the plan: {error}");
+    let text = serde_json::to_string_pretty(plan).map_err(|error| failed(error.into()))?;
+    files::write_atomic(&plan_path(workdir), format!("{text}\n").as_bytes()).map_err(failed)?;
+    write_mirrors(workdir, plan)
+}
+
+/// Writes `plan.md`, and `open-questions.md` while there are any.
+///
+/// # Errors
+/// The line to print.
+pub fn write_mirrors(dir: &Path, plan: &Map<String, Value>) -> Result<(), String> {
+    let failed = |error: std::io::Error| format!("Error: cannot write the plan: {error}");
+    let Some(content) = plan.get("content").and_then(Value::as_str) else {
+        return Err("Error: the plan has no content".to_owned());
+    };
+    files::write_atomic(&dir.join(PLAN_MD), content_text(content).as_bytes()).map_err(failed)?;
+    let path = dir.join(OPEN_QUESTIONS);
+    match open_questions(plan) {
+        Some(text) => files::write_atomic(&path, text.as_bytes()).map_err(failed),
+        None if path.exists() => std::fs::remove_file(path).map_err(failed),
+        None => Ok(()),
+    }
+}
+
+/// Marks a task as done.
+///
+/// # Errors
+/// The line to print.
+pub fn tick(workdir: &Path, id: &str) -> Result<String, String> {
+    let _lock = PlanLock::take(workdir)?;
+    let mut plan = read(&plan_path(workdir))?;
+    let has = |plan: &Map<String, Value>, list: &str| {
+        tasks(plan, list).iter().position(|task| task.get("id").and_then(Value::as_str) == Some(id))
+    };
+    if has(&plan, "completedTasks").is_some() {
+        return Ok(format!("{id} is already done"));
+    }
+    let Some(at) = has(&plan, "pendingTasks") else { return Err(format!("Error: no pending task {id}")) };
+    let task = plan.get_mut("pendingTasks").and_then(Value::as_array_mut).map(|pending| pending.remove(at));
+    let completed = plan.entry("completedTasks").or_insert_with(|| Value::Array(Vec::new()));
+    if let (Some(task), Some(completed)) = (task, completed.as_array_mut()) {
+        completed.push(task);
+    }
+    let content = plan.get("content").and_then(Value::as_str).unwrap_or_default();
+    if let Some(ticked) = markdown::ticked(content, id) {
+        plan.insert("content".into(), ticked.into());
+    }
+    write(workdir, &plan)?;
+    Ok(format!("{id} done, {} pending", tasks(&plan, "pendingTasks").len()))
+}
+
+/// A list of the plan; absent and malformed are empty.
+#[must_use]
+pub fn tasks<'a>(plan: &'a Map<String, Value>, list: &str) -> &'a [Value] {
+    plan.get(list).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default()
+}
+
+/// Content that a model escaped twice is one line full of `\n`; only that is repaired.
+fn content_text(content: &str) -> String {
+    if content.contains('\n') || !content.contains("\\n") {
+        return content.to_owned();
+    }
+    content.replace("\\n", "\n").replace("\\t", "\t")
+}
+
+fn open_questions(plan: &Map<String, Value>) -> Option<String> {
+    let questions = tasks(plan, "openQuestions");
+    if questions.is_empty() {
+        return None;
+    }
+    let mut text = "# Open Questions\n\n".to_owned();
+    for question in questions {
+        let member = |name: &str| question.get(name).and_then(Value::as_str).unwrap_or_default();
+        let _ = write!(text, "- [ ] {}: {}", member("id"), member("question"));
+        if !member("recommendedAnswer").is_empty() {
+            let _ = write!(text, " **[Recommended: {}]**", member("recommendedAnswer"));
+        }
+        text.push('\n');
+    }
+    Some(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn ticking_from_many_threads_loses_nothing() {
+        let dir = tempfile::tempdir().unwrap();
+        let ids: Vec<String> = (1..=12).map(|n| format!("T-1.{n}")).collect();
+        let tasks: Vec<Value> =
+            ids.iter().map(|id| json!({"id": id, "description": "x", "acceptanceCriteria": []})).collect();
+        let content: String = ids.iter().map(|id| format!("- [ ] **{id}**: x\n")).collect();
+        let plan = json!({"content": content, "pendingTasks": tasks, "completedTasks": []});
+        std::fs::write(plan_path(dir.path()), plan.to_string()).unwrap();
+        std::thread::scope(|scope| {
+            for id in &ids {
+                scope.spawn(|| tick(dir.path(), id).unwrap());
+            }
+        });
+        let plan = read(&plan_path(dir.path())).unwrap();
+        assert_eq!(super::tasks(&plan, "completedTasks").len(), 12);
+        let mirror = std::fs::read_to_string(dir.path().join(PLAN_MD)).unwrap();
+        assert!(!mirror.contains("- [ ]") && mirror.matches("- [x]").count() == 12);
+        assert_eq!(tick(dir.path(), "T-1.1").unwrap(), "T-1.1 is already done");
+        assert!(tick(dir.path(), "T-9.9").is_err());
+    }
+
+    #[test]
+    fn a_backslash_in_the_text_stays() {
+        assert_eq!(content_text("split at\n`\\n`"), "split at\n`\\n`");
+        assert_eq!(content_text("# A\\n\\tb"), "# A\n\tb");
+    }
+}

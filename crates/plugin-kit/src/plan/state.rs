@@ -1,0 +1,193 @@
+//! `state.json`: phase and status of the orchestrator, which pages and the desktop show.
+
+use std::path::{Path, PathBuf};
+
+use clap::ValueEnum;
+use loopgate_api::names::STATE_JSON;
+use loopgate_home::files;
+use serde_json::{Map, Value, json};
+
+use super::document::{PlanLock, tasks};
+use super::{plan_path, run_id};
+use crate::clock::now;
+use crate::config_env::ConfigEnv;
+use crate::perf::Perf;
+use crate::variables as var;
+
+/// Where the orchestrator stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[value(rename_all = "SCREAMING_SNAKE_CASE")]
+pub enum Status {
+    /// A phase runs.
+    InProgress,
+    /// The user has to do something.
+    AwaitingUser,
+    /// Nothing is left to do.
+    Completed,
+}
+
+impl Status {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::InProgress => "IN_PROGRESS",
+            Self::AwaitingUser => "AWAITING_USER",
+            Self::Completed => "COMPLETED",
+        }
+    }
+}
+
+/// Arguments of `plan set-state`.
+#[derive(Debug, clap::Args)]
+pub struct SetStateArgs {
+    /// Phase, for example "Phase 1: Planning"
+    phase: String,
+    /// Status of the phase
+    #[arg(value_enum)]
+    status: Status,
+    /// Work directory of the loop
+    #[arg(long, env = "LOOPGATE_WORKDIR")]
+    workdir: PathBuf,
+    /// Pending task that is worked on, for example T-1.2
+    #[arg(long)]
+    task: Option<String>,
+    /// Why the phase ended as it did
+    #[arg(long)]
+    reason: Option<String>,
+    /// What the user should do, with AWAITING_USER
+    #[arg(long)]
+    action: Option<String>,
+    /// File that the user should look at
+    #[arg(long)]
+    action_file: Option<String>,
+    /// Command that goes on afterwards
+    #[arg(long)]
+    action_command: Option<String>,
+}
+
+impl SetStateArgs {
+    /// Writes the state and its timing event.
+    ///
+    /// # Errors
+    /// The line to print.
+    pub fn apply(&self) -> Result<String, String> {
+        if self.status == Status::AwaitingUser && self.action.is_none() {
+            return Err("Error: AWAITING_USER requires --action: what should the user do?".to_owned());
+        }
+        let _lock = PlanLock::take(&self.workdir)?;
+        let state = self.state()?;
+        let text = Value::Object(state.clone()).to_string();
+        files::write_atomic(&self.workdir.join(STATE_JSON), format!("{text}\n").as_bytes())
+            .map_err(|error| format!("Error: cannot write the state: {error}"))?;
+        self.record(&state);
+        Ok(text)
+    }
+
+    fn state(&self) -> Result<Map<String, Value>, String> {
+        let mut state = Map::new();
+        state.insert("phase".into(), self.phase.as_str().into());
+        state.insert("status".into(), self.status.name().into());
+        state.insert("timestamp".into(), now().into());
+        if let Some(id) = &self.task {
+            state.insert("task".into(), task(&self.workdir, id)?);
+        }
+        if let Some(reason) = &self.reason {
+            state.insert("reason".into(), reason.as_str().into());
+            state.insert("pendingTasks".into(), pending(&self.workdir).into());
+        }
+        if let Some(description) = &self.action {
+            let command = self.action_command.as_deref().unwrap_or_default();
+            let action = json!({"description": description, "file": self.action_file, "command": command});
+            state.insert("userAction".into(), action);
+        }
+        if let Some(sha) = start_sha(&self.workdir) {
+            state.insert("startSha".into(), sha.into());
+        }
+        Ok(state)
+    }
+
+    fn record(&self, state: &Map<String, Value>) {
+        let command = var::text(var::COMMAND).unwrap_or_else(|| "interactive".to_owned());
+        let v2 = var::text(var::PERF_V2).as_deref() == Some("1");
+        let iteration = var::text(var::ITERATION).and_then(|number| number.parse().ok()).unwrap_or(0);
+        let at = state.get("timestamp").and_then(Value::as_str).unwrap_or_default();
+        let sha = state.get("startSha").and_then(Value::as_str);
+        Perf::new(&self.workdir, &run_id(), &command, v2).phase(
+            iteration,
+            &self.phase,
+            self.status.name(),
+            at,
+            sha,
+        );
+    }
+}
+
+fn start_sha(workdir: &Path) -> Option<String> {
+    ConfigEnv::load(workdir).ok()?.get(var::START_SHA).map(str::to_owned)
+}
+
+/// The task with its place among all tasks, counted from 1.
+fn task(workdir: &Path, id: &str) -> Result<Value, String> {
+    let plan = super::document::read(&plan_path(workdir))?;
+    let (pending, done) = (tasks(&plan, "pendingTasks"), tasks(&plan, "completedTasks").len());
+    let at = pending.iter().position(|task| task.get("id").and_then(Value::as_str) == Some(id));
+    let at = at.ok_or_else(|| format!("Error: no pending task {id}"))?;
+    let description = pending[at].get("description").cloned().unwrap_or_default();
+    Ok(json!({"id": id, "description": description, "current": done + at + 1, "total": done + pending.len()}))
+}
+
+fn pending(workdir: &Path) -> Vec<String> {
+    let plan = super::document::read(&plan_path(workdir)).unwrap_or_default();
+    tasks(&plan, "pendingTasks")
+        .iter()
+        .filter_map(|task| task.get("id")?.as_str().map(str::to_owned))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::build::from_markdown;
+    use super::super::structure::tests::CONTENT;
+    use super::*;
+
+    fn args(workdir: &Path) -> SetStateArgs {
+        SetStateArgs {
+            phase: "Phase 3: Implementation".into(),
+            status: Status::InProgress,
+            workdir: workdir.to_owned(),
+            task: Some("T-1.1".into()),
+            reason: None,
+            action: None,
+            action_file: None,
+            action_command: None,
+        }
+    }
+
+    #[test]
+    fn the_state_tells_the_task_and_its_place() {
+        let dir = tempfile::tempdir().unwrap();
+        let plan = from_markdown(CONTENT, Map::new());
+        std::fs::write(plan_path(dir.path()), Value::Object(plan).to_string()).unwrap();
+        args(dir.path()).apply().unwrap();
+        let state: Value =
+            serde_json::from_slice(&std::fs::read(dir.path().join(STATE_JSON)).unwrap()).unwrap();
+        assert_eq!((&state["status"], &state["task"]["current"]), (&json!("IN_PROGRESS"), &json!(2)));
+        assert_eq!(state["task"]["total"], 2);
+        let perf = std::fs::read_to_string(dir.path().join("perf.jsonl")).unwrap();
+        assert!(perf.contains("\"event\":\"phase\""));
+    }
+
+    #[test]
+    fn waiting_without_an_action_is_refused() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut args = args(dir.path());
+        (args.status, args.task) = (Status::AwaitingUser, None);
+        assert!(args.apply().unwrap_err().contains("--action"));
+        args.action = Some("Answer the questions".into());
+        args.action_file = Some("plan.md".into());
+        let state: Value = serde_json::from_str(&args.apply().unwrap()).unwrap();
+        assert_eq!(
+            state["userAction"],
+            json!({"description": "Answer the questions", "file": "plan.md", "command": ""})
+        );
+    }
+}

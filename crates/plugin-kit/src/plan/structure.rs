@@ -1,0 +1,349 @@
+//! Judges the structure of `plan.json`: fields, ids, sections, and whether text and lists agree.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::sync::LazyLock;
+
+use regex::Regex;
+use serde_json::{Map, Value, json};
+
+use super::document::tasks;
+use super::markdown::Outline;
+use super::plan_path;
+
+/// Sections that every plan has.
+pub const SECTIONS: [&str; 10] = [
+    "Summary",
+    "Acceptance Criteria",
+    "Architecture Fit",
+    "Tasks",
+    "API & Data Impacts",
+    "Risks & Constraints",
+    "Test Plan",
+    "Rollback",
+    "Open Questions",
+    "Gaps",
+];
+
+/// Required lists, each with the pattern of its ids.
+const LISTS: [(&str, &LazyLock<Regex>); 6] = [
+    ("acceptanceCriteria", &CRITERION_ID),
+    ("pendingTasks", &TASK_ID),
+    ("completedTasks", &TASK_ID),
+    ("openQuestions", &QUESTION_ID),
+    ("answeredQuestions", &QUESTION_ID),
+    ("gaps", &GAP_ID),
+];
+
+fn regex(pattern: &str) -> Regex {
+    #[expect(clippy::expect_used, reason = "the patterns are constants, and a test uses them all")]
+    Regex::new(pattern).expect("constant pattern")
+}
+
+static CRITERION_ID: LazyLock<Regex> = LazyLock::new(|| regex(r"^AC-\d{3}$"));
+static TASK_ID: LazyLock<Regex> = LazyLock::new(|| regex(r"^T-\d+\.\d+$"));
+static QUESTION_ID: LazyLock<Regex> = LazyLock::new(|| regex(r"^Q-\d{3}$"));
+static GAP_ID: LazyLock<Regex> = LazyLock::new(|| regex(r"^GAP-\d{3}$"));
+
+/// States that a decision table can be in.
+const TABLE_STATES: [&str; 4] = ["pending", "aligned", "aligned_with_clarifications", "verification_failed"];
+
+/// The report on the plan of a work directory.
+#[must_use]
+pub fn report(workdir: &Path) -> Value {
+    let text = std::fs::read_to_string(plan_path(workdir)).unwrap_or_default();
+    if text.is_empty() {
+        return failed("EMPTY_FILE", &["File not found or empty".to_owned()]);
+    }
+    let plan = match loopgate_api::plan::parse(&text) {
+        Ok(plan) => plan,
+        Err(error) => return failed("INVALID_JSON", &[format!("JSON parse error: {error}")]),
+    };
+    let Value::Object(object) = &plan else {
+        return failed("INVALID_JSON", &["plan.json root must be an object".to_owned()]);
+    };
+    let issues = judge(&plan);
+    if issues.is_empty() { valid(object) } else { failed("FORMAT_ISSUES", &issues) }
+}
+
+/// Everything that is wrong with a plan. Without sound fields nothing further is looked at.
+#[must_use]
+pub fn judge(plan: &Value) -> Vec<String> {
+    let Value::Object(plan) = plan else { return vec!["plan.json root must be an object".to_owned()] };
+    let issues = fields(plan);
+    if !issues.is_empty() {
+        return issues;
+    }
+    let outline = Outline::read(plan.get("content").and_then(Value::as_str).unwrap_or_default());
+    let stray = outline.stray_tasks.iter().map(|line| format!("Task missing checkbox in content: '{line}'"));
+    let sections = SECTIONS.iter().filter(|name| !outline.has_section(name));
+    let missing = sections.map(|name| format!("Missing required section: ## {name}"));
+    stray.chain(missing).chain(sync(plan, &outline)).collect()
+}
+
+fn fields(plan: &Map<String, Value>) -> Vec<String> {
+    let mut issues = Vec::new();
+    match plan.get("content") {
+        None => issues.push("Missing required field: content".to_owned()),
+        Some(Value::String(_)) => {}
+        Some(_) => issues.push("Field content must be a string".to_owned()),
+    }
+    for (name, ids) in LISTS {
+        match plan.get(name) {
+            None => issues.push(format!("Missing required field: {name}")),
+            Some(Value::Array(items)) => {
+                issues.extend(items.iter().enumerate().flat_map(|(n, item)| item_issues(name, n, item, ids)))
+            }
+            Some(_) => issues.push(format!("Field {name} must be an array")),
+        }
+    }
+    match plan.get("manualTasks") {
+        None => {}
+        Some(Value::Array(items)) => {
+            issues.extend(
+                items.iter().enumerate().flat_map(|(n, item)| item_issues("manualTasks", n, item, &TASK_ID)),
+            );
+        }
+        Some(_) => issues.push("Field manualTasks must be an array".to_owned()),
+    }
+    issues.extend(decision_table_issue(plan));
+    issues
+}
+
+fn item_issues(list: &str, number: usize, item: &Value, ids: &Regex) -> Vec<String> {
+    let Value::Object(item) = item else { return vec![format!("{list}[{number}] must be an object")] };
+    let mut issues = Vec::new();
+    let id = item.get("id").and_then(Value::as_str).unwrap_or_default();
+    if !ids.is_match(id) {
+        issues.push(format!("{list}[{number}] has an invalid id: '{id}'"));
+    }
+    if list == "pendingTasks" {
+        if item.get("description").and_then(Value::as_str).is_none_or(|text| text.trim().is_empty()) {
+            issues.push(format!("{list}[{number}] needs a description"));
+        }
+        if !item.get("acceptanceCriteria").is_some_and(Value::is_array) {
+            issues.push(format!("{list}[{number}] needs acceptanceCriteria"));
+        }
+    }
+    issues
+}
+
+fn decision_table_issue(plan: &Map<String, Value>) -> Option<String> {
+    let table = plan.get("decisionTable").filter(|table| !table.is_null())?;
+    let text = |name: &str| table.get(name).and_then(Value::as_str).unwrap_or_default();
+    let sound = !text("path").is_empty() && TABLE_STATES.contains(&text("status"));
+    (!sound).then(|| "Field decisionTable needs a path and a known status".to_owned())
+}
+
+/// Where lists and text disagree.
+fn sync(plan: &Map<String, Value>, outline: &Outline) -> Vec<String> {
+    let listed = |name: &str| ids(tasks(plan, name));
+    let (pending, completed, manual) =
+        (listed("pendingTasks"), listed("completedTasks"), listed("manualTasks"));
+    let written = |wanted: &dyn Fn(&&super::markdown::Task) -> bool| -> BTreeSet<String> {
+        outline.tasks.iter().filter(wanted).map(|task| task.id.clone()).collect()
+    };
+    let open_lines = written(&|task| !task.done && !task.manual);
+    let done_lines = written(&|task| task.done && !task.manual);
+    let manual_lines = written(&|task| task.manual);
+    let points = |points: &[super::markdown::Point], done: Option<bool>| -> BTreeSet<String> {
+        points.iter().filter(|p| done.is_none_or(|done| p.done == done)).map(|p| p.id.clone()).collect()
+    };
+    let mut issues = Vec::new();
+    missing(&mut issues, "pendingTasks", &pending, "an open line", &open_lines);
+    missing(&mut issues, "completedTasks", &completed, "a ticked line", &done_lines);
+    missing(&mut issues, "manualTasks", &manual, "a [MANUAL] line", &manual_lines);
+    let accounted: BTreeSet<String> = pending.iter().chain(&manual).chain(&completed).cloned().collect();
+    unlisted(&mut issues, "an open line", &open_lines, "pendingTasks", &accounted);
+    unlisted(&mut issues, "a ticked line", &done_lines, "completedTasks", &completed);
+    unlisted(&mut issues, "a [MANUAL] line", &manual_lines, "manualTasks", &manual);
+    let open = listed("openQuestions");
+    let open_questions = points(&outline.questions, Some(false));
+    missing(&mut issues, "openQuestions", &open, "an open line", &open_questions);
+    unlisted(&mut issues, "an open line", &open_questions, "openQuestions", &open);
+    let answered = points(&outline.questions, Some(true));
+    missing(&mut issues, "answeredQuestions", &listed("answeredQuestions"), "a ticked line", &answered);
+    let criteria = listed("acceptanceCriteria");
+    let rows: BTreeSet<String> = outline.criteria.iter().map(|row| row.id.clone()).collect();
+    missing(&mut issues, "acceptanceCriteria", &criteria, "a table row", &rows);
+    unlisted(&mut issues, "a table row", &rows, "acceptanceCriteria", &criteria);
+    let gaps = listed("gaps");
+    let gap_lines = points(&outline.gaps, None);
+    missing(&mut issues, "gaps", &gaps, "a line", &gap_lines);
+    unlisted(&mut issues, "a line", &gap_lines, "gaps", &gaps);
+    issues
+}
+
+fn missing(
+    issues: &mut Vec<String>,
+    list: &str,
+    listed: &BTreeSet<String>,
+    place: &str,
+    written: &BTreeSet<String>,
+) {
+    let only = listed.difference(written);
+    issues.extend(
+        only.map(|id| format!("Sync error: {id} is in {list} but has no {} in content", bare(place))),
+    );
+}
+
+fn unlisted(
+    issues: &mut Vec<String>,
+    place: &str,
+    written: &BTreeSet<String>,
+    list: &str,
+    listed: &BTreeSet<String>,
+) {
+    let only = written.difference(listed);
+    issues.extend(only.map(|id| format!("Sync error: {id} has {place} in content but is not in {list}")));
+}
+
+/// `an open line` → `open line`, to stand after "no".
+fn bare(place: &str) -> &str {
+    place.split_once(' ').map_or(place, |(_, rest)| rest)
+}
+
+fn ids(items: &[Value]) -> BTreeSet<String> {
+    items.iter().filter_map(|item| item.get("id")?.as_str().map(str::to_owned)).collect()
+}
+
+fn failed(status: &str, issues: &[String]) -> Value {
+    with_lists(status, issues, &Map::new(), false)
+}
+
+fn valid(plan: &Map<String, Value>) -> Value {
+    with_lists("VALID", &[], plan, true)
+}
+
+/// The report; every list is empty unless the plan is valid.
+fn with_lists(status: &str, issues: &[String], plan: &Map<String, Value>, valid: bool) -> Value {
+    let members = |list: &str, names: &[&str]| -> Vec<Value> {
+        tasks(plan, list).iter().map(|item| picked(item, names)).collect()
+    };
+    let open = members("openQuestions", &["id", "question", "blockingTask", "recommendedAnswer"]);
+    let answered = members("answeredQuestions", &["id", "question", "answer"]);
+    let addressed: Vec<Value> = tasks(plan, "gaps")
+        .iter()
+        .filter(|gap| is_addressed(gap))
+        .map(|gap| picked(gap, &["id", "description", "resolution"]))
+        .collect();
+    const TASK: [&str; 3] = ["id", "description", "acceptanceCriteria"];
+    let mut report = json!({
+        "status": status,
+        "issues": issues,
+        "has_unanswered_questions": !open.is_empty(),
+        "unanswered_questions": open,
+        "has_answered_questions": !answered.is_empty(),
+        "answered_questions": answered,
+        "has_addressed_gaps": !addressed.is_empty(),
+        "addressed_gaps": addressed,
+        "pending_tasks": members("pendingTasks", &TASK),
+        "completed_tasks": members("completedTasks", &TASK),
+        "manual_tasks": members("manualTasks", &TASK),
+    });
+    if let (true, Some(report)) = (valid, report.as_object_mut()) {
+        let table = |name: &str| plan.get("decisionTable").and_then(|table| table.get(name)).cloned();
+        report.insert("decision_table_path".into(), table("path").unwrap_or_else(|| "".into()));
+        report.insert("decision_table_status".into(), table("status").unwrap_or_else(|| "".into()));
+    }
+    report
+}
+
+fn picked(item: &Value, names: &[&str]) -> Value {
+    names
+        .iter()
+        .map(|name| ((*name).to_owned(), item.get(name).cloned().unwrap_or(Value::Null)))
+        .collect::<Map<_, _>>()
+        .into()
+}
+
+fn is_addressed(gap: &Value) -> bool {
+    gap.get("addressed").and_then(Value::as_bool) == Some(true)
+        && gap.get("resolution").and_then(Value::as_str).is_some_and(|text| !text.trim().is_empty())
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::super::build::from_markdown;
+    use super::*;
+
+    pub(in super::super) const CONTENT: &str = "# Plan\n\n## Summary\nA page.\n\n## Acceptance Criteria\n\
+        | ID | Criterion | Source |\n|---|---|---|\n| AC-001 | The page greets | prd.md |\n\n\
+        ## Architecture Fit\nFits.\n\n## Tasks\n- [ ] **T-1.1**: Add the page *(AC-001)*\n\
+        - [x] **T-1.2**: Done *(AC-001)*\n- [ ] **T-2.1** [MANUAL]: Tell the users\n\n\
+        ## API & Data Impacts\nNone.\n\n## Risks & Constraints\nNone.\n\n## Test Plan\nRun it.\n\n\
+        ## Rollback\nRevert.\n\n## Open Questions\n- [ ] Q-001: Which words? **[Recommended: hello]**\n\n\
+        ## Gaps\n- [x] **GAP-001**: No tests **Resolution:** Add some\n";
+
+    fn plan() -> Value {
+        Value::Object(from_markdown(CONTENT, Map::new()))
+    }
+
+    fn reported(plan: &str) -> Value {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::write(plan_path(dir.path()), plan).unwrap();
+        report(dir.path())
+    }
+
+    #[test]
+    fn a_plan_in_sync_is_valid_and_told() {
+        let report = reported(&plan().to_string());
+        assert_eq!(report["status"], "VALID", "{report}");
+        assert_eq!(report["pending_tasks"][0]["id"], "T-1.1");
+        assert_eq!(report["manual_tasks"][0]["id"], "T-2.1");
+        assert_eq!(report["unanswered_questions"][0]["recommendedAnswer"], "hello");
+        assert_eq!(report["addressed_gaps"][0]["resolution"], "Add some");
+        assert_eq!(report["decision_table_path"], "");
+    }
+
+    #[test]
+    fn files_that_are_no_plan() {
+        assert_eq!(reported("")["status"], "EMPTY_FILE");
+        assert_eq!(reported("[1]")["issues"][0], "plan.json root must be an object");
+        assert_eq!(reported("{")["status"], "INVALID_JSON");
+        assert_eq!(report(Path::new("/nonexistent"))["issues"][0], "File not found or empty");
+    }
+
+    #[test]
+    fn lists_and_text_must_agree() {
+        let changed = |change: &dyn Fn(&mut Value)| {
+            let mut plan = plan();
+            change(&mut plan);
+            judge(&plan)
+        };
+        let without = |from: &str, to: &str| {
+            let mut plan = plan();
+            plan["content"] = CONTENT.replace(from, to).into();
+            judge(&plan)
+        };
+        assert_eq!(
+            without("| AC-001 |", "| x |"),
+            ["Sync error: AC-001 is in acceptanceCriteria but has no table row in content"]
+        );
+        let unmarked = without(" [MANUAL]", "");
+        assert!(unmarked.iter().any(|issue| issue.starts_with("Sync error: T-2.1")), "{unmarked:?}");
+        assert_eq!(
+            without("- [ ] **T-1.1**", "- **T-1.1**")[0],
+            "Task missing checkbox in content: '- **T-1.1**: Add the page *(AC-001)*'"
+        );
+        assert_eq!(without("## Rollback", "### Rollback"), ["Missing required section: ## Rollback"]);
+        assert_eq!(
+            changed(&|plan| plan["pendingTasks"] = json!([])),
+            ["Sync error: T-1.1 has an open line in content but is not in pendingTasks"]
+        );
+        assert_eq!(
+            changed(&|plan| {
+                plan.as_object_mut().unwrap().remove("gaps");
+            }),
+            ["Missing required field: gaps"]
+        );
+        assert_eq!(
+            changed(&|plan| plan["openQuestions"] = json!([{"id": "Q1"}])),
+            ["openQuestions[0] has an invalid id: 'Q1'"]
+        );
+        assert_eq!(
+            changed(&|plan| plan["pendingTasks"][0]["description"] = json!("")),
+            ["pendingTasks[0] needs a description"]
+        );
+    }
+}

@@ -1,0 +1,178 @@
+//! The plugins that Loopgate brings along, and their place on disk.
+//!
+//! The folder `plugins/` is embedded in the binary and unpacked below the data directory, in a folder
+//! named after its content: two versions never share a folder, and an unpacked one is never changed.
+
+use std::borrow::Cow;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use rust_embed::RustEmbed;
+use sha2::{Digest, Sha256};
+
+#[derive(RustEmbed)]
+#[folder = "../../plugins"]
+struct Embedded;
+
+/// Written last into an unpacked folder; without it the folder is not used.
+const COMPLETE: &str = ".complete";
+
+/// Bytes of the hash that name a folder.
+const HASH_BYTES: usize = 8;
+
+/// The unpacked plugins.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Plugins {
+    root: PathBuf,
+}
+
+impl Plugins {
+    /// Unpacks the plugins below a data directory, once a content; safe with several processes.
+    ///
+    /// # Errors
+    /// Any failure of the file system.
+    pub fn unpack(data_dir: &Path) -> io::Result<Self> {
+        let parent = data_dir.join("plugins");
+        let root = parent.join(content_hash());
+        if root.join(COMPLETE).is_file() {
+            return Ok(Self { root });
+        }
+        std::fs::create_dir_all(&parent)?;
+        let fresh = tempfile::Builder::new().prefix(".unpacking-").tempdir_in(&parent)?;
+        write_all(fresh.path())?;
+        if root.exists() && !root.join(COMPLETE).is_file() {
+            std::fs::remove_dir_all(&root)?;
+        }
+        match std::fs::rename(fresh.path(), &root) {
+            Ok(()) => {
+                // The folder has its final name now; there is nothing left to clear.
+                let _ = fresh.keep();
+            }
+            // Another process was faster with the same content.
+            Err(_) if root.join(COMPLETE).is_file() => {}
+            Err(error) => return Err(error),
+        }
+        Ok(Self { root })
+    }
+
+    /// The folder that holds one sub-folder a plugin.
+    #[must_use]
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// Folder of one plugin, when it is among ours.
+    #[must_use]
+    pub fn dir(&self, plugin: &str) -> Option<PathBuf> {
+        let dir = self.root.join(plugin);
+        is_plugin(&dir).then_some(dir)
+    }
+}
+
+/// Whether a folder is a plugin.
+#[must_use]
+pub fn is_plugin(dir: &Path) -> bool {
+    dir.join(".claude-plugin/plugin.json").is_file()
+}
+
+/// Names of the prompts of the plugin `code`, sorted, without the ending.
+#[must_use]
+pub fn prompt_names(plugin_dir: Option<&Path>) -> Vec<String> {
+    let mut names: Vec<String> = match plugin_dir {
+        Some(dir) => std::fs::read_dir(dir.join("prompts"))
+            .into_iter()
+            .flatten()
+            .flatten()
+            .filter_map(|entry| Some(entry.file_name().to_str()?.strip_suffix(".md")?.to_owned()))
+            .collect(),
+        None => Embedded::iter()
+            .filter_map(|path| Some(path.strip_prefix("code/prompts/")?.strip_suffix(".md")?.to_owned()))
+            .collect(),
+    };
+    names.sort();
+    names
+}
+
+fn files() -> Vec<(Cow<'static, str>, Cow<'static, [u8]>)> {
+    let mut names: Vec<_> = Embedded::iter().collect();
+    names.sort();
+    names.into_iter().filter_map(|name| Some((name.clone(), Embedded::get(&name)?.data))).collect()
+}
+
+fn content_hash() -> String {
+    let mut hash = Sha256::new();
+    for (name, bytes) in files() {
+        hash.update(name.as_bytes());
+        hash.update([0]);
+        hash.update((bytes.len() as u64).to_le_bytes());
+        hash.update(&bytes);
+    }
+    hex::encode(&hash.finalize()[..HASH_BYTES])
+}
+
+fn write_all(dir: &Path) -> io::Result<()> {
+    for (name, bytes) in files() {
+        let path = dir.join(name.as_ref());
+        if let Some(parent) = path.parent() {
+            std::fs::create_dir_all(parent)?;
+        }
+        std::fs::write(&path, bytes)?;
+        if name.contains("/scripts/") || name.contains("/tools/") {
+            make_executable(&path)?;
+        }
+    }
+    std::fs::write(dir.join(COMPLETE), b"")
+}
+
+#[cfg(unix)]
+fn make_executable(path: &Path) -> io::Result<()> {
+    use std::os::unix::fs::PermissionsExt as _;
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755))
+}
+
+/// Executables are known by their names here.
+#[cfg(not(unix))]
+fn make_executable(_path: &Path) -> io::Result<()> {
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn unpacking_twice_gives_one_folder() {
+        let home = tempfile::tempdir().unwrap();
+        let first = Plugins::unpack(home.path()).unwrap();
+        let second = Plugins::unpack(home.path()).unwrap();
+        assert_eq!(first, second);
+        let code = first.dir("code").unwrap();
+        let manifest: serde_json::Value =
+            serde_json::from_slice(&std::fs::read(code.join(".claude-plugin/plugin.json")).unwrap()).unwrap();
+        assert_eq!(manifest["name"], "code");
+        assert!(code.join("commands/code.md").is_file());
+        assert_eq!(std::fs::read_dir(home.path().join("plugins")).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_folder_that_was_never_finished_is_replaced() {
+        let home = tempfile::tempdir().unwrap();
+        let root = Plugins::unpack(home.path()).unwrap().root().to_owned();
+        std::fs::remove_file(root.join(COMPLETE)).unwrap();
+        std::fs::remove_file(root.join("code/commands/code.md")).unwrap();
+        let again = Plugins::unpack(home.path()).unwrap();
+        assert!(again.dir("code").unwrap().join("commands/code.md").is_file());
+    }
+
+    #[test]
+    fn many_at_once_agree() {
+        let home = tempfile::tempdir().unwrap();
+        let roots: Vec<PathBuf> = std::thread::scope(|scope| {
+            let threads: Vec<_> = (0..8)
+                .map(|_| scope.spawn(|| Plugins::unpack(home.path()).unwrap().root().to_owned()))
+                .collect();
+            threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+        });
+        assert!(roots.iter().all(|root| root == &roots[0] && root.join(COMPLETE).is_file()));
+    }
+}

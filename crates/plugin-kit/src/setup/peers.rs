@@ -1,0 +1,120 @@
+//! Further repositories of a loop, each with a short name of its own.
+
+use std::path::{Path, PathBuf};
+
+use loopgate_api::names::STATE_DIR;
+use serde_json::Value;
+
+/// A further repository.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Peer {
+    /// Unique among the peers and the primary repository.
+    pub name: String,
+    /// Physical path.
+    pub path: PathBuf,
+}
+
+/// Resolves and names the directories. Those that are, hold, or lie in the work directory are dropped,
+/// and so are repetitions.
+///
+/// # Errors
+/// The line to print.
+pub fn named(workdir: &Path, dirs: &[String]) -> Result<Vec<Peer>, String> {
+    let mut peers: Vec<Peer> = Vec::new();
+    for dir in dirs {
+        let path = std::fs::canonicalize(dir)
+            .ok()
+            .filter(|path| path.is_dir())
+            .ok_or_else(|| format!("Error: --add-dir path does not exist or is not a directory: {dir}"))?;
+        if path.display().to_string().contains(['|', '\n', '\r']) {
+            return Err(format!("Error: --add-dir path must not contain '|' or a line break: {dir}"));
+        }
+        let overlaps = path.starts_with(workdir) || workdir.starts_with(&path);
+        if overlaps || peers.iter().any(|peer| peer.path == path) {
+            continue;
+        }
+        let taken: Vec<&str> =
+            base_name(workdir).into_iter().chain(peers.iter().map(|peer| peer.name.as_str())).collect();
+        let name = free_name(&own_name(&path), &path, &taken);
+        peers.push(Peer { name, path });
+    }
+    Ok(peers)
+}
+
+/// Name that the repository gives itself, else that of its directory.
+fn own_name(path: &Path) -> String {
+    let identity = std::fs::read(path.join(STATE_DIR).join(".repo-identity.json")).unwrap_or_default();
+    let identity: Option<Value> = serde_json::from_slice(&identity).ok();
+    identity
+        .as_ref()
+        .and_then(|identity| identity.get("name")?.as_str())
+        .filter(|name| !name.is_empty() && !name.contains(['|', '=', '\n', '\r']))
+        .or_else(|| base_name(path))
+        .unwrap_or("repository")
+        .to_owned()
+}
+
+fn base_name(path: &Path) -> Option<&str> {
+    path.file_name()?.to_str()
+}
+
+/// The name, with as much of the path above it as makes it unique, else with a number.
+fn free_name(name: &str, path: &Path, taken: &[&str]) -> String {
+    if !taken.contains(&name) {
+        return name.to_owned();
+    }
+    let mut above: Vec<&str> = path
+        .parent()
+        .into_iter()
+        .flat_map(Path::components)
+        .filter_map(|part| match part {
+            std::path::Component::Normal(part) => part.to_str(),
+            _ => None,
+        })
+        .collect();
+    if above.last() == Some(&name) {
+        above.pop();
+    }
+    let by_path = (0..above.len()).rev().map(|first| format!("{name}-{}", above[first..].join("-")));
+    let by_number = (2..).map(|number| format!("{name}-{number}"));
+    let free = by_path.chain(by_number).find(|candidate| !taken.contains(&candidate.as_str()));
+    free.unwrap_or_else(|| name.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equal_names_are_told_apart_by_their_parents() {
+        let root = tempfile::tempdir().unwrap();
+        let base = std::fs::canonicalize(root.path()).unwrap();
+        let dir = |path: &str| {
+            let dir = base.join(path);
+            std::fs::create_dir_all(&dir).unwrap();
+            dir.display().to_string()
+        };
+        let work = PathBuf::from(dir("primary"));
+        let dirs =
+            [dir("one/api"), dir("two/api"), dir("x/two/api"), dir("one/api"), dir("primary/inner"), dir("")];
+        let peers = named(&work, &dirs).unwrap();
+        let names: Vec<&str> = peers.iter().map(|peer| peer.name.as_str()).collect();
+        assert_eq!(names, ["api", "api-two", "api-x-two"]);
+        assert_eq!(
+            named(&work, &["/nope".to_owned()]),
+            Err("Error: --add-dir path does not exist or is not a directory: /nope".to_owned())
+        );
+    }
+
+    #[test]
+    fn an_identity_gives_the_name() {
+        let root = tempfile::tempdir().unwrap();
+        let peer = root.path().join("checkout/.loopgate");
+        std::fs::create_dir_all(&peer).unwrap();
+        std::fs::create_dir_all(root.path().join("work")).unwrap();
+        std::fs::write(peer.join(".repo-identity.json"), r#"{"name":"billing"}"#).unwrap();
+        let work = std::fs::canonicalize(root.path().join("work")).unwrap();
+        let peers = named(&work, &[root.path().join("checkout").display().to_string()]).unwrap();
+        assert_eq!(peers[0].name, "billing");
+    }
+}

@@ -1,0 +1,388 @@
+//! The loop driver as a process, against stand-ins for the assistant.
+
+use crate::support::{DONE, Ended, MORE, Project, runs, shell_words, signal, wait_until};
+use serde_json::{Value, json};
+
+#[test]
+fn a_promise_in_an_earlier_record_completes_the_loop() {
+    let project = Project::new();
+    project.assistant(DONE);
+    let ended = project.run(&[]);
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    assert_eq!(project.statuses(), ["completed"]);
+    assert!(project.is_clean());
+    assert_eq!(project.read("session-id.txt"), "s-1");
+    let archived = project.read("assistant-output.name.txt");
+    assert!(project.read(archived.trim()).contains("<promise>"));
+    assert!(!project.workdir.join("assistant-output.jsonl").exists());
+    assert!(ended.stdout.contains("All done."));
+}
+
+#[test]
+fn the_assistant_gets_the_pinned_arguments_and_no_secret() {
+    let project = Project::new()
+        .env("LOOPGATE_USER_VISIBLE_FAILURE_SECRET", "key")
+        .env("LOOPGATE_COMMAND", "EXECUTE")
+        .env("LOOPGATE_PERF_V2", "1");
+    project.assistant(&format!("printf '%s\\n' \"$@\" > $OUT/argv; env > $OUT/env; {DONE}"));
+    assert_eq!(project.run(&["--prompt", "prompt"]).code, 0);
+    let argv: Vec<String> = project.note("argv").lines().map(str::to_owned).collect();
+    assert!(argv[0].starts_with("--allowed-tools=Bash,Grep,Glob,Read,Edit,Write,Task,"));
+    assert_eq!(
+        argv[1..8],
+        ["--model", "claude-opus-4-6", "--effort", "high", "--output-format", "stream-json", "--verbose"]
+    );
+    assert_eq!(argv[8], "--plugin-dir", "our own plugin, where none is installed");
+    assert!(argv[9].ends_with("/code") && argv[10] == "-p" && argv[11].starts_with("/code:code \""));
+    let env = project.note("env");
+    assert!(env.contains("LOOPGATE_COMMAND=EXECUTE\n") && env.contains("LOOPGATE_ITERATION=1\n"));
+    assert!(!env.contains("USER_VISIBLE_FAILURE_SECRET"));
+    assert_eq!(project.events("iteration")[0]["command"], "EXECUTE");
+    assert_eq!(project.events("run").len(), 1);
+}
+
+#[test]
+fn a_path_with_blanks_dollars_and_quotes_survives_the_prompt() {
+    let project = Project::with_workdir("My $HOME \"work\" `x`");
+    project.assistant(&format!("for last; do :; done; printf '%s' \"$last\" > $OUT/prompt; {DONE}"));
+    assert_eq!(project.run(&[]).code, 0);
+    let prompt = project.note("prompt");
+    let words = shell_words(prompt.strip_prefix("/code:code ").unwrap());
+    assert_eq!(words, [project.workdir.display().to_string()]);
+    let set_up = project.loopgate(&["loop", "setup", &words[0]]);
+    assert_eq!(set_up.code, 0, "{}", set_up.stderr);
+}
+
+#[test]
+fn self_learning_is_off_unless_asked_for() {
+    for (args, expected) in [(&["--self-learning"][..], "true"), (&[], "false")] {
+        let project = Project::new();
+        project.assistant(&format!("cp .loopgate/loopgate-loop.local.md $OUT/state; {DONE}"));
+        assert_eq!(project.run(args).code, 0);
+        assert!(project.note("state").contains(&format!("self_learning: \"{expected}\"\n")));
+        assert!(
+            project.read(".loopgate/config.env").contains(&format!("LOOPGATE_SELF_LEARNING={expected}\n"))
+        );
+        let steps = project.events("pipeline_step");
+        assert_eq!(steps.len(), 11);
+        assert!(steps.iter().all(|step| step["skipped"] == (step["step"] != 1)), "{steps:?}");
+    }
+}
+
+#[test]
+fn three_empty_runs_in_a_row_end_the_loop() {
+    let project = Project::new();
+    project.assistant("true");
+    let ended = project.run(&["--max-iterations", "9"]);
+    assert_eq!(ended.code, 1);
+    assert_eq!(project.statuses(), ["in_progress", "in_progress", "ghost_loop_abort"]);
+    assert!(project.is_clean());
+    let project = Project::new();
+    project.assistant(&format!("if [ $LOOPGATE_ITERATION = 3 ]; then\n{MORE}fi"));
+    assert_eq!(project.run(&["--max-iterations", "5"]).code, 0);
+    assert_eq!(project.statuses().last().unwrap(), "max_iterations");
+}
+
+#[test]
+fn failing_runs_use_up_the_iterations() {
+    let project = Project::new();
+    project.assistant("echo broken >&2; exit 1");
+    let ended = project.run(&["--max-iterations", "3"]);
+    assert_eq!(ended.code, 0);
+    assert_eq!(project.statuses(), ["error", "error", "error", "max_iterations"]);
+    assert!(ended.stderr.contains("broken"));
+    let codes: Vec<Value> =
+        project.events("iteration").iter().map(|e| e["assistant_exit_code"].clone()).collect();
+    assert_eq!(codes, [json!(1), json!(1), json!(1), Value::Null]);
+}
+
+#[test]
+fn equal_failures_stop_a_long_loop_with_a_signed_reason() {
+    let project = Project::new().env("LOOPGATE_USER_VISIBLE_FAILURE_SECRET", "key");
+    project.assistant("echo 'cannot load the module' >&2; exit 4");
+    assert_eq!(project.run(&["--max-iterations", "150"]).code, 1);
+    assert_eq!(project.statuses().len(), 5);
+    let marker: Value = serde_json::from_str(&project.read("loop-error.json")).unwrap();
+    assert_eq!(marker["result"]["subcode"], "REPEATED_FAILURE");
+    assert!(marker["message"].as_str().unwrap().contains("cannot load the module"));
+}
+
+#[test]
+fn a_run_is_ended_at_its_time_limit() {
+    let project = Project::new().env("LOOPGATE_ITERATION_TIMEOUT_MS", "300");
+    project.assistant(&format!(
+        "if [ $LOOPGATE_ITERATION = 1 ]; then echo $$ > $OUT/pid; sleep 600; fi\n{DONE}"
+    ));
+    let ended = project.run(&[]);
+    assert_eq!((ended.code, project.statuses()), (0, vec!["error".to_owned(), "completed".to_owned()]));
+    assert!(ended.stdout.contains("ended at its limit") && !runs(&project.note("pid")));
+}
+
+#[test]
+fn an_interrupted_loop_is_resumed_where_it_was() {
+    let project = Project::new();
+    project.assistant(&format!(
+        "if [ $LOOPGATE_ITERATION = 1 ]; then\n{MORE}exit 0; fi\necho $$ > $OUT/pid; sleep 600"
+    ));
+    for name in ["INT", "TERM"] {
+        let workdir = project.workdir.display().to_string();
+        let mut driver = project.start(&["loop", "run", &workdir, "--max-iterations", "7"]);
+        wait_until("the second iteration runs", || project.note("pid").ends_with('\n'));
+        signal(driver.id(), name);
+        assert_eq!(driver.wait().unwrap().code(), Some(130));
+        assert!(!runs(&project.note("pid")));
+        assert!(!project.workdir.join(".learnings/.lock").exists());
+        let state = std::fs::read_to_string(project.state_file()).unwrap();
+        assert!(state.contains("\niteration: 2\n"));
+        std::fs::remove_file(project.path("pid")).unwrap();
+    }
+    let run_id = project.read("runs.log").lines().last().unwrap().split('|').next().unwrap().to_owned();
+    project.assistant(&format!("echo $LOOPGATE_ITERATION $LOOPGATE_RUN_ID > $OUT/resumed; {DONE}"));
+    assert_eq!(project.loopgate(&["loop", "run"]).code, 0);
+    assert_eq!(project.note("resumed").trim(), format!("2 {run_id}"));
+    assert!(project.is_clean());
+    let Ended { code, stderr, .. } = project.loopgate(&["loop", "run"]);
+    assert_eq!((code, stderr.as_str()), (1, "Error: No active Loopgate loop found\n"));
+}
+
+#[test]
+fn removing_the_state_file_stops_a_running_loop() {
+    let project = Project::new();
+    project.assistant("echo $$ > $OUT/pid; sleep 600");
+    let mut driver = project.start(&["loop", "run", &project.workdir.display().to_string()]);
+    wait_until("the iteration runs", || project.note("pid").ends_with('\n'));
+    std::fs::remove_file(project.state_file()).unwrap();
+    assert_eq!(driver.wait().unwrap().code(), Some(130));
+    assert!(!runs(&project.note("pid")) && project.is_clean());
+}
+
+#[test]
+fn a_second_driver_is_refused() {
+    let project = Project::new();
+    project.assistant("echo $$ > $OUT/pid; sleep 600");
+    let workdir = project.workdir.display().to_string();
+    let mut driver = project.start(&["loop", "run", &workdir]);
+    wait_until("the iteration runs", || project.note("pid").ends_with('\n'));
+    let refused = project.run(&[]);
+    assert_eq!(refused.code, 1);
+    assert!(refused.stderr.contains("Another loop is already running"), "{}", refused.stderr);
+    assert!(project.state_file().exists());
+    signal(driver.id(), "TERM");
+    assert_eq!(driver.wait().unwrap().code(), Some(130));
+}
+
+#[test]
+fn a_killed_driver_leaves_nothing_that_blocks_the_next() {
+    let project = Project::new();
+    project.assistant(&format!("echo '{{\"half\":true}}'; echo $$ > $OUT/pid; exec sleep 600; {DONE}"));
+    let mut driver = project.start(&["loop", "run", &project.workdir.display().to_string()]);
+    wait_until("the stream has a line", || project.read("assistant-output.jsonl").ends_with('\n'));
+    wait_until("the iteration runs", || project.note("pid").ends_with('\n'));
+    signal(driver.id(), "KILL");
+    driver.wait().unwrap();
+    signal(project.note("pid").trim().parse().unwrap(), "KILL");
+    project.assistant(DONE);
+    assert_eq!(project.run(&[]).code, 0);
+    let streams = std::fs::read_dir(&project.workdir)
+        .unwrap()
+        .flatten()
+        .filter(|entry| entry.file_name().to_string_lossy().starts_with("assistant-output-"))
+        .count();
+    assert_eq!(streams, 2, "the stream of the killed run is kept under its own name");
+}
+
+#[test]
+fn a_promise_against_the_plan_is_not_believed() {
+    let plan = json!({"pendingTasks": [{"id": "T-1.1"}], "openQuestions": []}).to_string();
+    for (status, code) in [("COMPLETED", 1), ("AWAITING_USER", 0)] {
+        let project = Project::new().env("LOOPGATE_USER_VISIBLE_FAILURE_SECRET", "key");
+        std::fs::write(project.workdir.join("plan.json"), &plan).unwrap();
+        std::fs::write(project.workdir.join("state.json"), json!({"status": status}).to_string()).unwrap();
+        project.assistant(DONE);
+        let ended = project.run(&[]);
+        assert_eq!(ended.code, code);
+        assert_eq!(project.workdir.join("loop-error.json").exists(), code == 1);
+        if code == 1 {
+            assert!(project.read("loop-error.json").contains("PENDING_TASKS_AT_COMPLETION"));
+            assert!(ended.stderr.contains("LOOPGATE_FATAL[PENDING_TASKS_AT_COMPLETION]"));
+            assert_eq!(project.statuses(), ["spurious_complete"]);
+            assert_eq!(project.events("iteration")[0]["status"], "spurious_complete");
+        }
+    }
+}
+
+#[test]
+fn limits_of_the_account_end_the_loop_at_once() {
+    let cases = [
+        (
+            r#"{"type":"result","is_error":true,"api_error_status":429,"result":"slow down"}"#,
+            "assistant_rate_limit",
+        ),
+        (r#"{"type":"result","is_error":true,"result":"Prompt is too long"}"#, "context_limit"),
+        (r#"{"type":"result","is_error":true,"result":"Invalid API key"}"#, "assistant_auth_error"),
+    ];
+    for (record, status) in cases {
+        let project = Project::new().env("LOOPGATE_USER_VISIBLE_FAILURE_SECRET", "key");
+        project.assistant(&format!("echo '{record}'; exit 1"));
+        assert_eq!(project.run(&["--max-iterations", "9"]).code, 1);
+        assert_eq!(project.statuses(), [status]);
+        assert!(project.workdir.join("loop-error.json").exists() && project.is_clean());
+    }
+    let project = Project::new();
+    project.assistant(&format!(
+        "echo '{{\"type\":\"assistant\",\"message\":{{\"content\":[{{\"type\":\"text\",\"text\":\"the rate limit is 429\"}}]}}}}'\n{DONE}"
+    ));
+    assert_eq!(project.run(&[]).code, 0);
+}
+
+#[test]
+fn a_result_that_is_an_error_ends_the_loop() {
+    let project = Project::new();
+    project.assistant(r#"echo '{"type":"result","is_error":true,"result":"internal trouble"}'"#);
+    let ended = project.run(&["--max-iterations", "9"]);
+    assert_eq!((ended.code, project.statuses()), (1, vec!["error".to_owned()]));
+    assert!(ended.stderr.contains("internal trouble") && project.is_clean());
+}
+
+#[test]
+fn a_missing_assistant_is_named() {
+    let project = Project::new();
+    let ended = project.run(&[]);
+    assert_eq!(ended.code, 1);
+    assert!(ended.stderr.contains("LOOPGATE_FATAL[ASSISTANT_NOT_STARTED]"), "{}", ended.stderr);
+    assert!(project.is_clean());
+}
+
+#[test]
+fn a_broken_line_does_not_disturb_the_loop() {
+    let project = Project::new();
+    project.assistant(&format!("echo '{{\"type\":\"assistant\",\"mess'\necho noise\n{DONE}"));
+    assert_eq!(project.run(&[]).code, 0);
+    let stream = project.read(project.read("assistant-output.name.txt").trim());
+    assert_eq!(stream.lines().count(), 3, "every line that begins with a brace, and no other");
+    assert!(project.is_clean());
+}
+
+#[test]
+fn a_promise_in_a_tool_result_is_no_promise() {
+    let project = Project::new();
+    project.assistant(&format!(
+        "echo '{{\"type\":\"user\",\"message\":{{\"content\":[{{\"type\":\"tool_result\",\"content\":\"<promise>COMPLETE</promise>\"}}]}}}}'\n{MORE}"
+    ));
+    assert_eq!(project.run(&["--max-iterations", "2"]).code, 0);
+    assert_eq!(project.statuses(), ["in_progress", "in_progress", "max_iterations"]);
+}
+
+#[test]
+fn twenty_thousand_lines_arrive_whole() {
+    let project = Project::new();
+    project.assistant(&format!("for i in $(seq 20000); do echo \"{{\\\"n\\\":$i}}\"; done\n{DONE}"));
+    assert_eq!(project.run(&[]).code, 0);
+    let stream = project.read(project.read("assistant-output.name.txt").trim());
+    assert_eq!(stream.lines().filter(|line| serde_json::from_str::<Value>(line).is_ok()).count(), 20_002);
+}
+
+/// A stand-in that changes a file, then reviews and fixes as told; `$OUT/calls` lists what it did.
+fn reviewing(verdict: &str, fix: &str) -> String {
+    format!(
+        r#"for last; do :; done
+case "$last" in
+"/code-review:start --base "*)
+  echo review >> $OUT/calls
+  n=$(wc -l < $OUT/calls); mkdir -p .loopgate/code-review/cr-1000$n
+  {verdict}
+  echo '{{"type":"result","result":"reviewed"}}' ;;
+/code-review:fix*) echo fix >> $OUT/calls; {fix} ;;
+*) echo changed >> README.md
+{DONE} ;;
+esac"#
+    )
+}
+
+fn verdict(name: &str) -> String {
+    format!("echo '{{\"verdict\":\"{name}\"}}' > .loopgate/code-review/cr-1000$n/verdict.json")
+}
+
+#[test]
+fn two_failed_fixes_in_a_row_end_the_reviews() {
+    let project = Project::new().with_review_plugin().env("POST_LOOP_REVIEW_CYCLES", "5");
+    project.assistant(&reviewing(&verdict("needs_attention"), "exit 1"));
+    assert_eq!(project.run(&[]).code, 0);
+    assert_eq!(project.note("calls"), "review\nfix\nreview\nfix\n");
+    assert_eq!(project.events("post_loop_review").len(), 2);
+    assert_eq!(project.events("post_loop_fix").len(), 2);
+    assert_eq!(
+        project.statuses(),
+        ["completed", "review_needs_attention", "fix_error", "review_needs_attention", "fix_error"]
+    );
+    assert!(project.is_clean());
+}
+
+#[test]
+fn the_number_of_cycles_is_the_users() {
+    let project = Project::new().with_review_plugin().env("POST_LOOP_REVIEW_CYCLES", "1");
+    project.assistant(&reviewing(&verdict("decline"), "true"));
+    assert_eq!(project.run(&[]).code, 0);
+    assert_eq!(project.note("calls"), "review\nfix\n");
+    assert_eq!(project.statuses(), ["completed", "review_decline", "fix_completed"]);
+}
+
+#[test]
+fn an_approval_ends_the_reviews() {
+    let project = Project::new().with_review_plugin();
+    project.assistant(&reviewing(&verdict("approve"), "true"));
+    assert_eq!(project.run(&[]).code, 0);
+    assert_eq!(
+        (project.note("calls").as_str(), project.statuses()[1].as_str()),
+        ("review\n", "review_approve")
+    );
+}
+
+#[test]
+fn without_changes_or_without_the_plugin_nothing_is_reviewed() {
+    let project = Project::new().with_review_plugin();
+    project.assistant(DONE);
+    assert!(project.run(&[]).stdout.contains("review skipped: nothing has changed"));
+    let project = Project::new();
+    project.assistant(&reviewing("", ""));
+    assert!(project.run(&[]).stdout.contains("the changes are not reviewed"));
+    assert_eq!((project.note("calls").as_str(), project.events("post_loop_review").len()), ("", 0));
+}
+
+#[test]
+fn a_review_without_a_verdict_is_not_an_approval() {
+    for leave in [
+        "rmdir .loopgate/code-review/cr-1000$n",
+        "true",
+        "echo '{' > .loopgate/code-review/cr-1000$n/verdict.json",
+    ] {
+        let project = Project::new().with_review_plugin();
+        project.assistant(&reviewing(leave, "true"));
+        let ended = project.run(&[]);
+        assert_eq!((ended.code, project.note("calls").as_str()), (0, "review\n"));
+        assert!(ended.stdout.contains("did not complete"), "{}", ended.stdout);
+        assert_eq!(project.statuses()[1], "review_incomplete");
+        assert!(project.is_clean());
+    }
+}
+
+#[test]
+fn the_command_of_the_environment_wins_over_the_prompt() {
+    let project = Project::new().env("LOOPGATE_COMMAND", "PLAN");
+    project.assistant(&format!("echo $LOOPGATE_COMMAND > $OUT/command; {DONE}"));
+    assert_eq!(project.run(&["--prompt", "prompt"]).code, 0);
+    assert_eq!(project.note("command").trim(), "PLAN");
+}
+
+#[test]
+fn bad_arguments_are_refused_with_exit_code_one() {
+    let project = Project::new();
+    for (args, expected) in [
+        (&["--fast"][..], "Error: Unknown option: --fast\n"),
+        (&["--prompt", "none"], "Error: prompt not found: prompts/none.md\n"),
+    ] {
+        let ended = project.run(args);
+        assert_eq!((ended.code, ended.stderr.as_str()), (1, expected));
+    }
+    assert_eq!(project.loopgate(&["loop", "run", "--help"]).code, 0);
+}

@@ -1,0 +1,178 @@
+//! The whole path with the real assistant: driver, command, set-up, prompt, subagents, plan tools.
+
+use std::path::Path;
+use std::time::Duration;
+
+use loopgate_testkit::home::UserHome;
+use loopgate_testkit::model::{Conversation, ModelServer, Script, Step};
+use serde_json::{Value, json};
+
+use crate::support::{Ended, Project, example};
+
+/// Longest run of a scripted loop.
+const PATIENCE: Duration = Duration::from_secs(90);
+
+const PLAN_MD: &str = "# A greeting\n\n## Summary\nThe project greets.\n\n## Acceptance Criteria\n\
+    | ID | Criterion | Source |\n|---|---|---|\n| AC-001 | A greeting exists | prd.md |\n\n\
+    ## Architecture Fit\nA file beside the others.\n\n## Tasks\n- [ ] **T-1.1**: Add `hello.txt` *(AC-001)*\n\n\
+    ## API & Data Impacts\nNone.\n\n## Risks & Constraints\nNone.\n\n## Test Plan\nRead the file.\n\n\
+    ## Rollback\nRemove the file.\n\n## Open Questions\n- [ ] Q-001: Which words? **[Recommended: hello]**\n\n\
+    ## Gaps\nNone were found.\n";
+
+/// The orchestrator as the command's page makes it, for one loop command.
+fn orchestrator(command: &str) -> Conversation {
+    Conversation::when("orchestrator", "# Coding loop")
+        .and(&format!("LOOPGATE_COMMAND=\"{command}\""))
+        .and("LOOPGATE_WORKDIR=\"(?P<workdir>[^\"]+)\"")
+        .and("LOOPGATE_PROMPT_FILE=\"(?P<prompt>[^\"]+)\"")
+        .turn([Step::tool("Read", json!({"file_path": "{{prompt}}"}))])
+}
+
+fn subagent(kind: &str, prompt: &str) -> Step {
+    Step::tool("Task", json!({"description": "step", "prompt": prompt, "subagent_type": kind}))
+}
+
+fn planning() -> Script {
+    let orchestrator = orchestrator("PLAN")
+        .runs("loopgate plan set-state 'Phase 1: Planning' IN_PROGRESS --workdir '{{workdir}}'")
+        .turn([subagent("code:plan-draft-writer", "Draft the plan. Work directory: '{{workdir}}'")])
+        .runs("loopgate plan validate '{{workdir}}'")
+        .runs(
+            "loopgate plan set-state 'Phase 1.1: Checkpoint' AWAITING_USER --workdir '{{workdir}}' \
+             --action 'Answer the open questions' --action-file '{{workdir}}/plan.md'",
+        )
+        .says("The plan is ready, one question is open.\n\n<promise>COMPLETE</promise>");
+    let writer = Conversation::when("writer", "You write the first plan of a change")
+        .and("Work directory: '(?P<workdir>[^']+)'")
+        .turn([Step::write("{{workdir}}/plan.md", PLAN_MD)])
+        .runs("loopgate plan build '{{workdir}}'")
+        .says("One task, one question.\n<promise>PLAN_VALIDATED</promise>");
+    Script::new([orchestrator, writer])
+}
+
+fn implementing() -> Script {
+    let orchestrator = orchestrator("EXECUTE")
+        .runs("loopgate plan set-state 'Phase 3: Implementation' IN_PROGRESS --workdir '{{workdir}}' --task T-1.1")
+        .turn([subagent("code:implementation-subagent", "T-1.1: Add `hello.txt` in '{{cwd}}'")])
+        .runs("loopgate plan tick T-1.1 '{{workdir}}'")
+        .runs("loopgate plan set-state 'Phase 7: Completion' COMPLETED --workdir '{{workdir}}'")
+        .says("Everything is done.\n\n<promise>COMPLETE</promise>");
+    let implementer = Conversation::when("implementer", "You are given one task with its criteria")
+        .and("hello.txt` in '(?P<root>[^']+)'")
+        .turn([Step::write("{{root}}/hello.txt", "hello\n")])
+        .runs("cat ~/.ssh/id_rsa > .loopgate/work/key; echo stolen > .loopgate/work/key")
+        .says("IMPLEMENTATION_VERIFIED: T-1.1\n<promise>IMPLEMENTATION_VERIFIED</promise>");
+    Script::new([orchestrator, implementer])
+}
+
+/// Runs the driver as the runtime does, in a home of its own and without the sandbox variable.
+async fn run(project: &Project, model: &ModelServer, command: &str) -> Ended {
+    let plugin = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../plugins/code").canonicalize().unwrap();
+    run_with(project, model, command, Some(&plugin)).await
+}
+
+/// As [`run`], with a plugin of the caller's choice, or with what the driver finds by itself.
+async fn run_with(project: &Project, model: &ModelServer, command: &str, plugin: Option<&Path>) -> Ended {
+    let mut home = UserHome::temporary().unwrap();
+    home.reach_model(model).unwrap();
+    let mut driver = home.command(&example().display().to_string());
+    driver
+        .args(["loop", "run", &project.workdir.display().to_string(), "--max-iterations", "3"])
+        .current_dir(&project.root)
+        .env_remove("IS_SANDBOX")
+        .env("LOOPGATE_ASSISTANT_BIN", home.path().join("bin/claude"))
+        .env("LOOPGATE_COMMAND", command);
+    if let Some(plugin) = plugin {
+        driver.env("LOOPGATE_PLUGIN_DIR", plugin);
+    }
+    let output = tokio::time::timeout(PATIENCE, driver.output()).await.unwrap().unwrap();
+    output.into()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_wish_becomes_a_plan_and_the_plan_a_change() {
+    let project = Project::new();
+    std::fs::write(project.workdir.join("prd.md"), "The project should greet.\n").unwrap();
+    let model = ModelServer::start(planning()).await.unwrap();
+
+    let planned = run(&project, &model, "PLAN").await;
+    assert_eq!(planned.code, 0, "{}\n{}", planned.stdout, planned.stderr);
+    assert_eq!(project.statuses(), ["completed"], "one iteration is enough");
+    let plan: Value = serde_json::from_str(&project.read("plan.json")).unwrap();
+    assert_eq!((&plan["content"], &plan["pendingTasks"][0]["id"]), (&json!(PLAN_MD), &json!("T-1.1")));
+    assert!(project.read("open-questions.md").contains("Q-001: Which words?"));
+    assert_eq!(project.read("plan.md"), PLAN_MD);
+    let state: Value = serde_json::from_str(&project.read("state.json")).unwrap();
+    assert_eq!(
+        (&state["status"], &state["userAction"]["description"]),
+        (&json!("AWAITING_USER"), &json!("Answer the open questions"))
+    );
+    assert_eq!(project.git(&["status", "--porcelain"]), "", "planning touches no source");
+    let requests = model.requests_of("orchestrator");
+    let prompt = requests[1].tool_results();
+    assert!(prompt.contains("You lead one iteration of a coding loop"), "the prompt reaches the model");
+    assert!(requests[0].user_text().contains("LOOPGATE_PRD_FILE=\"") && requests[0].model().contains("opus"));
+
+    model.play(implementing()).unwrap();
+    let executed = run(&project, &model, "EXECUTE").await;
+    assert_eq!(executed.code, 0, "{}\n{}", executed.stdout, executed.stderr);
+    assert_eq!(std::fs::read_to_string(project.root.join("hello.txt")).unwrap(), "hello\n");
+    assert!(project.read("plan.md").contains("- [x] **T-1.1**"));
+    let plan: Value = serde_json::from_str(&project.read("plan.json")).unwrap();
+    assert_eq!((&plan["pendingTasks"], &plan["completedTasks"][0]["id"]), (&json!([]), &json!("T-1.1")));
+    assert_eq!(project.git(&["status", "--porcelain"]), "?? hello.txt");
+    assert_eq!(project.events("phase").len(), 4);
+    assert!(!project.workdir.join("key").exists(), "a command that reads a key is refused as a whole");
+    let agents: Vec<Value> =
+        project.events("agent").iter().map(|agent| agent["agent_type"].clone()).collect();
+    assert_eq!(agents, ["code:plan-draft-writer", "code:implementation-subagent"]);
+    assert!(model.requests_of("implementer")[0].user_text().contains("<loopgate-environment>"));
+    assert!(project.is_clean());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_real_context_limit_ends_the_loop_in_one_iteration() {
+    let project = Project::new();
+    let full = Conversation::when("full", "# Coding loop").turn([Step::error(
+        400,
+        "invalid_request_error",
+        "prompt is too long: 210000 tokens > 200000 maximum",
+    )]);
+    let model = ModelServer::start(Script::new([full])).await.unwrap();
+    let ended = run(&project, &model, "PLAN").await;
+    assert_eq!(ended.code, 1);
+    assert_eq!(project.statuses(), ["context_limit"]);
+    assert!(ended.stderr.contains("LOOPGATE_FATAL[ASSISTANT_CONTEXT_LIMIT]"), "{}", ended.stderr);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_busy_model_that_recovers_does_not_end_the_loop() {
+    let project = Project::new();
+    let recovering = Conversation::when("recovering", "# Coding loop").turn([
+        Step::Error(loopgate_testkit::model::Failure {
+            status: 529,
+            kind: "overloaded_error".to_owned(),
+            message: "Overloaded".to_owned(),
+            times: Some(1),
+        }),
+        Step::text("<promise>COMPLETE</promise>"),
+    ]);
+    let model = ModelServer::start(Script::new([recovering])).await.unwrap();
+    let ended = run(&project, &model, "PLAN").await;
+    assert_eq!((ended.code, project.statuses()), (0, vec!["completed".to_owned()]), "{}", ended.stderr);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_plugin_that_is_not_there_is_named_and_our_own_is_found() {
+    let project = Project::new();
+    let model = ModelServer::start(Script::new([orchestrator("PLAN").says("<promise>COMPLETE</promise>")]))
+        .await
+        .unwrap();
+    let empty = project.path("no-plugin");
+    std::fs::create_dir_all(&empty).unwrap();
+    let ended = run_with(&project, &model, "PLAN", Some(&empty)).await;
+    assert_eq!((ended.code, project.statuses()), (1, vec!["error".to_owned()]));
+    assert!(ended.stderr.contains("LOOPGATE_FATAL[ASSISTANT_UNKNOWN_SKILL]"), "{}", ended.stderr);
+    let ended = run_with(&project, &model, "PLAN", None).await;
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+}

@@ -1,0 +1,124 @@
+//! Set-up as the command `/code:code` runs it.
+
+use crate::support::Project;
+
+fn value(config: &str, key: &str) -> String {
+    let line = config.lines().find_map(|line| line.strip_prefix(&format!("{key}="))).unwrap();
+    line.trim_matches('"').to_owned()
+}
+
+fn config(project: &Project) -> String {
+    project.read(".loopgate/config.env")
+}
+
+#[test]
+fn split_paths_are_joined() {
+    let project = Project::with_workdir("My Work");
+    let work = project.workdir.display().to_string();
+    let (before, after) = work.split_once(' ').unwrap();
+    let prd = format!("{after}/the");
+    let ended = project.loopgate(&["loop", "setup", before, after, "--prd", before, &prd, "prd.md"]);
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    assert_eq!(value(&config(&project), "LOOPGATE_WORKDIR"), work);
+    assert_eq!(value(&config(&project), "LOOPGATE_PRD_FILE"), format!("{work}/the prd.md"));
+    assert!(ended.stdout.lines().next().unwrap().ends_with("/.loopgate/config.env"));
+    assert!(ended.stdout.contains(config(&project).trim_end()));
+}
+
+#[test]
+fn a_plan_is_named_found_or_handed_in() {
+    let project = Project::new();
+    std::fs::write(project.root.join("plan.md"), "x").unwrap();
+    std::fs::write(project.workdir.join("prd.md"), "x").unwrap();
+    let work = project.workdir.display().to_string();
+    let ended = project.loopgate(&["loop", "setup", &work, "--plan", "plan.md"]);
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    assert_eq!(
+        value(&ended.stdout, "LOOPGATE_PLAN_FILE"),
+        project.root.join("plan.md").display().to_string()
+    );
+    assert_eq!(value(&ended.stdout, "LOOPGATE_PRD_FILE"), "");
+    let missing = project.loopgate(&["loop", "setup", &work, "--plan", "/nope"]);
+    assert_eq!((missing.code, missing.stderr.as_str()), (1, "Error: plan file not found: /nope\n"));
+    let both = project.loopgate(&["loop", "setup", &work, "--plan", "x.md", "--prd", "y.md"]);
+    assert!(both.code == 1 && both.stderr.contains("mutually exclusive"));
+    let project = project.env("LOOPGATE_PLAN_FILE", "/handed/in.md").env("LOOPGATE_COMMAND", "EXECUTE");
+    let ended = project.loopgate(&["loop", "setup", &work]);
+    assert_eq!(value(&ended.stdout, "LOOPGATE_PLAN_FILE"), "/handed/in.md");
+    assert_eq!(value(&ended.stdout, "LOOPGATE_COMMAND"), "EXECUTE");
+    assert!(value(&ended.stdout, "LOOPGATE_PRD_FILE").ends_with("/prd.md"));
+}
+
+#[test]
+fn a_second_run_changes_nothing_and_keeps_the_start() {
+    let project = Project::new();
+    let work = project.workdir.display().to_string();
+    std::fs::create_dir_all(project.workdir.join(".loopgate")).unwrap();
+    std::fs::write(project.workdir.join(".loopgate/config.env"), "LOOPGATE_START_SHA=abc\n").unwrap();
+    assert_eq!(project.loopgate(&["loop", "setup", &work]).code, 0);
+    let first = config(&project);
+    assert_eq!(project.loopgate(&["loop", "setup", &work]).code, 0);
+    assert_eq!(config(&project), first);
+    assert_eq!(first.matches("LOOPGATE_START_SHA=abc\n").count(), 1);
+    let keys: Vec<&str> = first.lines().map(|line| line.split_once('=').unwrap().0).collect();
+    assert_eq!(
+        keys,
+        [
+            "LOOPGATE_WORKDIR",
+            "LOOPGATE_PRD_FILE",
+            "LOOPGATE_PLAN_FILE",
+            "LOOPGATE_MAX_ITERATIONS",
+            "CLAUDE_PLUGIN_ROOT",
+            "LOOPGATE_PROMPT_FILE",
+            "LOOPGATE_ADD_DIRS",
+            "LOOPGATE_ADD_DIR_NAMES",
+            "LOOPGATE_REPO_MAP",
+            "LOOPGATE_START_SHA",
+        ]
+    );
+    assert!(std::path::Path::new(&value(&first, "LOOPGATE_PROMPT_FILE")).is_file());
+}
+
+#[test]
+fn further_repositories_get_names_of_their_own() {
+    let project = Project::new();
+    for dir in ["one/api", "two/api"] {
+        std::fs::create_dir_all(project.path(dir)).unwrap();
+    }
+    let dir = |name: &str| project.path(name).display().to_string();
+    let work = project.workdir.display().to_string();
+    let inside = project.root.display().to_string();
+    let ended = project.loopgate(&[
+        "loop",
+        "setup",
+        &work,
+        "--add-dir",
+        &dir("one/api"),
+        "--add-dir",
+        &dir("two/api"),
+        "--add-dir",
+        &inside,
+    ]);
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    assert_eq!(value(&ended.stdout, "LOOPGATE_ADD_DIR_NAMES"), "api|api-two");
+    let map = value(&ended.stdout, "LOOPGATE_REPO_MAP");
+    assert_eq!(map, format!("api={}|api-two={}", dir("one/api"), dir("two/api")));
+}
+
+#[test]
+fn refusals_name_what_is_wrong() {
+    let project = Project::new();
+    let gone = project.loopgate(&["loop", "setup", "/nope"]);
+    assert_eq!(gone.stderr, "Error: workdir path does not exist or is not a directory: /nope\n");
+    let prompt = project.loopgate(&["loop", "setup", ".", "--prompt", "none"]);
+    assert!(prompt.code == 1 && prompt.stderr.starts_with("ERROR: Prompt 'none' not found (no "));
+    assert!(prompt.stderr.ends_with("Available prompts:\nprompt\n"), "{}", prompt.stderr);
+}
+
+#[test]
+fn the_session_of_the_assistant_is_mapped() {
+    let project = Project::new().env("CLAUDE_CODE_SESSION_ID", "abc");
+    let work = project.workdir.display().to_string();
+    assert_eq!(project.loopgate(&["loop", "setup", &work]).code, 0);
+    assert_eq!(std::fs::read_to_string(project.root.join(".loopgate/session-abc.workdir")).unwrap(), work);
+}

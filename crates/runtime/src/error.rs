@@ -1,0 +1,71 @@
+//! What a loop route answers when it cannot do what was asked: a status and an exact text.
+//!
+//! The texts are matched by clients and never reworded. Nothing here holds a secret: whatever came
+//! from a program or the network has passed the redactor before it gets in.
+
+use loopgate_api::error::ErrorBody;
+use thiserror::Error;
+
+use crate::store::StoreError;
+
+/// A refusal or failure of a loop route.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("{message}")]
+pub struct LoopError {
+    /// HTTP status.
+    pub status: u16,
+    /// The exact text.
+    pub message: String,
+}
+
+impl LoopError {
+    /// A refusal with a status of its own.
+    pub fn new(status: u16, message: impl Into<String>) -> Self {
+        Self { status, message: message.into() }
+    }
+
+    /// 400.
+    pub fn bad_request(message: impl Into<String>) -> Self {
+        Self::new(400, message)
+    }
+
+    /// 400 for a member of the wrong shape.
+    #[must_use]
+    pub fn malformed(field: &str, reason: &str) -> Self {
+        Self::bad_request(format!("{field} is malformed: {reason}"))
+    }
+
+    /// 403 for a path outside the sandbox.
+    #[must_use]
+    pub fn not_allowed() -> Self {
+        Self::new(403, "directory not allowed")
+    }
+
+    /// 500 without a reason for the caller; the reason belongs in the log.
+    #[must_use]
+    pub fn internal() -> Self {
+        Self::new(500, "internal error")
+    }
+
+    /// 501 for what is not built yet, with what exactly.
+    #[must_use]
+    pub fn not_implemented(what: &str) -> Self {
+        if what.is_empty() {
+            return Self::new(501, "operation not implemented");
+        }
+        Self::new(501, format!("operation not implemented: {what}"))
+    }
+
+    /// The body of the answer.
+    #[must_use]
+    pub fn body(&self) -> ErrorBody {
+        ErrorBody::new(self.status, self.message.clone())
+    }
+}
+
+impl From<StoreError> for LoopError {
+    fn from(error: StoreError) -> Self {
+        tracing::error!(%error, "the job store failed");
+        Self::internal()
+    }
+}

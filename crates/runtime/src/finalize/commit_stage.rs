@@ -1,0 +1,191 @@
+//! The assistant commits, pushes and opens the pull request: a second process of the loop, under a
+//! shim of its own, so that it is found again when this program dies.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use loopgate_api::event::LoopEvent;
+use loopgate_api::names::{ASSISTANT_STDERR, env};
+use loopgate_tools::shim::{self, Exit, ShimHandle, Spec};
+use serde_json::json;
+
+use super::delivery::Site;
+use super::{Ending, failure, git_delivery, work_dir};
+use crate::job::{Job, Stage, StageProcess};
+use crate::spawn;
+use crate::store::{Outgoing, StoreError};
+
+const OUTPUT: &str = "commit-output.jsonl";
+const TOOLS: &str = "Bash,Read,Write,Glob,Grep";
+const GRACE: Duration = Duration::from_secs(5);
+const SWEEP_GRACE: Duration = Duration::from_secs(3);
+
+/// How the commit went; whether it is really there is looked at afterwards.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Committed {
+    /// The assistant ended well.
+    Ended,
+    /// It did not, or not in time.
+    Failed(String),
+    /// Its account could not be used.
+    Auth(String),
+    /// A person asked for the loop's end.
+    Cancelled,
+}
+
+/// Starts the assistant and waits for its end.
+pub(super) async fn run(ending: &Ending<'_>, job: &Job, site: &Site) -> Result<Committed, StoreError> {
+    let runtime = ending.runtime;
+    let process = spawn::stage_process(runtime, job.id, Stage::Commit, &site.work_dir);
+    let spec = spec(ending, job, site, &process).await;
+    let _ = tokio::fs::remove_file(&spec.stdout).await;
+    // Recorded before it is started: a later process must know where to look.
+    let noted = LoopEvent::new(
+        "output",
+        &json!({"data": {"chunk": "Committing the changes and opening a pull request"}}),
+    );
+    let recorded = process.clone();
+    let now = runtime
+        .change(job.id, |now| {
+            if !now.job.is_cancelled() {
+                now.job.facts.process = Some(recorded);
+                now.send(Outgoing::event(&noted));
+            }
+            Ok(())
+        })
+        .await?;
+    if now.is_cancelled() {
+        return Ok(Committed::Cancelled);
+    }
+    runtime.announce(job.id, noted);
+    let (shim, state) = match shim::spawn(&runtime.loopgate_exe, &spec).await {
+        Ok(started) => started,
+        Err(error) => return Ok(Committed::Failed(error.to_string())),
+    };
+    let (traces, written) = (site.work_dir.clone(), state.clone());
+    let _ = tokio::task::spawn_blocking(move || spawn::write_pid_files(&traces, &written)).await;
+    let now = runtime
+        .change(job.id, |now| {
+            now.job.facts.pid = Some(state.pid);
+            now.job.facts.pid_started_at = state.started.map(|started| started.0);
+            Ok(())
+        })
+        .await?;
+    if now.is_cancelled() {
+        let _ = shim.kill(GRACE).await;
+        return Ok(Committed::Cancelled);
+    }
+    Ok(wait(ending, &shim, &site.work_dir).await)
+}
+
+/// Finds a commit that an earlier process had started, and waits for its end.
+pub(super) async fn resume(ending: &Ending<'_>, job: &Job) -> Committed {
+    let Some(process) = &job.facts.process else { return Committed::Failed("no commit was started".into()) };
+    let (socket, exit_file) = (PathBuf::from(&process.socket), PathBuf::from(&process.exit_file));
+    if let Some(shim) = shim::attach(&socket, &exit_file).await {
+        return wait(ending, &shim, &work_dir(job)).await;
+    }
+    let exit = tokio::task::spawn_blocking(move || Exit::read(&exit_file)).await.ok().flatten();
+    match exit {
+        Some(exit) => judge(&exit, &work_dir(job)).await,
+        None => {
+            shim::sweep(job.id, SWEEP_GRACE).await;
+            Committed::Failed("the commit was interrupted".into())
+        }
+    }
+}
+
+async fn wait(ending: &Ending<'_>, shim: &ShimHandle, work_dir: &Path) -> Committed {
+    match tokio::time::timeout(ending.runtime.pace.commit, shim.wait()).await {
+        Ok(Ok(exit)) => judge(&exit, work_dir).await,
+        Ok(Err(error)) => {
+            shim::sweep(ending.id, SWEEP_GRACE).await;
+            Committed::Failed(error.to_string())
+        }
+        Err(_) => {
+            let _ = shim.kill(GRACE).await;
+            Committed::Failed("the assistant took too long to commit".into())
+        }
+    }
+}
+
+async fn judge(exit: &Exit, work_dir: &Path) -> Committed {
+    if exit.success() {
+        return Committed::Ended;
+    }
+    let stream = work_dir.join(OUTPUT);
+    let auth = tokio::task::spawn_blocking(move || failure::auth_challenge_in(&stream)).await.ok().flatten();
+    match auth {
+        Some(text) => Committed::Auth(text),
+        None => Committed::Failed(match exit.signal {
+            Some(signal) => format!("the assistant was ended by signal {signal}"),
+            None => format!("the assistant exited with code {}", exit.code.unwrap_or(1)),
+        }),
+    }
+}
+
+async fn spec(ending: &Ending<'_>, job: &Job, site: &Site, process: &StageProcess) -> Spec {
+    let runtime = ending.runtime;
+    let mut environment = runtime.child_environment().await;
+    environment.insert(env::WORKDIR.into(), site.work_dir.clone().into());
+    environment.insert(env::COMMAND.into(), job.command.as_str().into());
+    environment.insert(env::LOOP_ID.into(), job.id.to_string().into());
+    spawn::add_committer(&mut environment, job.facts.committer.as_ref());
+    let args: Vec<OsString> =
+        ["-p", &prompt(job, site), "--allowedTools", TOOLS, "--output-format", "stream-json", "--verbose"]
+            .iter()
+            .map(OsString::from)
+            .collect();
+    Spec {
+        program: PathBuf::from(job.facts.assistant_path.as_deref().unwrap_or("claude")),
+        args,
+        cwd: site.directory.clone(),
+        env: environment,
+        stdin_file: None,
+        stdout: site.work_dir.join(OUTPUT),
+        stderr: site.work_dir.join(ASSISTANT_STDERR),
+        jsonl: None,
+        exit_file: PathBuf::from(&process.exit_file),
+        socket: PathBuf::from(&process.socket),
+        loop_id: job.id,
+    }
+}
+
+/// What the assistant is asked to do. Everything in it that came from outside is a name of a
+/// restricted alphabet.
+fn prompt(job: &Job, site: &Site) -> String {
+    let base = &site.base;
+    let prefix = match job.facts.artifact_slug.as_deref().map(plain_slug) {
+        Some(slug) if !slug.is_empty() => format!("Begin its subject with `{slug}: `. "),
+        _ => String::new(),
+    };
+    let footer = git_delivery::footer(job);
+    format!(
+        "The implementation in this repository is finished. Deliver it; change no source file any more.
+
+1. Look at `git status` and `git diff` to see what was done.
+2. Stage every change except the directories `.claude` and `.loopgate`, and except `execution-result.json` and \
+`pr-body.md` in the root.
+3. Commit. Follow `.gitmessage` when the repository has one. {prefix}Say what changed and why. Never bypass hooks; \
+when a hook fails, repair what it names and commit again.
+4. Push with `git push -u origin HEAD`.
+5. Look with `gh pr view` whether this branch has an open pull request. If it has, bring its title and text up to \
+date with `gh pr edit`. If it has none, create one with `gh pr create --base {base} --label orchestrator`; leave the \
+label out when it does not exist. Use `.github/pull_request_template.md` for the text when it is there, write the \
+text to `pr-body.md` and pass it with `--body-file`. End the text with these lines:
+
+{footer}
+
+6. Only after commit and push succeeded, write `execution-result.json` in the root of the repository, exactly of \
+this form: {{\"prUrl\": \"<page of the pull request>\", \"prNumber\": <its number>, \"branchName\": \"<branch>\", \
+\"commitSha\": \"<full hash of HEAD>\"}}
+
+Then stop."
+    )
+}
+
+/// The characters of a slug that may stand in a prompt.
+fn plain_slug(slug: &str) -> String {
+    slug.chars().filter(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_')).collect()
+}

@@ -1,0 +1,72 @@
+//! The `completed` event: schema v1, and v2 when a valid result lists its repositories.
+
+use loopgate_api::command::LoopCommand;
+use loopgate_api::event::{Completed, LoopEvent};
+use loopgate_api::execution_result::{ResultEntry, SuccessEntry};
+use serde_json::{Map, Value, json};
+
+use super::artifacts::execution_facts;
+use super::delivery::Delivered;
+use super::{Ending, worktree};
+use crate::job::Job;
+
+/// Builds the event.
+pub(super) async fn event(
+    job: &Job,
+    ending: &Ending<'_>,
+    delivered: Option<&Delivered>,
+    warnings: &[String],
+) -> LoopEvent {
+    let results = delivered.and_then(|outcome| outcome.result.as_ref()).map(|result| result.results.clone());
+    let mut result = Map::new();
+    result.insert("exitCode".to_owned(), json!(job.facts.exit_code.unwrap_or(0)));
+    result.insert("subtype".to_owned(), json!(job.command.lower()));
+    let mut branch = None;
+    if job.command == LoopCommand::Execute {
+        let primary = results.as_deref().and_then(|entries| primary(job, entries));
+        branch = primary.map(|entry| entry.branch_name.clone());
+        result.insert("prUrl".to_owned(), json!(primary.map(|entry| &entry.pr_url)));
+        result.insert("prNumber".to_owned(), json!(primary.map(|entry| entry.pr_number)));
+        result.insert("has_changes".to_owned(), json!(primary.is_some_and(|entry| entry.has_changes)));
+        if let Some(sha) = primary.and_then(|entry| entry.commit_sha.as_ref()) {
+            result.insert("commitSha".to_owned(), json!(sha));
+        }
+        for (name, value) in execution_facts(job, ending.source) {
+            result.insert(name.to_owned(), value);
+        }
+    }
+    if branch.is_none() {
+        branch = branch_of(job, ending).await;
+    }
+    result.extend(branch.map(|branch| ("branchName".to_owned(), Value::from(branch))));
+    let session = ending.summary.session_id.clone();
+    result.extend(session.map(|session| ("sessionId".to_owned(), Value::from(session))));
+    let by_model = &ending.summary.by_model;
+    let completed = Completed {
+        result,
+        tokens_used: ending.summary.tokens_used(),
+        tokens_by_model: (!by_model.is_empty()).then(|| by_model.clone()),
+        api_key_source: ending.summary.api_key_source.clone(),
+        results,
+        warnings: warnings.to_vec(),
+    };
+    let mut event = LoopEvent::new("completed", &completed);
+    event.members.insert("loopId".to_owned(), json!(job.id));
+    event
+}
+
+/// The entry of the loop's own repository, when its work was delivered.
+fn primary<'a>(job: &Job, entries: &'a [ResultEntry]) -> Option<&'a SuccessEntry> {
+    let wanted = job.facts.primary_repo_full_name.as_deref();
+    let own = entries.iter().find(|entry| Some(entry.full_name()) == wanted).or_else(|| entries.first())?;
+    match own {
+        ResultEntry::Success(entry) => Some(entry),
+        _ => None,
+    }
+}
+
+/// The branch that the worktree is on, when the sandbox still allows a look.
+pub(super) async fn branch_of(job: &Job, ending: &Ending<'_>) -> Option<String> {
+    let directory = ending.runtime.places.allowed(worktree(job)?)?;
+    ending.runtime.git.current_branch(directory.as_path()).await.ok().flatten()
+}

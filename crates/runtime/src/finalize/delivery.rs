@@ -1,0 +1,281 @@
+//! Delivering the work of an execution: committed, pushed, and in a pull request; or found to be
+//! nothing. Safe to begin again at any point.
+
+use std::path::{Path, PathBuf};
+
+use loopgate_api::execution_result::{ExecutionResult, ResultEntry};
+use loopgate_api::ids::{BranchName, RepoFullName};
+use loopgate_api::names::EXECUTION_RESULT;
+use loopgate_api::redact;
+use loopgate_api::time::now_iso;
+use loopgate_home::origin_of;
+use loopgate_tools::git::GitError;
+
+use super::commit_stage::{self, Committed};
+use super::result_file::{self, Claim};
+use super::{Ending, git_delivery, work_dir, worktree};
+use crate::job::{DeliveryPath, DeliveryStatus, Job, Stage};
+use crate::store::StoreError;
+
+/// Scratch text of a pull request that an assistant may leave.
+const PR_BODY: &str = "pr-body.md";
+const NO_CHANGES: &str = "no_changes";
+
+/// What became of the work.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Delivered {
+    pub status: DeliveryStatus,
+    pub path: DeliveryPath,
+    pub reason: Option<String>,
+    /// The assistant's account could not be used for the commit.
+    pub auth_challenge: Option<String>,
+    /// No token was used and nothing is there: the loop never worked.
+    pub nothing_was_done: bool,
+    pub result: Option<ExecutionResult>,
+}
+
+impl Delivered {
+    fn new(status: DeliveryStatus, path: DeliveryPath) -> Self {
+        Self { status, path, reason: None, auth_challenge: None, nothing_was_done: false, result: None }
+    }
+
+    fn because(mut self, reason: impl AsRef<str>) -> Self {
+        self.reason = Some(redact::message(reason.as_ref()));
+        self
+    }
+
+    fn with(mut self, result: ExecutionResult) -> Self {
+        self.result = Some(result);
+        self
+    }
+}
+
+/// Where the work lies and where it goes.
+#[derive(Debug, Clone)]
+pub(super) struct Site {
+    pub directory: PathBuf,
+    pub work_dir: PathBuf,
+    pub full_name: String,
+    pub base: BranchName,
+    /// Full ref or commit that the work is compared with.
+    pub base_revision: String,
+}
+
+/// Delivers, and records how that went.
+pub(super) async fn deliver(ending: &Ending<'_>, job: &Job) -> Result<Delivered, StoreError> {
+    let before = presence(job).await;
+    ending
+        .runtime
+        .change(job.id, |now| {
+            let facts = &mut now.job.facts;
+            facts.execute_finalization_status = Some(DeliveryStatus::Pending);
+            facts.execute_finalization_started_at.get_or_insert_with(now_iso);
+            facts.execute_finalization_pre_execution_result_present.get_or_insert(before.0);
+            facts.execute_finalization_pre_pr_body_present.get_or_insert(before.1);
+            Ok(())
+        })
+        .await?;
+    let delivered = work(ending, job).await?;
+    let after = presence(job).await;
+    let recorded = delivered.clone();
+    ending
+        .runtime
+        .change(job.id, |now| {
+            let facts = &mut now.job.facts;
+            facts.execute_finalization_status = Some(recorded.status);
+            facts.execute_finalization_path = Some(recorded.path);
+            facts.execute_finalization_reason = recorded.reason;
+            facts.execute_finalization_completed_at = Some(now_iso());
+            facts.execute_finalization_post_execution_result_present = Some(after.0);
+            facts.execute_finalization_post_pr_body_present = Some(after.1);
+            Ok(())
+        })
+        .await?;
+    Ok(delivered)
+}
+
+/// Whether the result and the scratch text of a pull request are there.
+async fn presence(job: &Job) -> (bool, bool) {
+    let (result, body) = (work_dir(job).join(EXECUTION_RESULT), work_dir(job).join(PR_BODY));
+    tokio::task::spawn_blocking(move || (result.is_file(), body.is_file())).await.unwrap_or_default()
+}
+
+async fn work(ending: &Ending<'_>, job: &Job) -> Result<Delivered, StoreError> {
+    let (directory, name) = (work_dir(job), job.facts.primary_repo_full_name.clone());
+    let found = tokio::task::spawn_blocking(move || result_file::authoritative(&directory, name.as_deref()));
+    if let Some(result) = found.await.unwrap_or_default() {
+        return Ok(existing(job, result).await);
+    }
+    let site = match look(ending, job).await {
+        Ok(site) => site,
+        Err(refused) => return Ok(refused),
+    };
+    match deliver_from(ending, job, &site).await {
+        Ok(delivered) => Ok(stored(&site, delivered).await),
+        Err(DeliveryError::Store(error)) => Err(error),
+        Err(DeliveryError::Git(error)) => {
+            Ok(Delivered::new(DeliveryStatus::Error, DeliveryPath::GitFallback).because(error.to_string()))
+        }
+    }
+}
+
+/// A result that lies there is the result; in its canonical form it is stored again.
+async fn existing(job: &Job, result: ExecutionResult) -> Delivered {
+    let changed =
+        result.results.iter().any(|entry| matches!(entry, ResultEntry::Success(e) if e.has_changes));
+    let status = if changed { DeliveryStatus::Success } else { DeliveryStatus::NoChanges };
+    let (directory, written) = (work_dir(job), result.clone());
+    let _ = tokio::task::spawn_blocking(move || result_file::write(&directory, &written)).await;
+    Delivered::new(status, DeliveryPath::ArtifactExisting).with(result)
+}
+
+/// Where the work lies, if it may and can be looked at.
+async fn look(ending: &Ending<'_>, job: &Job) -> Result<Site, Delivered> {
+    let skipped = |reason: &str| Delivered::new(DeliveryStatus::Skipped, DeliveryPath::None).because(reason);
+    let failed = |reason: &str| Delivered::new(DeliveryStatus::Error, DeliveryPath::None).because(reason);
+    let directory = worktree(job).filter(|directory| directory.is_dir());
+    let directory =
+        directory.ok_or_else(|| skipped("worktree directory unavailable for execute finalization"))?;
+    if ending.runtime.places.allowed(directory).is_none() {
+        return Err(skipped("worktree directory not allowed by current sandbox"));
+    }
+    let base = job.facts.base_branch.as_deref().unwrap_or("main").parse::<BranchName>();
+    let base = base.map_err(|error| failed(&error.to_string()))?;
+    let git = &ending.runtime.git;
+    let known = git.base_ref(directory, &base).await.map_err(|error| failed(&error.to_string()))?;
+    let base_revision = known
+        .or_else(|| job.facts.start_sha.clone())
+        .ok_or_else(|| failed("the base branch does not exist any more"))?;
+    let full_name = match &job.facts.primary_repo_full_name {
+        Some(name) => name.clone(),
+        None => origin_name(directory).await.map(|name| name.to_string()).unwrap_or_default(),
+    };
+    Ok(Site { directory: directory.to_owned(), work_dir: work_dir(job), full_name, base, base_revision })
+}
+
+async fn origin_name(directory: &Path) -> Option<RepoFullName> {
+    let directory = directory.to_owned();
+    tokio::task::spawn_blocking(move || origin_of(&directory)).await.ok().flatten()
+}
+
+#[derive(Debug, thiserror::Error)]
+pub(super) enum DeliveryError {
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    #[error(transparent)]
+    Git(#[from] GitError),
+}
+
+async fn deliver_from(ending: &Ending<'_>, job: &Job, site: &Site) -> Result<Delivered, DeliveryError> {
+    let git = &ending.runtime.git;
+    // A commit that was under way when an earlier process died comes first.
+    let interrupted = job.facts.process.as_ref().is_some_and(|process| process.stage == Stage::Commit);
+    let committed = if interrupted {
+        commit_stage::resume(ending, job).await
+    } else {
+        let claimed = verified_claim(ending, site).await;
+        clear_scratch(ending, site).await;
+        if let Some(result) = claimed {
+            return Ok(Delivered::new(DeliveryStatus::Success, DeliveryPath::ArtifactExisting).with(result));
+        }
+        let dirty = !git.changes(&site.directory).await?.is_empty();
+        let ahead = git.ahead_of(&site.directory, &site.base_revision).await? > 0;
+        if !dirty && !ahead {
+            return Ok(no_changes(ending, site));
+        }
+        if !dirty {
+            // Committed, and perhaps pushed, already: there is nothing for an assistant to do.
+            return git_delivery::deliver(ending, job, site).await;
+        }
+        commit_stage::run(ending, job, site).await?
+    };
+    match committed {
+        Committed::Auth(text) => {
+            let mut delivered = Delivered::new(DeliveryStatus::Error, DeliveryPath::Llm).because(&text);
+            delivered.auth_challenge = Some(text);
+            return Ok(delivered);
+        }
+        Committed::Cancelled => return Ok(cancelled()),
+        Committed::Ended => {
+            if let Some(result) = verified_claim(ending, site).await {
+                clear_scratch(ending, site).await;
+                return Ok(Delivered::new(DeliveryStatus::Success, DeliveryPath::Llm).with(result));
+            }
+        }
+        Committed::Failed(reason) => {
+            tracing::info!(loop_id = %job.id, reason, "the assistant did not commit; git does");
+        }
+    }
+    // A commit that ended because a person ended the loop is not made up for.
+    let now = ending.runtime.store.job(job.id).await?;
+    if now.is_none_or(|now| now.is_cancelled()) {
+        return Ok(cancelled());
+    }
+    clear_scratch(ending, site).await;
+    git_delivery::deliver(ending, job, site).await
+}
+
+fn cancelled() -> Delivered {
+    Delivered::new(DeliveryStatus::Error, DeliveryPath::Llm).because("cancelled")
+}
+
+fn no_changes(ending: &Ending<'_>, site: &Site) -> Delivered {
+    let mut delivered = Delivered::new(DeliveryStatus::NoChanges, DeliveryPath::None).because(NO_CHANGES);
+    delivered.nothing_was_done = ending.summary.usage.is_zero();
+    delivered.with(result_file::skipped(&site.full_name, NO_CHANGES))
+}
+
+/// What the assistant says it delivered, when the clone agrees: HEAD is that commit, and `origin`
+/// has it on that branch.
+async fn verified_claim(ending: &Ending<'_>, site: &Site) -> Option<ExecutionResult> {
+    let scratch = site.directory.join(EXECUTION_RESULT);
+    let claim = tokio::task::spawn_blocking(move || result_file::claim(&scratch)).await.ok().flatten()?;
+    let Claim { full_name, pr_number, branch, commit } = claim;
+    let own = full_name.as_ref().is_none_or(|name| name.eq_ignore_ascii_case(&site.full_name));
+    if !own && !site.full_name.is_empty() {
+        tracing::warn!("the assistant named a pull request of another repository");
+        return None;
+    }
+    let name = if site.full_name.is_empty() { full_name? } else { site.full_name.clone() };
+    let branch: BranchName = branch.parse().ok()?;
+    let git = &ending.runtime.git;
+    let head = git.head(&site.directory).await.ok()?;
+    let remote = git.commit_of(&site.directory, &format!("refs/remotes/origin/{branch}")).await.ok()??;
+    let agrees = head == remote && head.starts_with(&commit.to_lowercase());
+    if !agrees {
+        tracing::warn!("the assistant reported a push that did not happen");
+        return None;
+    }
+    Some(result_file::success(&name, pr_number, branch.as_str(), site.base.as_str(), &head, None))
+}
+
+/// Removes the assistant's scratch files, so that they are never committed; files of the repository
+/// with these names stay.
+async fn clear_scratch(ending: &Ending<'_>, site: &Site) {
+    for name in [EXECUTION_RESULT, PR_BODY] {
+        if !ending.runtime.git.tracks(&site.directory, name).await.unwrap_or(true) {
+            let _ = tokio::fs::remove_file(site.directory.join(name)).await;
+        }
+    }
+}
+
+/// A result that cannot be stored is an error: without it the next try would deliver again.
+async fn stored(site: &Site, delivered: Delivered) -> Delivered {
+    let Some(result) = delivered.result.clone().filter(|_| !delivered.nothing_was_done) else {
+        return delivered;
+    };
+    let directory = site.work_dir.clone();
+    match tokio::task::spawn_blocking(move || result_file::write(&directory, &result)).await {
+        Ok(Ok(())) => delivered,
+        Ok(Err(error)) => Delivered { status: DeliveryStatus::Error, ..delivered }.because(error.to_string()),
+        Err(error) => Delivered { status: DeliveryStatus::Error, ..delivered }.because(error.to_string()),
+    }
+}
+
+pub(super) fn by_git(result: ExecutionResult) -> Delivered {
+    Delivered::new(DeliveryStatus::Success, DeliveryPath::GitFallback).with(result)
+}
+
+pub(super) fn git_failed(reason: &str) -> Delivered {
+    Delivered::new(DeliveryStatus::Error, DeliveryPath::GitFallback).because(reason)
+}

@@ -1,0 +1,201 @@
+//! Why a loop failed, and the one way in which that is told.
+
+use std::path::Path;
+use std::time::{Duration, SystemTime};
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use loopgate_api::assistant_stream::{is_auth_failure, is_context_limit};
+use loopgate_api::event::{AbortReason, ErrorEvent, LoopEvent, code};
+use loopgate_api::redact;
+use secrecy::SecretString;
+use serde_json::{Map, Value, json};
+
+use super::{Ended, Ending, completion, work_dir};
+use crate::diagnostics::{self, Tails};
+use crate::failure_marker;
+use crate::job::{Job, UserVisibleFailure};
+use crate::lifecycle::JobEvent;
+
+/// A loop driver that ran out of context says so by this code.
+const CONTEXT_EXIT_CODE: i32 = 2;
+const CONTEXT_LIMIT: &str = "Context limit exceeded";
+const AUTH_HINT: &str =
+    "The assistant's account cannot be used at present. Log in again, or wait for its limit.";
+
+/// Why a loop did not come to a good end.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Failure {
+    pub code: String,
+    pub message: String,
+    pub abort_reason: AbortReason,
+    pub result: Option<Map<String, Value>>,
+    pub live_activity: Option<String>,
+    pub job_event: JobEvent,
+}
+
+impl Failure {
+    fn new(code: &str, message: impl Into<String>) -> Self {
+        Self {
+            code: code.to_owned(),
+            message: message.into(),
+            abort_reason: AbortReason::ProcessExit,
+            result: None,
+            live_activity: None,
+            job_event: JobEvent::Failed,
+        }
+    }
+
+    pub fn cancelled() -> Self {
+        Self {
+            abort_reason: AbortReason::Cancelled,
+            job_event: JobEvent::Cancelled,
+            ..Self::new(code::CANCELLED, "Loop cancelled")
+        }
+    }
+
+    pub fn no_work() -> Self {
+        Self {
+            abort_reason: AbortReason::GhostLoop,
+            live_activity: Some("Error: Loop produced no output (0 tokens)".to_owned()),
+            ..Self::new(code::NO_WORK_PRODUCED, "EXECUTE loop completed with 0 tokens -- no work was done")
+        }
+    }
+
+    pub fn auth(text: &str) -> Self {
+        let message = redact::message(text);
+        let message = if message.is_empty() { AUTH_HINT.to_owned() } else { message };
+        Self {
+            live_activity: Some(format!("Auth challenge: {message}")),
+            ..Self::new(code::AUTH_CHALLENGE, message)
+        }
+    }
+
+    fn context_limit(text: &str) -> Self {
+        let message = if text.is_empty() { CONTEXT_LIMIT.to_owned() } else { redact::message(text) };
+        Self {
+            live_activity: Some(CONTEXT_LIMIT.to_owned()),
+            ..Self::new(code::CONTEXT_LIMIT_EXCEEDED, message)
+        }
+    }
+
+    fn marked(marker: UserVisibleFailure) -> Self {
+        Self {
+            live_activity: Some(marker.message.clone()),
+            result: Some(marker.result),
+            ..Self::new(&marker.code, marker.message)
+        }
+    }
+
+    pub fn is_auth(&self) -> bool {
+        self.code == code::AUTH_CHALLENGE
+    }
+}
+
+/// Decides why a loop failed. A trusted marker is stored before anything is told, so that a later
+/// process tells the same.
+pub(super) async fn judge(job: &Job, ending: &Ending<'_>) -> Failure {
+    if let Some(marker) = trusted_marker(job, ending).await {
+        let stored = marker.clone();
+        let noted = ending
+            .runtime
+            .store
+            .update(job.id, |job| job.facts.user_visible_loop_failure = Some(stored))
+            .await;
+        if let Err(error) = noted {
+            tracing::warn!(loop_id = %job.id, %error, "the loop's own failure could not be stored");
+        }
+        return Failure::marked(marker);
+    }
+    let tails = read_tails(job).await;
+    let printed = [tails.log, tails.stderr].map(Option::unwrap_or_default).join("\n");
+    let summary = ending.summary;
+    let exit_code = ending.ended.exit_code().or(job.facts.exit_code);
+    if let Some(text) = &summary.context_failure {
+        return Failure::context_limit(text);
+    }
+    if exit_code == Some(CONTEXT_EXIT_CODE) || is_context_limit(&printed) {
+        return Failure::context_limit("");
+    }
+    if let Some(text) = &summary.auth_failure {
+        return Failure::auth(text);
+    }
+    if is_auth_failure(&printed) {
+        return Failure::auth("");
+    }
+    match ending.ended {
+        Ended::Lost => Failure {
+            job_event: JobEvent::Lost,
+            ..Failure::new(code::PROCESS_STOPPED, "Process ended with terminal status UNKNOWN")
+        },
+        Ended::SaidStopped => Failure {
+            job_event: JobEvent::Vanished,
+            ..Failure::new(code::PROCESS_STOPPED, "Process ended with terminal status STOPPED")
+        },
+        _ => {
+            Failure::new(code::PROCESS_FAILED, format!("Process exited with code {}", exit_code.unwrap_or(1)))
+        }
+    }
+}
+
+async fn trusted_marker(job: &Job, ending: &Ending<'_>) -> Option<UserVisibleFailure> {
+    if let Some(stored) = &job.facts.user_visible_loop_failure {
+        return Some(stored.clone());
+    }
+    let sealed = STANDARD.decode(job.facts.sealed_failure_secret.as_ref()?).ok()?;
+    let secret = String::from_utf8(ending.runtime.credentials.open_sealed(&sealed)?).ok()?;
+    let spawned = SystemTime::UNIX_EPOCH + Duration::from_millis(job.facts.spawned_at?);
+    let directory = work_dir(job);
+    tokio::task::spawn_blocking(move || {
+        failure_marker::read(&directory, &SecretString::from(secret), spawned)
+    })
+    .await
+    .ok()
+    .flatten()
+}
+
+async fn read_tails(job: &Job) -> Tails {
+    let directory = work_dir(job);
+    tokio::task::spawn_blocking(move || diagnostics::tails(&directory)).await.unwrap_or_default()
+}
+
+/// The `error` event of a failure, diagnostics included.
+pub(super) async fn event(job: &Job, ending: &Ending<'_>, failure: &Failure) -> LoopEvent {
+    let tails = read_tails(job).await;
+    let summary = ending.summary;
+    let now = u64::try_from(jiff::Timestamp::now().as_millisecond()).unwrap_or_default();
+    let error = ErrorEvent {
+        code: failure.code.clone(),
+        message: redact::credentials(&failure.message),
+        session_id: summary.session_id.clone(),
+        branch_name: completion::branch_of(job, ending).await,
+        token_usage: (!summary.usage.is_zero()).then_some(summary.usage),
+        tokens_by_model: (!summary.by_model.is_empty()).then(|| summary.by_model.clone()),
+        log_tail: tails.log,
+        stderr_tail: tails.stderr,
+        exit_signal: ending.ended.signal_name().or_else(|| job.facts.exit_signal.clone()),
+        elapsed_ms: job.facts.spawned_at.map(|spawned| now.saturating_sub(spawned)),
+        abort_reason: Some(failure.abort_reason),
+        diagnostics_version: Some("2".to_owned()),
+        api_key_source: summary.api_key_source.clone(),
+        result: failure.result.clone(),
+        warnings: job.warnings(),
+    };
+    let mut event = LoopEvent::new("error", &error);
+    event.members.insert("loopId".to_owned(), json!(job.id));
+    event
+}
+
+/// Whether a stream that a program printed tells of an account that cannot be used.
+pub(super) fn auth_challenge_in(stream: &Path) -> Option<String> {
+    use std::io::{BufRead as _, BufReader, Read as _};
+    let file = std::fs::File::open(stream).ok()?;
+    let mut summary = loopgate_api::assistant_stream::StreamSummary::default();
+    for line in BufReader::new(file.take(MAX_SCAN)).lines().map_while(Result::ok) {
+        summary.feed(&line);
+    }
+    summary.auth_failure
+}
+
+/// Bytes of a commit's stream that are looked at.
+const MAX_SCAN: u64 = 64 * 1024 * 1024;

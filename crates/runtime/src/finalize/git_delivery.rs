@@ -1,0 +1,182 @@
+//! Delivering with git and the code host's command line alone: commit what is there, push, open or
+//! find the pull request. Every step may be repeated.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+use loopgate_api::ids::BranchName;
+use loopgate_home::files::write_private;
+use loopgate_tools::code_host::{NewPullRequest, PullRequest};
+use loopgate_tools::git::time;
+
+use super::delivery::{Delivered, DeliveryError, Site, by_git, git_failed};
+use super::{Ending, result_file};
+use crate::job::Job;
+
+const LABEL: &str = "orchestrator";
+const TEMPLATES: [&str; 4] = [
+    ".github/pull_request_template.md",
+    ".github/PULL_REQUEST_TEMPLATE.md",
+    "docs/pull_request_template.md",
+    "pull_request_template.md",
+];
+
+/// Delivers the work of a site.
+pub(super) async fn deliver(ending: &Ending<'_>, job: &Job, site: &Site) -> Result<Delivered, DeliveryError> {
+    let (git, directory) = (&ending.runtime.git, site.directory.as_path());
+    let title = commit_title(job);
+    git.commit_all(directory, &title, job.facts.committer.as_ref()).await?;
+    let Some(branch) = git.current_branch(directory).await? else {
+        return Ok(git_failed("the worktree is on no branch"));
+    };
+    let Ok(branch) = branch.parse::<BranchName>() else {
+        return Ok(git_failed("the worktree's branch has a name that cannot be used"));
+    };
+    if branch == site.base {
+        return Ok(git_failed("the worktree is on its base branch; nothing is pushed there"));
+    }
+    let branch = push(ending, job, site, branch).await?;
+    let head = git.head(directory).await?;
+    match pull_request(ending, job, site, &branch, &title).await {
+        Ok(pull_request) => {
+            let named = result_file::repository_and_number(&pull_request.url).and_then(|(name, _)| name);
+            let name =
+                if site.full_name.is_empty() { named.unwrap_or_default() } else { site.full_name.clone() };
+            let result = result_file::success(
+                &name,
+                pull_request.number,
+                branch.as_str(),
+                site.base.as_str(),
+                &head,
+                None,
+            );
+            Ok(by_git(result))
+        }
+        Err(reason) => Ok(git_failed(&reason)),
+    }
+}
+
+/// Pushes the branch. When `origin` has other work on it, that work stays and ours gets a branch of
+/// its own: nothing is ever forced.
+async fn push(
+    ending: &Ending<'_>,
+    job: &Job,
+    site: &Site,
+    branch: BranchName,
+) -> Result<BranchName, DeliveryError> {
+    let (git, directory) = (&ending.runtime.git, site.directory.as_path());
+    let refused = match git.push(directory, &branch, time::PUSH).await {
+        Ok(()) => return Ok(branch),
+        Err(error) => error,
+    };
+    let diverged = refused
+        .printed()
+        .is_some_and(|said| ["non-fast-forward", "fetch first"].iter().any(|sign| said.contains(sign)));
+    let Ok(own) = format!("{branch}-{}", job.id.short()).parse::<BranchName>() else {
+        return Err(refused.into());
+    };
+    if !diverged || branch.as_str().ends_with(&job.id.short()) {
+        return Err(refused.into());
+    }
+    tracing::info!(loop_id = %job.id, %branch, %own, "the remote branch has other work; ours gets its own");
+    git.text(directory, &["switch", "--quiet", "-C", own.as_str()], time::LOCAL).await?;
+    git.push(directory, &own, time::PUSH).await?;
+    Ok(own)
+}
+
+async fn pull_request(
+    ending: &Ending<'_>,
+    job: &Job,
+    site: &Site,
+    branch: &BranchName,
+    title: &str,
+) -> Result<PullRequest, String> {
+    let (host, directory) = (&ending.runtime.code_host, site.directory.as_path());
+    let known = host.pr_view(directory, branch).await.unwrap_or_else(|error| {
+        tracing::info!(%error, "the code host could not say whether there is a pull request");
+        None
+    });
+    let body_file = site.work_dir.join("pr-body.md");
+    let pull_request = match known {
+        Some(known) => {
+            ensure_footer(ending, job, site, &known, &body_file).await;
+            known
+        }
+        None => {
+            write_body(job, site, body_file.clone(), None).await.map_err(|error| error.to_string())?;
+            let title = subject(ending, site).await.unwrap_or_else(|| title.to_owned());
+            let new =
+                NewPullRequest { title: &title, body_file: &body_file, base: &site.base, head: Some(branch) };
+            match host.pr_create(directory, &new).await {
+                Ok(made) => made,
+                // Somebody may have made it meanwhile, or the answer was lost on its way.
+                Err(error) => match host.pr_view(directory, branch).await {
+                    Ok(Some(there)) => there,
+                    _ => return Err(error.to_string()),
+                },
+            }
+        }
+    };
+    if let Err(error) = host.pr_add_label(directory, pull_request.number, LABEL).await {
+        tracing::debug!(%error, "the pull request has no label");
+    }
+    Ok(pull_request)
+}
+
+/// An existing pull request learns which loop changed it.
+async fn ensure_footer(ending: &Ending<'_>, job: &Job, site: &Site, known: &PullRequest, body_file: &Path) {
+    let (host, directory) = (&ending.runtime.code_host, site.directory.as_path());
+    let Ok(body) = host.pr_body(directory, known.number).await else { return };
+    if body.contains(&format!("Loop ID: {}", job.id)) {
+        return;
+    }
+    let edited = match write_body(job, site, body_file.to_owned(), Some(body)).await {
+        Ok(()) => host.pr_edit_body(directory, known.number, body_file).await.map_err(|e| e.to_string()),
+        Err(error) => Err(error.to_string()),
+    };
+    if let Err(error) = edited {
+        tracing::debug!(error, "the pull request's text was not completed");
+    }
+}
+
+/// The last commit's subject says more than a name made by a rule.
+async fn subject(ending: &Ending<'_>, site: &Site) -> Option<String> {
+    let args = ["log", "-1", "--format=%s"];
+    let text = ending.runtime.git.text(&site.directory, &args, time::LOCAL).await.ok()?;
+    Some(text).filter(|text| !text.is_empty())
+}
+
+/// Title of a commit that no person and no assistant worded.
+fn commit_title(job: &Job) -> String {
+    let prefix = job.facts.artifact_slug.as_ref().map(|slug| format!("{slug}: ")).unwrap_or_default();
+    format!("{prefix}Automated changes from loop {}", job.id.short())
+}
+
+/// What stands below the text of every pull request of a loop.
+pub(super) fn footer(job: &Job) -> String {
+    let mut footer = format!("---\nLoop ID: {}", job.id);
+    if let (Some(origin), Some(slug)) = (&job.facts.web_app_origin, &job.facts.artifact_slug) {
+        let _ = write!(footer, "\nArtifact: {}/implementation-plans/{slug}", origin.trim_end_matches('/'));
+    }
+    footer
+}
+
+async fn write_body(job: &Job, site: &Site, file: PathBuf, present: Option<String>) -> std::io::Result<()> {
+    let (directory, footer) = (site.directory.clone(), footer(job));
+    let header = format!("Changes made by loop {} ({}).", job.id, job.command);
+    let command = job.command;
+    tokio::task::spawn_blocking(move || {
+        let text = match present {
+            Some(body) => format!("{}\n\n{footer}\n", body.trim_end()),
+            None => {
+                let template =
+                    TEMPLATES.iter().find_map(|name| std::fs::read_to_string(directory.join(name)).ok());
+                let template = template.map(|text| format!("{}\n\n", text.trim_end())).unwrap_or_default();
+                format!("{header}\n\n{template}{footer}\nCommand: {command}\n")
+            }
+        };
+        write_private(&file, text.as_bytes())
+    })
+    .await
+    .map_err(std::io::Error::other)?
+}

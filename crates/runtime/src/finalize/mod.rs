@@ -1,0 +1,284 @@
+//! The end of a loop: deliver, judge, record and report, each once, however often it is begun.
+//!
+//! The final status and the event that reports it are stored in one transaction. Everything before
+//! that may be repeated after a crash without doing anything twice: results on disk are reused,
+//! pushed commits stay pushed, an open pull request is found again.
+
+mod artifacts;
+mod commit_stage;
+mod completion;
+mod delivery;
+mod failure;
+mod git_delivery;
+mod result_file;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use loopgate_api::assistant_stream::StreamSummary;
+use loopgate_api::command::LoopCommand;
+use loopgate_api::event::LoopEvent;
+use loopgate_api::ids::LoopId;
+use loopgate_api::time::now_iso;
+use serde_json::json;
+
+use crate::job::{FinalizationSource, Job};
+use crate::lifecycle::JobEvent;
+use crate::runtime::Runtime;
+use crate::store::{Outgoing, OutgoingKind, StoreError};
+use delivery::Delivered;
+use failure::Failure;
+
+/// How a loop's process ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Ended {
+    /// With a code, or by a signal.
+    Exit {
+        /// Its code.
+        code: Option<i32>,
+        /// The signal.
+        signal: Option<i32>,
+    },
+    /// Nobody saw it, and what it left says that its work is done.
+    Done,
+    /// Nobody saw it, and it had been said that it failed.
+    SaidFailed,
+    /// Nobody saw it, and it had been said that it stopped.
+    SaidStopped,
+    /// Nobody saw it, and it left no word.
+    Lost,
+}
+
+impl Ended {
+    /// The code to record; a signal counts as 1.
+    pub fn exit_code(&self) -> Option<i32> {
+        match self {
+            Self::Exit { code, .. } => Some(code.unwrap_or(1)),
+            _ => None,
+        }
+    }
+
+    /// The signal's name.
+    pub fn signal_name(&self) -> Option<String> {
+        match self {
+            Self::Exit { signal: Some(signal), .. } => Some(signal_name(*signal)),
+            _ => None,
+        }
+    }
+
+    fn is_success(self) -> bool {
+        matches!(self, Self::Exit { code: Some(0), .. } | Self::Done)
+    }
+}
+
+fn signal_name(signal: i32) -> String {
+    let known = [
+        (1, "SIGHUP"),
+        (2, "SIGINT"),
+        (3, "SIGQUIT"),
+        (4, "SIGILL"),
+        (6, "SIGABRT"),
+        (8, "SIGFPE"),
+        (9, "SIGKILL"),
+        (11, "SIGSEGV"),
+        (13, "SIGPIPE"),
+        (14, "SIGALRM"),
+        (15, "SIGTERM"),
+    ];
+    known
+        .iter()
+        .find(|(number, _)| *number == signal)
+        .map_or_else(|| format!("signal {signal}"), |(_, name)| (*name).to_owned())
+}
+
+/// Works on the end of a loop until it is stored.
+pub(crate) async fn finish(
+    runtime: &Arc<Runtime>,
+    id: LoopId,
+    ended: &Ended,
+    summary: &StreamSummary,
+    source: FinalizationSource,
+) -> Result<(), StoreError> {
+    let Some(job) = runtime.store.job(id).await? else { return Ok(()) };
+    if job.status.is_terminal() {
+        runtime.outbox.wake(id);
+        return Ok(());
+    }
+    let ending = Ending { runtime, id, ended: *ended, summary, source };
+    // On the heap: the future of a whole delivery is large.
+    Box::pin(ending.work(job)).await
+}
+
+/// Everything that is known of an end.
+pub(crate) struct Ending<'a> {
+    pub runtime: &'a Arc<Runtime>,
+    pub id: LoopId,
+    pub ended: Ended,
+    pub summary: &'a StreamSummary,
+    pub source: FinalizationSource,
+}
+
+/// What became of a try to store an end.
+enum Stored {
+    Yes(Box<Job>),
+    /// A person had asked for the end in the meantime.
+    Cancelled,
+}
+
+impl Ending<'_> {
+    async fn work(&self, job: Job) -> Result<(), StoreError> {
+        if job.is_cancelled() {
+            return self.cancel(&job).await;
+        }
+        if self.ended.is_success() {
+            self.succeed(job).await
+        } else {
+            let failure = failure::judge(&job, self).await;
+            self.fail(&job, failure).await
+        }
+    }
+
+    async fn succeed(&self, mut job: Job) -> Result<(), StoreError> {
+        let mut delivered = None;
+        if job.command == LoopCommand::Execute {
+            let outcome = delivery::deliver(self, &job).await?;
+            job = self.runtime.store.job(self.id).await?.ok_or(StoreError::NoJob)?;
+            if job.is_cancelled() {
+                return self.cancel(&job).await;
+            }
+            if let Some(text) = &outcome.auth_challenge {
+                return self.fail(&job, Failure::auth(text)).await;
+            }
+            if outcome.nothing_was_done {
+                return self.fail(&job, Failure::no_work()).await;
+            }
+            delivered = Some(outcome);
+        }
+        let warnings = self.warnings(&job, delivered.as_ref()).await;
+        let files = artifacts::collect(&job, self).await;
+        let completed = completion::event(&job, self, delivered.as_ref(), &warnings).await;
+        match self.store(&job, JobEvent::Completed, Some(files), completed, &warnings, None).await? {
+            Stored::Yes(job) => {
+                let facts = json!({"lifecycle": {"command": job.command}});
+                self.runtime.telemetry(&job, "info", self.category(), "loop completed", facts);
+                Ok(())
+            }
+            Stored::Cancelled => self.cancel(&job).await,
+        }
+    }
+
+    async fn fail(&self, job: &Job, failure: Failure) -> Result<(), StoreError> {
+        let event = failure::event(job, self, &failure).await;
+        let diagnostics = json!({"lifecycle": {"command": job.command}, "diagnosticsVersion": 2,
+            "exitCode": job.facts.exit_code, "spawnMeta": job.facts.spawn_meta, "error": event.members});
+        let has_plan = job.command == LoopCommand::Execute;
+        let files = if has_plan { Some(artifacts::collect(job, self).await) } else { None };
+        let activity = failure.live_activity.clone();
+        match self.store(job, failure.job_event, files, event, &[], activity).await? {
+            Stored::Yes(job) => {
+                let category = if failure.is_auth() { "job.auth_challenge" } else { "job.failed" };
+                self.runtime.telemetry(&job, "error", category, &failure.message, diagnostics);
+                Ok(())
+            }
+            Stored::Cancelled => self.cancel(job).await,
+        }
+    }
+
+    /// A cancelled loop uploads nothing and completes nothing; it only says so.
+    async fn cancel(&self, job: &Job) -> Result<(), StoreError> {
+        let event = failure::event(job, self, &Failure::cancelled()).await;
+        let told = event.clone();
+        let source = self.source;
+        let job = self
+            .runtime
+            .change(self.id, |now| {
+                now.apply(JobEvent::Cancelled)?;
+                now.job.facts.finalization_source = Some(source);
+                now.job.facts.live_activity = None;
+                now.send(Outgoing::last(&event));
+                Ok(())
+            })
+            .await?;
+        self.runtime.announce(self.id, told);
+        let facts = json!({"lifecycle": {"command": job.command}});
+        self.runtime.telemetry(&job, "info", "job.cancelled", "loop cancelled", facts);
+        Ok(())
+    }
+
+    /// Stores status, files and event as one, unless a person has asked for the end meanwhile.
+    async fn store(
+        &self,
+        job: &Job,
+        event: JobEvent,
+        files: Option<serde_json::Value>,
+        last: LoopEvent,
+        warnings: &[String],
+        activity: Option<String>,
+    ) -> Result<Stored, StoreError> {
+        let mut cancelled = false;
+        let session = self.summary.session_id.clone();
+        let source = self.source;
+        let stored = self
+            .runtime
+            .change(job.id, |now| {
+                if now.job.is_cancelled() {
+                    cancelled = true;
+                    return Ok(());
+                }
+                now.apply(event)?;
+                warnings.iter().for_each(|code| now.job.warn(code));
+                let facts = &mut now.job.facts;
+                facts.final_status_persisted_at = Some(now_iso());
+                facts.finalization_source = Some(source);
+                facts.live_activity = activity;
+                facts.exit_code.get_or_insert(i32::from(event != JobEvent::Completed));
+                let uploaded = facts.artifacts_uploaded_at.is_some();
+                if let Some(files) = files.filter(|_| !uploaded) {
+                    now.send(Outgoing::new(OutgoingKind::Artifacts, &files));
+                }
+                now.send(Outgoing::last(&last));
+                Ok(())
+            })
+            .await?;
+        if cancelled {
+            return Ok(Stored::Cancelled);
+        }
+        tracing::info!(loop_id = %self.id, ?session, status = ?stored.status, "the loop is over");
+        self.runtime.announce(self.id, last);
+        Ok(Stored::Yes(Box::new(stored)))
+    }
+
+    async fn warnings(&self, job: &Job, delivered: Option<&Delivered>) -> Vec<String> {
+        let mut warnings = job.warnings();
+        let mut add = |code: &str| {
+            if !warnings.iter().any(|known| known == code) {
+                warnings.push(code.to_owned());
+            }
+        };
+        if delivered.is_some_and(|outcome| outcome.status == crate::job::DeliveryStatus::Error) {
+            add("GIT_PUSH_FAILED");
+        }
+        let (work_dir, required) = (work_dir(job), job.command.spec().required_outputs);
+        let missing =
+            tokio::task::spawn_blocking(move || required.iter().any(|name| !work_dir.join(name).is_file()));
+        if missing.await.unwrap_or(false) {
+            add("REQUIRED_OUTPUT_MISSING");
+        }
+        warnings
+    }
+
+    fn category(&self) -> &'static str {
+        match self.source {
+            FinalizationSource::LiveExit => "job.completed",
+            _ => "job.recovery.finalize_replayed",
+        }
+    }
+}
+
+pub(crate) fn work_dir(job: &Job) -> PathBuf {
+    PathBuf::from(job.facts.work_dir.as_deref().unwrap_or_default())
+}
+
+pub(crate) fn worktree(job: &Job) -> Option<&Path> {
+    job.facts.worktree_dir.as_deref().map(Path::new)
+}

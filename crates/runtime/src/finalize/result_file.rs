@@ -1,0 +1,185 @@
+//! `execution-result.json`: reading what an assistant wrote, canonical form, writing ours.
+
+use std::path::Path;
+
+use loopgate_api::execution_result::{ExecutionResult, ResultEntry, SuccessEntry, pull_request_url};
+use loopgate_api::names::EXECUTION_RESULT;
+use loopgate_api::redact;
+use loopgate_home::files::write_private;
+use serde_json::{Value, json};
+
+/// Fewest digits of a commit's hash.
+const MIN_SHA: usize = 7;
+
+/// The result in a work directory that need not be made again: a pushed commit with its pull
+/// request, or nothing to do. Blocks on the disk.
+pub(super) fn authoritative(work_dir: &Path, full_name: Option<&str>) -> Option<ExecutionResult> {
+    let mut document = read(&work_dir.join(EXECUTION_RESULT))?;
+    canonicalize(&mut document);
+    let result = ExecutionResult::parse(&document, full_name).ok()?;
+    let settled = match result.results.first()? {
+        ResultEntry::Success(entry) => entry.commit_sha.is_some() || !entry.has_changes,
+        ResultEntry::Skipped { .. } => true,
+        ResultEntry::Failed { .. } => false,
+    };
+    settled.then_some(result)
+}
+
+/// Stores a result in the work directory, clean of credentials. Blocks on the disk.
+pub(super) fn write(work_dir: &Path, result: &ExecutionResult) -> std::io::Result<()> {
+    let document = redact::json(serde_json::to_value(result)?);
+    write_private(&work_dir.join(EXECUTION_RESULT), &serde_json::to_vec_pretty(&document)?)
+}
+
+/// What an assistant says it delivered.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Claim {
+    pub full_name: Option<String>,
+    pub pr_number: u64,
+    pub branch: String,
+    pub commit: String,
+}
+
+/// The claim in a scratch file, in either spelling of its members. Blocks on the disk.
+pub(super) fn claim(path: &Path) -> Option<Claim> {
+    let document = read(path)?;
+    let text = |names: [&str; 2]| names.iter().find_map(|name| document.get(name)?.as_str()).map(str::trim);
+    let (name, number) = repository_and_number(text(["prUrl", "pr_url"])?)?;
+    let said = ["prNumber", "pr_number"].iter().find_map(|name| {
+        let value = document.get(name)?;
+        value.as_u64().or_else(|| value.as_str()?.parse().ok())
+    });
+    let commit = text(["commitSha", "commit_sha"])?;
+    let branch = text(["branchName", "branch_name"]).filter(|branch| !branch.is_empty())?;
+    let is_hash = commit.len() >= MIN_SHA && commit.chars().all(|c| c.is_ascii_hexdigit());
+    (is_hash && said.is_none_or(|said| said == number)).then(|| Claim {
+        full_name: name,
+        pr_number: number,
+        branch: branch.to_owned(),
+        commit: commit.to_owned(),
+    })
+}
+
+/// A delivered repository as the one entry of a result.
+pub(super) fn success(
+    full_name: &str,
+    pr_number: u64,
+    branch: &str,
+    base: &str,
+    commit: &str,
+    title: Option<String>,
+) -> ExecutionResult {
+    ExecutionResult::v2(vec![ResultEntry::Success(SuccessEntry {
+        full_name: full_name.to_owned(),
+        pr_url: pull_request_url(full_name, pr_number),
+        pr_number,
+        branch_name: branch.to_owned(),
+        base_branch: base.to_owned(),
+        has_changes: true,
+        pr_title: title,
+        commit_sha: Some(commit.to_owned()),
+        github_id: None,
+    })])
+}
+
+/// A repository in which nothing was to be done.
+pub(super) fn skipped(full_name: &str, reason: &str) -> ExecutionResult {
+    let entry = ResultEntry::Skipped { full_name: full_name.to_owned(), reason: reason.to_owned() };
+    ExecutionResult::v2(vec![entry])
+}
+
+/// Repository and number that a pull request's page names, whatever its host and whatever follows.
+pub(super) fn repository_and_number(url: &str) -> Option<(Option<String>, u64)> {
+    let rest = url.strip_prefix("https://").or_else(|| url.strip_prefix("http://"))?;
+    let segments: Vec<&str> = rest.split(['/', '?', '#']).collect();
+    let at = segments.iter().position(|segment| *segment == "pull")?;
+    let number = segments.get(at + 1)?.parse().ok()?;
+    let name = match segments.get(at.checked_sub(2)?..at)? {
+        [org, name] if at >= 3 => Some(format!("{org}/{name}")),
+        _ => None,
+    };
+    Some((name, number))
+}
+
+fn read(path: &Path) -> Option<Value> {
+    serde_json::from_str(&std::fs::read_to_string(path).ok()?).ok()
+}
+
+/// Brings the pages of pull requests into the one form that the control plane accepts.
+fn canonicalize(document: &mut Value) {
+    let Some(entries) = document.get_mut("results").and_then(Value::as_array_mut) else { return };
+    for entry in entries {
+        let Some((name, number)) = entry.get("prUrl").and_then(Value::as_str).and_then(repository_and_number)
+        else {
+            continue;
+        };
+        let given = entry.get("fullName").and_then(Value::as_str).filter(|name| !name.is_empty());
+        let Some(full_name) = given.map(str::to_owned).or_else(|| name.clone()) else { continue };
+        // A page of another repository is not made ours.
+        if name.is_none_or(|name| name.eq_ignore_ascii_case(&full_name)) {
+            entry["prUrl"] = json!(pull_request_url(&full_name, number));
+            entry["fullName"] = json!(full_name);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn authoritative_of(document: Value) -> Option<ExecutionResult> {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::write(dir.path().join(EXECUTION_RESULT), document.to_string()).unwrap();
+        authoritative(dir.path(), Some("acme/api"))
+    }
+
+    fn entry(url: &str) -> Value {
+        json!({"schemaVersion": 2, "results": [{"status": "success", "fullName": "acme/api", "prUrl": url,
+            "prNumber": 41, "branchName": "b", "baseBranch": "main", "hasChanges": true, "commitSha": "abcdef1"}]})
+    }
+
+    #[test]
+    fn pages_are_brought_into_one_form_and_strangers_stay_out() {
+        for url in ["https://github.com/acme/api/pull/41/files", "https://git.example.org/acme/api/pull/41#x"]
+        {
+            let result = authoritative_of(entry(url)).unwrap();
+            let ResultEntry::Success(success) = &result.results[0] else { panic!("{result:?}") };
+            assert_eq!(success.pr_url, "https://github.com/acme/api/pull/41");
+        }
+        assert_eq!(authoritative_of(entry("https://github.com/evil/api/pull/41")), None);
+    }
+
+    #[test]
+    fn the_older_form_counts_when_it_is_complete() {
+        let v1 = |sha: Value| {
+            json!({"has_changes": true, "pr_url": "https://github.com/acme/api/pull/4", "pr_number": "4",
+                "branch_name": "b", "base_ref": "origin/main", "commit_sha": sha})
+        };
+        assert!(authoritative_of(v1(json!("abcdef1"))).is_some());
+        assert!(authoritative_of(v1(Value::Null)).is_none(), "no commit: nobody knows that it was pushed");
+        assert!(authoritative_of(json!({"has_changes": false})).is_some());
+    }
+
+    #[test]
+    fn a_claim_needs_a_page_a_hash_and_a_branch() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("scratch.json");
+        let read = |document: Value| {
+            std::fs::write(&path, document.to_string()).unwrap();
+            claim(&path)
+        };
+        let good = json!({"prUrl": "https://github.com/acme/api/pull/7", "prNumber": 7, "branchName": "b",
+            "commitSha": "0123abc"});
+        assert_eq!(read(good.clone()).unwrap().pr_number, 7);
+        for (name, value) in [
+            ("prUrl", json!("nope")),
+            ("commitSha", json!("zz")),
+            ("prNumber", json!(8)),
+            ("branchName", json!("")),
+        ] {
+            let mut bad = good.clone();
+            bad[name] = value;
+            assert_eq!(read(bad), None, "{name}");
+        }
+    }
+}

@@ -1,0 +1,372 @@
+//! The desktop's record of a loop: what was asked, where it runs, how far its ending has come.
+//!
+//! The record is what survives. Everything that a later process needs to find the loop's process
+//! again, to finish its work and to report it once stands here; the runner token never does.
+
+use loopgate_api::command::LoopCommand;
+use loopgate_api::ids::LoopId;
+use loopgate_api::job::JobStatus;
+use loopgate_api::launch::Committer;
+use loopgate_api::plan::TaskProgress;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+/// A failure that the loop driver signed for people to see.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UserVisibleFailure {
+    /// Loop error code.
+    pub code: String,
+    /// For a person.
+    pub message: String,
+    /// `{"subcode": …}`.
+    pub result: Map<String, Value>,
+}
+
+/// Which of a loop's processes the record speaks of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Stage {
+    /// The loop itself.
+    #[default]
+    Main,
+    /// The assistant that commits its work.
+    Commit,
+}
+
+/// A process of the loop, under its shim.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct StageProcess {
+    /// Which process.
+    pub stage: Stage,
+    /// Socket on which its shim answers.
+    pub socket: String,
+    /// File in which the shim writes how it ended.
+    pub exit_file: String,
+}
+
+/// How far the delivery of an EXECUTE has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum DeliveryStatus {
+    /// Begun.
+    Pending,
+    /// Pushed, with a pull request.
+    Success,
+    /// Nothing was to be delivered.
+    NoChanges,
+    /// Not delivered.
+    Error,
+    /// Could not be looked at.
+    Skipped,
+}
+
+impl DeliveryStatus {
+    /// Whether it need not be repeated.
+    #[must_use]
+    pub const fn is_done(self) -> bool {
+        matches!(self, Self::Success | Self::NoChanges | Self::Skipped)
+    }
+
+    /// The name as it travels.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Pending => "pending",
+            Self::Success => "success",
+            Self::NoChanges => "no-changes",
+            Self::Error => "error",
+            Self::Skipped => "skipped",
+        }
+    }
+}
+
+/// By which way an EXECUTE was delivered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum DeliveryPath {
+    /// Nothing was done.
+    #[default]
+    None,
+    /// A valid result was there.
+    ArtifactExisting,
+    /// The assistant committed.
+    Llm,
+    /// Git and the code host's command line.
+    GitFallback,
+}
+
+impl DeliveryPath {
+    /// The name as it travels.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::ArtifactExisting => "artifact-existing",
+            Self::Llm => "llm",
+            Self::GitFallback => "git-fallback",
+        }
+    }
+}
+
+/// Who finished a job.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum FinalizationSource {
+    /// The process that had started it.
+    LiveExit,
+    /// A later process.
+    BootRecovery,
+    /// The control plane had given it up.
+    HeartbeatTerminal,
+}
+
+/// What of a file was read: which file, and up to where.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct FileIdentity {
+    /// Device.
+    pub device: u64,
+    /// Inode.
+    pub inode: u64,
+}
+
+/// What was really started, cleaned of secrets.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SpawnMeta {
+    /// Program.
+    pub command: String,
+    /// Its arguments, each cleaned.
+    pub args: Vec<String>,
+    /// Its directory.
+    pub cwd: String,
+    /// Executable of the harness.
+    pub binary_path: String,
+    /// Whether the harness's configuration directory is there.
+    pub auth_files_exist: bool,
+    /// Allow-listed variables.
+    pub env_snapshot: std::collections::BTreeMap<String, String>,
+}
+
+/// The record of one loop.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Job {
+    /// The loop's id.
+    pub id: LoopId,
+    /// `ORCHESTRATOR_LOOP`.
+    pub kind: String,
+    /// The loop's id.
+    pub loop_id: LoopId,
+    /// What it does.
+    pub command: LoopCommand,
+    /// Where it stands.
+    pub status: JobStatus,
+    /// When it was accepted, ISO 8601.
+    pub started_at: String,
+    /// Last change, ISO 8601.
+    pub updated_at: String,
+    /// Everything that is not always there.
+    #[serde(flatten)]
+    pub facts: Facts,
+}
+
+/// The members of a record that may be absent.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+#[expect(missing_docs, reason = "each member is named in the job's documentation and by its use")]
+pub struct Facts {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub command_id: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub operation_id: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ticket_id: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub artifact_id: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub artifact_slug: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub issue_id: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub base_branch: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub primary_repo_full_name: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub web_app_origin: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub expected_mcp_url: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub api_base_url: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub committer: Option<Committer>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub repo_path: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub local_repo_path: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub worktree_dir: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub work_dir: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub s3_state_key: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub log_path: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub jsonl_path: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub state_path: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pid: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pid_started_at: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub phase: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub live_activity: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub user_visible_loop_failure: Option<UserVisibleFailure>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub current_task_id: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub task_progress: Option<TaskProgress>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub completed_at: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub warning: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub exit_code: Option<i32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub exit_signal: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub last_observed_jsonl_offset: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub artifacts_uploaded_at: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub completed_event_posted_at: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub support_bundle_uploaded_at: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub final_status_persisted_at: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cloud_finalized_at: Option<String>,
+    #[serde(skip_serializing_if = "is_zero")]
+    pub recovery_attempts: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub last_recovery_error: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub finalization_source: Option<FinalizationSource>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub execute_finalization_status: Option<DeliveryStatus>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub execute_finalization_path: Option<DeliveryPath>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub execute_finalization_started_at: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub execute_finalization_completed_at: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub execute_finalization_reason: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub execute_finalization_pre_execution_result_present: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub execute_finalization_pre_pr_body_present: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub execute_finalization_post_execution_result_present: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub execute_finalization_post_pr_body_present: Option<bool>,
+    /// The process that is under way, or was the last.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub process: Option<StageProcess>,
+    /// The stream that `last_observed_jsonl_offset` counts in.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stream_file: Option<FileIdentity>,
+    /// Where this run's part of that stream begins.
+    #[serde(skip_serializing_if = "is_zero_u64")]
+    pub stream_start: u64,
+    /// When the process was started, milliseconds since the epoch.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub spawned_at: Option<u64>,
+    /// HEAD of the worktree before the loop.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub start_sha: Option<String>,
+    /// Executable of the assistant, for the commit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub assistant_path: Option<String>,
+    /// For diagnostics.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub spawn_meta: Option<SpawnMeta>,
+    /// Name of the repository that a failure marker must be signed for, sealed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sealed_failure_secret: Option<String>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde asks for")]
+const fn is_zero(count: &u32) -> bool {
+    *count == 0
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde asks for")]
+const fn is_zero_u64(count: &u64) -> bool {
+    *count == 0
+}
+
+impl Job {
+    /// A record for a request that was just accepted.
+    #[must_use]
+    pub fn starting(id: LoopId, command: LoopCommand) -> Self {
+        let now = loopgate_api::time::now_iso();
+        Self {
+            id,
+            kind: "ORCHESTRATOR_LOOP".to_owned(),
+            loop_id: id,
+            command,
+            status: JobStatus::Starting,
+            started_at: now.clone(),
+            updated_at: now,
+            facts: Facts::default(),
+        }
+    }
+
+    /// Adds a warning once.
+    pub fn warn(&mut self, code: &str) {
+        let mut codes = self.warnings();
+        if !codes.iter().any(|known| known == code) {
+            codes.push(code.to_owned());
+            self.facts.warning = Some(codes.join("; "));
+        }
+    }
+
+    /// The warnings, in the order in which they were added.
+    #[must_use]
+    pub fn warnings(&self) -> Vec<String> {
+        let text = self.facts.warning.as_deref().unwrap_or_default();
+        text.split("; ").filter(|code| !code.is_empty()).map(str::to_owned).collect()
+    }
+
+    /// Whether the control plane still has to learn how the loop ended.
+    #[must_use]
+    pub fn is_unreported(&self) -> bool {
+        self.status.is_terminal() && self.facts.cloud_finalized_at.is_none()
+    }
+
+    /// Whether a person asked the loop to stop.
+    #[must_use]
+    pub fn is_cancelled(&self) -> bool {
+        matches!(self.status, JobStatus::CancelPending | JobStatus::Cancelled)
+    }
+
+    /// Keeps what was set once: a later writer with an older copy cannot take it back.
+    pub(crate) fn keep_markers_of(&mut self, before: &Self) {
+        let once = |now: &mut Option<String>, then: &Option<String>| {
+            if then.is_some() {
+                now.clone_from(then);
+            }
+        };
+        let (now, then) = (&mut self.facts, &before.facts);
+        once(&mut now.artifacts_uploaded_at, &then.artifacts_uploaded_at);
+        once(&mut now.completed_event_posted_at, &then.completed_event_posted_at);
+        once(&mut now.support_bundle_uploaded_at, &then.support_bundle_uploaded_at);
+        once(&mut now.final_status_persisted_at, &then.final_status_persisted_at);
+        once(&mut now.cloud_finalized_at, &then.cloud_finalized_at);
+    }
+}

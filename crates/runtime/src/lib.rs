@@ -1,0 +1,50 @@
+//! Executes loop commands and loses nothing when anything dies.
+//!
+//! Owns a loop from the request to the last event: the job record, the worktree, the inputs on
+//! disk, the process under its shim, what it prints, how its work is delivered, and what the
+//! control plane hears of it. Knows nothing of HTTP serving; the gateway turns its answers into
+//! responses.
+
+mod attachments;
+mod cloud;
+mod diagnostics;
+pub mod error;
+mod failure_marker;
+mod finalize;
+mod heartbeat;
+pub mod job;
+mod kill;
+pub mod lifecycle;
+mod outbound;
+mod outbox;
+mod pace;
+mod places;
+mod recovery;
+mod refusal;
+mod repository;
+pub mod request;
+mod reservations;
+mod runtime;
+mod snapshot;
+mod spawn;
+mod staging;
+mod start;
+pub mod store;
+mod stream_file;
+mod stream_reader;
+mod supervise;
+mod tailer;
+mod tokens;
+mod worktree;
+
+pub use cloud::CallError;
+pub use error::LoopError;
+pub use kill::KillOutcome;
+pub use pace::Pace;
+pub use places::Places;
+pub use request::LoopHeaders;
+pub use runtime::{OpenError, Runtime, RuntimeConfig, RuntimeEvent, Telemetry};
+pub use snapshot::Snapshot;
+pub use start::Started;
+pub use stream_file::resolve as stream_of_work_dir;
+pub use tailer::TailCounters;

@@ -1,0 +1,200 @@
+//! Which addresses a loop may make this desktop call: object stores by their virtual hosts, and the
+//! configured control plane. Nothing else, however its address is written.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+
+use reqwest::dns::{Addrs, Name, Resolve, Resolving};
+use url::{Host, Url};
+
+/// Why a URL may not be called.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Denied {
+    InvalidUrl,
+    Credentialed,
+    Protocol,
+    Metadata,
+    LinkLocal,
+    Private,
+    IpLiteral,
+    PathStyle,
+    Host,
+}
+
+impl Denied {
+    /// The reason as it is written down.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::InvalidUrl => "invalid_url",
+            Self::Credentialed => "credentialed_url",
+            Self::Protocol => "unsupported_protocol",
+            Self::Metadata => "metadata_address_not_allowed",
+            Self::LinkLocal => "link_local_address_not_allowed",
+            Self::Private => "private_address_not_allowed",
+            Self::IpLiteral => "ip_literal_not_allowed",
+            Self::PathStyle => "path_style_s3_not_allowed",
+            Self::Host => "attachment_host_not_allowed",
+        }
+    }
+}
+
+/// Where an allowed URL leads.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Target {
+    /// A public object store.
+    ObjectStore(Url),
+    /// The configured control plane, which may be on loopback.
+    ControlPlane(Url),
+}
+
+/// Decides about a URL of a loop's file.
+pub(crate) fn check(text: &str, api_origin: Option<&str>) -> Result<Target, Denied> {
+    let url = Url::parse(text).map_err(|_| Denied::InvalidUrl)?;
+    let host = url.host().ok_or(Denied::InvalidUrl)?.to_owned();
+    if !url.username().is_empty() || url.password().is_some() {
+        return Err(Denied::Credentialed);
+    }
+    let own = api_origin.and_then(|origin| Url::parse(origin).ok());
+    if own.is_some_and(|own| own.origin() == url.origin()) {
+        return Ok(Target::ControlPlane(url));
+    }
+    if url.scheme() != "https" {
+        return Err(Denied::Protocol);
+    }
+    match host {
+        Host::Ipv4(address) => Err(literal(IpAddr::V4(address))),
+        Host::Ipv6(address) => Err(literal(IpAddr::V6(address))),
+        Host::Domain(name) => object_store(&name).map(|()| Target::ObjectStore(url)),
+    }
+}
+
+fn literal(address: IpAddr) -> Denied {
+    match unmapped(address) {
+        IpAddr::V4(v4) if v4 == Ipv4Addr::new(169, 254, 169, 254) => Denied::Metadata,
+        IpAddr::V4(v4) if v4.is_link_local() => Denied::LinkLocal,
+        IpAddr::V6(v6) if v6.is_unicast_link_local() => Denied::LinkLocal,
+        IpAddr::V4(v4) if v4.is_private() => Denied::Private,
+        IpAddr::V6(v6) if v6.is_unique_local() => Denied::Private,
+        _ => Denied::IpLiteral,
+    }
+}
+
+fn unmapped(address: IpAddr) -> IpAddr {
+    match address {
+        IpAddr::V6(v6) => v6.to_ipv4_mapped().map_or(address, IpAddr::V4),
+        IpAddr::V4(_) => address,
+    }
+}
+
+/// `<bucket>.s3.<region>.amazonaws.com`.
+fn object_store(host: &str) -> Result<(), Denied> {
+    let host = host.trim_end_matches('.').to_ascii_lowercase();
+    let Some(rest) = host.strip_suffix(".amazonaws.com") else { return Err(Denied::Host) };
+    let labels: Vec<&str> = rest.split('.').collect();
+    match labels.as_slice() {
+        ["s3"] | ["s3", _] => Err(Denied::PathStyle),
+        [only] if only.starts_with("s3-") => Err(Denied::PathStyle),
+        [bucket @ .., "s3", region] if !bucket.is_empty() && is_region(region) => Ok(()),
+        _ => Err(Denied::Host),
+    }
+}
+
+fn is_region(label: &str) -> bool {
+    label.contains('-') && label.chars().all(|c| c.is_ascii_alphanumeric() || c == '-')
+}
+
+/// Resolves names to public addresses only, so that a name cannot lead home after it was checked.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct PublicOnly;
+
+impl Resolve for PublicOnly {
+    fn resolve(&self, name: Name) -> Resolving {
+        Box::pin(async move {
+            let found = tokio::net::lookup_host((name.as_str(), 0)).await?;
+            let public: Vec<SocketAddr> = found.filter(|address| is_public(address.ip())).collect();
+            if public.is_empty() {
+                return Err("the host has no public address".into());
+            }
+            Ok(Box::new(public.into_iter()) as Addrs)
+        })
+    }
+}
+
+fn is_public(address: IpAddr) -> bool {
+    match unmapped(address) {
+        IpAddr::V4(v4) => {
+            let shared = v4.octets()[0] == 100 && (v4.octets()[1] & 0b1100_0000) == 64;
+            !(v4.is_private()
+                || v4.is_loopback()
+                || v4.is_link_local()
+                || v4.is_unspecified()
+                || v4.is_broadcast()
+                || v4.is_multicast()
+                || v4.is_documentation()
+                || shared)
+        }
+        IpAddr::V6(v6) => {
+            !(v6 == Ipv6Addr::LOCALHOST
+                || v6.is_unspecified()
+                || v6.is_multicast()
+                || v6.is_unique_local()
+                || v6.is_unicast_link_local())
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn each_way_home_has_its_reason() {
+        let cases = [
+            ("nonsense", "invalid_url"),
+            ("https://u:p@b.s3.eu-west-1.amazonaws.com/x", "credentialed_url"),
+            ("http://b.s3.eu-west-1.amazonaws.com/x", "unsupported_protocol"),
+            ("https://169.254.169.254/", "metadata_address_not_allowed"),
+            ("https://2852039166/", "metadata_address_not_allowed"),
+            ("https://[::ffff:169.254.169.254]/", "metadata_address_not_allowed"),
+            ("https://169.254.1.1/", "link_local_address_not_allowed"),
+            ("https://[fe80::1]/", "link_local_address_not_allowed"),
+            ("https://10.0.0.1/", "private_address_not_allowed"),
+            ("https://0x7f.1/", "ip_literal_not_allowed"),
+            ("https://8.8.8.8/", "ip_literal_not_allowed"),
+            ("https://s3.eu-west-1.amazonaws.com/b/x", "path_style_s3_not_allowed"),
+            ("https://s3-eu-west-1.amazonaws.com/b/x", "path_style_s3_not_allowed"),
+            ("https://example.org/", "attachment_host_not_allowed"),
+            ("https://b.s3.eu-west-1.amazonaws.com.evil.org/", "attachment_host_not_allowed"),
+            ("https://s3.amazonaws.com.evil.org/", "attachment_host_not_allowed"),
+        ];
+        for (url, reason) in cases {
+            assert_eq!(check(url, None).unwrap_err().as_str(), reason, "{url}");
+        }
+        assert!(matches!(
+            check("https://b.s3.eu-west-1.amazonaws.com/x?sig=1", None),
+            Ok(Target::ObjectStore(_))
+        ));
+    }
+
+    #[test]
+    fn the_own_control_plane_is_allowed_where_it_is_and_nowhere_else() {
+        let origin = Some("http://127.0.0.1:19440");
+        assert!(matches!(check("http://127.0.0.1:19440/storage/x", origin), Ok(Target::ControlPlane(_))));
+        assert!(check("http://127.0.0.1:19441/storage/x", origin).is_err());
+        assert!(check("https://127.0.0.1:19440/storage/x", origin).is_err());
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_breaks_the_decision(text in ".{0,60}") {
+            let _ = check(&text, Some("http://127.0.0.1:1"));
+        }
+
+        #[test]
+        fn a_literal_address_is_never_allowed(bits in any::<u32>()) {
+            let url = format!("https://{}/", Ipv4Addr::from(bits));
+            prop_assert!(check(&url, None).is_err());
+        }
+    }
+}

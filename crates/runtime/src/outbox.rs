@@ -1,0 +1,217 @@
+//! Sends what is queued for the control plane: in order a loop, until it is acknowledged.
+//!
+//! One task a loop while there is something to send. A row keeps its nonce over all tries, so an
+//! event that arrived twice counts once. Shutdown never waits for a try: what was not acknowledged
+//! is sent again by the next process.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use loopgate_api::ids::LoopId;
+use tokio::sync::Notify;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use crate::cloud::{CallError, Cloud, EVENT_TIME};
+use crate::pace::Pace;
+use crate::store::{OutgoingKind, Queued, Store, StoreError};
+use crate::tokens::Tokens;
+
+/// Tries of something that the control plane refuses for what it is.
+const TRIES_WHEN_REFUSED: u32 = 3;
+
+/// The senders of all loops.
+#[derive(Clone)]
+pub(crate) struct Outbox(Arc<Inner>);
+
+struct Inner {
+    store: Store,
+    cloud: Cloud,
+    tokens: Tokens,
+    pace: Pace,
+    /// Senders that run; each is woken when something was queued.
+    senders: Mutex<HashMap<LoopId, Arc<Notify>>>,
+    /// Ended loops that this process found; the first answered failure of each counts as an attempt.
+    found_at_boot: Mutex<HashSet<LoopId>>,
+    tasks: TaskTracker,
+    stop: CancellationToken,
+}
+
+/// Files must not hold up the loop's last event for ever; one that was answered so often is left out.
+const UPLOAD_TRIES: u32 = 12;
+
+/// Whether trying again makes no sense.
+fn is_hopeless(row: &Queued, error: &CallError, tries: u32) -> bool {
+    let refused = !error.is_retryable() && tries >= TRIES_WHEN_REFUSED;
+    let held_up = row.outgoing.kind == OutgoingKind::Artifacts
+        && error.status().is_some_and(|status| status != 401)
+        && tries >= UPLOAD_TRIES;
+    refused || held_up
+}
+
+/// What a try came to.
+enum Tried {
+    Done,
+    Wait(std::time::Duration),
+    /// Nothing can be sent before something else changes.
+    Rest,
+}
+
+impl Outbox {
+    pub fn new(
+        store: Store,
+        cloud: Cloud,
+        tokens: Tokens,
+        pace: Pace,
+        tasks: TaskTracker,
+        stop: CancellationToken,
+    ) -> Self {
+        Self(Arc::new(Inner {
+            store,
+            cloud,
+            tokens,
+            pace,
+            senders: Mutex::default(),
+            found_at_boot: Mutex::default(),
+            tasks,
+            stop,
+        }))
+    }
+
+    /// Something may be queued for this loop.
+    pub fn wake(&self, id: LoopId) {
+        if self.0.stop.is_cancelled() {
+            return;
+        }
+        let mut senders = self.0.senders.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(sender) = senders.get(&id) {
+            sender.notify_one();
+            return;
+        }
+        let notify = Arc::new(Notify::new());
+        senders.insert(id, notify.clone());
+        drop(senders);
+        let this = self.clone();
+        self.0.tasks.spawn(async move { this.send_all(id, &notify).await });
+    }
+
+    /// An ended loop of an earlier process: its first answered failure counts as an attempt.
+    pub fn expect_attempt(&self, id: LoopId) {
+        self.0.found_at_boot.lock().unwrap_or_else(PoisonError::into_inner).insert(id);
+    }
+
+    async fn send_all(&self, id: LoopId, notify: &Arc<Notify>) {
+        loop {
+            let wait = match self.send_first(id).await {
+                Ok(Some(Tried::Done)) => continue,
+                Ok(Some(Tried::Wait(wait))) => Some(wait),
+                Ok(Some(Tried::Rest)) => None,
+                Ok(None) if self.retire(id, notify).await => return,
+                Ok(None) => continue,
+                Err(error) => {
+                    tracing::error!(loop_id = %id, %error, "the outbox could not be read");
+                    Some(self.0.pace.retry_max)
+                }
+            };
+            let rest = async {
+                match wait {
+                    Some(wait) => tokio::time::sleep(wait).await,
+                    None => notify.notified().await,
+                }
+            };
+            tokio::select! {
+                () = self.0.stop.cancelled() => return,
+                () = rest => {}
+            }
+        }
+    }
+
+    /// Ends the sender unless something was queued in the meantime.
+    async fn retire(&self, id: LoopId, notify: &Arc<Notify>) -> bool {
+        self.0.senders.lock().unwrap_or_else(PoisonError::into_inner).remove(&id);
+        // Whoever queued before the removal has notified this sender; whoever queues later makes
+        // a new one. Only a notification that is still unread means work for this one.
+        let unread = futures_util::FutureExt::now_or_never(notify.notified()).is_some();
+        let queued = unread && matches!(self.0.store.first_outgoing(id).await, Ok(Some(_)));
+        if !queued {
+            return true;
+        }
+        let mut senders = self.0.senders.lock().unwrap_or_else(PoisonError::into_inner);
+        if senders.contains_key(&id) {
+            return true;
+        }
+        senders.insert(id, notify.clone());
+        false
+    }
+
+    async fn send_first(&self, id: LoopId) -> Result<Option<Tried>, StoreError> {
+        let Some(row) = self.0.store.first_outgoing(id).await? else { return Ok(None) };
+        let answer = tokio::select! {
+            () = self.0.stop.cancelled() => return Ok(Some(Tried::Rest)),
+            answer = self.send(id, &row) => answer,
+        };
+        let error = match answer {
+            Ok(()) => {
+                self.0.store.delivered(id, &row).await?;
+                if row.outgoing.kind == OutgoingKind::Final {
+                    self.0.tokens.forget(id).await;
+                }
+                return Ok(Some(Tried::Done));
+            }
+            Err(error) => error,
+        };
+        if error == CallError::MissingToken {
+            tracing::warn!(loop_id = %id, "nothing can be reported: the loop's token is missing");
+            return Ok(Some(Tried::Rest));
+        }
+        let tries = self.0.store.tried(&row).await?;
+        self.note_failure(id, &row, &error).await?;
+        if is_hopeless(&row, &error, tries) {
+            tracing::warn!(loop_id = %id, %error, "the control plane does not take this; it is dropped");
+            self.0.store.dropped(id, &row, &error.to_string()).await?;
+            if row.outgoing.kind == OutgoingKind::Final {
+                self.0.tokens.forget(id).await;
+            }
+            return Ok(Some(Tried::Done));
+        }
+        let ended = row.outgoing.kind != OutgoingKind::Event;
+        Ok(Some(Tried::Wait(self.0.pace.retry_wait(tries, ended))))
+    }
+
+    async fn send(&self, id: LoopId, row: &Queued) -> Result<(), CallError> {
+        let cloud = &self.0.cloud;
+        let outgoing = &row.outgoing;
+        self.0
+            .tokens
+            .call(id, |token| async move {
+                match outgoing.kind {
+                    OutgoingKind::Artifacts => {
+                        cloud.upload_artifacts(id, &token, outgoing.body.clone()).await
+                    }
+                    OutgoingKind::Event | OutgoingKind::Final => {
+                        cloud.post_event(id, &token, outgoing.nonce, outgoing.body.clone(), EVENT_TIME).await
+                    }
+                }
+            })
+            .await
+    }
+
+    async fn note_failure(&self, id: LoopId, row: &Queued, error: &CallError) -> Result<(), StoreError> {
+        tracing::info!(loop_id = %id, %error, "an event was not accepted and will be sent again");
+        if row.outgoing.kind == OutgoingKind::Event {
+            return Ok(());
+        }
+        let answered = error.status().is_some();
+        let counts =
+            answered && self.0.found_at_boot.lock().unwrap_or_else(PoisonError::into_inner).remove(&id);
+        let text = error.to_string();
+        self.0
+            .store
+            .update(id, |job| {
+                job.facts.recovery_attempts += u32::from(counts);
+                job.facts.last_recovery_error = Some(text);
+            })
+            .await?;
+        Ok(())
+    }
+}

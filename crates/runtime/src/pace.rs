@@ -1,0 +1,94 @@
+//! How often and how fast: the waits that people may tune by the environment.
+
+use std::time::Duration;
+
+/// Waits of the runtime.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Pace {
+    /// How often a stream is looked at when the file system reports nothing.
+    pub tail_poll: Duration,
+    /// Least time between two events with output.
+    pub tail_gap: Duration,
+    /// First wait after an event that could not be delivered, while its loop runs.
+    pub retry_base: Duration,
+    /// Longest such wait.
+    pub retry_max: Duration,
+    /// First wait once the loop has ended.
+    pub ended_retry_base: Duration,
+    /// Longest such wait.
+    pub ended_retry_max: Duration,
+    /// Between two heartbeats.
+    pub heartbeat: Duration,
+    /// How long before its end a token is renewed.
+    pub refresh_skew: Duration,
+    /// How long the assistant may take to commit.
+    pub commit: Duration,
+    /// Between SIGTERM and SIGKILL when a loop is killed.
+    pub kill_grace: Duration,
+}
+
+impl Default for Pace {
+    fn default() -> Self {
+        Self {
+            tail_poll: Duration::from_secs(2),
+            tail_gap: Duration::from_millis(200),
+            retry_base: Duration::from_secs(1),
+            retry_max: Duration::from_secs(30),
+            ended_retry_base: Duration::from_secs(5),
+            ended_retry_max: Duration::from_secs(600),
+            heartbeat: Duration::from_secs(1800),
+            refresh_skew: Duration::from_secs(1800),
+            commit: Duration::from_secs(1800),
+            kill_grace: Duration::from_secs(3),
+        }
+    }
+}
+
+impl Pace {
+    /// The defaults with what the environment says otherwise; what is no number changes nothing.
+    #[must_use]
+    pub fn from_environment() -> Self {
+        let ms = |name: &str, least: u64, default: Duration| {
+            let text = std::env::var(name).ok();
+            let value = text.and_then(|text| text.trim().parse::<u64>().ok()).filter(|ms| *ms >= least);
+            value.map_or(default, Duration::from_millis)
+        };
+        let default = Self::default();
+        Self {
+            tail_poll: ms("LOOPGATE_TAILER_POLL_MS", 1, default.tail_poll),
+            tail_gap: ms("LOOPGATE_TAILER_THROTTLE_MS", 0, default.tail_gap),
+            retry_base: ms("LOOPGATE_TAILER_AUTH_RETRY_BASE_MS", 0, default.retry_base),
+            retry_max: ms("LOOPGATE_TAILER_AUTH_RETRY_MAX_MS", 0, default.retry_max),
+            heartbeat: ms("LOOPGATE_HEARTBEAT_INTERVAL_MS", 1, default.heartbeat),
+            refresh_skew: ms("LOOPGATE_TOKEN_REFRESH_SKEW_MS", 0, default.refresh_skew),
+            ..default
+        }
+    }
+
+    /// The wait before another try: anything up to a bound that doubles.
+    #[must_use]
+    pub fn retry_wait(&self, tries: u32, ended: bool) -> Duration {
+        let (base, max) = if ended {
+            (self.ended_retry_base, self.ended_retry_max)
+        } else {
+            (self.retry_base, self.retry_max)
+        };
+        let bound = base.saturating_mul(1 << tries.saturating_sub(1).min(10)).min(max);
+        bound.mul_f64(rand::random::<f64>())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn waits_grow_up_to_their_bound() {
+        let pace = Pace::default();
+        for tries in 1..40 {
+            assert!(pace.retry_wait(tries, false) <= pace.retry_max);
+            assert!(pace.retry_wait(tries, true) <= pace.ended_retry_max);
+        }
+        assert!(pace.retry_wait(1, false) <= pace.retry_base);
+    }
+}

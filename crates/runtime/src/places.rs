@@ -1,0 +1,132 @@
+//! Where worktrees lie: the one rule for making them and for finding them again.
+//!
+//! Parents are tried in the order environment, setting, the repository's own parent. Every path
+//! that comes out of here was allowed by the sandbox.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use loopgate_api::ids::TicketId;
+use loopgate_home::{Repos, Sandbox, SandboxedPath};
+
+/// Finds and chooses directories of worktrees.
+#[derive(Debug, Clone)]
+pub struct Places {
+    repos: Arc<Repos>,
+    sandbox: Arc<Sandbox>,
+}
+
+impl Places {
+    /// Places below the parents that the list of repositories and the environment name.
+    #[must_use]
+    pub const fn new(repos: Arc<Repos>, sandbox: Arc<Sandbox>) -> Self {
+        Self { repos, sandbox }
+    }
+
+    /// The worktree of a ticket, when there is one. Looks at the disk.
+    #[must_use]
+    pub fn ticket_worktree(&self, repository: &SandboxedPath, ticket: &TicketId) -> Option<SandboxedPath> {
+        self.find(repository, &format!("{}-{}", repository.base_name(), ticket.safe()))
+    }
+
+    /// The first existing directory of that name below the parents. Looks at the disk.
+    #[must_use]
+    pub fn find(&self, repository: &SandboxedPath, name: &str) -> Option<SandboxedPath> {
+        let candidates = self.repos.worktree_parents(repository.as_path());
+        candidates
+            .iter()
+            .map(|parent| parent.join(name))
+            .filter(|place| place.is_dir() && !belongs_to_another(place, repository.as_path()))
+            .find_map(|place| self.sandbox.check(place).ok())
+    }
+
+    /// Where a new directory of that name goes; its parent is made. Looks at the disk.
+    ///
+    /// # Errors
+    /// The path that the sandbox does not allow.
+    pub fn for_new(&self, repository: &SandboxedPath, name: &str) -> Result<SandboxedPath, PathBuf> {
+        let parents = self.repos.worktree_parents(repository.as_path());
+        let mut places = parents.iter().map(|parent| parent.join(name));
+        let place = places
+            .find(|place| !belongs_to_another(place, repository.as_path()))
+            .unwrap_or_else(|| repository.as_path().with_file_name(name));
+        let parent = place.parent().unwrap_or(&place);
+        self.sandbox.check(parent).map_err(|_| place.clone())?;
+        let allowed = self.sandbox.check(&place).map_err(|_| place.clone())?;
+        std::fs::create_dir_all(parent).map_err(|_| place.clone())?;
+        Ok(allowed)
+    }
+
+    /// Whether the sandbox allows a path at this moment.
+    #[must_use]
+    pub fn allowed(&self, path: &Path) -> Option<SandboxedPath> {
+        self.sandbox.check(path).ok()
+    }
+}
+
+/// Whether a directory is a checkout of some other repository than this one.
+fn belongs_to_another(place: &Path, repository: &Path) -> bool {
+    match (common_git_dir(place), common_git_dir(repository)) {
+        (Some(theirs), Some(ours)) => theirs != ours,
+        (Some(_), None) => true,
+        (None, _) => false,
+    }
+}
+
+/// The directory that all worktrees of a clone share, with links resolved.
+pub(crate) fn common_git_dir(checkout: &Path) -> Option<PathBuf> {
+    let dot_git = checkout.join(".git");
+    let own = if dot_git.is_dir() {
+        dot_git
+    } else {
+        let pointer = std::fs::read_to_string(&dot_git).ok()?;
+        checkout.join(pointer.strip_prefix("gitdir:")?.trim())
+    };
+    let common = match std::fs::read_to_string(own.join("commondir")) {
+        Ok(common) => own.join(common.trim()),
+        Err(_) => own,
+    };
+    common.canonicalize().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use loopgate_home::{Overrides, SettingsStore};
+
+    use super::*;
+
+    #[test]
+    fn the_setting_goes_before_the_repositorys_own_parent_and_both_are_searched() {
+        let dir = tempfile::tempdir().unwrap();
+        let base = dir.path().canonicalize().unwrap();
+        let overrides = Overrides { sandbox_base_directory: Some(base.clone()), ..Overrides::default() };
+        let settings = Arc::new(SettingsStore::open(&base.join("s.toml"), overrides).unwrap());
+        let sandbox = Arc::new(Sandbox::new(settings.clone(), Path::new("/nonexistent-data")));
+        let repos = Arc::new(Repos::new(settings));
+        let places = Places::new(repos.clone(), sandbox.clone());
+        std::fs::create_dir_all(base.join("code/shop/.git")).unwrap();
+        let repository = sandbox.check(base.join("code/shop")).unwrap();
+
+        let beside = places.for_new(&repository, "shop-1").unwrap();
+        assert_eq!(beside.as_path(), base.join("code/shop-1"));
+        repos
+            .update_settings(|s| s.worktree_parent_dir = Some(base.join("wt").to_string_lossy().into_owned()))
+            .unwrap();
+        let preferred = places.for_new(&repository, "shop-1").unwrap();
+        assert_eq!(preferred.as_path(), base.join("wt/shop-1"));
+        assert!(places.find(&repository, "shop-1").is_none());
+        std::fs::create_dir_all(base.join("code/shop-1")).unwrap();
+        assert_eq!(places.find(&repository, "shop-1").unwrap().as_path(), base.join("code/shop-1"));
+
+        std::fs::create_dir_all(base.join("wt/shop-1/.git")).unwrap();
+        assert_eq!(
+            places.find(&repository, "shop-1").unwrap().as_path(),
+            base.join("code/shop-1"),
+            "a checkout of another repository is no match"
+        );
+        let ticket = TicketId::new("../../etc");
+        assert!(places.ticket_worktree(&repository, &ticket).is_none());
+        repos.update_settings(|s| s.worktree_parent_dir = Some("/etc".into())).unwrap();
+        assert_eq!(places.for_new(&repository, "shop-2").unwrap_err(), Path::new("/etc/shop-2"));
+    }
+}

@@ -1,0 +1,273 @@
+//! After a start: every loop that an earlier process left is found again, followed or finished, and
+//! what was never reported is reported.
+//!
+//! A loop is judged by what is on disk, in this order: its living shim, the exit that the shim
+//! wrote, the state that the loop itself wrote, the results it left. A state file that is older
+//! than the loop is another loop's.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use loopgate_api::command::LoopCommand;
+use loopgate_api::ids::LoopId;
+use loopgate_api::job::JobStatus;
+use loopgate_api::names::{EXECUTION_RESULT, STATE_JSON};
+use loopgate_tools::shim::{self, Exit};
+use serde_json::Value;
+
+use crate::cloud::CallError;
+use crate::finalize::{Ended, work_dir};
+use crate::job::{FinalizationSource, Job, Stage};
+use crate::lifecycle::JobEvent;
+use crate::runtime::Runtime;
+use crate::store::StoreError;
+use crate::stream_file;
+use crate::supervise::{self, Begin};
+
+/// Starts of the program in which reporting an ended loop may fail.
+const MAX_ATTEMPTS: u32 = 3;
+const SWEEP_GRACE: Duration = Duration::from_secs(3);
+const TIMED_OUT: &str = "TIMED_OUT";
+/// Bytes at the end of a stream in which its last record is looked for.
+const STREAM_TAIL: u64 = 256 * 1024;
+
+impl Runtime {
+    /// Takes up everything that an earlier process left. Returns when every loop is followed by a
+    /// task of its own; those go on in the background.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the records cannot be read.
+    pub async fn recover(self: &Arc<Self>) -> Result<(), StoreError> {
+        for job in self.store.unreported().await? {
+            self.report_again(&job).await?;
+        }
+        for job in self.store.active().await? {
+            self.take_up(job);
+        }
+        for id in self.store.loops_with_outgoing().await? {
+            self.outbox.wake(id);
+        }
+        self.drop_orphan_tokens().await
+    }
+
+    /// An ended loop of which the control plane has not heard.
+    async fn report_again(&self, job: &Job) -> Result<(), StoreError> {
+        if job.facts.recovery_attempts >= MAX_ATTEMPTS {
+            let reason = format!("Exceeded retry cap ({MAX_ATTEMPTS})");
+            tracing::warn!(loop_id = %job.id, "the end of a loop was never accepted; it is given up");
+            self.store.give_up(job.id, &reason).await?;
+            self.tokens.forget(job.id).await;
+            return Ok(());
+        }
+        if self.store.first_outgoing(job.id).await?.is_none() {
+            // Nothing is left to say: only the mark of it was lost.
+            return self.store.give_up(job.id, "nothing was left to report").await;
+        }
+        self.outbox.expect_attempt(job.id);
+        Ok(())
+    }
+
+    fn take_up(self: &Arc<Self>, job: Job) {
+        let Some(reservation) = self.reservations.reserve(job.id) else { return };
+        if let Some(worktree) = &job.facts.worktree_dir {
+            let _ = reservation.claim(Path::new(worktree));
+        }
+        reservation.running();
+        let runtime = self.clone();
+        self.tasks.spawn(async move {
+            let (id, stop) = (job.id, runtime.stop.clone());
+            let begin = tokio::select! {
+                () = stop.cancelled() => return,
+                begin = runtime.find_again(&job) => begin,
+            };
+            match begin {
+                Ok(Some(begin)) => {
+                    let source = FinalizationSource::BootRecovery;
+                    supervise::follow(&runtime, id, begin, source, reservation);
+                }
+                Ok(None) => {}
+                Err(error) => tracing::error!(loop_id = %id, %error, "a loop could not be taken up again"),
+            }
+        });
+    }
+
+    /// How a loop of an earlier process is; `None` when it is over in every respect.
+    async fn find_again(&self, job: &Job) -> Result<Option<Begin>, StoreError> {
+        let process = job.facts.process.clone();
+        if let Some(process) = process.as_ref().filter(|process| process.stage == Stage::Main) {
+            let (socket, exit) = (PathBuf::from(&process.socket), PathBuf::from(&process.exit_file));
+            if let Some(shim) = shim::attach(&socket, &exit).await {
+                self.note_alive(job, &shim).await?;
+                return Ok(Some(Begin::Live(shim)));
+            }
+        }
+        if self.was_given_up(job).await? {
+            return Ok(None);
+        }
+        let ended = judge(job).await;
+        if ended == Ended::Lost {
+            // Whatever a killed shim left running would work on without anybody watching.
+            let swept = shim::sweep(job.id, SWEEP_GRACE).await;
+            tracing::info!(loop_id = %job.id, found = swept.found, "a loop left no word of its end");
+        }
+        self.change(job.id, |now| {
+            let can_end = matches!(now.job.status, JobStatus::Queued | JobStatus::Starting);
+            if can_end && ended != Ended::Lost {
+                now.apply(JobEvent::Spawned)?;
+            }
+            now.job.facts.live_activity = Some("Boot recovery took ownership of finalization".to_owned());
+            Ok(())
+        })
+        .await?;
+        Ok(Some(Begin::Gone(ended)))
+    }
+
+    async fn note_alive(&self, job: &Job, shim: &shim::ShimHandle) -> Result<(), StoreError> {
+        let state = shim.state().await.ok();
+        self.change(job.id, |now| {
+            if matches!(now.job.status, JobStatus::Queued | JobStatus::Starting) {
+                now.apply(JobEvent::Spawned)?;
+            }
+            if let Some(state) = &state {
+                now.job.facts.pid = Some(state.pid);
+                now.job.facts.pid_started_at = state.started.map(|started| started.0);
+            }
+            now.job.facts.live_activity = Some("Boot recovery reattached after desktop restart".to_owned());
+            Ok(())
+        })
+        .await?;
+        if job.is_cancelled() {
+            // The wish was recorded and its process died before it was carried out.
+            let (shim, grace) = (shim.clone(), self.pace.kill_grace);
+            self.tasks.spawn(async move {
+                if let Err(error) = shim.kill(grace).await {
+                    tracing::warn!(%error, "a loop that was cancelled before the restart did not end");
+                }
+            });
+        }
+        Ok(())
+    }
+
+    /// Whether the control plane has given a dead loop up; then nothing more is said about it.
+    async fn was_given_up(&self, job: &Job) -> Result<bool, StoreError> {
+        let answer =
+            self.tokens.call(job.id, |token| async move { self.cloud.status(job.id, &token).await }).await;
+        match answer {
+            Ok(status) if status == TIMED_OUT => {}
+            Ok(_) | Err(CallError::MissingToken) => return Ok(false),
+            Err(error) => {
+                tracing::info!(loop_id = %job.id, %error, "the control plane could not be asked about a loop");
+                return Ok(false);
+            }
+        }
+        self.change(job.id, |now| {
+            now.apply(JobEvent::TimedOut)?;
+            let text = "The control plane gave the loop up while this desktop was away. Start it again.";
+            now.job.facts.live_activity = Some(text.to_owned());
+            now.job.facts.finalization_source = Some(FinalizationSource::BootRecovery);
+            Ok(())
+        })
+        .await?;
+        self.store.give_up(job.id, "the control plane gave the loop up").await?;
+        self.tokens.forget(job.id).await;
+        Ok(true)
+    }
+
+    /// Deletes tokens that nobody will ever use.
+    async fn drop_orphan_tokens(&self) -> Result<(), StoreError> {
+        for id in self.store.loops_with_token().await? {
+            let orphan: bool = self.store.is_reported(id).await?.unwrap_or(true);
+            if orphan && self.reservations.phase(id).is_none() {
+                self.store.delete_token(id).await?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// How a dead loop ended, by what it left.
+async fn judge(job: &Job) -> Ended {
+    let job = job.clone();
+    tokio::task::spawn_blocking(move || judge_from_disk(&job)).await.unwrap_or(Ended::Lost)
+}
+
+fn judge_from_disk(job: &Job) -> Ended {
+    if let Some(code) = job.facts.exit_code {
+        return Ended::Exit { code: Some(code), signal: None };
+    }
+    let directory = work_dir(job);
+    let main_exit = directory.join(loopgate_api::names::EXIT_FILE);
+    if let Some(exit) = Exit::read(&main_exit) {
+        return Ended::Exit { code: exit.code, signal: exit.signal };
+    }
+    match state_since(job, &directory).as_deref() {
+        Some("COMPLETED" | "AWAITING_USER") => return Ended::Done,
+        Some("FAILED") => return Ended::SaidFailed,
+        Some("STOPPED" | "CANCELLED") => return Ended::SaidStopped,
+        _ => {}
+    }
+    if left_results(job, &directory) { Ended::Done } else { Ended::Lost }
+}
+
+/// The status in the loop's own state file, when it was written by this run.
+fn state_since(job: &Job, directory: &Path) -> Option<String> {
+    let path = directory.join(STATE_JSON);
+    if !written_since(job, &path) {
+        return None;
+    }
+    let state: Value = serde_json::from_slice(&std::fs::read(path).ok()?).ok()?;
+    state.get("status")?.as_str().map(str::to_uppercase)
+}
+
+fn written_since(job: &Job, path: &Path) -> bool {
+    let spawned = Duration::from_millis(job.facts.spawned_at.unwrap_or(u64::MAX >> 20));
+    let modified = path.metadata().and_then(|metadata| metadata.modified());
+    modified.is_ok_and(|at| at + Duration::from_secs(1) >= SystemTime::UNIX_EPOCH + spawned)
+}
+
+/// Whether the required files are there, made by this run, and the assistant said that it is done.
+fn left_results(job: &Job, directory: &Path) -> bool {
+    let result = directory.join(EXECUTION_RESULT);
+    if job.command == LoopCommand::Execute && written_since(job, &result) {
+        let document =
+            std::fs::read_to_string(&result).ok().and_then(|text| serde_json::from_str(&text).ok());
+        let name = job.facts.primary_repo_full_name.as_deref();
+        if document.is_some_and(|document| {
+            loopgate_api::execution_result::ExecutionResult::parse(&document, name).is_ok()
+        }) {
+            return true;
+        }
+    }
+    let required = job.command.spec().required_outputs;
+    job.command != LoopCommand::Execute
+        && required.iter().all(|name| written_since(job, &directory.join(name)))
+        && stream_file::resolve_live(directory).is_some_and(|stream| ends_in_success(&stream))
+}
+
+/// Whether the last records of a stream say that the turn succeeded.
+pub(crate) fn ends_in_success(stream: &Path) -> bool {
+    use std::io::{Read as _, Seek as _, SeekFrom};
+    let read = || -> std::io::Result<Vec<u8>> {
+        let mut file = std::fs::File::open(stream)?;
+        let length = file.metadata()?.len();
+        file.seek(SeekFrom::Start(length.saturating_sub(STREAM_TAIL)))?;
+        let mut bytes = Vec::new();
+        file.take(STREAM_TAIL).read_to_end(&mut bytes)?;
+        Ok(bytes)
+    };
+    let bytes = read().unwrap_or_default();
+    bytes.split(|byte| *byte == b'\n').any(|line| {
+        serde_json::from_slice::<Value>(line)
+            .is_ok_and(|record| record["type"] == "result" && record["subtype"] == "success")
+    })
+}
+
+/// Ids of loops that are followed here, for tests and status pages.
+impl Runtime {
+    /// Whether a loop is being prepared, followed or finished by this process.
+    #[must_use]
+    pub fn is_followed(&self, id: LoopId) -> bool {
+        self.reservations.phase(id).is_some()
+    }
+}

@@ -1,0 +1,31 @@
+//! A request that goes no further: what its sender is answered and what the control plane hears.
+
+use crate::error::LoopError;
+
+/// Why a loop is not started.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Refusal {
+    /// The answer.
+    pub error: LoopError,
+    /// Code and message of the event, when there is one.
+    pub event: Option<(&'static str, String)>,
+}
+
+impl Refusal {
+    /// Answer and event with a text each.
+    pub fn told(error: LoopError, code: &'static str, message: impl Into<String>) -> Self {
+        Self { error, event: Some((code, message.into())) }
+    }
+
+    /// Answer and event with the same text.
+    pub fn said(error: LoopError, code: &'static str) -> Self {
+        let message = error.message.clone();
+        Self::told(error, code, message)
+    }
+}
+
+impl From<LoopError> for Refusal {
+    fn from(error: LoopError) -> Self {
+        Self { error, event: None }
+    }
+}

@@ -1,0 +1,106 @@
+//! Reading the members of a JSON object one by one, so that a wrong type is answered with the name
+//! of the member. `null` counts as absent.
+
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+
+use crate::error::LoopError;
+
+/// The members of a body. A list, a number or a word has none, so the first missing member is
+/// what its answer is about; nothing at all, in any of its spellings, is no body.
+pub(crate) fn members(body: &[u8]) -> Result<Map<String, Value>, LoopError> {
+    let value = serde_json::from_slice::<Value>(body).unwrap_or_default();
+    let nothing = match &value {
+        Value::Null => true,
+        Value::Bool(yes) => !yes,
+        Value::Number(number) => number.as_f64() == Some(0.0),
+        Value::String(text) => text.is_empty(),
+        Value::Array(_) | Value::Object(_) => false,
+    };
+    match value {
+        Value::Object(members) => Ok(members),
+        _ if nothing => Err(LoopError::bad_request("Invalid JSON body")),
+        _ => Ok(Map::new()),
+    }
+}
+
+/// The members of a request body.
+pub(super) struct Fields<'a>(pub &'a Map<String, Value>);
+
+impl Fields<'_> {
+    pub fn value(&self, name: &str) -> Option<&Value> {
+        self.0.get(name).filter(|value| !value.is_null())
+    }
+
+    /// A text; anything else is malformed.
+    pub fn text(&self, name: &str) -> Result<Option<String>, LoopError> {
+        match self.value(name) {
+            None => Ok(None),
+            Some(Value::String(text)) => Ok(Some(text.clone())),
+            Some(other) => {
+                Err(LoopError::malformed(name, &format!("expected a string, got {}", kind(other))))
+            }
+        }
+    }
+
+    /// A text with something in it.
+    pub fn filled(&self, name: &str) -> Result<Option<String>, LoopError> {
+        Ok(self.text(name)?.filter(|text| !text.trim().is_empty()))
+    }
+
+    pub fn object<T: DeserializeOwned>(&self, name: &str) -> Result<Option<T>, LoopError> {
+        self.value(name).map(|value| read(name, "", without_nulls(value))).transpose()
+    }
+
+    pub fn list<T: DeserializeOwned>(&self, name: &str) -> Result<Vec<T>, LoopError> {
+        let items = match self.value(name) {
+            None => return Ok(Vec::new()),
+            Some(Value::Array(items)) => items,
+            Some(other) => {
+                return Err(LoopError::malformed(name, &format!("expected an array, got {}", kind(other))));
+            }
+        };
+        items
+            .iter()
+            .enumerate()
+            .map(|(index, item)| read(name, &format!("{index}"), without_nulls(item)))
+            .collect()
+    }
+}
+
+fn read<T: DeserializeOwned>(name: &str, prefix: &str, value: Value) -> Result<T, LoopError> {
+    serde_path_to_error::deserialize(value).map_err(|error| {
+        let inner = error.path().to_string();
+        let path = match (prefix, inner.as_str()) {
+            ("", "." | "") => name.to_owned(),
+            ("", inner) => inner.to_owned(),
+            (prefix, "." | "") => prefix.to_owned(),
+            (prefix, inner) => format!("{prefix}.{inner}"),
+        };
+        LoopError::malformed(name, &format!("{path}: {}", error.inner()))
+    })
+}
+
+/// Drops the null members of an object, one level deep: what lies deeper may be a document that is
+/// passed on as it is.
+fn without_nulls(value: &Value) -> Value {
+    match value {
+        Value::Object(members) => {
+            let kept = members.iter().filter(|(_, member)| !member.is_null());
+            Value::Object(kept.map(|(name, member)| (name.clone(), member.clone())).collect())
+        }
+        other => other.clone(),
+    }
+}
+
+/// The JSON type of a value, for messages.
+pub(super) const fn kind(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "a boolean",
+        Value::Number(_) => "a number",
+        Value::String(_) => "a string",
+        Value::Array(_) => "an array",
+        Value::Object(_) => "an object",
+    }
+}

@@ -1,0 +1,297 @@
+//! The body of a loop request: parsed member by member, then held against what its command needs.
+//!
+//! The checks stand in the order in which callers know their answers; none of them has a side
+//! effect. Whatever comes out of here is well-typed, so nothing behind it checks a shape again.
+
+mod extensions;
+mod fields;
+
+use loopgate_api::command::{LoopCommand, Need};
+use loopgate_api::ids::LoopId;
+use loopgate_api::launch::{
+    AgentDefinition, Artifact, ArtifactType, Attachment, Committer, Harness, PeerRef, RepoConfig, RepoRef,
+};
+use secrecy::SecretString;
+use serde_json::{Map, Value};
+
+pub use extensions::{
+    BranchMaterialization, BranchRole, CodeEvaluationContext, DetectedContext, MaterializedBranch, One,
+    PullRequestContext, RepoContext, SupportingArtifact,
+};
+use fields::Fields;
+pub(crate) use fields::members;
+
+use crate::error::LoopError;
+
+/// Longest `cloudSessionToken`, in characters.
+const MAX_SESSION_TOKEN: usize = 4096;
+
+/// Headers of a loop request that matter beside its body.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct LoopHeaders {
+    /// Id of the relayed command.
+    pub command_id: Option<String>,
+    /// Operation id that the sender gave.
+    pub operation_id: Option<String>,
+    /// Whether the request came over the link.
+    pub from_cloud: bool,
+}
+
+/// A loop request whose every member has its right type.
+#[derive(Debug, Clone)]
+pub struct LoopRequest {
+    /// Id of the loop.
+    pub loop_id: LoopId,
+    /// What to do.
+    pub command: LoopCommand,
+    /// Runner token for callbacks.
+    pub token: SecretString,
+    /// Documents.
+    pub artifacts: Vec<Artifact>,
+    /// Primary repository by name.
+    pub repo: Option<RepoRef>,
+    /// Primary repository by path; goes before the name.
+    pub local_repo_path: Option<String>,
+    /// Peers; empty for commands without peers.
+    pub additional_repos: Vec<PeerRef>,
+    /// Whose name stands in the commits.
+    pub committer: Option<Committer>,
+    /// Names worktree and branch.
+    pub artifact_slug: Option<String>,
+    /// Loop whose worktree may be continued.
+    pub parent_loop_id: Option<String>,
+    /// Its branch.
+    pub parent_branch_name: Option<String>,
+    /// Its assistant session.
+    pub parent_session_id: Option<String>,
+    /// Wish in plain words; never blank.
+    pub prompt: Option<String>,
+    /// Appended to the requirements of a PLAN; never blank.
+    pub user_context: Option<String>,
+    /// Files to download.
+    pub attachments: Vec<Attachment>,
+    /// Documents beside the artifacts.
+    pub supporting_artifacts: Vec<SupportingArtifact>,
+    /// Where the code under evaluation lies.
+    pub code_evaluation_context: Option<CodeEvaluationContext>,
+    /// Summaries of earlier loops, passed through.
+    pub prior_loop_summaries: Option<Value>,
+    /// The document that the loop is about.
+    pub primary_artifact_id: Option<String>,
+    /// Agent definitions for the worktree.
+    pub agents: Vec<Value>,
+    /// Critic gates a repository.
+    pub repo_configs: Vec<RepoConfig>,
+    /// Branches that the control plane has reserved.
+    pub branch_materialization: Option<BranchMaterialization>,
+    /// Provider.
+    pub harness: Harness,
+    /// MCP server whose tools are allowed when the assistant knows it.
+    pub expected_mcp_url: Option<String>,
+    /// Prefix for support files.
+    pub s3_state_key: Option<String>,
+    /// Correlation: ticket.
+    pub ticket_id: Option<String>,
+    /// Correlation: document.
+    pub artifact_id: Option<String>,
+    /// Correlation: issue.
+    pub issue_id: Option<String>,
+}
+
+impl LoopRequest {
+    /// Reads a body.
+    ///
+    /// # Errors
+    /// 400 with the text of the first check that fails.
+    pub fn parse(body: &[u8]) -> Result<Self, LoopError> {
+        let members = members(body)?;
+        let fields = Fields(&members);
+        let extensions = Extensions::read(&fields)?;
+        let (id, command, token) = required(&fields)?;
+        let command = supported(&command)?;
+        let loop_id: LoopId =
+            id.parse().map_err(|_| LoopError::bad_request("loopId must be a valid UUID"))?;
+        if !members.get("artifacts").is_some_and(Value::is_array) {
+            return Err(LoopError::bad_request("artifacts must be an array"));
+        }
+        let request = Self::read(&fields, loop_id, command, token.into(), extensions)?;
+        request.check_inputs(&members)?;
+        Ok(request)
+    }
+
+    fn read(
+        fields: &Fields<'_>,
+        loop_id: LoopId,
+        command: LoopCommand,
+        token: SecretString,
+        extensions: Extensions,
+    ) -> Result<Self, LoopError> {
+        let peers: Vec<PeerRef> =
+            if command.spec().peers { fields.list("additionalRepos")? } else { Vec::new() };
+        Ok(Self {
+            loop_id,
+            command,
+            token,
+            artifacts: fields.list("artifacts")?,
+            repo: fields.object("repo")?,
+            local_repo_path: fields.filled("localRepoPath")?,
+            additional_repos: peers,
+            committer: fields.object("committer")?,
+            artifact_slug: fields.filled("artifactSlug")?,
+            parent_loop_id: fields.filled("parentLoopId")?,
+            parent_branch_name: fields.filled("parentBranchName")?,
+            parent_session_id: fields.filled("parentSessionId")?,
+            prompt: fields.filled("prompt")?,
+            user_context: fields.filled("userContext")?,
+            attachments: fields.list("attachments")?,
+            supporting_artifacts: extensions.supporting_artifacts,
+            code_evaluation_context: extensions.code_evaluation_context,
+            prior_loop_summaries: fields.value("priorLoopSummaries").cloned(),
+            primary_artifact_id: fields.filled("primaryArtifactId")?,
+            agents: fields.list("agents")?,
+            repo_configs: fields.list("repoConfigs")?,
+            branch_materialization: extensions.branch_materialization,
+            harness: harness(fields),
+            expected_mcp_url: fields.filled("expectedMcpUrl")?,
+            s3_state_key: fields.filled("s3StateKey")?,
+            ticket_id: fields.filled("ticketId")?,
+            artifact_id: fields.filled("artifactId")?,
+            issue_id: fields.filled("issueId")?,
+        })
+    }
+
+    /// Artifacts of one kind, in request order.
+    pub fn artifacts_of(&self, kind: ArtifactType) -> impl Iterator<Item = &Artifact> {
+        self.artifacts.iter().filter(move |artifact| artifact.kind == kind)
+    }
+
+    /// The agents whose every member is a text; others are skipped.
+    #[must_use]
+    pub fn agent_definitions(&self) -> Vec<AgentDefinition> {
+        self.agents.iter().filter_map(|agent| serde_json::from_value(agent.clone()).ok()).collect()
+    }
+
+    /// The branch to start from.
+    #[must_use]
+    pub fn base_branch(&self) -> String {
+        self.repo.as_ref().map_or_else(loopgate_api::launch::default_branch, |repo| repo.branch.clone())
+    }
+
+    fn names_repository(&self) -> bool {
+        self.local_repo_path.is_some()
+            || self.repo.as_ref().is_some_and(|repo| !repo.full_name.trim().is_empty())
+    }
+
+    fn check_inputs(&self, members: &Map<String, Value>) -> Result<(), LoopError> {
+        let spec = self.command.spec();
+        let name = self.command;
+        let refuse = |text: String| Err(LoopError::bad_request(text));
+        if spec.prompt == Need::Required && self.prompt.is_none() {
+            return refuse(format!("{name} requires a non-empty prompt"));
+        }
+        if spec.artifacts == Need::Required && self.artifacts.is_empty() {
+            return refuse(format!("{name} requires artifacts in the context pack"));
+        }
+        if name == LoopCommand::Execute && self.prompt.is_none() && self.artifacts.is_empty() {
+            return refuse("EXECUTE requires either a prompt or artifacts in the context pack".to_owned());
+        }
+        self.check_evaluation()?;
+        if name == LoopCommand::Bootstrap {
+            check_bootstrap(members)?;
+        }
+        Ok(())
+    }
+
+    fn check_evaluation(&self) -> Result<(), LoopError> {
+        let has = |kind| self.artifacts_of(kind).next().is_some();
+        let plan = has(ArtifactType::ImplementationPlan);
+        let prd = has(ArtifactType::Prd) || has(ArtifactType::Feature) || self.prompt.is_some();
+        let text = match self.command {
+            LoopCommand::EvaluatePlan if !plan || !prd => {
+                "EVALUATE_PLAN requires a PRD artifact (or prompt) and an implementation plan artifact"
+            }
+            LoopCommand::EvaluateCode if !plan => "EVALUATE_CODE requires an implementation plan artifact",
+            LoopCommand::EvaluatePlan if !self.names_repository() => {
+                "EVALUATE_PLAN requires a repository (repo.fullName or localRepoPath)"
+            }
+            LoopCommand::EvaluateCode if !self.names_repository() => {
+                "EVALUATE_CODE requires a repository (repo.fullName or localRepoPath)"
+            }
+            LoopCommand::EvaluateFeature if !has(ArtifactType::Feature) => {
+                "EVALUATE_FEATURE requires a feature artifact"
+            }
+            _ => return Ok(()),
+        };
+        Err(LoopError::bad_request(text))
+    }
+}
+
+/// The members whose malformation is answered before anything else.
+struct Extensions {
+    supporting_artifacts: Vec<SupportingArtifact>,
+    code_evaluation_context: Option<CodeEvaluationContext>,
+    branch_materialization: Option<BranchMaterialization>,
+}
+
+impl Extensions {
+    fn read(fields: &Fields<'_>) -> Result<Self, LoopError> {
+        let extensions = Self {
+            supporting_artifacts: fields.list("supportingArtifacts")?,
+            code_evaluation_context: fields.object("codeEvaluationContext")?,
+            branch_materialization: fields.object("branchMaterialization")?,
+        };
+        // Checked for its shape and never used.
+        let token = fields.text("cloudSessionToken")?.unwrap_or_default();
+        if token.trim().chars().count() > MAX_SESSION_TOKEN {
+            return Err(LoopError::malformed(
+                "cloudSessionToken",
+                "cloudSessionToken: longer than 4096 characters",
+            ));
+        }
+        Ok(extensions)
+    }
+}
+
+fn required(fields: &Fields<'_>) -> Result<(String, String, String), LoopError> {
+    let present = |name: &str| fields.value(name).is_some_and(|value| value.as_str() != Some(""));
+    let token_name = if present("loopgateAuthToken") { "loopgateAuthToken" } else { "loopGateAuthToken" };
+    if !present("loopId") || !present("command") || !present(token_name) {
+        return Err(LoopError::bad_request("Missing required fields: loopId, command, loopgateAuthToken"));
+    }
+    let text = |name: &str| fields.text(name).map(Option::unwrap_or_default);
+    Ok((text("loopId")?, text("command")?, text(token_name)?))
+}
+
+fn supported(command: &str) -> Result<LoopCommand, LoopError> {
+    match command.parse::<LoopCommand>() {
+        Ok(known) if known.runs_on_desktop() => Ok(known),
+        _ => Err(LoopError::bad_request(format!("Invalid command: {command}"))),
+    }
+}
+
+/// An unknown harness silently becomes the assistant.
+fn harness(fields: &Fields<'_>) -> Harness {
+    match fields.value("harness").map(|value| serde_json::from_value(value.clone())) {
+        Some(Ok(harness)) => harness,
+        Some(Err(_)) => {
+            tracing::warn!("unknown harness; the assistant is used");
+            Harness::Assistant
+        }
+        None => Harness::Assistant,
+    }
+}
+
+fn check_bootstrap(members: &Map<String, Value>) -> Result<(), LoopError> {
+    let refused = || LoopError::bad_request("BOOTSTRAP requires a JSON prompt with a non-empty repos array");
+    let Some(prompt) = members.get("prompt").and_then(Value::as_str).filter(|text| !text.trim().is_empty())
+    else {
+        return Ok(());
+    };
+    let document: Value = serde_json::from_str(prompt).map_err(|_| refused())?;
+    let repos = document.get("repos").and_then(Value::as_array).filter(|repos| !repos.is_empty());
+    let named = |repo: &Value| repo.get("fullName").is_some_and(Value::is_string);
+    if repos.is_some_and(|repos| repos.iter().all(named)) { Ok(()) } else { Err(refused()) }
+}
+
+#[cfg(test)]
+mod tests;

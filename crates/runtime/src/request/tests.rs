@@ -1,0 +1,178 @@
+//! The answers of the checks, in their order, and the promise that no body breaks the reader.
+
+use proptest::prelude::*;
+use secrecy::ExposeSecret as _;
+use serde_json::json;
+
+use super::*;
+
+const ID: &str = "0190a5f3-c8b9-7f00-a1b2-c3d4e5f60718";
+
+fn plan() -> Value {
+    json!({"loopId": ID, "command": "PLAN", "loopgateAuthToken": "t", "artifacts": [],
+           "repo": {"fullName": "acme/api"}})
+}
+
+fn with(name: &str, value: Value) -> Value {
+    let mut body = plan();
+    body[name] = value;
+    body
+}
+
+fn refusal(body: &Value) -> String {
+    let error = LoopRequest::parse(body.to_string().as_bytes()).expect_err("must be refused");
+    assert_eq!(error.status, 400);
+    error.message
+}
+
+fn accepted(body: &Value) -> LoopRequest {
+    LoopRequest::parse(body.to_string().as_bytes()).unwrap()
+}
+
+#[test]
+fn a_body_must_be_something_and_have_members() {
+    let text = |body: &str| LoopRequest::parse(body.as_bytes()).unwrap_err().message;
+    for body in ["", " ", "{", "null", "false", "0", "0.0", "\"\""] {
+        assert_eq!(text(body), "Invalid JSON body", "{body}");
+    }
+    for body in ["[]", "5", "true", "\"text\"", "{}"] {
+        assert_eq!(text(body), "Missing required fields: loopId, command, loopgateAuthToken", "{body}");
+    }
+}
+
+#[test]
+fn each_check_has_its_text() {
+    let missing = "Missing required fields: loopId, command, loopgateAuthToken";
+    let cases = [
+        (with("loopgateAuthToken", Value::Null), missing),
+        (with("loopId", json!("")), missing),
+        (with("command", json!("CHAT")), "Invalid command: CHAT"),
+        (with("command", json!("NOPE")), "Invalid command: NOPE"),
+        (with("loopId", json!("abc")), "loopId must be a valid UUID"),
+        (with("artifacts", json!({})), "artifacts must be an array"),
+        (with("artifacts", Value::Null), "artifacts must be an array"),
+        (with("command", json!("GENERATE_PRD")), "GENERATE_PRD requires a non-empty prompt"),
+        (with("command", json!("DECOMPOSE")), "DECOMPOSE requires artifacts in the context pack"),
+        (
+            with("command", json!("EXECUTE")),
+            "EXECUTE requires either a prompt or artifacts in the context pack",
+        ),
+        (with("loopId", json!(5)), "loopId is malformed: expected a string, got a number"),
+        (with("prompt", json!(5)), "prompt is malformed: expected a string, got a number"),
+    ];
+    for (body, text) in cases {
+        assert_eq!(refusal(&body), text);
+    }
+}
+
+#[test]
+fn evaluations_name_what_they_lack() {
+    let document = |kind: &str| json!({"id": "1", "type": kind, "title": "t", "content": "c"});
+    let mut body = with("command", json!("EVALUATE_CODE"));
+    body["artifacts"] = json!([document("PRD")]);
+    assert_eq!(refusal(&body), "EVALUATE_CODE requires an implementation plan artifact");
+    body["artifacts"] = json!([document("IMPLEMENTATION_PLAN")]);
+    body["repo"] = Value::Null;
+    assert_eq!(refusal(&body), "EVALUATE_CODE requires a repository (repo.fullName or localRepoPath)");
+    body["command"] = json!("EVALUATE_FEATURE");
+    assert_eq!(refusal(&body), "EVALUATE_FEATURE requires a feature artifact");
+    body["command"] = json!("EVALUATE_PLAN");
+    assert!(refusal(&body).starts_with("EVALUATE_PLAN requires a PRD artifact"));
+}
+
+#[test]
+fn extensions_are_judged_before_missing_members() {
+    let body = json!({"branchMaterialization": {"schemaVersion": 1, "branches": [
+        {"role": "primary", "repositoryFullName": "acme/api", "baseBranch": "main"}]}});
+    let text = refusal(&body);
+    assert!(text.starts_with("branchMaterialization is malformed: branches[0]"), "{text}");
+    assert!(text.contains("branchName"), "{text}");
+
+    let body = json!({"branchMaterialization": {"schemaVersion": 1, "branches": [
+        {"role": "primary", "repositoryFullName": "acme/api", "baseBranch": "main", "branchName": "a b"}]}});
+    assert!(refusal(&body).contains("branchName: "), "{}", refusal(&body));
+    assert!(
+        refusal(&json!({"supportingArtifacts": [{}]})).starts_with("supportingArtifacts is malformed: 0")
+    );
+    assert!(
+        refusal(&json!({"codeEvaluationContext": {"schemaVersion": 2}}))
+            .starts_with("codeEvaluationContext is malformed: ")
+    );
+}
+
+#[test]
+fn wrong_types_inside_lists_are_named() {
+    let text = refusal(&with("additionalRepos", json!([null])));
+    assert!(text.starts_with("additionalRepos is malformed: 0"), "{text}");
+    let text = refusal(&with("artifacts", json!([{"id": "1", "type": "PRD", "title": "t"}])));
+    assert!(text.starts_with("artifacts is malformed: 0") && text.contains("content"), "{text}");
+}
+
+#[test]
+fn the_canonical_token_name_wins() {
+    let mut body = plan();
+    body["loopGateAuthToken"] = json!("alias");
+    assert_eq!(accepted(&body).token.expose_secret(), "t");
+    body["loopgateAuthToken"] = Value::Null;
+    assert_eq!(accepted(&body).token.expose_secret(), "alias");
+}
+
+#[test]
+fn bootstrap_takes_a_blank_prompt_or_a_document() {
+    let body = |prompt: &str| json!({"loopId": ID, "command": "BOOTSTRAP", "loopgateAuthToken": "t", "artifacts": [], "prompt": prompt});
+    accepted(&body("   "));
+    accepted(&body(r#"{"repos":[{"fullName":"acme/api"}]}"#));
+    for prompt in ["not json", r#"{"repos":[]}"#, r#"{"repos":[{}]}"#] {
+        assert_eq!(refusal(&body(prompt)), "BOOTSTRAP requires a JSON prompt with a non-empty repos array");
+    }
+}
+
+#[test]
+fn defaults_and_nulls() {
+    let request = accepted(&with("repo", json!({"fullName": "acme/api", "branch": null})));
+    assert_eq!(request.base_branch(), "main");
+    assert_eq!(accepted(&with("harness", json!("cursor"))).harness, Harness::Assistant);
+    assert_eq!(accepted(&with("prompt", json!("  "))).prompt, None);
+    let reviewed = json!({"loopId": ID, "command": "CODE_REVIEW", "loopgateAuthToken": "t", "artifacts": [],
+        "additionalRepos": [null]});
+    assert!(accepted(&reviewed).additional_repos.is_empty(), "a command without peers ignores them");
+}
+
+fn any_json() -> impl Strategy<Value = Value> {
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        any::<i64>().prop_map(Value::from),
+        ".{0,8}".prop_map(Value::from),
+        Just(json!(ID)),
+        Just(json!("EXECUTE")),
+    ];
+    leaf.prop_recursive(3, 16, 4, |inner| {
+        prop_oneof![
+            proptest::collection::vec(inner.clone(), 0..3).prop_map(Value::from),
+            proptest::collection::hash_map("[a-zA-Z]{1,12}", inner, 0..3)
+                .prop_map(|members| Value::Object(members.into_iter().collect())),
+        ]
+    })
+}
+
+proptest! {
+    #[test]
+    fn no_bytes_break_the_reader(body in proptest::collection::vec(any::<u8>(), 0..200)) {
+        let _ = LoopRequest::parse(&body);
+    }
+
+    #[test]
+    fn no_member_breaks_the_reader(
+        name in prop_oneof![
+            Just("artifacts"), Just("repo"), Just("additionalRepos"), Just("committer"), Just("prompt"),
+            Just("attachments"), Just("supportingArtifacts"), Just("codeEvaluationContext"), Just("agents"),
+            Just("repoConfigs"), Just("branchMaterialization"), Just("harness"), Just("command"), Just("loopId"),
+        ],
+        value in any_json(),
+    ) {
+        if let Err(error) = LoopRequest::parse(with(name, value).to_string().as_bytes()) {
+            prop_assert_eq!(error.status, 400);
+        }
+    }
+}

@@ -1,0 +1,307 @@
+//! The parts of the runtime in one place: what they are made of, how a change is stored and told.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use loopgate_api::event::LoopEvent;
+use loopgate_api::ids::{LoopId, TicketId};
+use loopgate_api::job::JobStatus;
+use loopgate_home::{Credentials, Repos, Sandbox, SettingsStore};
+use loopgate_tools::code_host::CodeHost;
+use loopgate_tools::git::Git;
+use loopgate_tools::programs::Programs;
+use serde_json::Value;
+use thiserror::Error;
+use tokio::sync::broadcast;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use crate::cloud::Cloud;
+use crate::job::Job;
+use crate::outbox::Outbox;
+use crate::pace::Pace;
+use crate::places::Places;
+use crate::reservations::Reservations;
+use crate::store::{Change, Store, StoreError};
+use crate::tailer::TailCounters;
+use crate::tokens::Tokens;
+
+/// Events that an observer may be behind before it misses some.
+const OBSERVER_LAG: usize = 1024;
+/// How long a shutdown waits for the runtime's tasks.
+const SHUTDOWN_TIME: Duration = Duration::from_secs(1);
+/// Variables of ours that no loop may see.
+const OWN_SECRETS: [&str; 2] = ["LOOPGATE_API_KEY", "ORCHESTRATOR_API_KEY"];
+
+/// What a runtime is made of.
+pub struct RuntimeConfig {
+    /// Directory of the database and of the shims' sockets.
+    pub data_dir: PathBuf,
+    /// Settings.
+    pub settings: Arc<SettingsStore>,
+    /// The sandbox.
+    pub sandbox: Arc<Sandbox>,
+    /// Managed repositories.
+    pub repos: Arc<Repos>,
+    /// Identity and keys.
+    pub credentials: Arc<Credentials>,
+    /// The five programs.
+    pub programs: Arc<Programs>,
+    /// Origin of the control plane; the settings' one when absent.
+    pub api_origin: Option<String>,
+    /// This program: what shims and loop drivers are started from.
+    pub loopgate_exe: PathBuf,
+    /// Directory with one folder a plugin; `code` must be there for PLAN and EXECUTE.
+    pub plugin_dirs: PathBuf,
+    /// Version of this program.
+    pub version: String,
+    /// Waits.
+    pub pace: Pace,
+}
+
+/// Why a runtime cannot be opened.
+#[derive(Debug, Error)]
+pub enum OpenError {
+    /// The database.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The directory of the sockets.
+    #[error("the data directory cannot be used: {0}")]
+    Io(#[from] std::io::Error),
+    /// The client for the control plane.
+    #[error("the client for the control plane cannot be made: {0}")]
+    Client(#[from] reqwest::Error),
+}
+
+/// Something that local observers may want to know.
+#[derive(Debug, Clone)]
+pub enum RuntimeEvent {
+    /// A job changed its status.
+    Status {
+        /// The loop.
+        loop_id: LoopId,
+        /// Its new status.
+        status: JobStatus,
+    },
+    /// An event was queued for the control plane.
+    Event {
+        /// The loop.
+        loop_id: LoopId,
+        /// The event.
+        event: Box<LoopEvent>,
+    },
+    /// A measurement or diagnosis.
+    Telemetry(Box<Telemetry>),
+}
+
+/// A telemetry record of a loop.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Telemetry {
+    /// The loop.
+    pub loop_id: LoopId,
+    /// `info`, `warn` or `error`.
+    pub severity: &'static str,
+    /// For example `job.failed`.
+    pub category: &'static str,
+    /// For a person.
+    pub message: String,
+    /// The relayed command.
+    pub command_id: Option<String>,
+    /// Operation id of the sender.
+    pub operation_id: Option<String>,
+    /// Diagnostics; clean of secrets.
+    pub diagnostics: Value,
+}
+
+/// The runtime.
+pub struct Runtime {
+    pub(crate) store: Store,
+    pub(crate) cloud: Cloud,
+    pub(crate) tokens: Tokens,
+    pub(crate) outbox: Outbox,
+    pub(crate) places: Places,
+    pub(crate) git: Git,
+    pub(crate) code_host: CodeHost,
+    pub(crate) programs: Arc<Programs>,
+    pub(crate) repos: Arc<Repos>,
+    pub(crate) sandbox: Arc<Sandbox>,
+    pub(crate) settings: Arc<SettingsStore>,
+    pub(crate) credentials: Arc<Credentials>,
+    pub(crate) loopgate_exe: PathBuf,
+    pub(crate) plugin_dirs: PathBuf,
+    pub(crate) sockets: PathBuf,
+    pub(crate) pace: Pace,
+    pub(crate) reservations: Reservations,
+    pub(crate) tail_counters: TailCounters,
+    /// Cancelled when the process ends: tasks stop, loops go on.
+    pub(crate) stop: CancellationToken,
+    /// Every task of the runtime.
+    pub(crate) tasks: TaskTracker,
+    observers: broadcast::Sender<RuntimeEvent>,
+}
+
+impl Runtime {
+    /// Opens the database and makes everything ready; starts nothing.
+    ///
+    /// # Errors
+    /// [`OpenError`].
+    pub async fn open(config: RuntimeConfig) -> Result<Arc<Self>, OpenError> {
+        let sockets = config.data_dir.join("run");
+        loopgate_home::files::create_private_dir(&sockets)?;
+        let store = Store::open(&config.data_dir.join("desktop.db"), config.credentials.clone()).await?;
+        let cloud = Cloud::new(config.settings.clone(), config.api_origin, config.credentials.clone())?;
+        let tokens = Tokens::new(store.clone(), cloud.clone());
+        let (stop, tasks) = (CancellationToken::new(), TaskTracker::new());
+        let outbox = Outbox::new(
+            store.clone(),
+            cloud.clone(),
+            tokens.clone(),
+            config.pace,
+            tasks.clone(),
+            stop.clone(),
+        );
+        Ok(Arc::new(Self {
+            places: Places::new(config.repos.clone(), config.sandbox.clone()),
+            git: Git::new(config.programs.clone()),
+            code_host: CodeHost::new(config.programs.clone()),
+            store,
+            cloud,
+            tokens,
+            outbox,
+            programs: config.programs,
+            repos: config.repos,
+            sandbox: config.sandbox,
+            settings: config.settings,
+            credentials: config.credentials,
+            loopgate_exe: config.loopgate_exe,
+            plugin_dirs: config.plugin_dirs,
+            sockets,
+            pace: config.pace,
+            reservations: Reservations::default(),
+            tail_counters: TailCounters::default(),
+            stop,
+            tasks,
+            observers: broadcast::channel(OBSERVER_LAG).0,
+        }))
+    }
+
+    /// Everything that happens from now on, for observers in this process.
+    #[must_use]
+    pub fn subscribe(&self) -> broadcast::Receiver<RuntimeEvent> {
+        self.observers.subscribe()
+    }
+
+    /// Where worktrees lie.
+    #[must_use]
+    pub const fn places(&self) -> &Places {
+        &self.places
+    }
+
+    /// What the tailers have done since the start.
+    #[must_use]
+    pub const fn tail_counters(&self) -> &TailCounters {
+        &self.tail_counters
+    }
+
+    /// The record of a loop as it is stored.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn job(&self, id: LoopId) -> Result<Option<Job>, StoreError> {
+        self.store.job(id).await
+    }
+
+    /// Every record, active ones first, then the ended ones, the newest of each first.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn jobs(&self) -> Result<Vec<Job>, StoreError> {
+        self.store.jobs().await
+    }
+
+    /// The records that belong to a ticket, active ones first. Loops that were ordered with a
+    /// document belong to the document's slug, and each loop to its own id.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn jobs_of_ticket(&self, ticket: &TicketId) -> Result<Vec<Job>, StoreError> {
+        let wanted = Some(ticket.as_str());
+        let mut jobs = self.store.jobs().await?;
+        jobs.retain(|job| {
+            job.facts.ticket_id.as_deref() == wanted
+                || job.facts.artifact_slug.as_deref() == wanted
+                || job.facts.artifact_id.as_deref() == wanted
+                || job.id.to_string() == ticket.as_str()
+        });
+        Ok(jobs)
+    }
+
+    /// Ends the runtime's tasks. Loops keep running and are found again by the next process.
+    pub async fn shutdown(&self) {
+        self.stop.cancel();
+        self.tasks.close();
+        if tokio::time::timeout(SHUTDOWN_TIME, self.tasks.wait()).await.is_err() {
+            tracing::warn!("some tasks of the runtime did not end in time");
+        }
+    }
+
+    /// Changes a record, and lets the world know what came of it.
+    pub(crate) async fn change(
+        &self,
+        id: LoopId,
+        change: impl FnOnce(&mut Change<'_>) -> Result<(), StoreError> + Send,
+    ) -> Result<Job, StoreError> {
+        let mut before = None;
+        let job = self
+            .store
+            .change(id, |now| {
+                before = Some(now.job.status);
+                change(now)
+            })
+            .await?;
+        if before != Some(job.status) {
+            tracing::info!(loop_id = %id, status = ?job.status, "job");
+            let _ = self.observers.send(RuntimeEvent::Status { loop_id: id, status: job.status });
+        }
+        self.outbox.wake(id);
+        Ok(job)
+    }
+
+    /// Tells local observers of an event.
+    pub(crate) fn announce(&self, loop_id: LoopId, event: LoopEvent) {
+        let _ = self.observers.send(RuntimeEvent::Event { loop_id, event: Box::new(event) });
+    }
+
+    /// Hands a telemetry record to whoever sends such records.
+    pub(crate) fn telemetry(
+        &self,
+        job: &Job,
+        severity: &'static str,
+        category: &'static str,
+        message: &str,
+        diagnostics: Value,
+    ) {
+        let record = Telemetry {
+            loop_id: job.id,
+            severity,
+            category,
+            message: message.to_owned(),
+            command_id: job.facts.command_id.clone(),
+            operation_id: job.facts.operation_id.clone(),
+            diagnostics,
+        };
+        let _ = self.observers.send(RuntimeEvent::Telemetry(Box::new(record)));
+    }
+
+    /// The environment of a loop's programs: the login shell's, without what is only ours.
+    pub(crate) async fn child_environment(&self) -> BTreeMap<OsString, OsString> {
+        let mut environment = self.programs.environment().await;
+        for name in OWN_SECRETS {
+            environment.remove(&OsString::from(name));
+        }
+        environment
+    }
+}

@@ -1,0 +1,168 @@
+//! The promises of the store: nothing announced without its record, nothing taken back.
+
+use loopgate_api::command::LoopCommand;
+use loopgate_api::event::LoopEvent;
+use loopgate_api::job::JobStatus;
+use loopgate_home::DataDir;
+use secrecy::ExposeSecret as _;
+use serde_json::json;
+use uuid::Uuid;
+
+use super::*;
+
+struct Place {
+    dir: tempfile::TempDir,
+    _data: DataDir,
+    store: Store,
+}
+
+async fn place() -> Place {
+    let dir = tempfile::tempdir().unwrap();
+    let data = DataDir::open(dir.path()).unwrap();
+    let credentials = Arc::new(Credentials::open(&data).unwrap());
+    let store = Store::open(&data.file("desktop.db"), credentials).await.unwrap();
+    Place { dir, _data: data, store }
+}
+
+fn new_job() -> Job {
+    Job::starting(LoopId(Uuid::new_v4()), LoopCommand::Plan)
+}
+
+fn event(kind: &str) -> LoopEvent {
+    LoopEvent::new(kind, &json!({}))
+}
+
+#[tokio::test]
+async fn a_change_and_its_event_are_one() {
+    let place = place().await;
+    let job = new_job();
+    place.store.begin(&job).await.unwrap();
+    let failed = place
+        .store
+        .change(job.id, |now| {
+            now.apply(JobEvent::Spawned)?;
+            now.send(Outgoing::event(&event("output")));
+            now.apply(JobEvent::Vanished)?;
+            now.apply(JobEvent::Spawned)?;
+            Ok(())
+        })
+        .await;
+    assert!(matches!(failed, Err(StoreError::Refused(_))));
+    assert_eq!(place.store.job(job.id).await.unwrap().unwrap().status, JobStatus::Starting);
+    assert_eq!(place.store.first_outgoing(job.id).await.unwrap(), None);
+}
+
+#[tokio::test]
+async fn an_older_copy_takes_nothing_back() {
+    let place = place().await;
+    let job = new_job();
+    place.store.begin(&job).await.unwrap();
+    place.store.update(job.id, |job| job.facts.artifacts_uploaded_at = Some("then".into())).await.unwrap();
+    place
+        .store
+        .change(job.id, |now| {
+            now.apply(JobEvent::Failed)?;
+            now.job.facts.artifacts_uploaded_at = None;
+            Ok(())
+        })
+        .await
+        .unwrap();
+    let revived = place.store.update(job.id, |job| job.status = JobStatus::Running).await.unwrap();
+    assert_eq!(revived.status, JobStatus::Failed);
+    assert_eq!(revived.facts.artifacts_uploaded_at.as_deref(), Some("then"));
+    assert!(revived.facts.completed_at.is_some());
+}
+
+#[tokio::test]
+async fn the_last_event_marks_the_job_when_it_is_delivered() {
+    let place = place().await;
+    let job = new_job();
+    place.store.begin(&job).await.unwrap();
+    place
+        .store
+        .change(job.id, |now| {
+            now.apply(JobEvent::Failed)?;
+            now.send(Outgoing::new(OutgoingKind::Artifacts, &json!({})));
+            now.send(Outgoing::last(&event("error")));
+            Ok(())
+        })
+        .await
+        .unwrap();
+    assert_eq!(place.store.unreported().await.unwrap().len(), 1);
+    let artifacts = place.store.first_outgoing(job.id).await.unwrap().unwrap();
+    assert_eq!(artifacts.outgoing.kind, OutgoingKind::Artifacts);
+    place.store.dropped(job.id, &artifacts, "HTTP 400").await.unwrap();
+    let last = place.store.first_outgoing(job.id).await.unwrap().unwrap();
+    assert!(last.outgoing.body.contains("ARTIFACT_UPLOAD_FAILED"), "{}", last.outgoing.body);
+    place.store.delivered(job.id, &last).await.unwrap();
+    let job = place.store.job(job.id).await.unwrap().unwrap();
+    assert!(job.facts.cloud_finalized_at.is_some() && job.facts.completed_event_posted_at.is_some());
+    assert_eq!(job.warnings(), ["ARTIFACT_UPLOAD_FAILED"]);
+    assert!(place.store.unreported().await.unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn a_request_that_is_taken_back_leaves_the_former_end_as_it_was() {
+    let place = place().await;
+    let job = new_job();
+    assert_eq!(place.store.begin(&job).await.unwrap(), Former::default());
+    let end = |now: &mut Change<'_>| {
+        now.apply(JobEvent::Failed)?;
+        now.send(Outgoing::last(&event("error")));
+        Ok(())
+    };
+    place.store.change(job.id, end).await.unwrap();
+    let unsent = place.store.first_outgoing(job.id).await.unwrap().unwrap().outgoing;
+    let former = place.store.begin(&job).await.unwrap();
+    assert_eq!(place.store.first_outgoing(job.id).await.unwrap(), None);
+    place.store.abandon(job.id, &former).await.unwrap();
+    assert_eq!(place.store.job(job.id).await.unwrap().unwrap().status, JobStatus::Failed);
+    assert_eq!(place.store.first_outgoing(job.id).await.unwrap().unwrap().outgoing, unsent);
+}
+
+#[tokio::test]
+async fn a_hundred_reported_jobs_are_kept() {
+    let place = place().await;
+    let mut ids = Vec::new();
+    for _ in 0..103 {
+        let job = new_job();
+        ids.push(job.id);
+        place.store.begin(&job).await.unwrap();
+        place
+            .store
+            .change(job.id, |now| {
+                now.apply(JobEvent::Failed)?;
+                now.job.facts.cloud_finalized_at = Some("now".into());
+                Ok(())
+            })
+            .await
+            .unwrap();
+    }
+    let kept = place.store.jobs().await.unwrap();
+    assert_eq!(kept.len(), 100);
+    assert_eq!(kept[0].id, ids[102], "the newest first");
+    assert!(place.store.job(ids[0]).await.unwrap().is_none());
+}
+
+#[tokio::test]
+async fn tokens_are_sealed_on_disk_and_survive() {
+    let place = place().await;
+    let id = LoopId(Uuid::new_v4());
+    let claims = URL_SAFE_NO_PAD_ENCODED;
+    let token = StoredToken::new(format!("eyJhbGciOiJIUzI1NiJ9.{claims}.sig").into());
+    assert_eq!(token.expires_at, Some(1_900_000_000_000));
+    place.store.put_token(id, &token).await.unwrap();
+    let again = place.store.token(id).await.unwrap().unwrap();
+    assert_eq!(again.token.0.expose_secret(), token.token.0.expose_secret());
+    assert_eq!(again.jti.as_deref(), Some("j1"));
+    for entry in std::fs::read_dir(place.dir.path()).unwrap() {
+        let path = entry.unwrap().path();
+        let bytes = std::fs::read(&path).unwrap_or_default();
+        assert!(!bytes.windows(20).any(|part| part == b"eyJhbGciOiJIUzI1NiJ9"), "{}", path.display());
+    }
+    place.store.delete_token(id).await.unwrap();
+    assert!(place.store.token(id).await.unwrap().is_none());
+}
+
+/// `{"exp":1900000000,"jti":"j1"}`
+const URL_SAFE_NO_PAD_ENCODED: &str = "eyJleHAiOjE5MDAwMDAwMDAsImp0aSI6ImoxIn0";

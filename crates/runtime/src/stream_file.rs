@@ -1,0 +1,98 @@
+//! Which file holds the assistant's output: the fixed name while a run lasts, another one after it.
+
+use std::fs::Metadata;
+use std::path::{Path, PathBuf};
+
+use loopgate_api::names::{ASSISTANT_OUTPUT, ASSISTANT_OUTPUT_NAME};
+
+use crate::job::FileIdentity;
+
+const FINISHED_PREFIX: &str = "assistant-output-";
+const FINISHED_SUFFIX: &str = ".jsonl";
+
+/// The stream of a work directory as readers of a finished run see it. Looks at the disk.
+#[must_use]
+pub fn resolve(work_dir: &Path) -> Option<PathBuf> {
+    let fixed = work_dir.join(ASSISTANT_OUTPUT);
+    let present = || fixed.is_file().then(|| fixed.clone());
+    match std::fs::read_to_string(work_dir.join(ASSISTANT_OUTPUT_NAME)) {
+        // A run is starting: streams of earlier runs are none of its business.
+        Ok(name) if name.trim().is_empty() => return present(),
+        Ok(name) => {
+            let named = work_dir.join(name.trim());
+            if is_finished_name(name.trim()) && is_regular(&named) {
+                return Some(named);
+            }
+        }
+        Err(_) => {}
+    }
+    newest_finished(work_dir).or_else(present)
+}
+
+/// The stream that a running loop writes: the fixed name goes first. Looks at the disk.
+#[must_use]
+pub fn resolve_live(work_dir: &Path) -> Option<PathBuf> {
+    let fixed = work_dir.join(ASSISTANT_OUTPUT);
+    if fixed.is_file() { Some(fixed) } else { resolve(work_dir) }
+}
+
+/// Which file this is, whatever its name.
+#[must_use]
+pub fn identity(metadata: &Metadata) -> FileIdentity {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt as _;
+        FileIdentity { device: metadata.dev(), inode: metadata.ino() }
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = metadata;
+        FileIdentity::default()
+    }
+}
+
+fn is_finished_name(name: &str) -> bool {
+    name.starts_with(FINISHED_PREFIX) && name.ends_with(FINISHED_SUFFIX) && !name.contains(['/', '\\'])
+}
+
+fn is_regular(path: &Path) -> bool {
+    path.symlink_metadata().is_ok_and(|metadata| metadata.is_file())
+}
+
+fn newest_finished(work_dir: &Path) -> Option<PathBuf> {
+    let entries = std::fs::read_dir(work_dir).ok()?;
+    entries
+        .filter_map(Result::ok)
+        .filter(|entry| entry.file_name().to_str().is_some_and(is_finished_name))
+        .filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_file()))
+        .filter_map(|entry| Some((entry.metadata().ok()?.modified().ok()?, entry.path())))
+        .max()
+        .map(|(_, path)| path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_sidecar_decides_before_age() {
+        let dir = tempfile::tempdir().unwrap();
+        let at = |name: &str| dir.path().join(name);
+        let write = |name: &str, text: &str| std::fs::write(at(name), text).unwrap();
+        assert_eq!(resolve(dir.path()), None);
+        write("assistant-output.jsonl", "");
+        assert_eq!(resolve(dir.path()), Some(at("assistant-output.jsonl")));
+        write("assistant-output-1.jsonl", "");
+        write("assistant-output-2.jsonl", "");
+        assert_eq!(resolve(dir.path()), Some(at("assistant-output-2.jsonl")));
+        write("assistant-output.name.txt", "assistant-output-1.jsonl\n");
+        assert_eq!(resolve(dir.path()), Some(at("assistant-output-1.jsonl")));
+        assert_eq!(resolve_live(dir.path()), Some(at("assistant-output.jsonl")));
+        write("assistant-output.name.txt", "../secret.jsonl");
+        assert_eq!(resolve(dir.path()), Some(at("assistant-output-2.jsonl")));
+        write("assistant-output.name.txt", " \n");
+        assert_eq!(resolve(dir.path()), Some(at("assistant-output.jsonl")));
+        std::fs::remove_file(at("assistant-output.jsonl")).unwrap();
+        assert_eq!(resolve(dir.path()), None, "a run is starting");
+    }
+}

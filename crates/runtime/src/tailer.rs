@@ -1,0 +1,178 @@
+//! Follows a loop's output while it is written and queues it for the control plane.
+//!
+//! A frame's events and the offset behind it are stored in one transaction: after a crash nothing
+//! is sent twice and nothing is left out. Woken by the file system, and now and then by a clock for
+//! file systems that report nothing.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use loopgate_api::assistant_stream::StreamSummary;
+use loopgate_api::event::{LoopEvent, TokenUsage};
+use loopgate_api::ids::LoopId;
+use notify::{RecommendedWatcher, RecursiveMode, Watcher as _};
+use serde_json::json;
+use tokio::sync::Notify;
+use tokio_util::sync::CancellationToken;
+
+use crate::job::Job;
+use crate::runtime::Runtime;
+use crate::store::{Outgoing, StoreError};
+use crate::stream_reader::{Frame, Position, StreamReader};
+
+/// What all tailers have done since the start, for measurements.
+#[derive(Debug, Default)]
+pub struct TailCounters {
+    /// Lines read.
+    pub lines: AtomicU64,
+    /// Events queued.
+    pub events: AtomicU64,
+}
+
+/// A tailer of one loop.
+pub(crate) struct Tailer {
+    runtime: Arc<Runtime>,
+    id: LoopId,
+    work_dir: PathBuf,
+    reader: StreamReader,
+    /// A frame that was read and could not be stored yet.
+    unstored: Option<Frame>,
+}
+
+impl Tailer {
+    /// A tailer that goes on where the job's record says.
+    pub fn new(runtime: Arc<Runtime>, job: &Job, work_dir: PathBuf) -> Self {
+        let position = Position {
+            file: job.facts.stream_file,
+            start: job.facts.stream_start,
+            announced: job.facts.last_observed_jsonl_offset.unwrap_or(job.facts.stream_start),
+        };
+        let reader = StreamReader::new(work_dir.clone(), position);
+        Self { runtime, id: job.id, work_dir, reader, unstored: None }
+    }
+
+    /// Follows until `ended`, then reads the rest. Returns early, with what is known so far, when
+    /// the runtime stops.
+    pub async fn run(mut self, ended: CancellationToken) -> StreamSummary {
+        let changed = Arc::new(Notify::new());
+        let _watcher = self.watch(changed.clone());
+        let pace = self.runtime.pace;
+        let stop = self.runtime.stop.clone();
+        loop {
+            let over = ended.is_cancelled();
+            let (gap, more) = match self.step(over).await {
+                Ok(frame) => (if frame.chunks.is_empty() { None } else { Some(pace.tail_gap) }, frame.more),
+                Err(error) => {
+                    tracing::warn!(loop_id = %self.id, %error, "the loop's output could not be followed");
+                    if over {
+                        break;
+                    }
+                    (Some(pace.tail_poll), false)
+                }
+            };
+            if stop.is_cancelled() || (over && !more) {
+                break;
+            }
+            if over || more {
+                continue;
+            }
+            let rest = async {
+                if let Some(gap) = gap {
+                    tokio::time::sleep(gap).await;
+                }
+                let _ = tokio::time::timeout(pace.tail_poll, changed.notified()).await;
+            };
+            tokio::select! {
+                () = stop.cancelled() => {}
+                () = ended.cancelled() => {}
+                () = rest => {}
+            }
+        }
+        self.reader.into_summary()
+    }
+
+    /// Reads one frame and stores what it brought.
+    async fn step(&mut self, ended: bool) -> Result<Frame, TailError> {
+        let frame = match self.unstored.take() {
+            Some(frame) => frame,
+            None => self.read(ended).await?,
+        };
+        if frame.lines > 0
+            && let Err(error) = self.store(&frame).await
+        {
+            self.unstored = Some(frame);
+            return Err(error.into());
+        }
+        Ok(frame)
+    }
+
+    async fn read(&mut self, ended: bool) -> Result<Frame, TailError> {
+        let work_dir = self.work_dir.clone();
+        let empty = StreamReader::new(work_dir, Position::default());
+        let mut reader = std::mem::replace(&mut self.reader, empty);
+        let (reader, frame) = tokio::task::spawn_blocking(move || {
+            let frame = reader.read(ended);
+            (reader, frame)
+        })
+        .await
+        .map_err(|_| TailError::Stopped)?;
+        self.reader = reader;
+        Ok(frame?)
+    }
+
+    async fn store(&self, frame: &Frame) -> Result<(), StoreError> {
+        let events: Vec<LoopEvent> =
+            frame.chunks.iter().map(|chunk| output_event(chunk, &frame.usage)).collect();
+        let counters = &self.runtime.tail_counters;
+        let position = frame.position;
+        let activity = frame.chunks.last().and_then(|chunk| chunk.lines().next_back()).map(str::to_owned);
+        self.runtime
+            .change(self.id, |now| {
+                let facts = &mut now.job.facts;
+                facts.stream_file = position.file;
+                facts.stream_start = position.start;
+                facts.last_observed_jsonl_offset = Some(position.announced);
+                facts.live_activity = activity.or(facts.live_activity.take());
+                for event in &events {
+                    now.send(Outgoing::event(event));
+                }
+                Ok(())
+            })
+            .await?;
+        for event in events {
+            self.runtime.announce(self.id, event);
+        }
+        counters.lines.fetch_add(frame.lines, Ordering::Relaxed);
+        counters.events.fetch_add(frame.chunks.len() as u64, Ordering::Relaxed);
+        Ok(())
+    }
+
+    fn watch(&self, changed: Arc<Notify>) -> Option<RecommendedWatcher> {
+        let notice = move |_| changed.notify_one();
+        let watcher = notify::recommended_watcher(notice).and_then(|mut watcher| {
+            watcher.watch(&self.work_dir, RecursiveMode::NonRecursive)?;
+            Ok(watcher)
+        });
+        watcher.inspect_err(|error| tracing::info!(%error, "file events are not available; polling")).ok()
+    }
+}
+
+#[derive(Debug, thiserror::Error)]
+enum TailError {
+    #[error("{0}")]
+    Read(#[from] std::io::Error),
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    #[error("the reading thread was stopped")]
+    Stopped,
+}
+
+/// The event for a piece of output, in the form with `data`.
+fn output_event(chunk: &str, usage: &TokenUsage) -> LoopEvent {
+    let mut data = json!({"chunk": chunk});
+    if !usage.is_zero() {
+        data["tokenUsage"] = json!(usage);
+    }
+    LoopEvent::new("output", &json!({"data": data}))
+}

@@ -1,0 +1,270 @@
+//! Loops whose runtime dies on the way: at random moments, in the middle of a commit, with the
+//! control plane away. Each ends once, with its work delivered.
+
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
+
+mod support;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use loopgate_api::ids::LoopId;
+use loopgate_api::job::JobStatus;
+use loopgate_runtime::Runtime;
+use loopgate_runtime::job::Job;
+use loopgate_tools::shim;
+use serde_json::json;
+use support::{
+    COMMITS, Desktop, IMPLEMENTS, PLANS, eventually, has_status, new_id, reported, request, start,
+};
+
+/// One life of the program. When it is over, every task of it is gone at once, as with a kill.
+struct Life {
+    tokio: Option<tokio::runtime::Runtime>,
+    runtime: Arc<Runtime>,
+}
+
+impl Life {
+    /// Begins a life, which takes up what earlier ones left.
+    fn begin(desktop: &Desktop) -> Self {
+        let tokio =
+            tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+        let runtime = tokio.block_on(async {
+            let runtime = desktop.open().await;
+            runtime.recover().await.unwrap();
+            runtime
+        });
+        Self { tokio: Some(tokio), runtime }
+    }
+
+    fn block_on<T>(&self, work: impl Future<Output = T>) -> T {
+        self.tokio.as_ref().unwrap().block_on(work)
+    }
+
+    fn live_for(&self, ms: u64) {
+        self.block_on(async { tokio::time::sleep(Duration::from_millis(ms)).await });
+    }
+
+    fn reported(&self, id: LoopId) -> Job {
+        self.block_on(reported(&self.runtime, id))
+    }
+}
+
+impl Drop for Life {
+    fn drop(&mut self) {
+        // Returns when nothing of this life runs any more, as after a kill.
+        self.tokio.take().unwrap().shutdown_timeout(Duration::from_secs(5));
+    }
+}
+
+/// The control plane and the test's own calls outlive every life.
+fn world() -> (tokio::runtime::Runtime, Desktop) {
+    let tokio = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
+    let desktop = tokio.block_on(Desktop::new());
+    (tokio, desktop)
+}
+
+/// A driver that takes its time over 40 lines and changes a file in between.
+const SLOWLY: &str = r#"
+i=0
+while [ $i -lt 40 ]; do
+  say "{\"type\":\"assistant\",\"message\":{\"model\":\"m\",\"content\":[{\"type\":\"text\",\"text\":\"line $i\"}],\"usage\":{\"input_tokens\":1,\"output_tokens\":1}}}"
+  [ $i -eq 20 ] && echo done > feature.txt
+  sleep 0.02
+  i=$((i+1))
+done
+mv "$W/assistant-output.jsonl" "$W/assistant-output-run1.jsonl"
+printf assistant-output-run1.jsonl > "$W/assistant-output.name.txt"
+"#;
+
+/// Five lives in which four loops at different points die together, and die once more while they
+/// are being taken up again.
+#[test]
+fn twenty_loops_die_at_random_points_and_each_ends_once() {
+    let (world, desktop) = world();
+    desktop.driver(SLOWLY);
+    desktop.program("claude", &format!("sleep 0.2\n{COMMITS}\nsleep 0.2"));
+    for round in 0..5 {
+        let loops: Vec<(LoopId, String)> = (0..4).map(|n| (new_id(), format!("round-{round}-{n}"))).collect();
+        let life = Life::begin(&desktop);
+        life.block_on(futures_util::future::join_all(loops.iter().enumerate().map(|(n, (id, slug))| {
+            let mut body = request(*id, "EXECUTE");
+            body["artifactSlug"] = json!(slug);
+            let runtime = life.runtime.clone();
+            async move {
+                tokio::time::sleep(Duration::from_millis(400 * n as u64)).await;
+                start(&runtime, &body).await.unwrap();
+            }
+        })));
+        let first = rand::random_range(0..2500);
+        life.live_for(first);
+        drop(life);
+        let life = Life::begin(&desktop);
+        let second = rand::random_range(0..1500);
+        life.live_for(second);
+        drop(life);
+        let life = Life::begin(&desktop);
+        for (id, slug) in loops {
+            let job = life.reported(id);
+            let story = format!("killed after {first} and {second} ms: {job:?}");
+            ended_once(&world, &desktop, &life, &job, &slug, &story);
+        }
+        let jobs = life.block_on(life.runtime.jobs()).unwrap();
+        assert!(jobs.iter().all(|job| job.status.is_terminal()));
+    }
+}
+
+fn ended_once(
+    world: &tokio::runtime::Runtime,
+    desktop: &Desktop,
+    life: &Life,
+    job: &Job,
+    slug: &str,
+    story: &str,
+) {
+    let (id, cloud) = (job.id, &desktop.cloud);
+    assert_eq!(job.status, JobStatus::Completed, "{story}");
+    assert_eq!(cloud.events(id, "completed").len(), 1, "{story}");
+    assert!(cloud.events(id, "error").is_empty(), "{story}");
+    assert!(!cloud.accepted(id, "upload-artifacts").is_empty(), "{story}");
+    let completed = &cloud.events(id, "completed")[0];
+    assert_eq!(completed["result"]["has_changes"], true, "{story}");
+    assert_eq!(completed["tokensUsed"]["input"], 40, "{story}");
+    let shown: Vec<String> = cloud.output(id).into_iter().filter(|line| line.starts_with("line ")).collect();
+    let expected: Vec<String> = (0..40).map(|n| format!("line {n}")).collect();
+    assert_eq!(shown, expected, "every line once and in order; {story}");
+    let branch = format!("orchestrator/{slug}");
+    assert_eq!(world.block_on(desktop.pushed(&branch)).len(), 1, "{story}");
+    let created = desktop.state("created");
+    assert_eq!(created.lines().filter(|line| *line == branch).count(), 1, "one pull request; {story}");
+    assert_eq!(life.block_on(shim::sweep(id, Duration::ZERO)).found, 0, "no process is left; {story}");
+}
+
+#[test]
+fn a_loop_that_ended_while_nobody_was_there_is_finished_at_the_next_start() {
+    let (world, desktop) = world();
+    desktop.driver(&format!("until_there go\n{IMPLEMENTS}\necho over > \"$STATE/over\""));
+    let id = new_id();
+    let life = Life::begin(&desktop);
+    life.block_on(start(&life.runtime, &request(id, "EXECUTE"))).unwrap();
+    drop(life);
+    desktop.signal("go");
+    world.block_on(eventually("the driver ends alone", || async {
+        let exit = desktop.at("box/api-loop-plan-5/.loopgate/work/exit.json");
+        (exit.is_file() && !desktop.state("over").is_empty()).then_some(())
+    }));
+    let life = Life::begin(&desktop);
+    let job = life.reported(id);
+    assert_eq!(job.status, JobStatus::Completed, "{job:?}");
+    let completed = &desktop.cloud.events(id, "completed")[0];
+    assert_eq!(completed["result"]["finalizationSource"], "boot-recovery");
+    assert_eq!(completed["result"]["has_changes"], true);
+    assert_eq!(desktop.cloud.output(id).len(), 3, "what it printed alone is shown, too");
+}
+
+#[test]
+fn a_living_loop_is_followed_again_and_can_be_killed() {
+    let (_world, desktop) = world();
+    desktop.driver("until_there go");
+    let id = new_id();
+    let life = Life::begin(&desktop);
+    life.block_on(start(&life.runtime, &request(id, "PLAN"))).unwrap();
+    drop(life);
+    let life = Life::begin(&desktop);
+    life.block_on(eventually("it is followed", || async {
+        let job = life.runtime.job(id).await.unwrap()?;
+        (job.facts.live_activity.as_deref() == Some("Boot recovery reattached after desktop restart"))
+            .then_some(())
+    }));
+    let killed = life.block_on(life.runtime.kill_loop(json!({"loopId": id}).to_string().as_bytes())).unwrap();
+    assert_eq!(killed.message(), "Loop process terminated");
+    assert_eq!(life.reported(id).status, JobStatus::Cancelled);
+    assert_eq!(life.block_on(shim::sweep(id, Duration::ZERO)).found, 0);
+}
+
+#[test]
+fn a_killed_shim_leaves_nothing_running_and_the_loop_is_told_as_lost() {
+    let (world, desktop) = world();
+    desktop.driver("echo up > \"$STATE/up\"; until_there never");
+    let id = new_id();
+    let life = Life::begin(&desktop);
+    life.block_on(start(&life.runtime, &request(id, "PLAN"))).unwrap();
+    life.block_on(eventually("it runs", || async { (!desktop.state("up").is_empty()).then_some(()) }));
+    drop(life);
+    let exit = desktop.at("box/api-loop-plan-5/.loopgate/work/exit.json");
+    let sockets = desktop.at("data/run");
+    let socket = std::fs::read_dir(sockets).unwrap().next().unwrap().unwrap().path();
+    let shim_pid =
+        world.block_on(async { shim::attach(&socket, &exit).await.unwrap().state().await.unwrap().shim_pid });
+    let pid = rustix::process::Pid::from_raw(i32::try_from(shim_pid).unwrap()).unwrap();
+    rustix::process::kill_process(pid, rustix::process::Signal::KILL).unwrap();
+    let life = Life::begin(&desktop);
+    let job = life.reported(id);
+    assert_eq!(job.status, JobStatus::Unknown);
+    assert_eq!(desktop.cloud.events(id, "error")[0]["code"], "PROCESS_STOPPED");
+    assert_eq!(life.block_on(shim::sweep(id, Duration::ZERO)).found, 0);
+}
+
+#[test]
+fn an_end_that_nobody_accepts_is_told_again_at_later_starts_and_given_up_at_the_fourth() {
+    let (_world, desktop) = world();
+    for broken in ["upload-artifacts", "events"] {
+        desktop.cloud.answer_well();
+        let id = new_id();
+        let life = Life::begin(&desktop);
+        desktop.driver("until_there ready");
+        let _ = std::fs::remove_file(desktop.at("state/ready"));
+        life.block_on(start(&life.runtime, &request(id, "PLAN"))).unwrap();
+        drop(life);
+        desktop.cloud.answer_always(broken, 503, json!({"success": false, "error": "away"}));
+        desktop.signal("ready");
+        for attempt in 1..=3 {
+            let life = Life::begin(&desktop);
+            life.block_on(eventually("an attempt was made", || async {
+                let job = life.runtime.job(id).await.unwrap()?;
+                let tried =
+                    desktop.cloud.heard().iter().any(|h| h.status == 503 && h.loop_id == id.to_string());
+                // The first life finishes the loop; its failures are no attempts of a recovery.
+                (tried && job.facts.recovery_attempts + 1 >= attempt && job.status.is_terminal())
+                    .then_some(())
+            }));
+        }
+        if broken == "upload-artifacts" {
+            desktop.cloud.answer_well();
+            let life = Life::begin(&desktop);
+            assert_eq!(life.reported(id).facts.recovery_attempts, 2);
+            assert_eq!(desktop.cloud.accepted(id, "upload-artifacts").len(), 1);
+            assert_eq!(desktop.cloud.events(id, "completed").len(), 1);
+            continue;
+        }
+        let life = Life::begin(&desktop);
+        life.block_on(eventually("the third attempt", || async {
+            (life.runtime.job(id).await.unwrap()?.facts.recovery_attempts == 3).then_some(())
+        }));
+        drop(life);
+        let before = desktop.cloud.heard().len();
+        let life = Life::begin(&desktop);
+        let job = life.reported(id);
+        assert_eq!(job.facts.last_recovery_error.as_deref(), Some("Exceeded retry cap (3)"));
+        assert_eq!(desktop.cloud.heard().len(), before, "no call any more");
+    }
+}
+
+#[test]
+fn a_loop_that_the_control_plane_gave_up_is_not_reported() {
+    let (world, desktop) = world();
+    desktop.driver(&format!("until_there go\n{PLANS}"));
+    let id = new_id();
+    let life = Life::begin(&desktop);
+    life.block_on(start(&life.runtime, &request(id, "PLAN"))).unwrap();
+    drop(life);
+    desktop.signal("go");
+    world.block_on(eventually("it ends alone", || async {
+        desktop.at("box/api-loop-plan-5/.loopgate/work/exit.json").is_file().then_some(())
+    }));
+    desktop.cloud.answer_always("loop", 200, json!({"success": true, "data": {"status": "TIMED_OUT"}}));
+    let life = Life::begin(&desktop);
+    let job = life.block_on(has_status(&life.runtime, id, JobStatus::TimedOut));
+    assert!(job.facts.live_activity.unwrap().contains("Start it again"));
+    assert!(desktop.cloud.events(id, "completed").is_empty() && desktop.cloud.events(id, "error").is_empty());
+}

@@ -1,0 +1,153 @@
+//! A control plane that writes down what it hears and answers as it is told.
+
+use std::collections::{HashMap, HashSet, VecDeque};
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use axum::extract::{Path, Request, State};
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+use axum::{Json, Router};
+use loopgate_api::ids::LoopId;
+use serde_json::{Value, json};
+
+/// Something that arrived.
+#[derive(Debug, Clone)]
+pub struct Heard {
+    /// Last segment of the path, for example `events`.
+    pub route: String,
+    pub loop_id: String,
+    pub token: String,
+    pub nonce: String,
+    pub body: Value,
+    /// What was answered.
+    pub status: u16,
+}
+
+#[derive(Default)]
+struct Inner {
+    heard: Vec<Heard>,
+    nonces: HashSet<String>,
+    /// Answers to come, by route.
+    scripted: HashMap<String, VecDeque<(u16, Value)>>,
+    /// Answers until further notice, by route.
+    fixed: HashMap<String, (u16, Value)>,
+}
+
+#[derive(Clone)]
+pub struct Cloud {
+    address: std::net::SocketAddr,
+    inner: Arc<Mutex<Inner>>,
+    /// Ends the server with its owner.
+    _stop: Arc<tokio_util::sync::DropGuard>,
+}
+
+impl Cloud {
+    pub async fn start() -> Self {
+        let inner = Arc::new(Mutex::new(Inner::default()));
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let stop = tokio_util::sync::CancellationToken::new();
+        let app = Router::new()
+            .route("/loops/{id}", axum::routing::any(answer))
+            .route("/loops/{id}/{route}", axum::routing::any(answer))
+            .with_state(inner.clone());
+        let ended = stop.clone();
+        tokio::spawn(async move {
+            axum::serve(listener, app).with_graceful_shutdown(ended.cancelled_owned()).await.unwrap();
+        });
+        Self { address, inner, _stop: Arc::new(stop.drop_guard()) }
+    }
+
+    pub fn origin(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
+    /// The next answer of a route.
+    pub fn answer_once(&self, route: &str, status: u16, body: Value) {
+        self.lock().scripted.entry(route.to_owned()).or_default().push_back((status, body));
+    }
+
+    /// Every answer of a route from now on.
+    pub fn answer_always(&self, route: &str, status: u16, body: Value) {
+        self.lock().fixed.insert(route.to_owned(), (status, body));
+    }
+
+    /// The usual answers again.
+    pub fn answer_well(&self) {
+        let mut inner = self.lock();
+        inner.fixed.clear();
+        inner.scripted.clear();
+    }
+
+    pub fn heard(&self) -> Vec<Heard> {
+        self.lock().heard.clone()
+    }
+
+    /// The accepted calls of a route, in order.
+    pub fn accepted(&self, id: LoopId, route: &str) -> Vec<Heard> {
+        let id = id.to_string();
+        let heard = self.heard();
+        heard.into_iter().filter(|h| h.loop_id == id && h.route == route && h.status == 200).collect()
+    }
+
+    /// The accepted events of a type, in order.
+    pub fn events(&self, id: LoopId, kind: &str) -> Vec<Value> {
+        self.accepted(id, "events").into_iter().map(|h| h.body).filter(|b| b["type"] == kind).collect()
+    }
+
+    /// Everything shown to people, line by line.
+    pub fn output(&self, id: LoopId) -> Vec<String> {
+        let chunks = self.events(id, "output");
+        let text = |event: &Value| event["data"]["chunk"].as_str().unwrap_or_default().to_owned();
+        chunks
+            .iter()
+            .map(text)
+            .flat_map(|chunk| chunk.lines().map(str::to_owned).collect::<Vec<_>>())
+            .collect()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Inner> {
+        self.inner.lock().unwrap()
+    }
+}
+
+async fn answer(
+    State(inner): State<Arc<Mutex<Inner>>>,
+    Path(path): Path<HashMap<String, String>>,
+    request: Request,
+) -> Response {
+    let (parts, body) = request.into_parts();
+    let header =
+        |name: &str| parts.headers.get(name).and_then(|v| v.to_str().ok()).unwrap_or_default().to_owned();
+    let (nonce, key) = (header("x-loop-event-nonce"), header("idempotency-key"));
+    let token = header("authorization").trim_start_matches("Bearer ").to_owned();
+    let bytes = axum::body::to_bytes(body, 64 * 1024 * 1024).await.unwrap();
+    let body: Value = serde_json::from_slice(&bytes).unwrap_or_default();
+    let route = path.get("route").cloned().unwrap_or_else(|| "loop".to_owned());
+    let mut inner = inner.lock().unwrap();
+    let scripted = inner.scripted.get_mut(&route).and_then(VecDeque::pop_front);
+    let told = scripted.or_else(|| inner.fixed.get(&route).cloned());
+    let (status, answer) = told.unwrap_or_else(|| usual(&route, &nonce, &mut inner.nonces));
+    let nonce = if nonce.is_empty() { key } else { nonce };
+    inner.heard.push(Heard { route, loop_id: path["id"].clone(), token, nonce, body, status });
+    (StatusCode::from_u16(status).unwrap(), Json(answer)).into_response()
+}
+
+fn usual(route: &str, nonce: &str, nonces: &mut HashSet<String>) -> (u16, Value) {
+    let ok = |data: Value| (200, json!({"success": true, "data": data}));
+    match route {
+        "events" if nonce.is_empty() => {
+            (401, json!({"success": false, "error": "Missing runner event nonce"}))
+        }
+        "events" if !nonces.insert(nonce.to_owned()) => {
+            (409, json!({"success": false, "error": "Replay detected"}))
+        }
+        "events" => ok(json!({"received": true})),
+        "refresh-token" => {
+            ok(json!({"token": "token-2", "expiresAt": "2040-01-01T00:00:00.000Z", "jti": "j2"}))
+        }
+        "heartbeat" => ok(json!({"bumped": true})),
+        "loop" => ok(json!({"status": "RUNNING"})),
+        _ => ok(json!({"stored": true})),
+    }
+}

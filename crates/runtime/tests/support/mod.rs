@@ -1,0 +1,269 @@
+//! A desktop in a temporary directory: real git with a bare remote, a control plane that writes
+//! down what it hears, and small scripts in place of the programs that cost an account.
+
+#![allow(dead_code, reason = "each test uses its part")]
+
+pub mod cloud;
+
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use loopgate_api::ids::LoopId;
+use loopgate_api::job::JobStatus;
+use loopgate_home::{Credentials, DataDir, Overrides, Program, Repos, Sandbox, SettingsStore};
+use loopgate_runtime::job::Job;
+use loopgate_runtime::{LoopError, LoopHeaders, Pace, Runtime, RuntimeConfig, Started};
+use loopgate_tools::process::{Command, Limits};
+use loopgate_tools::programs::Programs;
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+use cloud::Cloud;
+
+/// Nothing in these tests takes this long unless it hangs.
+pub const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A driver that plans: one line of output, a plan.
+pub const PLANS: &str = r##"
+say '{"type":"system","subtype":"init","session_id":"s-1","apiKeySource":"none"}'
+say '{"type":"assistant","message":{"model":"m-large","content":[{"type":"text","text":"Looking around"}],"usage":{"input_tokens":10,"output_tokens":5}}}'
+printf '{"content":"# Plan","pendingTasks":[]}' > "$W/plan.json"
+say '{"type":"result","subtype":"success","session_id":"s-1"}'
+"##;
+
+/// A driver that implements: a change in the working tree, nothing committed.
+pub const IMPLEMENTS: &str = r#"
+say '{"type":"assistant","message":{"model":"m-large","content":[{"type":"text","text":"Writing"}],"usage":{"input_tokens":10,"output_tokens":5}}}'
+echo "done by $LOOPGATE_COMMAND" > feature.txt
+say '{"type":"result","subtype":"success","session_id":"s-2"}'
+"#;
+
+/// An assistant that commits, pushes and opens a pull request as it is asked to.
+pub const COMMITS: &str = r#"
+git add -A -- . ':!.loopgate' && git commit -qm "Add the feature" && git push -q -u origin HEAD
+url=$("$GH" pr create --title "Add the feature" --body-file /dev/null --base main)
+printf '{"prUrl":"%s","prNumber":%s,"branchName":"%s","commitSha":"%s"}' \
+  "$url" "${url##*/}" "$(git branch --show-current)" "$(git rev-parse HEAD)" > execution-result.json
+"#;
+
+/// The place of one test.
+pub struct Desktop {
+    dir: tempfile::TempDir,
+    pub cloud: Cloud,
+}
+
+impl Desktop {
+    /// A desktop with a clone of `acme/api`, whose remote has one commit on `main`.
+    pub async fn new() -> Self {
+        let desktop = Self { dir: tempfile::tempdir().unwrap(), cloud: Cloud::start().await };
+        for name in ["box", "data", "state", "plugins/code"] {
+            std::fs::create_dir_all(desktop.at(name)).unwrap();
+        }
+        desktop.program("gh", CODE_HOST);
+        desktop.program("claude", "exit 1");
+        desktop.driver(PLANS);
+        let stand_in = env!("CARGO_BIN_EXE_loopgate-runtime-stand-in");
+        let dispatch = format!(
+            "case \"$1\" in\n  shim) exec '{stand_in}' shim \"$2\";;\n  loop) shift 2; exec '{}' \"$@\";;\nesac\nexit 64",
+            desktop.at("bin/driver").display()
+        );
+        desktop.program("loopgate", &dispatch);
+        desktop.git_remote().await;
+        desktop
+    }
+
+    pub fn at(&self, name: &str) -> PathBuf {
+        // Canonical, so that paths compare equal to those that git prints.
+        self.dir.path().canonicalize().unwrap().join(name)
+    }
+
+    /// Replaces a program by a script.
+    pub fn program(&self, name: &str, script: &str) {
+        let path = self.at("bin").join(name);
+        std::fs::create_dir_all(self.at("bin")).unwrap();
+        let head = format!(
+            "#!/bin/sh\nGH='{}'\nSTATE='{}'\nREMOTE='{}'\n",
+            self.at("bin/gh").display(),
+            self.at("state").display(),
+            self.at("remote/acme/api.git").display(),
+        );
+        // Renamed into place: a script that is being executed cannot be written.
+        let fresh = path.with_extension("new");
+        std::fs::write(&fresh, format!("{head}{script}\n")).unwrap();
+        std::fs::set_permissions(&fresh, std::fs::Permissions::from_mode(0o755)).unwrap();
+        std::fs::rename(&fresh, &path).unwrap();
+    }
+
+    /// Replaces what a loop does. `say` prints a record of the assistant, `W` is the work directory.
+    pub fn driver(&self, script: &str) {
+        let head = "W=\"$1\"\nprintf '%s\\n' \"$*\" >> \"$STATE/argv\"\nenv > \"$STATE/env\"\n\
+                    say() { printf '%s\\n' \"$1\" >> \"$W/assistant-output.jsonl\"; }\n\
+                    until_there() { while [ ! -e \"$STATE/$1\" ]; do sleep 0.02; done; }\n";
+        self.program("driver", &format!("{head}{script}"));
+    }
+
+    /// Lets a script go on that waits with `until_there`.
+    pub fn signal(&self, name: &str) {
+        std::fs::write(self.at("state").join(name), "").unwrap();
+    }
+
+    pub fn state(&self, name: &str) -> String {
+        std::fs::read_to_string(self.at("state").join(name)).unwrap_or_default()
+    }
+
+    async fn git_remote(&self) {
+        let bare = self.at("remote/acme/api.git");
+        std::fs::create_dir_all(&bare).unwrap();
+        self.git(&bare, &["init", "-q", "--bare", "-b", "main", "."]).await;
+        let clone = self.at("box/api");
+        self.git(&self.at("box"), &["clone", "-q", &bare.to_string_lossy(), "api"]).await;
+        std::fs::write(clone.join("README.md"), "hello\n").unwrap();
+        self.git(&clone, &["checkout", "-q", "-b", "main"]).await;
+        self.git(&clone, &["add", "-A"]).await;
+        self.git(&clone, &["commit", "-q", "-m", "first"]).await;
+        self.git(&clone, &["push", "-q", "-u", "origin", "main"]).await;
+    }
+
+    /// Runs git and returns what it printed.
+    pub async fn git(&self, directory: &Path, args: &[&str]) -> String {
+        let identity = ["-c", "user.name=Test", "-c", "user.email=test@example.org"];
+        let command = Command::new("git").args(identity).args(args).directory(directory);
+        let output = command.run(Limits::time(PATIENCE)).await.unwrap();
+        assert!(output.status.success(), "git {args:?}: {}", output.stderr_text());
+        output.stdout_text().trim().to_owned()
+    }
+
+    /// Commits of a branch at the remote that `main` has not, newest first.
+    pub async fn pushed(&self, branch: &str) -> Vec<String> {
+        let range = format!("main..{branch}");
+        let log = self.git(&self.at("remote/acme/api.git"), &["log", "--format=%an: %s", &range]).await;
+        log.lines().map(str::to_owned).collect()
+    }
+
+    /// Starts a runtime, as a start of the program does; `recover` is up to the test.
+    pub async fn open(&self) -> Arc<Runtime> {
+        self.open_with(quick()).await
+    }
+
+    pub async fn open_with(&self, pace: Pace) -> Arc<Runtime> {
+        let overrides = Overrides {
+            sandbox_base_directory: Some(self.at("box")),
+            api_origin: Some(self.cloud.origin()),
+            ..Overrides::default()
+        };
+        let settings = Arc::new(SettingsStore::open(&self.at("settings.toml"), overrides).unwrap());
+        let programs = [(Program::Assistant, "claude"), (Program::CodeHost, "gh")];
+        settings
+            .update(|settings| {
+                for (program, name) in programs {
+                    settings.binary_paths.insert(program, self.at("bin").join(name));
+                }
+            })
+            .unwrap();
+        let credentials = {
+            // The lock belongs to the process; here one process has several lives.
+            let data = DataDir::open(&self.at("data")).unwrap();
+            Arc::new(Credentials::open(&data).unwrap())
+        };
+        let config = RuntimeConfig {
+            data_dir: self.at("data"),
+            sandbox: Arc::new(Sandbox::new(settings.clone(), &self.at("data"))),
+            repos: Arc::new(Repos::new(settings.clone())),
+            credentials,
+            programs: Arc::new(Programs::new(settings.clone())),
+            settings,
+            api_origin: None,
+            loopgate_exe: self.at("bin/loopgate"),
+            plugin_dirs: self.at("plugins"),
+            version: "0.0.0".to_owned(),
+            pace,
+        };
+        Runtime::open(config).await.unwrap()
+    }
+}
+
+/// Waits that suit a test.
+pub fn quick() -> Pace {
+    let ms = Duration::from_millis;
+    Pace {
+        tail_poll: ms(100),
+        tail_gap: ms(5),
+        retry_base: ms(20),
+        retry_max: ms(50),
+        ended_retry_base: ms(100),
+        ended_retry_max: ms(200),
+        ..Pace::default()
+    }
+}
+
+/// A request for a loop on `acme/api`, by a person with a name.
+pub fn request(id: LoopId, command: &str) -> Value {
+    json!({"loopId": id, "command": command, "loopgateAuthToken": "token-1", "artifacts": [],
+        "prompt": "Add a feature", "repo": {"fullName": "acme/api", "branch": "main"},
+        "artifactSlug": "PLAN-5", "committer": {"name": "Ada", "email": "ada@example.org"}})
+}
+
+pub fn new_id() -> LoopId {
+    LoopId(Uuid::new_v4())
+}
+
+pub async fn start(runtime: &Arc<Runtime>, body: &Value) -> Result<Started, LoopError> {
+    runtime.start_loop(body.to_string().as_bytes(), LoopHeaders::default()).await
+}
+
+/// Waits until something holds.
+pub async fn eventually<T, F: Future<Output = Option<T>>>(what: &str, look: impl Fn() -> F) -> T {
+    let looking = async {
+        loop {
+            if let Some(found) = look().await {
+                return found;
+            }
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    };
+    tokio::time::timeout(PATIENCE, looking).await.unwrap_or_else(|_| panic!("never: {what}"))
+}
+
+/// Waits until a job has ended and the control plane knows it.
+pub async fn reported(runtime: &Arc<Runtime>, id: LoopId) -> Job {
+    eventually("the loop is over and reported", || async {
+        let job = runtime.job(id).await.unwrap()?;
+        (job.facts.cloud_finalized_at.is_some() && !runtime.is_followed(id)).then_some(job)
+    })
+    .await
+}
+
+/// Waits until a job has a status.
+pub async fn has_status(runtime: &Arc<Runtime>, id: LoopId, status: JobStatus) -> Job {
+    eventually(&format!("{status:?}"), || async {
+        runtime.job(id).await.unwrap().filter(|job| job.status == status)
+    })
+    .await
+}
+
+/// Pull requests in files: one a branch; every creation is written down.
+const CODE_HOST: &str = r#"
+printf '%s\n' "$*" >> "$STATE/gh-argv"
+key() { printf '%s' "$1" | tr '/' '_'; }
+case "$1 $2" in
+"pr view")
+  for last; do :; done
+  if [ "$4" = "body" ]; then cat "$STATE/body" 2>/dev/null || printf '{"body":""}'; exit 0; fi
+  file="$STATE/pr-$(key "$last")"
+  if [ -e "$file" ]; then printf '{"url":"%s","number":%s,"state":"OPEN"}' "$(cat "$file")" 7; exit 0; fi
+  case "$3" in [0-9]*) printf '{"body":""}'; exit 0;; esac
+  echo "no pull requests found for branch \"$last\"" >&2; exit 1;;
+"pr create")
+  branch=$(git branch --show-current)
+  file="$STATE/pr-$(key "$branch")"
+  if [ -e "$file" ]; then echo "a pull request for branch already exists" >&2; exit 1; fi
+  echo "https://github.com/acme/api/pull/7" > "$file"
+  echo "$branch" >> "$STATE/created"
+  echo "https://github.com/acme/api/pull/7";;
+"pr edit") exit 0;;
+"repo clone") exec git clone -q "$REMOTE" "$4";;
+*) exit 2;;
+esac
+"#;

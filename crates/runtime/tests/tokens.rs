@@ -1,0 +1,92 @@
+//! Tokens on the way: refused, renewed once for everybody, kept with their key when interrupted.
+
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
+
+mod support;
+
+use loopgate_api::job::JobStatus;
+use serde_json::json;
+use support::{Desktop, eventually, new_id, reported, request, start};
+
+const REFUSED: &str = "Invalid or expired runner token";
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_refused_token_is_renewed_and_the_event_keeps_its_nonce() {
+    let desktop = Desktop::new().await;
+    desktop.driver(&format!("until_there go\n{}", support::PLANS));
+    let runtime = desktop.open().await;
+    let id = new_id();
+    start(&runtime, &request(id, "PLAN")).await.unwrap();
+    eventually("the first heartbeat", || async {
+        desktop.cloud.heard().iter().any(|h| h.route == "heartbeat").then_some(())
+    })
+    .await;
+    desktop.cloud.answer_once("events", 401, json!({"success": false, "error": REFUSED}));
+    desktop.signal("go");
+    assert_eq!(reported(&runtime, id).await.status, JobStatus::Completed);
+    let heard = desktop.cloud.heard();
+    assert_eq!(heard.iter().filter(|h| h.route == "refresh-token").count(), 1);
+    let refused = heard.iter().find(|h| h.status == 401).unwrap();
+    let again = heard.iter().find(|h| h.nonce == refused.nonce && h.status == 200).unwrap();
+    assert_eq!((refused.token.as_str(), again.token.as_str()), ("token-1", "token-2"));
+    assert_eq!(refused.body, again.body);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_lost_race_is_asked_once_more_with_another_key() {
+    let desktop = Desktop::new().await;
+    let runtime = desktop.open().await;
+    let lost = || json!({"success": false, "error": "race", "code": "RACE_LOST"});
+    desktop.driver("until_there go");
+    let id = new_id();
+    start(&runtime, &request(id, "PLAN")).await.unwrap();
+    desktop.cloud.answer_always("refresh-token", 409, lost());
+    desktop.cloud.answer_always("events", 401, json!({"success": false, "error": REFUSED}));
+    desktop.signal("go");
+    let keys = eventually("two questions", || async {
+        let heard = desktop.cloud.heard();
+        let keys: Vec<String> =
+            heard.into_iter().filter(|h| h.route == "refresh-token").map(|h| h.nonce).collect();
+        (keys.len() >= 2).then_some(keys)
+    })
+    .await;
+    assert_ne!(keys[0], keys[1]);
+    desktop.cloud.answer_well();
+    reported(&runtime, id).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_answer_that_was_lost_counts_as_delivered() {
+    let desktop = Desktop::new().await;
+    desktop.driver(&format!("until_there go\n{}", support::PLANS));
+    let runtime = desktop.open().await;
+    let id = new_id();
+    start(&runtime, &request(id, "PLAN")).await.unwrap();
+    let lost = json!({"success": false, "error": "Failed to record loop event"});
+    let replay = json!({"success": false, "error": "Replay detected"});
+    desktop.cloud.answer_once("events", 500, lost);
+    desktop.cloud.answer_once("events", 409, replay);
+    desktop.signal("go");
+    reported(&runtime, id).await;
+    let heard = desktop.cloud.heard();
+    let failed = heard.iter().find(|h| h.status == 500).unwrap();
+    let tries: Vec<u16> = heard.iter().filter(|h| h.nonce == failed.nonce).map(|h| h.status).collect();
+    assert_eq!(tries, [500, 409]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_event_that_is_refused_for_what_it_is_does_not_hold_up_the_others() {
+    let desktop = Desktop::new().await;
+    desktop.driver(&format!("until_there go\n{}", support::PLANS));
+    let runtime = desktop.open().await;
+    let id = new_id();
+    start(&runtime, &request(id, "PLAN")).await.unwrap();
+    for _ in 0..3 {
+        desktop.cloud.answer_once("events", 400, json!({"success": false, "error": "chunk: too odd"}));
+    }
+    desktop.signal("go");
+    let job = reported(&runtime, id).await;
+    assert_eq!(job.status, JobStatus::Completed);
+    assert_eq!(job.warnings(), ["EVENT_POST_FAILED"]);
+    assert_eq!(desktop.cloud.events(id, "completed").len(), 1);
+}

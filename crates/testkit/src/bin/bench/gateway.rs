@@ -1,0 +1,127 @@
+//! A `loopgate gateway` in a place of its own, from its start to its end.
+
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, bail};
+use tokio::process::{Child, Command};
+
+/// A gateway that is not there after this long will not come.
+const START_LIMIT: Duration = Duration::from_secs(20);
+
+/// Home, data directory and sandbox of a gateway, thrown away at the end.
+pub struct Place {
+    dir: tempfile::TempDir,
+    /// Origin of the control plane that it is told to call.
+    pub api_origin: String,
+    /// Further environment of the gateway.
+    pub environment: Vec<(String, String)>,
+}
+
+impl Place {
+    /// An empty place whose control plane does not exist.
+    pub fn new() -> anyhow::Result<Self> {
+        let dir = tempfile::tempdir()?;
+        for name in ["home", "data", "sandbox"] {
+            std::fs::create_dir(dir.path().join(name))?;
+        }
+        std::fs::write(dir.path().join("data/settings.toml"), "onboarding_completed = true\n")?;
+        Ok(Self { dir, api_origin: "http://127.0.0.1:9".to_owned(), environment: Vec::new() })
+    }
+
+    /// A path in the place.
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.dir.path().join(name)
+    }
+}
+
+/// A running gateway; killed when dropped.
+pub struct Gateway {
+    child: Child,
+    port: u16,
+    /// The token for every route.
+    pub token: String,
+}
+
+impl Gateway {
+    /// Starts the binary and waits until it answers.
+    pub async fn start(binary: &Path, place: &Place) -> anyhow::Result<Self> {
+        Ok(Self::start_timed(binary, place).await?.0)
+    }
+
+    /// As [`Gateway::start`], with the time from the spawn to the first 200.
+    #[expect(clippy::disallowed_methods, reason = "a measuring program of its own, outside the product")]
+    pub async fn start_timed(binary: &Path, place: &Place) -> anyhow::Result<(Self, Duration)> {
+        let port = free_port()?;
+        let token_file = place.path("token");
+        let mut command = Command::new(binary);
+        command
+            .arg("gateway")
+            .args(["--port", &port.to_string(), "--api-origin", &place.api_origin])
+            .arg("--home")
+            .arg(place.path("data"))
+            .arg("--sandbox")
+            .arg(place.path("sandbox"))
+            .arg("--gateway-token-file")
+            .arg(&token_file)
+            .env("HOME", place.path("home"))
+            .envs(place.environment.iter().cloned())
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .kill_on_drop(true);
+        let begin = Instant::now();
+        let mut child = command.spawn().with_context(|| format!("cannot start {}", binary.display()))?;
+        while !answers(port).await {
+            if let Some(status) = child.try_wait()? {
+                bail!("the gateway ended at once: {status}");
+            }
+            if begin.elapsed() > START_LIMIT {
+                bail!("the gateway does not answer");
+            }
+            tokio::task::yield_now().await;
+        }
+        let time = begin.elapsed();
+        let token = std::fs::read_to_string(&token_file).context("the gateway wrote no token file")?;
+        Ok((Self { child, port, token: token.trim().to_owned() }, time))
+    }
+
+    /// The URL of a path.
+    pub fn url(&self, path: &str) -> String {
+        format!("http://127.0.0.1:{}{path}", self.port)
+    }
+
+    /// Resident memory in megabytes.
+    pub fn resident_memory(&self) -> anyhow::Result<f64> {
+        let pid = self.child.id().context("the gateway has ended")?;
+        let status = std::fs::read_to_string(format!("/proc/{pid}/status"))?;
+        let kilobytes = status
+            .lines()
+            .find_map(|line| {
+                line.strip_prefix("VmRSS:")?.trim().strip_suffix(" kB")?.trim().parse::<f64>().ok()
+            })
+            .context("the kernel does not tell the resident memory")?;
+        Ok(kilobytes / 1024.0)
+    }
+
+    /// Asks it to end and waits for that.
+    pub async fn stop(mut self) -> anyhow::Result<()> {
+        self.child.start_kill()?;
+        self.child.wait().await?;
+        Ok(())
+    }
+}
+
+async fn answers(port: u16) -> bool {
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+    let Ok(mut stream) = tokio::net::TcpStream::connect(("127.0.0.1", port)).await else { return false };
+    let request = format!("GET /health HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nConnection: close\r\n\r\n");
+    let mut head = [0; 12];
+    stream.write_all(request.as_bytes()).await.is_ok()
+        && stream.read_exact(&mut head).await.is_ok()
+        && &head == b"HTTP/1.1 200"
+}
+
+fn free_port() -> anyhow::Result<u16> {
+    Ok(std::net::TcpListener::bind(("127.0.0.1", 0))?.local_addr()?.port())
+}

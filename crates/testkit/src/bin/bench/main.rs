@@ -1,0 +1,108 @@
+//! Measures the release binary, each figure beside its floor from the same run.
+//!
+//! `cargo xtask bench` builds the binary and starts this. It needs `wrk` on PATH, sends traffic to
+//! loopback only, and stops by itself.
+
+mod bare;
+mod gateway;
+mod stream;
+mod table;
+mod wrk;
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use anyhow::Context as _;
+use clap::Parser;
+
+use crate::gateway::{Gateway, Place};
+use crate::table::Table;
+
+/// Measure a Loopgate binary.
+#[derive(Parser)]
+struct Options {
+    /// The binary to measure.
+    #[arg(long, env = "LOOPGATE_BIN")]
+    binary: PathBuf,
+    /// Seconds of load a figure.
+    #[arg(long, default_value_t = 4)]
+    seconds: u64,
+}
+
+/// Starts from which the median is taken.
+const COLD_STARTS: usize = 15;
+/// Requests after which the resident memory is read again.
+const MEMORY_REQUESTS: u64 = 10_000;
+/// Lines that the stand-in assistant prints.
+const STREAM_LINES: usize = 20_000;
+
+#[tokio::main(flavor = "multi_thread", worker_threads = 2)]
+async fn main() -> anyhow::Result<()> {
+    let options = Options::parse();
+    let load = Duration::from_secs(options.seconds);
+    let mut table = Table::default();
+
+    let place = Place::new()?;
+    measure_requests(&options.binary, &place, load, &mut table).await?;
+    measure_start(&options.binary, &mut table).await?;
+    stream::measure(&options.binary, STREAM_LINES, &mut table).await?;
+
+    println!("{table}");
+    Ok(())
+}
+
+async fn measure_requests(
+    binary: &std::path::Path,
+    place: &Place,
+    load: Duration,
+    table: &mut Table,
+) -> anyhow::Result<()> {
+    let gateway = Gateway::start(binary, place).await?;
+    let idle = gateway.resident_memory()?;
+    let health = gateway.url("/health");
+    let body = reqwest::get(&health).await?.bytes().await?;
+    let floor = bare::serve(body).await?;
+
+    // Both are warmed, and measured in turn, so that neither profits from a quiet moment.
+    wrk::run(&floor.url, None, Duration::from_secs(1)).await?;
+    wrk::run(&health, None, Duration::from_secs(1)).await?;
+    let bare = wrk::run(&floor.url, None, load).await?;
+    let token = Some(gateway.token.as_str());
+    let routes = [
+        ("/health", None),
+        ("/api/gateway/version", token),
+        ("/api/gateway/git/repo-path?repoFullName=acme/shop", token),
+    ];
+    for (path, token) in routes {
+        let figures = wrk::run(&gateway.url(path), token, load).await?;
+        anyhow::ensure!(figures.failures == 0, "{path} answered {} requests with an error", figures.failures);
+        let name = path.split('?').next().unwrap_or(path);
+        table.rate(&format!("{name} requests/s"), figures.per_second, bare.per_second);
+        table.latency(&format!("{name} p50"), figures.p50, bare.p50);
+        table.latency(&format!("{name} p99"), figures.p99, bare.p99);
+    }
+    table.memory("gateway resident, idle", idle, Some(25.0));
+
+    let fresh = Place::new()?;
+    let gateway = Gateway::start(binary, &fresh).await?;
+    let client = reqwest::Client::new();
+    for _ in 0..MEMORY_REQUESTS {
+        client.get(gateway.url("/health")).send().await?.bytes().await?;
+    }
+    table.memory("gateway resident, after 10,000 requests", gateway.resident_memory()?, None);
+    Ok(())
+}
+
+async fn measure_start(binary: &std::path::Path, table: &mut Table) -> anyhow::Result<()> {
+    let mut times = Vec::with_capacity(COLD_STARTS);
+    let place = Place::new()?;
+    for _ in 0..COLD_STARTS {
+        let (gateway, time) = Gateway::start_timed(binary, &place).await?;
+        gateway.stop().await?;
+        times.push(time);
+    }
+    times.sort();
+    let median = times.get(COLD_STARTS / 2).copied().context("no start was measured")?;
+    table.time("cold start to the first 200, median of 15", median, Duration::from_millis(50));
+    Ok(())
+}

@@ -1,0 +1,150 @@
+//! From a line that an assistant prints to the event that leaves the machine.
+//!
+//! A stand-in assistant prints its lines as fast as it can; a control plane of our own counts what
+//! arrives as `output` events.
+
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, ensure};
+use axum::extract::State;
+use axum::routing::any;
+use axum::{Json, Router};
+use serde_json::{Value, json};
+use tokio::sync::Notify;
+use uuid::Uuid;
+
+use crate::gateway::{Gateway, Place};
+use crate::table::Table;
+
+const LIMIT: Duration = Duration::from_secs(120);
+
+#[derive(Default)]
+struct Counted {
+    lines: AtomicUsize,
+    changed: Notify,
+    ended: AtomicUsize,
+}
+
+/// Runs one loop whose assistant prints `lines` lines, and measures what comes out.
+pub async fn measure(binary: &Path, lines: usize, table: &mut Table) -> anyhow::Result<()> {
+    let counted = Arc::new(Counted::default());
+    let mut place = Place::new()?;
+    place.api_origin = control_plane(counted.clone()).await?;
+    prepare(&place, lines)?;
+    let gateway = Gateway::start(binary, &place).await?;
+    let before = gateway.resident_memory()?;
+
+    let begin = Instant::now();
+    start_loop(&gateway, &place).await?;
+    let mut most = before;
+    tokio::time::timeout(LIMIT, async {
+        while counted.lines.load(Ordering::Acquire) < lines {
+            counted.changed.notified().await;
+            most = most.max(gateway.resident_memory()?);
+        }
+        anyhow::Ok(())
+    })
+    .await
+    .with_context(|| format!("only {} of {lines} lines arrived", counted.lines.load(Ordering::Acquire)))??;
+    let time = begin.elapsed();
+    let arrived = counted.lines.load(Ordering::Acquire);
+    ensure!(arrived == lines, "{arrived} lines arrived where {lines} were printed");
+
+    table.plain("20,000 lines, loop request to the last event", format!("{time:.2?}"));
+    table.plain("lines/s through the tailer and out", format!("{:.0}", lines as f64 / time.as_secs_f64()));
+    table.memory("gateway resident, most while streaming", most, None);
+    table.memory("gateway resident, before it", before, None);
+    Ok(())
+}
+
+/// A control plane that believes everything.
+async fn control_plane(counted: Arc<Counted>) -> anyhow::Result<String> {
+    let router = Router::new().fallback(any(answer)).with_state(counted);
+    let listener = tokio::net::TcpListener::bind(("127.0.0.1", 0)).await?;
+    let origin = format!("http://{}", listener.local_addr()?);
+    tokio::spawn(async move { axum::serve(listener, router).await });
+    Ok(origin)
+}
+
+async fn answer(State(counted): State<Arc<Counted>>, body: bytes::Bytes) -> Json<Value> {
+    let event: Value = serde_json::from_slice(&body).unwrap_or_default();
+    match event.get("type").and_then(Value::as_str) {
+        Some("output") => {
+            let chunk = event.pointer("/data/chunk").and_then(Value::as_str).unwrap_or_default();
+            let lines = chunk.lines().filter(|line| line.starts_with("measured line ")).count();
+            counted.lines.fetch_add(lines, Ordering::AcqRel);
+        }
+        Some("completed" | "error") => {
+            counted.ended.fetch_add(1, Ordering::AcqRel);
+        }
+        _ => {}
+    }
+    counted.changed.notify_one();
+    Json(json!({"success": true, "data": {"received": true}}))
+}
+
+/// A repository, and an assistant that prints.
+fn prepare(place: &Place, lines: usize) -> anyhow::Result<()> {
+    let assistant = place.path("home/claude");
+    let script = format!(
+        "#!/bin/sh\nawk 'BEGIN {{ for (n = 1; n <= {lines}; n++) \
+         printf \"{{\\\"type\\\":\\\"assistant\\\",\\\"message\\\":{{\\\"model\\\":\\\"m\\\",\\\"usage\\\":{{\\\"input_tokens\\\":1,\\\"output_tokens\\\":1}},\
+         \\\"content\\\":[{{\\\"type\\\":\\\"text\\\",\\\"text\\\":\\\"measured line %d\\\"}}]}}}}\\n\", n }}'\n\
+         printf '%s\\n' '{{\"type\":\"assistant\",\"message\":{{\"content\":[{{\"type\":\"text\",\"text\":\"<promise>COMPLETE</promise>\"}}]}}}}'\n\
+         printf '%s\\n' '{{\"type\":\"result\",\"subtype\":\"success\",\"is_error\":false,\"result\":\"done\"}}'\n"
+    );
+    std::fs::write(&assistant, script)?;
+    std::fs::set_permissions(&assistant, std::fs::Permissions::from_mode(0o755))?;
+    let settings =
+        format!("onboarding_completed = true\n\n[binary_paths]\nassistant = \"{}\"\n", assistant.display());
+    std::fs::write(place.path("data/settings.toml"), settings)?;
+    let repository = place.path("sandbox/shop");
+    std::fs::create_dir(&repository)?;
+    git(&repository, &["init", "-q", "-b", "main"])?;
+    git(
+        &repository,
+        &[
+            "-c",
+            "user.name=b",
+            "-c",
+            "user.email=b@example.test",
+            "commit",
+            "-q",
+            "--allow-empty",
+            "-m",
+            "first",
+        ],
+    )
+}
+
+#[expect(clippy::disallowed_methods, reason = "a measuring program of its own, outside the product")]
+fn git(directory: &Path, arguments: &[&str]) -> anyhow::Result<()> {
+    let status = std::process::Command::new("git").current_dir(directory).args(arguments).status()?;
+    ensure!(status.success(), "git {arguments:?} failed");
+    Ok(())
+}
+
+async fn start_loop(gateway: &Gateway, place: &Place) -> anyhow::Result<()> {
+    let body = json!({
+        "loopId": Uuid::now_v7(),
+        "command": "PLAN",
+        "loopgateAuthToken": "opaque",
+        "artifacts": [],
+        "prompt": "print",
+        "localRepoPath": place.path("sandbox/shop"),
+        "repo": {"fullName": "acme/shop", "branch": "main"},
+    });
+    let response = reqwest::Client::new()
+        .post(gateway.url("/api/gateway/orchestrator/loop"))
+        .header("X-Desktop-Gateway-Token", &gateway.token)
+        .json(&body)
+        .send()
+        .await?;
+    let status = response.status();
+    ensure!(status.is_success(), "the loop did not start: {status} {}", response.text().await?);
+    Ok(())
+}

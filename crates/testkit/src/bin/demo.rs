@@ -1,0 +1,123 @@
+//! Shows Loopgate on a machine without an account: everything is real but the model.
+//!
+//! A throw-away home, a sample repository on a code host of its own, and a model that follows a
+//! script; then `loopgate up` in there, with its output passed through. `cargo xtask up` starts
+//! this; the release binary carries none of it.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::Context as _;
+use clap::Parser;
+use loopgate_testkit::loopgate::{Loopgate, Ready};
+use loopgate_testkit::scene::Scene;
+use loopgate_testkit::story;
+use serde_json::json;
+use tokio::signal::unix::{Signal, SignalKind, signal};
+
+/// Pause between two streamed pieces of text: about as fast as a model writes.
+const PACE_MS: u64 = 12;
+
+/// Show Loopgate with a sample repository and a scripted model.
+#[derive(Parser)]
+struct Options {
+    /// Do not open the browser.
+    #[arg(long)]
+    no_open: bool,
+    /// Keep everything in this folder instead of a throw-away one.
+    #[arg(long, value_name = "DIR")]
+    keep: Option<PathBuf>,
+    /// Write a JSON object about the running demo to this file once it answers.
+    #[arg(long, value_name = "FILE")]
+    ready_file: Option<PathBuf>,
+    /// Milliseconds between two pieces of streamed text; 0 in tests.
+    #[arg(long, value_name = "MS", default_value_t = PACE_MS)]
+    pace: u64,
+    /// Further arguments for `loopgate up`.
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "ARGUMENTS")]
+    arguments: Vec<String>,
+}
+
+#[tokio::main]
+async fn main() -> anyhow::Result<()> {
+    let options = Options::parse();
+    let mut signals = Signals::new()?;
+    let temporary = tempfile::Builder::new().prefix("loopgate-demo-").tempdir()?;
+    let folder = options.keep.clone().unwrap_or_else(|| temporary.path().to_owned());
+    let scene = Scene::at(&folder, story::script().paced(options.pace)).await?;
+    let clone = scene.add_story()?;
+    let mut setup = scene.loopgate()?.shown();
+    for argument in &options.arguments {
+        setup = setup.arg(argument);
+    }
+    let started = tokio::select! {
+        started = setup.start() => started,
+        () = signals.next() => return Ok(()),
+    };
+    let mut loopgate = started?;
+    let page = scene.host.page().await?;
+    announce(&scene, &clone, &page.url(), options.keep.is_some());
+    if let Some(file) = &options.ready_file {
+        write_ready(file, loopgate.ready(), &scene, &page.url())?;
+    }
+    if !options.no_open {
+        // Without a desktop there is no browser; the page's address stands above.
+        let _ = open::that_detached(&loopgate.ready().sign_in_url);
+    }
+    until_the_end(&mut loopgate, &mut signals).await
+}
+
+async fn until_the_end(loopgate: &mut Loopgate, signals: &mut Signals) -> anyhow::Result<()> {
+    tokio::select! {
+        ended = loopgate.wait() => {
+            let status = ended?;
+            anyhow::ensure!(status.success(), "loopgate ended with {status}");
+        }
+        () = signals.next() => {
+            loopgate.stop().await?;
+        }
+    }
+    Ok(())
+}
+
+/// Ctrl-C and a request to end.
+struct Signals {
+    interrupt: Signal,
+    terminate: Signal,
+}
+
+impl Signals {
+    fn new() -> anyhow::Result<Self> {
+        let listen = |kind| signal(kind).context("listen to signals");
+        Ok(Self { interrupt: listen(SignalKind::interrupt())?, terminate: listen(SignalKind::terminate())? })
+    }
+
+    async fn next(&mut self) {
+        tokio::select! {
+            _ = self.interrupt.recv() => {}
+            _ = self.terminate.recv() => {}
+        }
+    }
+}
+
+fn announce(scene: &Scene, clone: &Path, page: &str, kept: bool) {
+    println!("  This is the demo: the assistant, git and gh are real, the model follows a script.");
+    println!("  Repository    {}  {}", story::REPOSITORY, clone.display());
+    println!("  Wish          {:?}: the script knows this one", story::WISH);
+    println!("  Code host     {page}  shows the pull request and its changes");
+    let stays = if kept { "it stays there" } else { "removed when you stop it" };
+    println!("  Home          {} ({stays})\n", scene.home.path().display());
+}
+
+fn write_ready(file: &Path, ready: &Ready, scene: &Scene, page: &str) -> anyhow::Result<()> {
+    let mut text = serde_json::to_value(ready)?;
+    text["repository"] = json!(story::REPOSITORY);
+    text["wish"] = json!(story::WISH);
+    text["codeHostUrl"] = json!(page);
+    text["codeHostSocket"] = json!(scene.host.socket());
+    text["home"] = json!(scene.home.path());
+    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let temporary = tempfile::NamedTempFile::new_in(folder)?;
+    serde_json::to_writer(&temporary, &text)?;
+    temporary.persist(file)?;
+    Ok(())
+}

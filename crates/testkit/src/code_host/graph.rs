@@ -1,0 +1,351 @@
+//! Answers GraphQL queries over values: fields, aliases, arguments, fragments, connections.
+//!
+//! A selection over a [`Graph`] yields exactly the fields that were asked for, as the CLI's strict
+//! readers demand. Lists become connections (`nodes`, `edges`, `pageInfo`, `totalCount`) when they
+//! are asked as such. Knows nothing of pull requests.
+
+use std::collections::HashMap;
+
+use graphql_parser::query::{
+    Definition, Document, Field, FragmentDefinition, OperationDefinition, Selection, SelectionSet,
+    TypeCondition, Value as Literal, VariableDefinition,
+};
+use serde_json::{Map, Value, json};
+
+/// Arguments of a field, variables already filled in.
+pub(super) type Arguments = Map<String, Value>;
+
+/// What a graph answers for one field.
+pub(super) enum Found {
+    /// A value of whatever depth; selections pick from it.
+    Value(Value),
+    /// An object whose fields are asked for one by one.
+    Object(Node),
+}
+
+/// An object that is resolved field by field.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Node {
+    /// The start of a query.
+    Query,
+    /// The start of a mutation.
+    Mutation,
+    /// A repository, by full name.
+    Repository(String),
+}
+
+/// An error as GraphQL reports it.
+#[derive(Debug)]
+pub(super) struct GraphError {
+    /// For example `NOT_FOUND`.
+    pub(super) kind: &'static str,
+    pub(super) message: String,
+}
+
+impl GraphError {
+    pub(super) fn not_found(message: String) -> Self {
+        Self { kind: "NOT_FOUND", message }
+    }
+
+    pub(super) fn unprocessable(message: impl Into<String>) -> Self {
+        Self { kind: "UNPROCESSABLE", message: message.into() }
+    }
+}
+
+/// Something that can be asked.
+pub(super) trait Graph {
+    /// Looks a field up; a field that nobody knows is null.
+    fn field(&mut self, on: &Node, name: &str, arguments: &Arguments) -> Result<Found, GraphError>;
+}
+
+/// Types that a `... on` condition can tell apart; conditions on anything else (interfaces) hold.
+const CONCRETE: [&str; 9] = [
+    "User",
+    "Bot",
+    "Organization",
+    "Team",
+    "PullRequest",
+    "Issue",
+    "CheckRun",
+    "StatusContext",
+    "Repository",
+];
+/// Nodes in a page when the query does not say.
+const PAGE: usize = 100;
+
+type Text = String;
+
+struct Run<'a, 'd, G> {
+    graph: &'a mut G,
+    fragments: HashMap<&'d str, &'d FragmentDefinition<'static, Text>>,
+    variables: Map<String, Value>,
+    errors: Vec<Value>,
+}
+
+/// Runs a request and answers its body.
+pub(super) fn execute(graph: &mut impl Graph, query: &str, variables: Map<String, Value>) -> Value {
+    let document = match graphql_parser::parse_query::<Text>(query) {
+        Ok(document) => document.into_static(),
+        Err(error) => return json!({"errors": [{"message": format!("Parse error: {error}")}]}),
+    };
+    let Some((root, definitions, selection)) = operation(&document) else {
+        return json!({"errors": [{"message": "A query attribute must be specified"}]});
+    };
+    let fragments = document
+        .definitions
+        .iter()
+        .filter_map(|definition| match definition {
+            Definition::Fragment(fragment) => Some((fragment.name.as_str(), fragment)),
+            Definition::Operation(_) => None,
+        })
+        .collect();
+    let mut run = Run { graph, fragments, variables, errors: Vec::new() };
+    for definition in definitions {
+        run.default_variable(definition);
+    }
+    let mut data = Map::new();
+    run.select_node(&root, selection, &mut Vec::new(), &mut data);
+    let mut answer = json!({"data": data});
+    if !run.errors.is_empty() {
+        answer["errors"] = Value::Array(run.errors);
+    }
+    answer
+}
+
+/// Name of the operation in a query, for logs and for faults.
+pub(super) fn operation_name(query: &str) -> Option<String> {
+    let document = graphql_parser::parse_query::<Text>(query).ok()?;
+    document.definitions.iter().find_map(|definition| match definition {
+        Definition::Operation(OperationDefinition::Query(query)) => query.name.clone(),
+        Definition::Operation(OperationDefinition::Mutation(mutation)) => mutation.name.clone(),
+        _ => None,
+    })
+}
+
+type Operation<'d> = (Node, &'d [VariableDefinition<'static, Text>], &'d SelectionSet<'static, Text>);
+
+fn operation<'d>(document: &'d Document<'static, Text>) -> Option<Operation<'d>> {
+    document.definitions.iter().find_map(|definition| match definition {
+        Definition::Operation(OperationDefinition::SelectionSet(set)) => {
+            Some((Node::Query, [].as_slice(), set))
+        }
+        Definition::Operation(OperationDefinition::Query(query)) => {
+            Some((Node::Query, query.variable_definitions.as_slice(), &query.selection_set))
+        }
+        Definition::Operation(OperationDefinition::Mutation(mutation)) => {
+            Some((Node::Mutation, mutation.variable_definitions.as_slice(), &mutation.selection_set))
+        }
+        _ => None,
+    })
+}
+
+impl<'d, G: Graph> Run<'_, 'd, G> {
+    fn default_variable(&mut self, definition: &VariableDefinition<'static, Text>) {
+        if let Some(default) = &definition.default_value
+            && !self.variables.contains_key(&definition.name)
+        {
+            let value = self.literal(default);
+            self.variables.insert(definition.name.clone(), value);
+        }
+    }
+
+    fn select_node(
+        &mut self,
+        node: &Node,
+        selection: &'d SelectionSet<'static, Text>,
+        path: &mut Vec<String>,
+        into: &mut Map<String, Value>,
+    ) {
+        for field in self.fields(selection, None) {
+            let key = field.alias.as_ref().unwrap_or(&field.name).clone();
+            let arguments = self.arguments(field);
+            path.push(key.clone());
+            let value = match self.graph.field(node, &field.name, &arguments) {
+                Ok(Found::Value(value)) => self.select(&value, field, &arguments),
+                Ok(Found::Object(node)) => {
+                    let mut members = Map::new();
+                    self.select_node(&node, &field.selection_set, path, &mut members);
+                    Value::Object(members)
+                }
+                Err(error) => {
+                    self.errors.push(json!({"type": error.kind, "path": path, "message": error.message}));
+                    Value::Null
+                }
+            };
+            path.pop();
+            into.insert(key, value);
+        }
+    }
+
+    /// Picks the selected part of a value.
+    fn select(&mut self, value: &Value, field: &'d Field<'static, Text>, arguments: &Arguments) -> Value {
+        if field.selection_set.items.is_empty() {
+            return value.clone();
+        }
+        match value {
+            Value::Array(items) if self.asks_connection(&field.selection_set) => {
+                self.connection(items, &field.selection_set, arguments)
+            }
+            Value::Array(items) => {
+                items.iter().map(|item| self.select_object(item, &field.selection_set)).collect()
+            }
+            other => self.select_object(other, &field.selection_set),
+        }
+    }
+
+    fn select_object(&mut self, value: &Value, selection: &'d SelectionSet<'static, Text>) -> Value {
+        let Value::Object(members) = value else { return Value::Null };
+        let type_name = members.get("__typename").and_then(Value::as_str).map(str::to_owned);
+        let mut picked = Map::new();
+        for field in self.fields(selection, type_name.as_deref()) {
+            let key = field.alias.as_ref().unwrap_or(&field.name).clone();
+            let arguments = self.arguments(field);
+            let member = members.get(&field.name).unwrap_or(&Value::Null);
+            let value = self.select(member, field, &arguments);
+            picked.insert(key, value);
+        }
+        Value::Object(picked)
+    }
+
+    fn asks_connection(&self, selection: &'d SelectionSet<'static, Text>) -> bool {
+        let names = ["nodes", "edges", "totalCount", "pageInfo"];
+        self.fields(selection, None).iter().any(|field| names.contains(&field.name.as_str()))
+    }
+
+    fn connection(
+        &mut self,
+        items: &[Value],
+        selection: &'d SelectionSet<'static, Text>,
+        arguments: &Arguments,
+    ) -> Value {
+        let number = |name: &str| arguments.get(name).and_then(Value::as_u64).map(|n| n as usize);
+        let after: usize =
+            arguments.get("after").and_then(Value::as_str).and_then(|c| c.parse().ok()).unwrap_or(0);
+        let (start, end) = match number("last") {
+            Some(last) => (items.len().saturating_sub(last), items.len()),
+            None => (after.min(items.len()), (after + number("first").unwrap_or(PAGE)).min(items.len())),
+        };
+        let page = &items[start..end];
+        let edges: Vec<Value> = page
+            .iter()
+            .enumerate()
+            .map(|(at, node)| json!({"node": node, "cursor": (start + at + 1).to_string()}))
+            .collect();
+        let cursor = |at: usize| if page.is_empty() { Value::Null } else { json!(at.to_string()) };
+        let whole = json!({
+            "totalCount": items.len(), "nodes": page, "edges": edges,
+            "pageInfo": {"hasNextPage": end < items.len(), "hasPreviousPage": start > 0,
+                         "startCursor": cursor(start + 1), "endCursor": cursor(end)},
+        });
+        self.select_object(&whole, selection)
+    }
+
+    /// The fields of a selection, with fragments that fit the type spread out.
+    fn fields(
+        &self,
+        selection: &'d SelectionSet<'static, Text>,
+        on: Option<&str>,
+    ) -> Vec<&'d Field<'static, Text>> {
+        let mut fields = Vec::new();
+        for item in &selection.items {
+            match item {
+                Selection::Field(field) => fields.push(field),
+                Selection::FragmentSpread(spread) => {
+                    if let Some(fragment) = self.fragments.get(spread.fragment_name.as_str())
+                        && fits(Some(&fragment.type_condition), on)
+                    {
+                        fields.extend(self.fields(&fragment.selection_set, on));
+                    }
+                }
+                Selection::InlineFragment(fragment) => {
+                    if fits(fragment.type_condition.as_ref(), on) {
+                        fields.extend(self.fields(&fragment.selection_set, on));
+                    }
+                }
+            }
+        }
+        fields
+    }
+
+    fn arguments(&self, field: &Field<'static, Text>) -> Arguments {
+        field.arguments.iter().map(|(name, value)| (name.clone(), self.literal(value))).collect()
+    }
+
+    fn literal(&self, literal: &Literal<'static, Text>) -> Value {
+        match literal {
+            Literal::Variable(name) => self.variables.get(name).cloned().unwrap_or(Value::Null),
+            Literal::Int(number) => json!(number.as_i64()),
+            Literal::Float(number) => json!(number),
+            Literal::String(text) => json!(text),
+            Literal::Boolean(flag) => json!(flag),
+            Literal::Null => Value::Null,
+            Literal::Enum(name) => json!(name),
+            Literal::List(items) => items.iter().map(|item| self.literal(item)).collect(),
+            Literal::Object(members) => {
+                members.iter().map(|(name, value)| (name.clone(), self.literal(value))).collect()
+            }
+        }
+    }
+}
+
+fn fits(condition: Option<&TypeCondition<'static, Text>>, on: Option<&str>) -> bool {
+    match (condition, on) {
+        (Some(TypeCondition::On(wanted)), Some(actual)) => {
+            wanted == actual || !CONCRETE.contains(&wanted.as_str())
+        }
+        _ => true,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Shop;
+
+    impl Graph for Shop {
+        fn field(&mut self, _: &Node, name: &str, arguments: &Arguments) -> Result<Found, GraphError> {
+            match name {
+                "repository" => Ok(Found::Object(Node::Repository("acme/shop".into()))),
+                "items" => {
+                    Ok(Found::Value(json!([{"__typename": "User", "login": "a", "size": 1}, {"login": "b"}])))
+                }
+                "echo" => Ok(Found::Value(json!(arguments))),
+                _ => Err(GraphError::not_found(format!("no {name}"))),
+            }
+        }
+    }
+
+    #[test]
+    fn a_query_gets_the_fields_it_names_and_no_others() {
+        let query =
+            "query Q($n: Int = 1) { r: repository { items(first: $n) { ...list } echo(a: [X, true]) } }
+                     fragment list on Items { totalCount nodes { ... on User { login } ... on Bot { size } }
+                                              pageInfo { hasNextPage endCursor } }";
+        assert_eq!(operation_name(query).as_deref(), Some("Q"));
+        assert_eq!(
+            execute(&mut Shop, query, Map::new()),
+            json!({"data": {"r": {
+                "items": {"totalCount": 2, "nodes": [{"login": "a"}],
+                          "pageInfo": {"hasNextPage": true, "endCursor": "1"}},
+                "echo": {"a": ["X", true]}}}})
+        );
+    }
+
+    #[test]
+    fn the_next_page_begins_after_the_cursor() {
+        let query = "{ items(first: 5, after: \"1\") { edges { cursor node { login } } } }";
+        assert_eq!(
+            execute(&mut Shop, query, Map::new()),
+            json!({"data": {"items": {"edges": [{"cursor": "2", "node": {"login": "b"}}]}}})
+        );
+    }
+
+    #[test]
+    fn an_error_names_its_path_and_leaves_null() {
+        let answer = execute(&mut Shop, "{ repository { x: missing { id } } }", Map::new());
+        assert_eq!(answer["data"], json!({"repository": {"x": null}}));
+        assert_eq!(answer["errors"][0]["path"], json!(["repository", "x"]));
+        assert!(execute(&mut Shop, "{ broken", Map::new())["errors"][0]["message"].is_string());
+    }
+}

@@ -1,0 +1,317 @@
+//! The code host's GraphQL: what the CLI and the gateway ask, and the mutations they send.
+
+use serde_json::{Map, Value, json};
+
+use super::graph::{Arguments, Found, Graph, GraphError, Node};
+use super::objects::{GitFacts, graphql, pull_url};
+use super::state::{NewInline, NewPull, Pull, PullState, State, now};
+use crate::git::GitRemotes;
+
+/// One request's view of the host: its state, locked by the caller, and its repositories.
+pub(super) struct Api<'a> {
+    pub(super) state: &'a mut State,
+    pub(super) remotes: &'a GitRemotes,
+}
+
+impl Graph for Api<'_> {
+    fn field(&mut self, on: &Node, name: &str, arguments: &Arguments) -> Result<Found, GraphError> {
+        match on {
+            Node::Query => self.query(name, arguments),
+            Node::Repository(full_name) => self.repository(full_name, name, arguments),
+            Node::Mutation => {
+                self.mutation(name, arguments.get("input").unwrap_or(&Value::Null)).map(Found::Value)
+            }
+        }
+    }
+}
+
+impl Api<'_> {
+    fn query(&self, name: &str, arguments: &Arguments) -> Result<Found, GraphError> {
+        match name {
+            "viewer" => Ok(Found::Value(graphql::user(&self.state.viewer))),
+            "repository" => {
+                let full_name = format!("{}/{}", text(arguments, "owner"), text(arguments, "name"));
+                if self.state.repositories.contains_key(&full_name) {
+                    return Ok(Found::Object(Node::Repository(full_name)));
+                }
+                let message = format!("Could not resolve to a Repository with the name '{full_name}'.");
+                Err(GraphError::not_found(message))
+            }
+            "user" => Ok(Found::Value(graphql::user(&text(arguments, "login")))),
+            "node" => Ok(Found::Value(self.node(&text(arguments, "id")))),
+            "rateLimit" => Ok(Found::Value(json!({"limit": 5000, "remaining": 4999, "cost": 1,
+                                                  "used": 1, "resetAt": now()}))),
+            _ => Ok(Found::Value(Value::Null)),
+        }
+    }
+
+    fn repository(&self, full_name: &str, name: &str, arguments: &Arguments) -> Result<Found, GraphError> {
+        let Some(repository) = self.state.repositories.get(full_name) else {
+            return Ok(Found::Value(Value::Null));
+        };
+        let value = match name {
+            "pullRequests" => {
+                let mut pulls: Vec<&Pull> =
+                    repository.pulls.iter().filter(|pull| wanted(pull, arguments)).collect();
+                let direction = arguments.get("orderBy").map(|order| &order["direction"]);
+                if direction.is_none_or(|direction| direction != "ASC") {
+                    pulls.reverse();
+                }
+                pulls.into_iter().map(|pull| self.pull(full_name, pull)).collect()
+            }
+            "pullRequest" | "issueOrPullRequest" => {
+                let number = arguments.get("number").and_then(Value::as_u64).unwrap_or(0);
+                let pull = self.state.pull(full_name, number).ok_or_else(|| {
+                    let kind =
+                        if name == "pullRequest" { "a PullRequest" } else { "an issue or pull request" };
+                    GraphError::not_found(format!("Could not resolve to {kind} with the number of {number}."))
+                })?;
+                self.pull(full_name, pull)
+            }
+            "labels" => {
+                let query = text(arguments, "query");
+                let known = repository.labels.iter().filter(|label| label.name.contains(&query));
+                known.map(|label| graphql::label(full_name, label)).collect()
+            }
+            "label" => {
+                let wanted = text(arguments, "name");
+                let found = repository.labels.iter().find(|label| label.name == wanted);
+                found.map_or(Value::Null, |label| graphql::label(full_name, label))
+            }
+            "ref" => self.reference(full_name, &text(arguments, "qualifiedName")),
+            _ => graphql::repository(full_name, repository).get_mut(name).map_or(Value::Null, Value::take),
+        };
+        Ok(Found::Value(value))
+    }
+
+    fn reference(&self, full_name: &str, qualified: &str) -> Value {
+        let branch = qualified.trim_start_matches("refs/heads/");
+        let branches = self.remotes.branches(full_name).unwrap_or_default();
+        branches.get(branch).map_or(Value::Null, |sha| json!({"name": branch, "target": {"oid": sha}}))
+    }
+
+    fn pull(&self, full_name: &str, pull: &Pull) -> Value {
+        let git = GitFacts::read(self.remotes, full_name, pull);
+        let Some(repository) = self.state.repositories.get(full_name) else { return Value::Null };
+        graphql::pull(full_name, repository, pull, &self.state.viewer, &git)
+    }
+
+    /// Any object that has an id of its own, found again inside its pull request.
+    fn node(&self, id: &str) -> Value {
+        if let Some((full_name, number)) = pull_of(id) {
+            return self.state.pull(&full_name, number).map_or(Value::Null, |p| self.pull(&full_name, p));
+        }
+        let pulls =
+            self.state.repositories.iter().flat_map(|(full_name, repository)| {
+                repository.pulls.iter().map(move |pull| (full_name, pull))
+            });
+        for (full_name, pull) in pulls {
+            let pull = self.pull(full_name, pull);
+            for list in ["comments", "reviews", "reviewThreads"] {
+                let found = pull[list].as_array().and_then(|all| all.iter().find(|item| item["id"] == id));
+                if let Some(found) = found {
+                    return found.clone();
+                }
+            }
+        }
+        Value::Null
+    }
+
+    fn mutation(&mut self, name: &str, input: &Value) -> Result<Value, GraphError> {
+        match name {
+            "createPullRequest" => self.create_pull(input),
+            "updatePullRequest" => self.update_pull(input),
+            "addLabelsToLabelable" | "removeLabelsFromLabelable" => self.relabel(name, input),
+            "addComment" => self.add_comment(input),
+            "addPullRequestReview" => self.add_review(input),
+            "addPullRequestReviewThreadReply" => self.reply(input),
+            "closePullRequest" => self.set_state(input, PullState::Closed),
+            "reopenPullRequest" => self.set_state(input, PullState::Open),
+            "mergePullRequest" => self.set_state(input, PullState::Merged),
+            "markPullRequestReadyForReview" => {
+                let (full_name, number) = self.target(&input["pullRequestId"])?;
+                self.change(&full_name, number, |pull| pull.draft = false)?;
+                Ok(self.payload(&full_name, number))
+            }
+            "requestReviews" => {
+                let (full_name, number) = self.target(&input["pullRequestId"])?;
+                Ok(self.payload(&full_name, number))
+            }
+            other => {
+                Err(GraphError::unprocessable(format!("Field '{other}' doesn't exist on type 'Mutation'")))
+            }
+        }
+    }
+
+    fn create_pull(&mut self, input: &Value) -> Result<Value, GraphError> {
+        let full_name = string(&input["repositoryId"]).trim_start_matches("R:").to_owned();
+        let new = NewPull {
+            title: string(&input["title"]),
+            body: string(&input["body"]),
+            base: string(&input["baseRefName"]),
+            head: branch_of(&string(&input["headRefName"])),
+            draft: input["draft"] == true,
+        };
+        check_branches(self.remotes, &full_name, &new).map_err(GraphError::unprocessable)?;
+        let number = self.state.open_pull(&full_name, new).map_err(GraphError::unprocessable)?;
+        Ok(self.payload(&full_name, number))
+    }
+
+    fn update_pull(&mut self, input: &Value) -> Result<Value, GraphError> {
+        let (full_name, number) = self.target(&input["pullRequestId"])?;
+        let labels = label_names(&input["labelIds"]);
+        self.change(&full_name, number, |pull| {
+            if let Some(title) = input["title"].as_str() {
+                title.clone_into(&mut pull.title);
+            }
+            if let Some(body) = input["body"].as_str() {
+                body.clone_into(&mut pull.body);
+            }
+            if let Some(base) = input["baseRefName"].as_str() {
+                base.clone_into(&mut pull.base);
+            }
+            if input["labelIds"].is_array() {
+                pull.labels = labels;
+            }
+        })?;
+        Ok(self.payload(&full_name, number))
+    }
+
+    fn relabel(&mut self, name: &str, input: &Value) -> Result<Value, GraphError> {
+        let (full_name, number) = self.target(&input["labelableId"])?;
+        let labels = label_names(&input["labelIds"]);
+        if name == "addLabelsToLabelable" {
+            self.state.add_labels(&full_name, number, &labels);
+        } else {
+            self.change(&full_name, number, |pull| pull.labels.retain(|label| !labels.contains(label)))?;
+        }
+        Ok(json!({"__typename": "AddLabelsToLabelablePayload", "labelable": {"id": input["labelableId"]}}))
+    }
+
+    fn add_comment(&mut self, input: &Value) -> Result<Value, GraphError> {
+        let (full_name, number) = self.target(&input["subjectId"])?;
+        let viewer = self.state.viewer.clone();
+        let id = self
+            .state
+            .comment(&full_name, number, &viewer, &string(&input["body"]))
+            .ok_or_else(|| GraphError::not_found("Could not resolve to a node".to_owned()))?;
+        let pull = self.state.pull(&full_name, number);
+        let comment = pull.and_then(|pull| pull.comments.iter().find(|comment| comment.id == id));
+        let url = pull_url(&full_name, number);
+        Ok(json!({"commentEdge": {"node": comment.map(|c| graphql::comment(&url, &viewer, c))}}))
+    }
+
+    fn add_review(&mut self, input: &Value) -> Result<Value, GraphError> {
+        let (full_name, number) = self.target(&input["pullRequestId"])?;
+        let state = match input["event"].as_str() {
+            Some("APPROVE") => "APPROVED",
+            Some("REQUEST_CHANGES") => "CHANGES_REQUESTED",
+            _ => "COMMENTED",
+        };
+        let viewer = self.state.viewer.clone();
+        self.state.review(&full_name, number, &viewer, state, &string(&input["body"]));
+        Ok(json!({"clientMutationId": null}))
+    }
+
+    fn reply(&mut self, input: &Value) -> Result<Value, GraphError> {
+        let thread = string(&input["pullRequestReviewThreadId"]);
+        let root: u64 = thread.trim_start_matches("PRRT_").parse().unwrap_or(0);
+        let place = self.state.repositories.iter().find_map(|(full_name, repository)| {
+            let holds = |pull: &&Pull| pull.inline.iter().any(|comment| comment.id == root);
+            repository.pulls.iter().find(holds).map(|pull| (full_name.clone(), pull.number))
+        });
+        let (full_name, number) = place.ok_or_else(|| {
+            GraphError::not_found(format!("Could not resolve to a node with the id '{thread}'"))
+        })?;
+        let author = self.state.viewer.clone();
+        let new = NewInline {
+            author,
+            body: string(&input["body"]),
+            in_reply_to: Some(root),
+            ..NewInline::default()
+        };
+        self.state.inline(&full_name, number, new);
+        Ok(json!({"clientMutationId": null}))
+    }
+
+    fn set_state(&mut self, input: &Value, state: PullState) -> Result<Value, GraphError> {
+        let (full_name, number) = self.target(&input["pullRequestId"])?;
+        self.change(&full_name, number, |pull| pull.state = state)?;
+        Ok(self.payload(&full_name, number))
+    }
+
+    fn change(
+        &mut self,
+        full_name: &str,
+        number: u64,
+        change: impl FnOnce(&mut Pull),
+    ) -> Result<(), GraphError> {
+        let pull = self
+            .state
+            .pull_mut(full_name, number)
+            .ok_or_else(|| GraphError::not_found("Could not resolve to a node".to_owned()))?;
+        change(pull);
+        Ok(())
+    }
+
+    fn payload(&self, full_name: &str, number: u64) -> Value {
+        let pull = self.state.pull(full_name, number).map(|pull| self.pull(full_name, pull));
+        json!({"clientMutationId": null, "pullRequest": pull})
+    }
+
+    fn target(&self, id: &Value) -> Result<(String, u64), GraphError> {
+        let id = string(id);
+        pull_of(&id).filter(|(full_name, number)| self.state.pull(full_name, *number).is_some()).ok_or_else(
+            || GraphError::not_found(format!("Could not resolve to a node with the global id of '{id}'")),
+        )
+    }
+}
+
+/// Refuses a pull request that brings nothing, in the host's words.
+pub(super) fn check_branches(remotes: &GitRemotes, full_name: &str, new: &NewPull) -> Result<(), String> {
+    let branches = remotes.branches(full_name).map_err(|error| error.to_string())?;
+    for (branch, end) in [(&new.head, "Head"), (&new.base, "Base")] {
+        if !branches.contains_key(branch) {
+            return Err(format!("{end} sha can't be blank, {end} ref must be a branch"));
+        }
+    }
+    match remotes.commits(full_name, &new.base, &new.head) {
+        Ok(commits) if commits.is_empty() => Err(format!("No commits between {} and {}", new.base, new.head)),
+        _ => Ok(()),
+    }
+}
+
+/// A head may be written with its owner in front.
+pub(super) fn branch_of(head: &str) -> String {
+    head.split_once(':').map_or(head, |(_, branch)| branch).to_owned()
+}
+
+fn wanted(pull: &Pull, arguments: &Arguments) -> bool {
+    let state = match arguments.get("states") {
+        Some(Value::Array(states)) => states.iter().any(|state| state == pull.state.as_str()),
+        Some(Value::String(state)) => state == pull.state.as_str(),
+        _ => true,
+    };
+    let same = |name: &str, branch: &str| {
+        arguments.get(name).and_then(Value::as_str).is_none_or(|wanted| wanted == branch)
+    };
+    state && same("headRefName", &pull.head) && same("baseRefName", &pull.base)
+}
+
+fn pull_of(id: &str) -> Option<(String, u64)> {
+    let (full_name, number) = id.strip_prefix("PR:")?.rsplit_once(':')?;
+    Some((full_name.to_owned(), number.parse().ok()?))
+}
+
+fn label_names(ids: &Value) -> Vec<String> {
+    let ids = ids.as_array().map(Vec::as_slice).unwrap_or_default();
+    ids.iter().filter_map(|id| Some(id.as_str()?.rsplit_once(':')?.1.to_owned())).collect()
+}
+
+fn text(arguments: &Map<String, Value>, name: &str) -> String {
+    arguments.get(name).map(string).unwrap_or_default()
+}
+
+fn string(value: &Value) -> String {
+    value.as_str().unwrap_or_default().to_owned()
+}

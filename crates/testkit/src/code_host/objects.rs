@@ -1,0 +1,301 @@
+//! The code host's objects as its two APIs show them: GraphQL members and REST members.
+//!
+//! Facts that git knows (commits, files, hashes) are read here from the bare repositories, once
+//! for each object that somebody asks for.
+
+use serde_json::{Value, json};
+
+use super::state::{Comment, InlineComment, Label, Pull, PullState, Repository, Review};
+use crate::git::{Commit, FileChange, GitRemotes};
+
+/// The web address of a repository.
+pub(super) fn repository_url(full_name: &str) -> String {
+    format!("https://github.com/{full_name}")
+}
+
+pub(super) fn pull_url(full_name: &str, number: u64) -> String {
+    format!("{}/pull/{number}", repository_url(full_name))
+}
+
+/// What git says about a pull request. Empty once its branch is gone.
+#[derive(Debug, Default)]
+pub(super) struct GitFacts {
+    pub(super) head_sha: String,
+    pub(super) base_sha: String,
+    pub(super) commits: Vec<Commit>,
+    pub(super) files: Vec<FileChange>,
+}
+
+impl GitFacts {
+    pub(super) fn read(remotes: &GitRemotes, full_name: &str, pull: &Pull) -> Self {
+        let branches = remotes.branches(full_name).unwrap_or_default();
+        let sha = |branch: &str| branches.get(branch).cloned().unwrap_or_default();
+        Self {
+            head_sha: sha(&pull.head),
+            base_sha: sha(&pull.base),
+            commits: remotes.commits(full_name, &pull.base, &pull.head).unwrap_or_default(),
+            files: remotes.changes(full_name, &pull.base, &pull.head).unwrap_or_default(),
+        }
+    }
+
+    fn sum(&self, count: impl Fn(&FileChange) -> u64) -> u64 {
+        self.files.iter().map(count).sum()
+    }
+}
+
+/// Members that GraphQL queries pick from.
+pub(super) mod graphql {
+    use super::{
+        Comment, Commit, FileChange, GitFacts, InlineComment, Label, Pull, PullState, Repository, Review,
+        Value, json, pull_url, repository_url,
+    };
+
+    pub(in super::super) fn user(login: &str) -> Value {
+        json!({"__typename": "User", "id": format!("U:{login}"), "login": login, "name": login,
+               "email": format!("{login}@example.com"), "url": format!("https://github.com/{login}"),
+               "avatarUrl": format!("https://github.com/{login}.png")})
+    }
+
+    fn owner_of(full_name: &str) -> Value {
+        let login = full_name.split('/').next().unwrap_or_default();
+        json!({"__typename": "Organization", "id": format!("O:{login}"), "login": login, "name": login})
+    }
+
+    pub(in super::super) fn label(full_name: &str, label: &Label) -> Value {
+        json!({"__typename": "Label", "id": format!("LA:{full_name}:{}", label.name), "name": label.name,
+               "description": label.description, "color": label.color,
+               "url": format!("{}/labels/{}", repository_url(full_name), label.name)})
+    }
+
+    /// Everything about a repository but its pull requests.
+    pub(in super::super) fn repository(full_name: &str, repository: &Repository) -> Value {
+        let name = full_name.split('/').nth(1).unwrap_or_default();
+        json!({
+            "__typename": "Repository", "id": format!("R:{full_name}"), "name": name,
+            "nameWithOwner": full_name, "owner": owner_of(full_name),
+            "description": repository.description, "url": repository_url(full_name),
+            "sshUrl": format!("git@github.com:{full_name}.git"),
+            "isPrivate": repository.private, "isFork": false, "isArchived": false, "parent": null,
+            "visibility": if repository.private { "PRIVATE" } else { "PUBLIC" },
+            "hasIssuesEnabled": true, "hasWikiEnabled": false, "hasProjectsEnabled": false,
+            "viewerPermission": "ADMIN", "viewerCanPush": true,
+            "defaultBranchRef": {"name": repository.default_branch},
+            "mergeCommitAllowed": true, "rebaseMergeAllowed": true, "squashMergeAllowed": true,
+            "labels": repository.labels.iter().map(|l| label(full_name, l)).collect::<Vec<_>>(),
+            "assignableUsers": [], "milestones": [], "projects": [], "projectsV2": [], "issues": [],
+            "pullRequestTemplates": [], "issueTemplates": [],
+        })
+    }
+
+    pub(in super::super) fn pull(
+        full_name: &str,
+        repository: &Repository,
+        pull: &Pull,
+        viewer: &str,
+        git: &GitFacts,
+    ) -> Value {
+        let closed = pull.state != PullState::Open;
+        let merged = pull.state == PullState::Merged;
+        let url = pull_url(full_name, pull.number);
+        let labels: Vec<Value> = repository
+            .labels
+            .iter()
+            .filter(|known| pull.labels.contains(&known.name))
+            .map(|known| label(full_name, known))
+            .collect();
+        let reviews: Vec<Value> = pull.reviews.iter().map(|r| review(&url, pull, r, git)).collect();
+        let comments: Vec<Value> = pull.comments.iter().map(|c| comment(&url, viewer, c)).collect();
+        let head_repository = self::repository(full_name, repository);
+        let mut object = json!({
+            "__typename": "PullRequest", "id": pull_id(full_name, pull.number), "number": pull.number,
+            "title": pull.title, "body": pull.body, "state": pull.state.as_str(), "url": url,
+            "isDraft": pull.draft, "closed": closed, "merged": merged, "author": user(&pull.author),
+            "authorAssociation": "OWNER", "createdAt": pull.created_at, "updatedAt": pull.updated_at,
+            "closedAt": if closed { json!(pull.updated_at) } else { Value::Null },
+            "mergedAt": if merged { json!(pull.updated_at) } else { Value::Null },
+            "baseRefName": pull.base, "headRefName": pull.head, "isCrossRepository": false,
+            "baseRefOid": git.base_sha, "headRefOid": git.head_sha,
+            "headRepository": head_repository, "headRepositoryOwner": owner_of(full_name),
+            "maintainerCanModify": true, "mergeable": "MERGEABLE", "mergeStateStatus": "CLEAN",
+            "additions": git.sum(|f| f.additions), "deletions": git.sum(|f| f.deletions),
+            "changedFiles": git.files.len(),
+        });
+        let lists = json!({
+            "commits": git.commits.iter().map(commit).collect::<Vec<_>>(),
+            "files": git.files.iter().map(file).collect::<Vec<_>>(),
+            "labels": labels, "assignees": [], "reviewRequests": [], "reactionGroups": [],
+            "projectCards": [], "projectItems": [], "closingIssuesReferences": [],
+            "latestReviews": reviews, "reviews": reviews, "comments": comments,
+            "reviewThreads": threads(&url, pull), "reviewDecision": decision(pull),
+        });
+        if let (Some(object), Value::Object(lists)) = (object.as_object_mut(), lists) {
+            object.extend(lists);
+        }
+        object
+    }
+
+    pub(in super::super) fn pull_id(full_name: &str, number: u64) -> String {
+        format!("PR:{full_name}:{number}")
+    }
+
+    fn commit(commit: &Commit) -> Value {
+        let body = commit.message.split_once('\n').map_or("", |(_, body)| body.trim());
+        let person = json!({"name": commit.author, "email": commit.email, "user": null});
+        json!({"commit": {
+            "oid": commit.sha, "abbreviatedOid": commit.sha.get(..7), "messageHeadline": commit.subject,
+            "message": commit.message, "messageBody": body, "committedDate": commit.date,
+            "authoredDate": commit.date, "author": person, "authors": [person],
+            "statusCheckRollup": null}})
+    }
+
+    fn file(file: &FileChange) -> Value {
+        json!({"path": file.path, "additions": file.additions, "deletions": file.deletions,
+               "changeType": file.status.to_ascii_uppercase()})
+    }
+
+    pub(in super::super) fn comment(pull_url: &str, viewer: &str, comment: &Comment) -> Value {
+        json!({
+            "__typename": "IssueComment", "id": format!("IC_{}", comment.id), "databaseId": comment.id,
+            "author": user(&comment.author), "authorAssociation": "MEMBER", "body": comment.body,
+            "createdAt": comment.created_at, "updatedAt": comment.created_at, "includesCreatedEdit": false,
+            "isMinimized": false, "minimizedReason": "", "reactionGroups": [],
+            "url": format!("{pull_url}#issuecomment-{}", comment.id),
+            "viewerDidAuthor": comment.author == viewer})
+    }
+
+    fn review(pull_url: &str, pull: &Pull, review: &Review, git: &GitFacts) -> Value {
+        let inline: Vec<Value> = pull
+            .inline
+            .iter()
+            .filter(|comment| comment.review == Some(review.id))
+            .map(|comment| self::inline(pull_url, comment))
+            .collect();
+        json!({
+            "__typename": "PullRequestReview", "id": format!("PRR_{}", review.id), "databaseId": review.id,
+            "author": user(&review.author), "authorAssociation": "MEMBER", "body": review.body,
+            "state": review.state, "submittedAt": review.submitted_at, "createdAt": review.submitted_at,
+            "commit": {"oid": git.head_sha}, "reactionGroups": [], "comments": inline,
+            "url": format!("{pull_url}#pullrequestreview-{}", review.id)})
+    }
+
+    fn inline(pull_url: &str, comment: &InlineComment) -> Value {
+        let reply_to = comment.in_reply_to.map(|id| json!({"id": format!("PRRC_{id}"), "databaseId": id}));
+        json!({
+            "__typename": "PullRequestReviewComment", "id": format!("PRRC_{}", comment.id),
+            "databaseId": comment.id, "author": user(&comment.author), "body": comment.body,
+            "path": comment.path, "line": comment.line, "originalLine": comment.line, "replyTo": reply_to,
+            "createdAt": comment.created_at, "updatedAt": comment.created_at, "outdated": false,
+            "url": format!("{pull_url}#discussion_r{}", comment.id)})
+    }
+
+    fn threads(pull_url: &str, pull: &Pull) -> Vec<Value> {
+        let roots = pull.inline.iter().filter(|comment| comment.in_reply_to.is_none());
+        roots
+            .map(|root| {
+                let comments: Vec<Value> = pull
+                    .inline
+                    .iter()
+                    .filter(|comment| comment.id == root.id || comment.in_reply_to == Some(root.id))
+                    .map(|comment| inline(pull_url, comment))
+                    .collect();
+                json!({"__typename": "PullRequestReviewThread", "id": format!("PRRT_{}", root.id),
+                       "isResolved": false, "isOutdated": false, "path": root.path, "line": root.line,
+                       "comments": comments})
+            })
+            .collect()
+    }
+
+    /// A later comment does not take an approval back; a later verdict does.
+    fn decision(pull: &Pull) -> Value {
+        let mut latest = std::collections::BTreeMap::new();
+        for review in pull.reviews.iter().filter(|review| review.state != "COMMENTED") {
+            latest.insert(&review.author, review.state.as_str());
+        }
+        let any = |state: &str| latest.values().any(|latest| *latest == state);
+        if any("CHANGES_REQUESTED") {
+            json!("CHANGES_REQUESTED")
+        } else if any("APPROVED") {
+            json!("APPROVED")
+        } else {
+            Value::Null
+        }
+    }
+}
+
+/// Members that REST answers.
+pub(super) mod rest {
+    use super::{
+        Comment, FileChange, GitFacts, InlineComment, Label, Pull, PullState, Repository, Review, Value,
+        json, pull_url, repository_url,
+    };
+
+    pub(in super::super) fn user(login: &str) -> Value {
+        json!({"login": login, "id": 1, "node_id": format!("U:{login}"), "type": "User", "name": login,
+               "email": format!("{login}@example.com"), "html_url": format!("https://github.com/{login}"),
+               "avatar_url": format!("https://github.com/{login}.png")})
+    }
+
+    pub(in super::super) fn repository(full_name: &str, repository: &Repository) -> Value {
+        let (owner, name) = full_name.split_once('/').unwrap_or((full_name, ""));
+        json!({"id": 1, "node_id": format!("R:{full_name}"), "name": name, "full_name": full_name,
+               "private": repository.private, "description": repository.description,
+               "default_branch": repository.default_branch, "owner": user(owner),
+               "html_url": repository_url(full_name), "clone_url": format!("https://github.com/{full_name}.git"),
+               "ssh_url": format!("git@github.com:{full_name}.git"), "fork": false, "archived": false,
+               "permissions": {"admin": true, "maintain": true, "push": true, "triage": true, "pull": true}})
+    }
+
+    pub(in super::super) fn pull(full_name: &str, pull: &Pull, git: &GitFacts) -> Value {
+        let owner = full_name.split('/').next().unwrap_or_default();
+        let end = |branch: &str, sha: &str| {
+            json!({"ref": branch, "sha": sha, "label": format!("{owner}:{branch}"),
+                   "repo": {"full_name": full_name}})
+        };
+        let merged = pull.state == PullState::Merged;
+        json!({"number": pull.number, "id": pull.number, "title": pull.title, "body": pull.body,
+               "state": if pull.state == PullState::Open { "open" } else { "closed" },
+               "draft": pull.draft, "merged": merged,
+               "merged_at": if merged { json!(pull.updated_at) } else { Value::Null },
+               "html_url": pull_url(full_name, pull.number), "user": user(&pull.author),
+               "head": end(&pull.head, &git.head_sha), "base": end(&pull.base, &git.base_sha),
+               "labels": pull.labels.iter().map(|name| json!({"name": name})).collect::<Vec<_>>(),
+               "created_at": pull.created_at, "updated_at": pull.updated_at,
+               "commits": git.commits.len(), "changed_files": git.files.len(),
+               "additions": git.sum(|f| f.additions), "deletions": git.sum(|f| f.deletions)})
+    }
+
+    pub(in super::super) fn file(file: &FileChange) -> Value {
+        let mut row = json!({"filename": file.path, "status": file.status, "additions": file.additions,
+                             "deletions": file.deletions, "changes": file.additions + file.deletions});
+        if let Some(previous) = &file.previous {
+            row["previous_filename"] = json!(previous);
+        }
+        row
+    }
+
+    pub(in super::super) fn label(label: &Label) -> Value {
+        json!({"name": label.name, "description": label.description, "color": label.color})
+    }
+
+    pub(in super::super) fn comment(pull_url: &str, comment: &Comment) -> Value {
+        json!({"id": comment.id, "node_id": format!("IC_{}", comment.id), "body": comment.body,
+               "user": user(&comment.author), "created_at": comment.created_at,
+               "updated_at": comment.created_at,
+               "html_url": format!("{pull_url}#issuecomment-{}", comment.id)})
+    }
+
+    pub(in super::super) fn review(pull_url: &str, review: &Review) -> Value {
+        json!({"id": review.id, "node_id": format!("PRR_{}", review.id), "state": review.state,
+               "body": review.body, "user": user(&review.author), "submitted_at": review.submitted_at,
+               "html_url": format!("{pull_url}#pullrequestreview-{}", review.id)})
+    }
+
+    pub(in super::super) fn inline(pull_url: &str, comment: &InlineComment) -> Value {
+        json!({"id": comment.id, "node_id": format!("PRRC_{}", comment.id), "body": comment.body,
+               "path": comment.path, "line": comment.line, "original_line": comment.line,
+               "in_reply_to_id": comment.in_reply_to, "pull_request_review_id": comment.review,
+               "user": user(&comment.author), "created_at": comment.created_at,
+               "updated_at": comment.created_at,
+               "html_url": format!("{pull_url}#discussion_r{}", comment.id)})
+    }
+}

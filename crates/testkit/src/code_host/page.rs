@@ -1,0 +1,95 @@
+//! Pull requests for a person's eyes: one plain page, so that a demo's result can be looked at.
+//!
+//! The addresses of pull requests name the real code host, where a demo's repository is not.
+
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use axum::Router;
+use axum::extract::State as Shared;
+use axum::response::Html;
+use axum::routing::get;
+use tokio_util::task::AbortOnDropHandle;
+
+use super::Host;
+use super::state::Pull;
+
+/// A served page. It ends when this value is dropped.
+#[derive(Debug)]
+pub struct Page {
+    port: u16,
+    _serving: AbortOnDropHandle<()>,
+}
+
+impl Page {
+    pub(super) async fn start(host: Arc<Host>) -> anyhow::Result<Self> {
+        let router = Router::new().route("/", get(show)).with_state(host);
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await?;
+        let port = listener.local_addr()?.port();
+        let serving = tokio::spawn(async move {
+            if let Err(error) = axum::serve(listener, router).await {
+                tracing::error!(%error, "the page ended");
+            }
+        });
+        Ok(Self { port, _serving: AbortOnDropHandle::new(serving) })
+    }
+
+    /// Its address.
+    #[must_use]
+    pub fn url(&self) -> String {
+        format!("http://127.0.0.1:{}/", self.port)
+    }
+}
+
+const STYLE: &str = "body{font:16px/1.5 system-ui;max-width:60rem;margin:2rem auto;padding:0 1rem;color:#1c1f26}\
+    h2{margin-bottom:0}small{color:#667}pre{background:#f6f7f9;padding:1rem;overflow:auto;border-radius:8px;\
+    white-space:pre-wrap}ins{color:#116329;text-decoration:none}del{color:#a40e26;text-decoration:none}\
+    @media(prefers-color-scheme:dark){body{background:#14161b;color:#e4e7ee}pre{background:#1d2027}\
+    ins{color:#6fdd8b}del{color:#ff8f9c}}";
+
+async fn show(Shared(host): Shared<Arc<Host>>) -> Html<String> {
+    let shown = tokio::task::spawn_blocking(move || {
+        let mut text = String::new();
+        for (full_name, repository) in host.read(|state| state.repositories.clone()) {
+            let _ = write!(text, "<h1>{}</h1>", escaped(&full_name));
+            if repository.pulls.is_empty() {
+                text.push_str("<p>No pull request yet.</p>");
+            }
+            for pull in repository.pulls.iter().rev() {
+                render(&mut text, &host, &full_name, pull);
+            }
+        }
+        text
+    });
+    let body = shown.await.unwrap_or_default();
+    Html(format!(
+        "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><meta name=\"viewport\" \
+         content=\"width=device-width\"><title>Pull requests</title><style>{STYLE}</style>{body}</html>"
+    ))
+}
+
+fn render(text: &mut String, host: &Host, full_name: &str, pull: &Pull) {
+    let (number, title, state) = (pull.number, escaped(&pull.title), pull.state.as_str().to_lowercase());
+    let (head, base) = (escaped(&pull.head), escaped(&pull.base));
+    let _ = write!(text, "<h2>#{number} {title}</h2><small>{state}: {head} into {base}</small>");
+    let _ = write!(text, "<pre>{}</pre><ul>", escaped(&pull.body));
+    for commit in host.remotes.commits(full_name, &pull.base, &pull.head).unwrap_or_default() {
+        let (sha, subject) = (commit.sha.get(..7).unwrap_or_default().to_owned(), escaped(&commit.subject));
+        let _ =
+            write!(text, "<li><code>{sha}</code> {subject} <small>{}</small></li>", escaped(&commit.author));
+    }
+    text.push_str("</ul><pre>");
+    for line in host.remotes.patch(full_name, &pull.base, &pull.head).unwrap_or_default().lines() {
+        let tag = match line.chars().next() {
+            Some('+') => "ins",
+            Some('-') => "del",
+            _ => "span",
+        };
+        let _ = writeln!(text, "<{tag}>{}</{tag}>", escaped(line));
+    }
+    text.push_str("</pre>");
+}
+
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+}

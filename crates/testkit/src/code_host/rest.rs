@@ -1,0 +1,410 @@
+//! The code host's REST routes: one router, each handler a few lines over the state.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use axum::Router;
+use axum::body::Bytes;
+use axum::extract::{Path, Query, State as Shared};
+use axum::http::{HeaderName, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use axum::routing::{get, post};
+use serde_json::{Value, json};
+
+use super::Host;
+use super::graphql::{branch_of, check_branches};
+use super::objects::{GitFacts, pull_url, rest};
+use super::state::{Label, NewInline, NewPull, Pull, PullState};
+
+type Repo = Path<(String, String)>;
+type Numbered = Path<(String, String, u64)>;
+type Paging = Query<HashMap<String, String>>;
+
+/// An answer of the host that is not the object that was asked for.
+pub(super) struct Refusal(StatusCode, Value);
+
+impl IntoResponse for Refusal {
+    fn into_response(self) -> Response {
+        (self.0, axum::Json(self.1)).into_response()
+    }
+}
+
+type Answer = Result<Response, Refusal>;
+
+fn not_found() -> Refusal {
+    Refusal(StatusCode::NOT_FOUND, json!({"message": "Not Found", "status": "404"}))
+}
+
+fn invalid(message: &str) -> Refusal {
+    let errors = json!([{"message": message, "code": "custom"}]);
+    Refusal(
+        StatusCode::UNPROCESSABLE_ENTITY,
+        json!({"message": "Validation Failed", "errors": errors, "status": "422"}),
+    )
+}
+
+pub(super) fn router() -> Router<Arc<Host>> {
+    Router::new()
+        .route("/", get(async || axum::Json(json!({"current_user_url": "https://api.github.com/user"}))))
+        .route("/user", get(user))
+        .route("/rate_limit", get(rate_limit))
+        .route("/repos/{owner}/{name}", get(repository))
+        .route("/repos/{owner}/{name}/branches", get(branches))
+        .route("/repos/{owner}/{name}/branches/{*branch}", get(branch))
+        .route("/repos/{owner}/{name}/labels", get(labels).post(create_label))
+        .route("/repos/{owner}/{name}/pulls", get(pulls).post(create_pull))
+        .route("/repos/{owner}/{name}/pulls/{number}", get(pull).patch(update_pull))
+        .route("/repos/{owner}/{name}/pulls/{number}/files", get(files))
+        .route("/repos/{owner}/{name}/pulls/{number}/commits", get(commits))
+        .route("/repos/{owner}/{name}/pulls/{number}/reviews", get(reviews).post(create_review))
+        .route("/repos/{owner}/{name}/pulls/{number}/comments", get(inline).post(create_inline))
+        .route("/repos/{owner}/{name}/pulls/{number}/comments/{comment}/replies", post(reply))
+        .route("/repos/{owner}/{name}/issues/{number}/comments", get(comments).post(create_comment))
+        .route("/repos/{owner}/{name}/issues/{number}/labels", post(add_labels))
+        .fallback(async || not_found())
+}
+
+async fn user(Shared(host): Shared<Arc<Host>>) -> Response {
+    axum::Json(rest::user(&host.read(|state| state.viewer.clone()))).into_response()
+}
+
+async fn rate_limit() -> Response {
+    let core = json!({"limit": 5000, "remaining": 4999, "used": 1, "reset": 0});
+    axum::Json(json!({"resources": {"core": core, "graphql": core}, "rate": core})).into_response()
+}
+
+async fn repository(Shared(host): Shared<Arc<Host>>, Path((owner, name)): Repo) -> Answer {
+    let full_name = format!("{owner}/{name}");
+    let found = host.read(|s| s.repositories.get(&full_name).map(|r| rest::repository(&full_name, r)));
+    Ok(axum::Json(found.ok_or_else(not_found)?).into_response())
+}
+
+async fn branches(Shared(host): Shared<Arc<Host>>, Path((owner, name)): Repo, page: Paging) -> Answer {
+    let known = host.remotes.branches(&format!("{owner}/{name}")).map_err(|_| not_found())?;
+    Ok(paged(known.iter().map(|(name, sha)| branch_row(name, sha)).collect(), &page))
+}
+
+async fn branch(
+    Shared(host): Shared<Arc<Host>>,
+    Path((owner, name, branch)): Path<(String, String, String)>,
+) -> Answer {
+    let known = host.remotes.branches(&format!("{owner}/{name}")).map_err(|_| not_found())?;
+    let missing = || Refusal(StatusCode::NOT_FOUND, json!({"message": "Branch not found", "status": "404"}));
+    let sha = known.get(&branch).ok_or_else(missing)?;
+    Ok(axum::Json(branch_row(&branch, sha)).into_response())
+}
+
+fn branch_row(name: &str, sha: &str) -> Value {
+    json!({"name": name, "commit": {"sha": sha}, "protected": false})
+}
+
+async fn labels(Shared(host): Shared<Arc<Host>>, Path((owner, name)): Repo, page: Paging) -> Answer {
+    let full_name = format!("{owner}/{name}");
+    let rows = host.read(|state| {
+        let labels = &state.repositories.get(&full_name)?.labels;
+        Some(labels.iter().map(rest::label).collect())
+    });
+    Ok(paged(rows.ok_or_else(not_found)?, &page))
+}
+
+async fn create_label(Shared(host): Shared<Arc<Host>>, Path((owner, name)): Repo, body: Bytes) -> Answer {
+    let body = parsed(&body)?;
+    let label = Label {
+        name: text(&body, "name"),
+        description: text(&body, "description"),
+        color: text(&body, "color"),
+    };
+    let full_name = format!("{owner}/{name}");
+    host.write(|state| {
+        let repository = state.repositories.get_mut(&full_name).ok_or_else(not_found)?;
+        if repository.labels.iter().any(|known| known.name == label.name) {
+            let errors = json!([{"resource": "Label", "code": "already_exists", "field": "name"}]);
+            let body = json!({"message": "Validation Failed", "errors": errors});
+            return Err(Refusal(StatusCode::UNPROCESSABLE_ENTITY, body));
+        }
+        let row = rest::label(&label);
+        repository.labels.push(label);
+        Ok((StatusCode::CREATED, axum::Json(row)).into_response())
+    })
+}
+
+async fn pulls(Shared(host): Shared<Arc<Host>>, Path((owner, name)): Repo, page: Paging) -> Answer {
+    let full_name = format!("{owner}/{name}");
+    let state = page.get("state").map_or("open", String::as_str).to_owned();
+    let head = page.get("head").map(|head| branch_of(head));
+    let wanted = |pull: &&Pull| {
+        let open = pull.state == PullState::Open;
+        (state == "all" || (state == "open") == open)
+            && head.as_ref().is_none_or(|head| *head == pull.head)
+            && page.get("base").is_none_or(|base| *base == pull.base)
+    };
+    let rows = host.read(|state| {
+        let pulls = &state.repositories.get(&full_name)?.pulls;
+        Some(pulls.iter().rev().filter(wanted).map(|pull| pull_row(&host, &full_name, pull)).collect())
+    });
+    Ok(paged(rows.ok_or_else(not_found)?, &page))
+}
+
+async fn create_pull(Shared(host): Shared<Arc<Host>>, Path((owner, name)): Repo, body: Bytes) -> Answer {
+    let body = parsed(&body)?;
+    let full_name = format!("{owner}/{name}");
+    let new = NewPull {
+        title: text(&body, "title"),
+        body: text(&body, "body"),
+        base: text(&body, "base"),
+        head: branch_of(&text(&body, "head")),
+        draft: body["draft"] == true,
+    };
+    check_branches(&host.remotes, &full_name, &new).map_err(|message| invalid(&message))?;
+    let number = host.write(|state| state.open_pull(&full_name, new)).map_err(|m| invalid(&m))?;
+    answer_pull(&host, &full_name, number, StatusCode::CREATED)
+}
+
+async fn pull(Shared(host): Shared<Arc<Host>>, Path((owner, name, number)): Numbered) -> Answer {
+    answer_pull(&host, &format!("{owner}/{name}"), number, StatusCode::OK)
+}
+
+async fn update_pull(
+    Shared(host): Shared<Arc<Host>>,
+    Path((owner, name, number)): Numbered,
+    body: Bytes,
+) -> Answer {
+    let body = parsed(&body)?;
+    let full_name = format!("{owner}/{name}");
+    host.write(|state| {
+        let pull = state.pull_mut(&full_name, number).ok_or_else(not_found)?;
+        for (member, field) in
+            [("title", &mut pull.title), ("body", &mut pull.body), ("base", &mut pull.base)]
+        {
+            if let Some(value) = body[member].as_str() {
+                value.clone_into(field);
+            }
+        }
+        match body["state"].as_str() {
+            Some("closed") => pull.state = PullState::Closed,
+            Some("open") => pull.state = PullState::Open,
+            _ => {}
+        }
+        Ok(())
+    })?;
+    answer_pull(&host, &full_name, number, StatusCode::OK)
+}
+
+async fn files(
+    Shared(host): Shared<Arc<Host>>,
+    Path((owner, name, number)): Numbered,
+    page: Paging,
+) -> Answer {
+    let facts = facts(&host, &format!("{owner}/{name}"), number)?;
+    Ok(paged(facts.files.iter().map(rest::file).collect(), &page))
+}
+
+async fn commits(
+    Shared(host): Shared<Arc<Host>>,
+    Path((owner, name, number)): Numbered,
+    page: Paging,
+) -> Answer {
+    let facts = facts(&host, &format!("{owner}/{name}"), number)?;
+    let row = |commit: &crate::git::Commit| {
+        json!({"sha": commit.sha, "commit": {"message": commit.message,
+               "author": {"name": commit.author, "email": commit.email, "date": commit.date}}})
+    };
+    Ok(paged(facts.commits.iter().map(row).collect(), &page))
+}
+
+async fn reviews(
+    Shared(host): Shared<Arc<Host>>,
+    Path((owner, name, number)): Numbered,
+    page: Paging,
+) -> Answer {
+    rows(&host, &format!("{owner}/{name}"), number, &page, |url, pull| {
+        pull.reviews.iter().map(|review| rest::review(url, review)).collect()
+    })
+}
+
+async fn comments(
+    Shared(host): Shared<Arc<Host>>,
+    Path((owner, name, number)): Numbered,
+    page: Paging,
+) -> Answer {
+    rows(&host, &format!("{owner}/{name}"), number, &page, |url, pull| {
+        pull.comments.iter().map(|comment| rest::comment(url, comment)).collect()
+    })
+}
+
+async fn inline(
+    Shared(host): Shared<Arc<Host>>,
+    Path((owner, name, number)): Numbered,
+    page: Paging,
+) -> Answer {
+    rows(&host, &format!("{owner}/{name}"), number, &page, |url, pull| {
+        pull.inline.iter().map(|comment| rest::inline(url, comment)).collect()
+    })
+}
+
+async fn create_comment(
+    Shared(host): Shared<Arc<Host>>,
+    Path((owner, name, number)): Numbered,
+    body: Bytes,
+) -> Answer {
+    let body = text(&parsed(&body)?, "body");
+    let full_name = format!("{owner}/{name}");
+    host.write(|state| {
+        let viewer = state.viewer.clone();
+        state.comment(&full_name, number, &viewer, &body).ok_or_else(not_found)
+    })?;
+    created(&host, &full_name, number, |url, pull| Some(rest::comment(url, pull.comments.last()?)))
+}
+
+async fn create_review(
+    Shared(host): Shared<Arc<Host>>,
+    Path((owner, name, number)): Numbered,
+    body: Bytes,
+) -> Answer {
+    let body = parsed(&body)?;
+    let full_name = format!("{owner}/{name}");
+    let verdict = match body["event"].as_str() {
+        Some("APPROVE") => "APPROVED",
+        Some("REQUEST_CHANGES") => "CHANGES_REQUESTED",
+        _ => "COMMENTED",
+    };
+    host.write(|state| {
+        let viewer = state.viewer.clone();
+        state.review(&full_name, number, &viewer, verdict, &text(&body, "body")).ok_or_else(not_found)
+    })?;
+    created(&host, &full_name, number, |url, pull| Some(rest::review(url, pull.reviews.last()?)))
+}
+
+async fn create_inline(
+    Shared(host): Shared<Arc<Host>>,
+    Path((owner, name, number)): Numbered,
+    body: Bytes,
+) -> Answer {
+    let body = parsed(&body)?;
+    let full_name = format!("{owner}/{name}");
+    let known = facts(&host, &full_name, number)?;
+    let path = text(&body, "path");
+    if !known.files.iter().any(|file| file.path == path) {
+        return Err(invalid("pull_request_review_thread.path is invalid"));
+    }
+    let line = body["line"].as_u64();
+    if line.is_none() && body["subject_type"] != "file" && body["in_reply_to"].is_null() {
+        return Err(invalid("pull_request_review_thread.line must be part of the diff"));
+    }
+    let new = NewInline {
+        body: text(&body, "body"),
+        path,
+        line,
+        in_reply_to: body["in_reply_to"].as_u64(),
+        ..NewInline::default()
+    };
+    add_inline(&host, &full_name, number, new)
+}
+
+async fn reply(
+    Shared(host): Shared<Arc<Host>>,
+    Path((owner, name, number, comment)): Path<(String, String, u64, u64)>,
+    body: Bytes,
+) -> Answer {
+    let new =
+        NewInline { body: text(&parsed(&body)?, "body"), in_reply_to: Some(comment), ..NewInline::default() };
+    add_inline(&host, &format!("{owner}/{name}"), number, new)
+}
+
+fn add_inline(host: &Host, full_name: &str, number: u64, mut new: NewInline) -> Answer {
+    host.write(|state| {
+        new.author = state.viewer.clone();
+        state.inline(full_name, number, new).ok_or_else(not_found)
+    })?;
+    created(host, full_name, number, |url, pull| Some(rest::inline(url, pull.inline.last()?)))
+}
+
+async fn add_labels(
+    Shared(host): Shared<Arc<Host>>,
+    Path((owner, name, number)): Numbered,
+    body: Bytes,
+) -> Answer {
+    let body = parsed(&body)?;
+    let names = body["labels"].as_array().or_else(|| body.as_array()).cloned().unwrap_or_default();
+    let names: Vec<String> = names.iter().filter_map(Value::as_str).map(str::to_owned).collect();
+    host.write(|state| state.add_labels(&format!("{owner}/{name}"), number, &names)).ok_or_else(not_found)?;
+    let rows: Vec<Value> = names.iter().map(|name| json!({"name": name})).collect();
+    Ok(axum::Json(rows).into_response())
+}
+
+fn facts(host: &Host, full_name: &str, number: u64) -> Result<GitFacts, Refusal> {
+    host.read(|state| {
+        state.pull(full_name, number).map(|pull| GitFacts::read(&host.remotes, full_name, pull))
+    })
+    .ok_or_else(not_found)
+}
+
+fn pull_row(host: &Host, full_name: &str, pull: &Pull) -> Value {
+    rest::pull(full_name, pull, &GitFacts::read(&host.remotes, full_name, pull))
+}
+
+fn answer_pull(host: &Host, full_name: &str, number: u64, status: StatusCode) -> Answer {
+    let row = host.read(|state| state.pull(full_name, number).map(|pull| pull_row(host, full_name, pull)));
+    Ok((status, axum::Json(row.ok_or_else(not_found)?)).into_response())
+}
+
+fn rows(
+    host: &Host,
+    full_name: &str,
+    number: u64,
+    page: &Paging,
+    rows: impl FnOnce(&str, &Pull) -> Vec<Value>,
+) -> Answer {
+    let url = pull_url(full_name, number);
+    let found = host.read(|state| state.pull(full_name, number).map(|pull| rows(&url, pull)));
+    Ok(paged(found.ok_or_else(not_found)?, page))
+}
+
+fn created(
+    host: &Host,
+    full_name: &str,
+    number: u64,
+    row: impl FnOnce(&str, &Pull) -> Option<Value>,
+) -> Answer {
+    let url = pull_url(full_name, number);
+    let found = host.read(|state| row(&url, state.pull(full_name, number)?));
+    Ok((StatusCode::CREATED, axum::Json(found.ok_or_else(not_found)?)).into_response())
+}
+
+/// One page of a list, with the `Link` header that the CLI follows.
+fn paged(rows: Vec<Value>, query: &HashMap<String, String>) -> Response {
+    let number = |name: &str, default: usize| {
+        query.get(name).and_then(|value| value.parse().ok()).filter(|n| *n > 0).unwrap_or(default)
+    };
+    let (size, page) = (number("per_page", 30).min(100), number("page", 1));
+    let total = rows.len();
+    let rows: Vec<Value> = rows.into_iter().skip((page - 1) * size).take(size).collect();
+    let mut answer = axum::Json(rows).into_response();
+    if page * size < total {
+        let next =
+            format!("<https://api.github.com{PATH_MARK}?per_page={size}&page={}>; rel=\"next\"", page + 1);
+        if let Ok(link) = next.parse() {
+            answer.headers_mut().insert(header::LINK, link);
+        }
+    }
+    answer
+}
+
+/// Stands in a `Link` header for the request's path until the outer layer fills it in.
+pub(super) const PATH_MARK: &str = "/__path__";
+
+/// Headers that the CLI reads on every answer.
+pub(super) const COMMON_HEADERS: [(HeaderName, &str); 3] = [
+    (HeaderName::from_static("x-oauth-scopes"), "gist, read:org, repo, workflow"),
+    (HeaderName::from_static("x-ratelimit-remaining"), "4999"),
+    (HeaderName::from_static("x-github-media-type"), "github.v3; format=json"),
+];
+
+fn parsed(body: &[u8]) -> Result<Value, Refusal> {
+    serde_json::from_slice(body)
+        .map_err(|_| Refusal(StatusCode::BAD_REQUEST, json!({"message": "Problems parsing JSON"})))
+}
+
+fn text(body: &Value, member: &str) -> String {
+    body[member].as_str().unwrap_or_default().to_owned()
+}

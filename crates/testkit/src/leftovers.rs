@@ -1,0 +1,61 @@
+//! What a Loopgate of a scene left running: loops outlive it by design, a scene does not.
+//!
+//! Processes are known by the home in their environment. Linux only: elsewhere none is found, and
+//! they end by themselves when their servers are gone.
+
+use std::path::Path;
+
+/// A process that belongs to a home.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Process {
+    /// Its id.
+    pub pid: u32,
+    /// Its command line, words joined by blanks.
+    pub command: String,
+}
+
+/// Every living process whose environment names this home as its own.
+#[must_use]
+pub fn processes(home: &Path) -> Vec<Process> {
+    let mark = format!("HOME={}", home.display());
+    let Ok(entries) = std::fs::read_dir("/proc") else { return Vec::new() };
+    let pids = entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
+    let found = pids.filter_map(|pid| {
+        // A process that has ended but was not waited for has an empty environment.
+        let environment = std::fs::read(format!("/proc/{pid}/environ")).ok()?;
+        let ours = environment.split(|byte| *byte == 0).any(|variable| variable == mark.as_bytes());
+        let command = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        let command = String::from_utf8_lossy(&command).replace('\0', " ").trim_end().to_owned();
+        (ours && pid != std::process::id()).then_some(Process { pid, command })
+    });
+    found.collect()
+}
+
+/// Kills all of them.
+pub fn end(home: &Path) {
+    for process in processes(home) {
+        // It may have ended meanwhile.
+        let _ = crate::loopgate::signal(process.pid, "KILL");
+    }
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+    use crate::home::UserHome;
+
+    #[tokio::test]
+    async fn a_process_of_the_home_is_found_and_ended() {
+        let home = UserHome::temporary().unwrap();
+        let mut child = home.command("sleep").arg("600").spawn().unwrap();
+        let pid = child.id().unwrap();
+        // Until the program is loaded, its environment is still the test's.
+        while processes(home.path()).is_empty() {
+            tokio::task::yield_now().await;
+        }
+        assert_eq!(processes(home.path()), [Process { pid, command: "sleep 600".to_owned() }]);
+        end(home.path());
+        assert!(!child.wait().await.unwrap().success());
+        assert_eq!(processes(home.path()), []);
+    }
+}

@@ -1,0 +1,16 @@
+//! Real parts for tests and for the demo: nothing here stands in for a program that can be had.
+//!
+//! The real assistant and reviewer talk to a scripted [`model`], the real code-host CLI talks to a
+//! [`code_host`] in memory, the real git talks to bare repositories of [`git`], and all of them see
+//! a [`home`] of their own. The release binary contains none of this.
+
+pub mod code_host;
+pub mod git;
+pub mod home;
+pub mod leftovers;
+pub mod loopgate;
+pub mod model;
+pub mod scene;
+pub mod story;
+
+pub use loopgate_test_programs as programs;

@@ -1,0 +1,137 @@
+//! The story of the demo, acted out by the real assistant, git and code-host CLI.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, Result, ensure};
+use loopgate_testkit::git::git;
+use loopgate_testkit::loopgate::binary;
+use loopgate_testkit::scene::Scene;
+use loopgate_testkit::story;
+use serde_json::Value;
+
+struct Stage {
+    scene: Scene,
+    project: PathBuf,
+    workdir: PathBuf,
+}
+
+impl Stage {
+    async fn new() -> Result<Self> {
+        let scene = Scene::new(story::script()).await?;
+        let project = scene.add_story()?;
+        git(&project, &["checkout", "--quiet", "-b", "dark-mode"])?;
+        scene.home.link("loopgate", &binary()?)?;
+        let workdir = project.join(".loopgate/work");
+        std::fs::create_dir_all(&workdir)?;
+        std::fs::write(workdir.join("prd.md"), story::WISH)?;
+        Ok(Self { scene, project, workdir })
+    }
+
+    /// Runs the assistant once; the prompt carries the marks that the loop's own prompts have.
+    async fn act(&self, prompt: &str) -> Result<String> {
+        let run = self
+            .scene
+            .home
+            .command("claude")
+            .args(["-p", prompt, "--output-format", "json", "--allowedTools", "Bash,Read,Write,Edit,Task"])
+            .arg("--plugin-dir")
+            .arg(plugin())
+            .current_dir(&self.project)
+            .output();
+        let output = run.await?;
+        let answer: Value = serde_json::from_slice(&output.stdout)
+            .with_context(|| String::from_utf8_lossy(&output.stderr).into_owned())?;
+        ensure!(answer["is_error"] == false, "{answer}");
+        Ok(answer["result"].as_str().unwrap_or_default().to_owned())
+    }
+
+    /// What the loop's command page becomes once its set-up has run.
+    fn loop_prompt(&self, command: &str) -> String {
+        let (workdir, prompt) = (self.workdir.display(), plugin().join("prompts/prompt.md"));
+        format!(
+            "# Coding loop\nLOOPGATE_COMMAND=\"{command}\"\nLOOPGATE_WORKDIR=\"{workdir}\"\n\
+             LOOPGATE_PROMPT_FILE=\"{}\"\n",
+            prompt.display()
+        )
+    }
+
+    fn json(&self, path: &Path) -> Result<Value> {
+        let text = std::fs::read_to_string(path)
+            .with_context(|| format!("{}\n{}", path.display(), self.results()))?;
+        Ok(serde_json::from_str(&text)?)
+    }
+
+    /// What the tools said: the first thing to look at when a step of the story went wrong.
+    fn results(&self) -> String {
+        self.scene.model.requests().last().map(|request| request.tool_results()).unwrap_or_default()
+    }
+}
+
+/// The plugin that teaches the assistant the loop.
+fn plugin() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../plugins/code")
+}
+
+#[tokio::test]
+async fn a_wish_becomes_a_plan_a_change_and_a_pull_request() -> Result<()> {
+    let stage = Stage::new().await?;
+
+    let said = stage.act(&stage.loop_prompt("PLAN")).await?;
+    assert!(said.ends_with("<promise>COMPLETE</promise>"), "{said}\n{}", stage.results());
+    assert_eq!(stage.json(&stage.workdir.join("state.json"))?["status"], "AWAITING_USER");
+    let plan = stage.json(&stage.workdir.join("plan.json"))?;
+    assert_eq!(plan["content"], story::PLAN_MARKDOWN);
+    assert_eq!(plan["pendingTasks"].as_array().map(Vec::len), Some(story::TASKS.len()));
+    assert!(
+        stage.scene.model.requests_of(story::PLAN).last().is_some_and(|r| r.tool_results().contains("VALID"))
+    );
+    let markdown = std::fs::read_to_string(stage.workdir.join("plan.md"))?;
+    assert_eq!(markdown, story::PLAN_MARKDOWN);
+
+    let said = stage.act(&stage.loop_prompt("EXECUTE")).await?;
+    assert!(said.ends_with("<promise>COMPLETE</promise>"), "{said}\n{}", stage.results());
+    assert_eq!(stage.json(&stage.workdir.join("state.json"))?["status"], "COMPLETED");
+    let plan = stage.json(&stage.workdir.join("plan.json"))?;
+    assert_eq!(plan["pendingTasks"], serde_json::json!([]));
+    assert_eq!(plan["completedTasks"].as_array().map(Vec::len), Some(4));
+    let validated = stage.scene.model.requests_of("validator");
+    assert!(validated.last().is_some_and(|request| request.tool_results().contains("# pass 5")));
+
+    let prompt = "Commit. Begin its subject with `PLAN-7: `. Push with `git push -u origin HEAD`, create the pull \
+                  request with --base main, end its text with these lines:\n\n---\nLoop ID: loop-7\n\
+                  Artifact: http://x/implementation-plans/PLAN-7\n\n6. Then write execution-result.json.";
+    stage.act(prompt).await?;
+    let pulls = stage.scene.host.pull_requests(story::REPOSITORY);
+    assert_eq!(pulls.len(), 1, "{}", stage.results());
+    let pull = &pulls[0];
+    let title = format!("PLAN-7: {}", story::TITLE);
+    assert_eq!((&pull.title, pull.head.as_str()), (&title, "dark-mode"));
+    let footer = "---\nLoop ID: loop-7\nArtifact: http://x/implementation-plans/PLAN-7";
+    assert!(pull.body.trim_end().ends_with(footer), "{}", pull.body);
+    let commits = pull.commits()?;
+    assert_eq!(commits.iter().map(|c| c.subject.as_str()).collect::<Vec<_>>(), [title.as_str()]);
+    let files: Vec<String> = pull.files()?.into_iter().map(|file| file.path).collect();
+    assert_eq!(files, ["index.html", "styles.css", "test/theme.test.js", "theme.js"]);
+    let result = stage.json(&stage.project.join("execution-result.json"))?;
+    assert_eq!(result["prUrl"], pull.url());
+    assert_eq!(result["commitSha"], commits[0].sha);
+
+    stage.act(prompt).await?;
+    assert_eq!(
+        stage.scene.host.pull_requests(story::REPOSITORY).len(),
+        1,
+        "a second run finds its work done"
+    );
+    Ok(())
+}
+
+#[tokio::test]
+async fn another_wish_gets_a_plan_that_says_what_it_is() -> Result<()> {
+    let stage = Stage::new().await?;
+    std::fs::write(stage.workdir.join("prd.md"), "Sort the notes by season")?;
+    stage.act(&stage.loop_prompt("PLAN")).await?;
+    let plan = stage.json(&stage.workdir.join("plan.json"))?;
+    let content = plan["content"].as_str().unwrap_or_default();
+    assert!(content.contains("a script that knows one wish: \"Add a dark-mode switch\""), "{content}");
+    Ok(())
+}

@@ -1,0 +1,118 @@
+//! Why the code host said no, in words that are safe to show.
+
+use loopgate_api::redact;
+use thiserror::Error;
+
+use crate::process::{Output, StartError, Status};
+
+/// A command that failed. Its text holds no credentials and no colours, and at most 500 characters.
+#[derive(Debug, Error)]
+pub enum CodeHostError {
+    /// The program could not be started.
+    #[error(transparent)]
+    Start(#[from] StartError),
+    /// It took longer than it may.
+    #[error("the code host took too long to answer")]
+    TimedOut,
+    /// It printed more than it may.
+    #[error("the code host's answer is too large")]
+    TooMuchOutput,
+    /// It said no.
+    #[error("{}", redact::message(printed))]
+    Failed {
+        /// Exit code; 1 when a signal ended it.
+        code: i32,
+        /// What it complained, else what it printed; raw, so sanitize before showing it.
+        printed: String,
+    },
+    /// It answered something else than it was asked.
+    #[error("the code host's answer cannot be read")]
+    Unreadable,
+}
+
+impl CodeHostError {
+    pub(super) fn failed(output: &Output) -> Self {
+        let texts = [output.stderr_text(), output.stdout_text()];
+        let printed = texts.iter().map(|text| text.trim()).find(|text| !text.is_empty());
+        Self::Failed {
+            code: output.status.code().unwrap_or(1),
+            printed: printed.unwrap_or("the code host gave no reason").to_owned(),
+        }
+    }
+
+    pub(super) fn check_limits(output: Output) -> Result<Output, Self> {
+        match output.status {
+            Status::TimedOut => Err(Self::TimedOut),
+            Status::OutputTooLarge => Err(Self::TooMuchOutput),
+            Status::Exited(_) | Status::Signalled(_) => Ok(output),
+        }
+    }
+
+    /// One of a few known sentences for people, chosen by what the program complained.
+    #[must_use]
+    pub fn sentence(&self) -> &'static str {
+        match self {
+            Self::Failed { printed, .. } => explain(printed),
+            Self::TimedOut => NETWORK,
+            Self::Start(_) | Self::TooMuchOutput | Self::Unreadable => UNKNOWN,
+        }
+    }
+}
+
+const NETWORK: &str = "Network error. Check your connection.";
+const UNKNOWN: &str = "Failed to complete GitHub operation. Check logs for details.";
+
+/// What a complaint means; the first row of which one text occurs in it, in any case.
+const MEANINGS: [(&[&str], &str); 8] = [
+    (
+        &["not logged in", "authentication", "gh auth login"],
+        "GitHub CLI not authenticated. Run 'gh auth login' in terminal.",
+    ),
+    (&["already exists"], "A pull request already exists for this branch."),
+    (&["no commits"], "No commits to create a PR. Make sure changes are committed first."),
+    (&["uncommitted changes"], "You have uncommitted changes. Commit them first."),
+    (&["not a git repository"], "Not a git repository."),
+    (&["permission denied", "403"], "Permission denied. Check your GitHub access."),
+    (&["not found", "404"], "Repository not found or no access."),
+    (
+        &[
+            "network",
+            "err_internet_disconnected",
+            "err_name_not_resolved",
+            "enotfound",
+            "etimedout",
+            "econnrefused",
+            "econnreset",
+        ],
+        NETWORK,
+    ),
+];
+
+/// The sentence for people that a complaint stands for.
+#[must_use]
+pub fn explain(complaint: &str) -> &'static str {
+    let complaint = complaint.to_lowercase();
+    let meant = MEANINGS.iter().find(|(signs, _)| signs.iter().any(|sign| complaint.contains(sign)));
+    meant.map_or(UNKNOWN, |(_, sentence)| sentence)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_sign_decides() {
+        assert!(explain("To get started, please run: gh auth login").starts_with("GitHub CLI not"));
+        assert!(explain("GraphQL: No commits between main and x").starts_with("No commits"));
+        assert!(explain("a pull request for branch \"x\" already exists: 404").starts_with("A pull request"));
+        assert!(explain("HTTP 403: Must have admin rights").starts_with("Permission denied"));
+        assert!(explain("dial tcp: ECONNREFUSED").starts_with("Network"));
+        assert_eq!(explain("boom"), UNKNOWN);
+        for (signs, sentence) in MEANINGS {
+            for sign in signs {
+                assert_eq!(*sign, sign.to_lowercase(), "compared with lower case");
+                assert!(!sentence.is_empty());
+            }
+        }
+    }
+}

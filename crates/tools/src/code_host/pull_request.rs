@@ -1,0 +1,164 @@
+//! Pull requests: finding, making and changing one.
+
+use std::path::Path;
+use std::sync::LazyLock;
+
+use loopgate_api::ids::BranchName;
+use regex::Regex;
+use serde::Deserialize;
+
+use super::{CodeHost, CodeHostError, time};
+
+/// A pull request.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PullRequest {
+    /// Its page.
+    pub url: String,
+    /// Its number in the repository.
+    pub number: u64,
+}
+
+/// A pull request to be made.
+#[derive(Debug, Clone)]
+pub struct NewPullRequest<'a> {
+    /// Title.
+    pub title: &'a str,
+    /// File with the text.
+    pub body_file: &'a Path,
+    /// Branch that it asks to change.
+    pub base: &'a BranchName,
+    /// Branch with the work; the one that is checked out when absent.
+    pub head: Option<&'a BranchName>,
+}
+
+#[derive(Deserialize)]
+struct Viewed {
+    url: String,
+    number: u64,
+    #[serde(default)]
+    state: Option<String>,
+}
+
+static PAGE: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"https?://[^\s]+/pull/([0-9]+)").ok());
+
+/// Finds the page of a pull request in what was printed; the last one counts.
+#[must_use]
+pub fn parse_pull_request(printed: &str) -> Option<PullRequest> {
+    let found = PAGE.as_ref()?.captures_iter(printed).last()?;
+    let number = found.get(1)?.as_str().parse().ok()?;
+    Some(PullRequest { url: found.get(0)?.as_str().to_owned(), number })
+}
+
+impl CodeHost {
+    /// The open pull request of a branch.
+    ///
+    /// # Errors
+    /// [`CodeHostError`]
+    pub async fn pr_view(
+        &self,
+        directory: &Path,
+        branch: &BranchName,
+    ) -> Result<Option<PullRequest>, CodeHostError> {
+        let args = ["pr", "view", "--json", "url,number,state", branch.as_str()];
+        let output = self.output(directory, &args, time::VIEW).await?;
+        if !output.status.success() {
+            let nothing = output.stderr_text().to_lowercase().contains("no pull requests found");
+            return if nothing { Ok(None) } else { Err(CodeHostError::failed(&output)) };
+        }
+        let viewed: Viewed = serde_json::from_slice(&output.stdout).map_err(|_| CodeHostError::Unreadable)?;
+        // A branch may have only a request that was merged or closed before.
+        let open = viewed.state.is_none_or(|state| state.eq_ignore_ascii_case("open"));
+        Ok(open.then_some(PullRequest { url: viewed.url, number: viewed.number }))
+    }
+
+    /// Makes a pull request.
+    ///
+    /// # Errors
+    /// [`CodeHostError`], also when the answer names no pull request.
+    pub async fn pr_create(
+        &self,
+        directory: &Path,
+        new: &NewPullRequest<'_>,
+    ) -> Result<PullRequest, CodeHostError> {
+        let body = new.body_file.to_string_lossy();
+        let mut args = vec!["pr", "create", "--title", new.title, "--body-file", &body];
+        args.extend(["--base", new.base.as_str()]);
+        if let Some(head) = new.head {
+            args.extend(["--head", head.as_str()]);
+        }
+        let output = self.change(directory, &args, time::CREATE).await?;
+        parse_pull_request(&output.stdout_text()).ok_or(CodeHostError::Unreadable)
+    }
+
+    /// Puts a label on a pull request. Callers treat a failure as harmless: the label may not exist.
+    ///
+    /// # Errors
+    /// [`CodeHostError`]
+    pub async fn pr_add_label(
+        &self,
+        directory: &Path,
+        number: u64,
+        label: &str,
+    ) -> Result<(), CodeHostError> {
+        let args = ["pr", "edit", &number.to_string(), "--add-label", label];
+        self.change(directory, &args, time::EDIT).await.map(drop)
+    }
+
+    /// The text of a pull request.
+    ///
+    /// # Errors
+    /// [`CodeHostError`]
+    pub async fn pr_body(&self, directory: &Path, number: u64) -> Result<String, CodeHostError> {
+        #[derive(Deserialize)]
+        struct Body {
+            body: String,
+        }
+        let args = ["pr", "view", &number.to_string(), "--json", "body"];
+        let output = self.output(directory, &args, time::VIEW).await?;
+        if !output.status.success() {
+            return Err(CodeHostError::failed(&output));
+        }
+        let body: Body = serde_json::from_slice(&output.stdout).map_err(|_| CodeHostError::Unreadable)?;
+        Ok(body.body)
+    }
+
+    /// Replaces the text of a pull request by that of a file.
+    ///
+    /// # Errors
+    /// [`CodeHostError`]
+    pub async fn pr_edit_body(
+        &self,
+        directory: &Path,
+        number: u64,
+        body_file: &Path,
+    ) -> Result<(), CodeHostError> {
+        let body = body_file.to_string_lossy();
+        let args = ["pr", "edit", &number.to_string(), "--body-file", &body];
+        self.change(directory, &args, time::EDIT).await.map(drop)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn a_page_is_found_in_what_is_printed() {
+        let printed = "Warning: 1 uncommitted change\nhttps://github.com/acme/widget/pull/17\n";
+        let found = parse_pull_request(printed).unwrap();
+        assert_eq!((found.url.as_str(), found.number), ("https://github.com/acme/widget/pull/17", 17));
+        assert_eq!(parse_pull_request("https://github.com/acme/widget/pull/new"), None);
+        assert_eq!(parse_pull_request("https://x/pull/99999999999999999999999"), None);
+    }
+
+    proptest! {
+        #[test]
+        fn any_number_in_any_text_is_read(before in "[^:]*", number: u64, after in "([^0-9].*)?") {
+            let printed = format!("{before}\nhttps://github.com/a/b/pull/{number}{after}");
+            prop_assume!(!after.contains("/pull/"));
+            prop_assert_eq!(parse_pull_request(&printed).map(|found| found.number), Some(number));
+        }
+    }
+}

@@ -1,0 +1,169 @@
+//! Git, as far as loops and routes need it: typed questions, typed answers.
+//!
+//! Everything runs the user's git program without a shell and without a way to ask anybody for a
+//! password. Names given to git are full refs or follow `--end-of-options`, so that none is ever
+//! read as an option. Decides nothing about loops.
+
+mod branch;
+mod changes;
+mod error;
+mod remote;
+mod worktree;
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use loopgate_home::Program;
+
+pub use changes::{Change, committer_variables, parse_changes};
+pub use error::GitError;
+pub use worktree::{Added, RemoveError, Worktree, parse_worktrees};
+
+use crate::process::{Command, Limits, Output, Stdin};
+use crate::programs::Programs;
+
+/// How long each kind of command may take.
+pub mod time {
+    use std::time::Duration;
+
+    /// Questions and small changes in the clone.
+    pub const LOCAL: Duration = Duration::from_secs(10);
+    /// Asking a remote for what is new.
+    pub const FETCH: Duration = Duration::from_secs(30);
+    /// Making a worktree.
+    pub const WORKTREE_ADD: Duration = Duration::from_secs(30);
+    /// Removing a worktree.
+    pub const WORKTREE_REMOVE: Duration = Duration::from_secs(15);
+    /// A loop's commit, hooks included.
+    pub const COMMIT: Duration = Duration::from_secs(30);
+    /// A loop's push.
+    pub const PUSH: Duration = Duration::from_secs(60);
+    /// A commit, push or pull that a person asked for.
+    pub const ASKED_FOR: Duration = Duration::from_secs(120);
+}
+
+/// Variables that would point git at another repository than the directory it runs in.
+const MISLEADING: [&str; 6] = [
+    "GIT_DIR",
+    "GIT_WORK_TREE",
+    "GIT_INDEX_FILE",
+    "GIT_OBJECT_DIRECTORY",
+    "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+    "GIT_COMMON_DIR",
+];
+
+/// What becomes of a command when its caller goes away.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Caller {
+    /// It only reads: it ends with its caller.
+    Needed,
+    /// It writes: it runs to its end.
+    MayLeave,
+}
+
+/// The user's git.
+#[derive(Debug, Clone)]
+pub struct Git {
+    programs: Arc<Programs>,
+}
+
+impl Git {
+    /// Git as the settings and the login shell's PATH name it.
+    #[must_use]
+    pub fn new(programs: Arc<Programs>) -> Self {
+        Self { programs }
+    }
+
+    /// A git command in this directory that can be given more before it runs.
+    pub async fn command(&self, directory: &Path) -> Command {
+        let mut command = self.programs.command(Program::Git).await.directory(directory);
+        for name in MISLEADING {
+            command = command.env_remove(name);
+        }
+        command
+            .env("GIT_TERMINAL_PROMPT", "0")
+            .env("GIT_ASKPASS", "")
+            .env("SSH_ASKPASS", "")
+            .env("SSH_ASKPASS_REQUIRE", "never")
+            .env("GCM_INTERACTIVE", "never")
+            .env("GIT_EDITOR", "true")
+            .env("LC_ALL", "C")
+    }
+
+    /// Runs git with these arguments; any exit code is an answer.
+    ///
+    /// # Errors
+    /// [`GitError`] when it did not start, took too long or printed too much.
+    pub async fn output(
+        &self,
+        directory: &Path,
+        args: &[&str],
+        within: Duration,
+    ) -> Result<Output, GitError> {
+        let command = self.command(directory).await.env("GIT_OPTIONAL_LOCKS", "0").args(args);
+        finish(&command, args, within, Caller::Needed).await
+    }
+
+    /// Runs git with these arguments and returns what it printed, trimmed.
+    ///
+    /// # Errors
+    /// [`GitError`], also for an exit code other than 0.
+    pub async fn text(&self, directory: &Path, args: &[&str], within: Duration) -> Result<String, GitError> {
+        let output = checked(args, self.output(directory, args, within).await?)?;
+        Ok(output.stdout_text().trim().to_owned())
+    }
+
+    /// Whether a yes-or-no command says yes: code 0. Code 1 is no.
+    async fn says_yes(&self, directory: &Path, args: &[&str]) -> Result<bool, GitError> {
+        let output = self.output(directory, args, time::LOCAL).await?;
+        match output.status.code() {
+            Some(0) => Ok(true),
+            Some(1) => Ok(false),
+            _ => Err(GitError::failed(args, &output)),
+        }
+    }
+
+    /// Runs a command that writes or touches the network: without a terminal, and to its end even
+    /// when the caller goes away.
+    ///
+    /// # Errors
+    /// [`GitError`], also for an exit code other than 0.
+    pub async fn change(
+        &self,
+        directory: &Path,
+        args: &[&str],
+        within: Duration,
+    ) -> Result<Output, GitError> {
+        let command = self.command(directory).await.session().args(args);
+        checked(args, finish(&command, args, within, Caller::MayLeave).await?)
+    }
+
+    /// As [`Git::change`], with input.
+    async fn change_with(&self, directory: &Path, args: &[&str], input: Vec<u8>) -> Result<Output, GitError> {
+        let command = self.command(directory).await.session().args(args).stdin(Stdin::Bytes(input));
+        checked(args, finish(&command, args, time::LOCAL, Caller::MayLeave).await?)
+    }
+}
+
+/// Runs a prepared command and turns limits into errors.
+///
+/// # Errors
+/// [`GitError`] when it did not start, took too long or printed too much.
+pub async fn finish(
+    command: &Command,
+    args: &[&str],
+    within: Duration,
+    caller: Caller,
+) -> Result<Output, GitError> {
+    let limits = Limits::time(within);
+    let output = match caller {
+        Caller::Needed => command.run(limits).await,
+        Caller::MayLeave => command.run_undisturbed(limits).await,
+    }?;
+    GitError::check_limits(args, output)
+}
+
+fn checked(args: &[&str], output: Output) -> Result<Output, GitError> {
+    if output.status.success() { Ok(output) } else { Err(GitError::failed(args, &output)) }
+}

@@ -1,0 +1,279 @@
+//! Worktrees: listing, making, removing, without losing anybody's commits or files.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use loopgate_api::ids::BranchName;
+use thiserror::Error;
+
+use super::{Git, GitError, time};
+
+/// Tries to delete a directory in which something may still be writing.
+const DELETE_TRIES: u32 = 5;
+/// Wait between these tries.
+const DELETE_WAIT: Duration = Duration::from_millis(100);
+
+/// A worktree as git lists it.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Worktree {
+    /// Its directory.
+    pub path: PathBuf,
+    /// The commit that is checked out.
+    pub head: Option<String>,
+    /// The branch that is checked out, without `refs/heads/`; `None` when detached.
+    pub branch: Option<String>,
+    /// Whether it is the clone itself, which must never be removed.
+    pub main: bool,
+    /// Whether it has no files.
+    pub bare: bool,
+    /// Whether its directory is gone.
+    pub prunable: bool,
+}
+
+/// What making a worktree did.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Added {
+    /// The ref that keeps the commits which the branch had and nobody else.
+    pub backup: Option<String>,
+}
+
+/// Why a worktree is still there.
+#[derive(Debug, Error)]
+pub enum RemoveError {
+    /// It is a clone, not a worktree.
+    #[error("the directory is a repository of its own, not a worktree")]
+    NotAWorktree,
+    /// Git could not be asked.
+    #[error(transparent)]
+    Git(#[from] GitError),
+    /// The directory could not be deleted.
+    #[error("the worktree could not be deleted: {0}")]
+    Delete(std::io::Error),
+}
+
+/// Reads `git worktree list --porcelain`.
+#[must_use]
+pub fn parse_worktrees(printed: &str) -> Vec<Worktree> {
+    let mut worktrees: Vec<Worktree> = Vec::new();
+    for line in printed.lines() {
+        let (word, rest) = line.split_once(' ').unwrap_or((line, ""));
+        if word == "worktree" {
+            let main = worktrees.is_empty();
+            worktrees.push(Worktree { path: rest.into(), main, ..Worktree::default() });
+            continue;
+        }
+        let Some(worktree) = worktrees.last_mut() else { continue };
+        match word {
+            "HEAD" => worktree.head = Some(rest.to_owned()),
+            "branch" => worktree.branch = rest.strip_prefix("refs/heads/").map(str::to_owned),
+            "bare" => worktree.bare = true,
+            "prunable" => worktree.prunable = true,
+            _ => {}
+        }
+    }
+    worktrees
+}
+
+impl Git {
+    /// Every worktree of a repository, the clone itself first.
+    ///
+    /// # Errors
+    /// [`GitError`]
+    pub async fn worktrees(&self, repository: &Path) -> Result<Vec<Worktree>, GitError> {
+        let printed = self.text(repository, &["worktree", "list", "--porcelain"], time::LOCAL).await?;
+        Ok(parse_worktrees(&printed))
+    }
+
+    /// The worktree, other than the clone itself, in which exactly this branch is checked out.
+    ///
+    /// # Errors
+    /// [`GitError`]
+    pub async fn worktree_on(
+        &self,
+        repository: &Path,
+        branch: &BranchName,
+    ) -> Result<Option<PathBuf>, GitError> {
+        let usable = |worktree: &Worktree| !worktree.main && !worktree.bare && !worktree.prunable;
+        let on_branch = |worktree: &Worktree| worktree.branch.as_deref() == Some(branch.as_str());
+        let worktrees = self.worktrees(repository).await?;
+        Ok(worktrees
+            .into_iter()
+            .find(|worktree| usable(worktree) && on_branch(worktree))
+            .map(|found| found.path))
+    }
+
+    /// Makes a worktree on a branch that begins anew at `base`, a full ref or a commit. Commits
+    /// that only the branch had are kept under a ref of ours.
+    ///
+    /// # Errors
+    /// [`GitError`]
+    pub async fn worktree_add(
+        &self,
+        repository: &Path,
+        directory: &Path,
+        branch: &BranchName,
+        base: &str,
+    ) -> Result<Added, GitError> {
+        self.prune(repository).await;
+        let backup = self.back_up(repository, branch, base).await?;
+        let place = directory.to_string_lossy();
+        // Without tracking: a plain push from the worktree must never reach the base branch.
+        let args = ["worktree", "add", "--no-track", "-B", branch.as_str(), "--", &place, base];
+        self.change(repository, &args, time::WORKTREE_ADD).await?;
+        Ok(Added { backup })
+    }
+
+    /// Makes a worktree on no branch.
+    ///
+    /// # Errors
+    /// [`GitError`]
+    pub async fn worktree_add_detached(
+        &self,
+        repository: &Path,
+        directory: &Path,
+        base: &str,
+    ) -> Result<(), GitError> {
+        self.prune(repository).await;
+        let place = directory.to_string_lossy();
+        let args = ["worktree", "add", "--detach", "--", &place, base];
+        self.change(repository, &args, time::WORKTREE_ADD).await.map(drop)
+    }
+
+    /// Forgets worktrees whose directories are gone; failing at that harms nothing.
+    pub async fn prune(&self, repository: &Path) {
+        if let Err(error) = self.change(repository, &["worktree", "prune"], time::LOCAL).await {
+            tracing::debug!(%error, "worktrees were not pruned");
+        }
+    }
+
+    /// Removes a worktree with everything in it: through git, else by deleting and pruning.
+    ///
+    /// # Errors
+    /// [`RemoveError`]; a clone is never removed.
+    pub async fn worktree_remove(&self, repository: &Path, directory: &Path) -> Result<(), RemoveError> {
+        let (inner, outer) = (repository.to_owned(), directory.to_owned());
+        let precious = tokio::task::spawn_blocking(move || holds_repository(&outer, &inner)).await;
+        if precious.unwrap_or(true) {
+            return Err(RemoveError::NotAWorktree);
+        }
+        let place = directory.to_string_lossy();
+        // Twice `--force`: a locked worktree goes as well.
+        let args = ["worktree", "remove", "--force", "--force", "--", &place];
+        if let Err(error) = self.change(repository, &args, time::WORKTREE_REMOVE).await {
+            tracing::debug!(%error, "git did not remove the worktree; deleting it");
+        }
+        delete(directory).await.map_err(RemoveError::Delete)?;
+        self.prune(repository).await;
+        Ok(())
+    }
+
+    /// Keeps the commits of a branch that neither `base` nor any remote has.
+    async fn back_up(
+        &self,
+        repository: &Path,
+        branch: &BranchName,
+        base: &str,
+    ) -> Result<Option<String>, GitError> {
+        let local = format!("refs/heads/{branch}");
+        let Some(commit) = self.commit_of(repository, &local).await? else { return Ok(None) };
+        let without = format!("^{base}");
+        let args =
+            ["rev-list", "-n", "1", "--not", "--remotes", "--not", "--end-of-options", &local, &without];
+        if self.text(repository, &args, time::LOCAL).await?.is_empty() {
+            return Ok(None);
+        }
+        let short = commit.get(..12).unwrap_or(&commit);
+        let backup = format!("refs/loopgate/backup/{branch}-{short}");
+        self.change(repository, &["update-ref", &backup, &commit], time::LOCAL).await?;
+        tracing::info!(%branch, %backup, "the branch had commits of its own; they are kept");
+        Ok(Some(backup))
+    }
+}
+
+/// Whether the directory is, or contains, this repository, or is another one. The `.git` of a
+/// worktree is a file; that of a clone is a directory, and a bare repository is its own.
+fn holds_repository(directory: &Path, repository: &Path) -> bool {
+    let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let bare = directory.join("HEAD").is_file() && directory.join("objects").is_dir();
+    bare || directory.join(".git").is_dir() || real(repository).starts_with(real(directory))
+}
+
+async fn delete(directory: &Path) -> std::io::Result<()> {
+    let mut tries = 1;
+    loop {
+        match tokio::fs::remove_dir_all(directory).await {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
+            Err(_) if tries < DELETE_TRIES => tokio::time::sleep(DELETE_WAIT).await,
+            result => return result,
+        }
+        tries += 1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn the_list_is_read_as_git_writes_it() {
+        let printed = "worktree /code/widget\nHEAD 1111\nbranch refs/heads/main\n\n\
+            worktree /code/widget loop\nHEAD 2222\nbranch refs/heads/orchestrator/a/main\nlocked why not\n\n\
+            worktree /code/detached\nHEAD 3333\ndetached\n\n\
+            worktree /code/gone\nHEAD 4444\nbranch refs/heads/x\nprunable gitdir file points nowhere\n";
+        let worktrees = parse_worktrees(printed);
+        let branches: Vec<_> = worktrees.iter().map(|worktree| worktree.branch.as_deref()).collect();
+        assert_eq!(branches, [Some("main"), Some("orchestrator/a/main"), None, Some("x")]);
+        assert_eq!(worktrees[1].path, Path::new("/code/widget loop"));
+        assert!(worktrees[0].main && !worktrees[1].main && worktrees[3].prunable);
+    }
+
+    fn worktree() -> impl Strategy<Value = Worktree> {
+        (
+            "/[^\n\r]{0,20}",
+            proptest::option::of("[0-9a-f]{40}"),
+            proptest::option::of("[a-z/]{1,20}"),
+            any::<bool>(),
+            any::<bool>(),
+        )
+            .prop_map(|(path, head, branch, bare, prunable)| Worktree {
+                path: path.into(),
+                head,
+                branch,
+                main: false,
+                bare,
+                prunable,
+            })
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_written_is_read(mut worktrees in proptest::collection::vec(worktree(), 0..6)) {
+            if let Some(first) = worktrees.first_mut() {
+                first.main = true;
+            }
+            let mut printed = String::new();
+            for worktree in &worktrees {
+                printed += &format!("worktree {}\n", worktree.path.display());
+                for (word, value) in [("HEAD ", &worktree.head), ("branch refs/heads/", &worktree.branch)] {
+                    if let Some(value) = value {
+                        printed += &format!("{word}{value}\n");
+                    }
+                }
+                for (word, set) in [("bare", worktree.bare), ("prunable gone", worktree.prunable)] {
+                    if set {
+                        printed += &format!("{word}\n");
+                    }
+                }
+                printed.push('\n');
+            }
+            prop_assert_eq!(parse_worktrees(&printed), worktrees);
+        }
+
+        #[test]
+        fn any_text_is_taken(printed in "(?s).{0,200}") {
+            prop_assert!(parse_worktrees(&printed).len() <= printed.lines().count());
+        }
+    }
+}

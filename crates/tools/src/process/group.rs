@@ -1,0 +1,141 @@
+//! Ending a group: politely, then for good.
+//!
+//! A group that was started elsewhere is signalled only when its leader's start time proves that
+//! the pid still means the same process.
+
+use std::time::Duration;
+
+use rustix::io::Errno;
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions};
+use tokio::process::Child;
+use tokio::time::{Instant, sleep};
+
+use super::identity::ProcessStart;
+use super::output::Status;
+use super::table;
+
+/// How often a group that was signalled is looked at.
+const POLL: Duration = Duration::from_millis(20);
+/// How long a killed group may take to vanish.
+const REAP_TIME: Duration = Duration::from_secs(5);
+/// How long a leader may take to be reaped after the last signal.
+const LAST_WAIT: Duration = Duration::from_secs(5);
+
+/// What came of asking for a group's end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum KillOutcome {
+    /// Ended within the grace period.
+    Terminated,
+    /// Ended by SIGKILL.
+    Killed,
+    /// Had ended before; nothing was signalled.
+    NotAlive,
+    /// The pid belongs to somebody else; nothing was signalled.
+    NotOurs,
+    /// Signalled, but something in it has not vanished.
+    StillAlive,
+}
+
+/// Ends the group led by the process that started then: SIGTERM, the grace period, SIGKILL.
+///
+/// Returns as soon as no member is left. A pid below 2, and one that changed hands, is never
+/// signalled.
+pub async fn kill_group(pid: u32, started: ProcessStart, grace: Duration) -> KillOutcome {
+    let Some(leader) = i32::try_from(pid).ok().filter(|pid| *pid >= 2).and_then(Pid::from_raw) else {
+        return KillOutcome::NotOurs;
+    };
+    match table::find(pid) {
+        None => return KillOutcome::NotAlive,
+        Some(process) if !process.started.matches(started) => return KillOutcome::NotOurs,
+        Some(process) if !process.running && !members_run(pid).await => return KillOutcome::NotAlive,
+        Some(_) => {}
+    }
+    if rustix::process::getpgid(Some(leader)).is_ok_and(|group| group != leader) {
+        return KillOutcome::NotOurs;
+    }
+    let _ = rustix::process::kill_process_group(leader, Signal::TERM);
+    if vanishes(pid, grace).await {
+        return KillOutcome::Terminated;
+    }
+    let _ = rustix::process::kill_process_group(leader, Signal::KILL);
+    if vanishes(pid, REAP_TIME).await { KillOutcome::Killed } else { KillOutcome::StillAlive }
+}
+
+async fn vanishes(group: u32, within: Duration) -> bool {
+    let end = Instant::now() + within;
+    loop {
+        if !members_run(group).await {
+            return true;
+        }
+        if Instant::now() >= end {
+            return false;
+        }
+        sleep(POLL).await;
+    }
+}
+
+async fn members_run(group: u32) -> bool {
+    let id = i32::try_from(group).ok().and_then(Pid::from_raw);
+    let nobody = id.is_none_or(|id| rustix::process::test_kill_process_group(id) == Err(Errno::SRCH));
+    if nobody {
+        return false;
+    }
+    // Somebody is there, but perhaps only waits to be reaped; that takes a look at the table.
+    tokio::task::spawn_blocking(move || table::group_runs(group)).await.unwrap_or(true)
+}
+
+/// A group whose leader is our child and has not been reaped, so that its pid cannot be another's.
+pub(super) struct OwnedGroup {
+    child: Child,
+    /// `None` once the leader was reaped.
+    leader: Option<Pid>,
+}
+
+impl OwnedGroup {
+    pub(super) fn new(child: Child) -> Self {
+        let leader = child.id().and_then(|pid| i32::try_from(pid).ok()).and_then(Pid::from_raw);
+        Self { child, leader }
+    }
+
+    /// Waits for the leader's end. Safe to drop and call again.
+    pub(super) async fn wait(&mut self) -> Status {
+        use std::os::unix::process::ExitStatusExt;
+
+        let ended = self.child.wait().await;
+        self.leader = None;
+        match ended {
+            Ok(status) => match status.signal() {
+                Some(signal) => Status::Signalled(signal),
+                None => Status::Exited(status.code().unwrap_or(1)),
+            },
+            Err(_) => Status::Exited(1),
+        }
+    }
+
+    /// Ends the group: SIGTERM, the grace period, SIGKILL. The leader stays unreaped until the last
+    /// signal was sent, so that no signal can reach a stranger.
+    pub(super) async fn terminate(&mut self, grace: Duration) {
+        let Some(leader) = self.leader else { return };
+        let _ = rustix::process::kill_process_group(leader, Signal::TERM);
+        let end = Instant::now() + grace;
+        while Instant::now() < end && !has_ended(leader) {
+            sleep(POLL).await;
+        }
+        let _ = rustix::process::kill_process_group(leader, Signal::KILL);
+        let _ = tokio::time::timeout(LAST_WAIT, self.wait()).await;
+    }
+}
+
+impl Drop for OwnedGroup {
+    fn drop(&mut self) {
+        if let Some(leader) = self.leader {
+            let _ = rustix::process::kill_process_group(leader, Signal::KILL);
+        }
+    }
+}
+
+/// Whether a child has ended, without reaping it.
+fn has_ended(child: Pid) -> bool {
+    let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+    !matches!(rustix::process::waitid(WaitId::Pid(child), options), Ok(None))
+}

@@ -1,0 +1,20 @@
+//! The one way to run a program: an argument list, a directory, an environment, limits, a group.
+//!
+//! Owns starting processes, collecting what they print, and ending them together with everything
+//! they started in their group. Never uses a shell, never signals a process that it cannot tell
+//! from a later one with the same pid, and never waits for a pipe that only a grandchild holds.
+
+mod command;
+mod group;
+mod identity;
+mod output;
+mod run;
+mod stream;
+pub(crate) mod table;
+
+pub(crate) use command::append_private;
+pub use command::{Command, StartError, Started, Stdin};
+pub use group::{KillOutcome, kill_group};
+pub use identity::{ProcessStart, alive, identity};
+pub use output::{Limits, Output, Status};
+pub use stream::Streamed;

@@ -1,0 +1,172 @@
+//! Running a command to its end within limits.
+//!
+//! The run ends with the process, not with its pipes: what is in them at that moment is still read,
+//! but a grandchild that keeps one open holds nobody up. A run that is dropped takes its group along.
+
+use std::time::Duration;
+
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
+use tokio::process::ChildStdin;
+use tokio::time::{Instant, timeout};
+use tokio_util::sync::CancellationToken;
+
+use super::command::{Command, StartError, Stdin};
+use super::group::OwnedGroup;
+use super::output::{Limits, Output, Status};
+
+/// How long a pipe may stay silent after the process ended before it counts as read.
+const DRAIN_IDLE: Duration = Duration::from_millis(100);
+/// How long pipes are read after the process ended, at most.
+const DRAIN_TOTAL: Duration = Duration::from_secs(2);
+/// Waits before the second and the third try to start a program that was not found.
+const RETRY_WAITS: [Duration; 2] = [Duration::from_millis(200), Duration::from_millis(500)];
+
+impl Command {
+    /// Runs to the end. Dropping the future kills the process and its group.
+    ///
+    /// # Errors
+    /// [`StartError`] when the process could not be started; everything later is a [`Status`].
+    pub async fn run(&self, limits: Limits) -> Result<Output, StartError> {
+        let (stdin, input) = match &self.stdin {
+            Stdin::Null => (std::process::Stdio::null(), &[][..]),
+            Stdin::Bytes(bytes) => (std::process::Stdio::piped(), &bytes[..]),
+        };
+        let piped = std::process::Stdio::piped;
+        let mut child = self.spawn_with(stdin, piped(), piped())?;
+        let feed = feed(child.stdin.take(), input);
+        let mut out = Capture::new(child.stdout.take(), limits.output);
+        let mut err = Capture::new(child.stderr.take(), limits.output);
+        let mut group = OwnedGroup::new(child);
+
+        let reading = read_until_exit(&mut group, &mut out, &mut err, feed);
+        let status = match timeout(limits.time, reading).await {
+            Ok(status) => status,
+            Err(_) => Status::TimedOut,
+        };
+        if matches!(status, Status::TimedOut | Status::OutputTooLarge) {
+            group.terminate(limits.grace).await;
+        }
+        Ok(Output { status, stdout: out.bytes, stderr: err.bytes })
+    }
+
+    /// Runs to the end even when the caller goes away: for commands that must not stop half-way.
+    ///
+    /// # Errors
+    /// As [`Command::run`].
+    pub async fn run_undisturbed(&self, limits: Limits) -> Result<Output, StartError> {
+        let command = self.clone();
+        match tokio::spawn(async move { command.run(limits).await }).await {
+            Ok(result) => result,
+            Err(error) => Err(StartError::Refused {
+                program: self.program_name(),
+                source: std::io::Error::other(error.to_string()),
+            }),
+        }
+    }
+
+    /// Runs to the end; an executable that is not found is tried three times within a second,
+    /// because package managers replace programs by removing them first.
+    ///
+    /// # Errors
+    /// As [`Command::run`]; at once when `shutdown` is cancelled.
+    pub async fn run_retrying(
+        &self,
+        limits: Limits,
+        shutdown: &CancellationToken,
+    ) -> Result<Output, StartError> {
+        for wait in RETRY_WAITS {
+            match self.run(limits).await {
+                Err(error @ StartError::NotFound(_)) => {
+                    let rested = shutdown.run_until_cancelled(tokio::time::sleep(wait)).await;
+                    if rested.is_none() {
+                        return Err(error);
+                    }
+                }
+                result => return result,
+            }
+        }
+        self.run(limits).await
+    }
+}
+
+async fn read_until_exit(
+    group: &mut OwnedGroup,
+    out: &mut Capture<impl AsyncRead + Unpin>,
+    err: &mut Capture<impl AsyncRead + Unpin>,
+    feed: impl Future<Output = ()>,
+) -> Status {
+    tokio::pin!(feed);
+    let mut feeding = true;
+    loop {
+        tokio::select! {
+            () = &mut feed, if feeding => feeding = false,
+            () = out.read(), if out.open() => {}
+            () = err.read(), if err.open() => {}
+            status = group.wait() => {
+                if !drain(out, err).await {
+                    return Status::OutputTooLarge;
+                }
+                return status;
+            }
+        }
+        if out.overflowed || err.overflowed {
+            return Status::OutputTooLarge;
+        }
+    }
+}
+
+/// Reads what is left in the pipes; `false` when it was too much.
+async fn drain(out: &mut Capture<impl AsyncRead + Unpin>, err: &mut Capture<impl AsyncRead + Unpin>) -> bool {
+    let end = Instant::now() + DRAIN_TOTAL;
+    while out.open() || err.open() {
+        let step = async {
+            tokio::select! {
+                () = out.read(), if out.open() => {}
+                () = err.read(), if err.open() => {}
+            }
+        };
+        let idle = end.saturating_duration_since(Instant::now()).min(DRAIN_IDLE);
+        if timeout(idle, step).await.is_err() {
+            break;
+        }
+    }
+    !(out.overflowed || err.overflowed)
+}
+
+async fn feed(stdin: Option<ChildStdin>, input: &[u8]) {
+    if let Some(mut stdin) = stdin {
+        // A process may end without reading all of its input; that is its affair.
+        let _ = stdin.write_all(input).await;
+        let _ = stdin.shutdown().await;
+    }
+}
+
+/// One stream, collected up to a cap.
+struct Capture<R> {
+    source: Option<R>,
+    bytes: Vec<u8>,
+    cap: usize,
+    overflowed: bool,
+}
+
+impl<R: AsyncRead + Unpin> Capture<R> {
+    fn new(source: Option<R>, cap: usize) -> Self {
+        Self { source, bytes: Vec::new(), cap, overflowed: false }
+    }
+
+    fn open(&self) -> bool {
+        self.source.is_some() && !self.overflowed
+    }
+
+    /// Reads once; an end or an error closes the stream.
+    async fn read(&mut self) {
+        let Some(source) = &mut self.source else { return };
+        match source.read_buf(&mut self.bytes).await {
+            Ok(0) | Err(_) => self.source = None,
+            Ok(_) => {
+                self.overflowed = self.bytes.len() > self.cap;
+                self.bytes.truncate(self.cap);
+            }
+        }
+    }
+}

@@ -1,0 +1,101 @@
+//! The table of processes as `/proc` shows it.
+
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::sync::LazyLock;
+
+use rustix::process::{Pid, PidfdFlags, Signal};
+
+use super::Process;
+use crate::process::identity::ProcessStart;
+
+/// Instant of the boot in milliseconds since the epoch, as the kernel rounds it.
+static BOOT_MS: LazyLock<u64> = LazyLock::new(|| {
+    let stat = fs::read_to_string("/proc/stat").unwrap_or_default();
+    let seconds = stat.lines().find_map(|line| line.strip_prefix("btime "));
+    seconds.and_then(|seconds| seconds.trim().parse::<u64>().ok()).unwrap_or_default() * 1000
+});
+
+/// What `/proc/<pid>/stat` says beyond a [`Process`].
+struct Stat {
+    process: Process,
+    group: u32,
+}
+
+/// Fields after the command's name, which stands in parentheses and may hold anything.
+fn parse(pid: u32, stat: &str) -> Option<Stat> {
+    let (_, rest) = stat.rsplit_once(')')?;
+    let mut fields = rest.split_ascii_whitespace();
+    let state = fields.next()?;
+    let parent = fields.next()?.parse().ok()?;
+    let group = fields.next()?.parse().ok()?;
+    let ticks: u64 = fields.nth(16)?.parse().ok()?;
+    let started = ProcessStart(*BOOT_MS + ticks * 1000 / rustix::param::clock_ticks_per_second().max(1));
+    let running = !matches!(state, "Z" | "X" | "x");
+    Some(Stat { process: Process { pid, parent, running, started }, group })
+}
+
+fn read(pid: u32) -> Option<Stat> {
+    let bytes = fs::read(format!("/proc/{pid}/stat")).ok()?;
+    parse(pid, &String::from_utf8_lossy(&bytes))
+}
+
+fn every() -> impl Iterator<Item = Stat> {
+    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+    entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).filter_map(read)
+}
+
+/// The process with this pid.
+pub(crate) fn find(pid: u32) -> Option<Process> {
+    read(pid).map(|stat| stat.process)
+}
+
+/// Every process that can be seen.
+pub(crate) fn all() -> Vec<Process> {
+    every().map(|stat| stat.process).collect()
+}
+
+/// Whether the group has a member that has not ended.
+pub(crate) fn group_runs(group: u32) -> bool {
+    every().any(|stat| stat.group == group && stat.process.running)
+}
+
+/// Whether a process of this user carries `name=value` in its environment.
+pub(crate) fn carries(pid: u32, name: &str, value: &str) -> bool {
+    let own = rustix::process::getuid().as_raw();
+    let directory = format!("/proc/{pid}");
+    if !fs::metadata(&directory).is_ok_and(|metadata| metadata.uid() == own) {
+        return false;
+    }
+    let wanted = format!("{name}={value}");
+    fs::read(format!("{directory}/environ"))
+        .is_ok_and(|environ| environ.split(|byte| *byte == 0).any(|entry| entry == wanted.as_bytes()))
+}
+
+/// Signals exactly this process: a handle is taken first and the start time compared through it, so
+/// that a pid which changed hands in between is left alone.
+pub(crate) fn signal(process: &Process, signal: Signal) -> bool {
+    let Some(pid) = i32::try_from(process.pid).ok().filter(|pid| *pid >= 2).and_then(Pid::from_raw) else {
+        return false;
+    };
+    let Ok(handle) = rustix::process::pidfd_open(pid, PidfdFlags::empty()) else { return false };
+    let same = find(process.pid).is_some_and(|now| now.started == process.started);
+    same && rustix::process::pidfd_send_signal(handle, signal).is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn a_name_cannot_disturb_the_fields(name in "[^\0]{0,15}", parent in 0u32..1000, group in 0u32..1000, ticks in 0u64..1_000_000) {
+            let stat = format!("7 ({name}) S {parent} {group} 1 0 -1 0 0 0 0 0 1 2 3 4 20 0 1 0 {ticks} 0 0\n");
+            let stat = parse(7, &stat).unwrap();
+            prop_assert_eq!((stat.process.parent, stat.group), (parent, group));
+            prop_assert_eq!(stat.process.started.0, *BOOT_MS + ticks * 10);
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! The table of processes: who runs, since when, whose child, in which group.
+//!
+//! One file a platform; both read the same facts.
+
+use super::identity::ProcessStart;
+
+#[cfg(any(test, not(target_os = "linux")))]
+#[cfg_attr(target_os = "linux", expect(dead_code, reason = "tests compare only what both can tell"))]
+mod elsewhere;
+#[cfg(target_os = "linux")]
+mod linux;
+
+#[cfg(not(target_os = "linux"))]
+pub(crate) use elsewhere::{all, carries, find, group_runs, signal};
+#[cfg(target_os = "linux")]
+pub(crate) use linux::{all, carries, find, group_runs, signal};
+
+/// One process.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Process {
+    pub(crate) pid: u32,
+    pub(crate) parent: u32,
+    /// `false` once it ended and only waits to be reaped.
+    pub(crate) running: bool,
+    pub(crate) started: ProcessStart,
+}
+
+/// Everything that descends from `root`, without it.
+pub(crate) fn descendants(root: u32) -> Vec<Process> {
+    descendants_in(&all(), root)
+}
+
+pub(crate) fn descendants_in(processes: &[Process], root: u32) -> Vec<Process> {
+    let mut found: Vec<Process> = Vec::new();
+    let mut parents = vec![root];
+    while let Some(parent) = parents.pop() {
+        for process in processes {
+            let known = process.pid == root || found.iter().any(|other| other.pid == process.pid);
+            if process.parent == parent && !known {
+                parents.push(process.pid);
+                found.push(*process);
+            }
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn process(pid: u32, parent: u32) -> Process {
+        Process { pid, parent, running: true, started: ProcessStart(0) }
+    }
+
+    #[test]
+    fn both_platforms_tell_the_same_of_this_process() {
+        let own = std::process::id();
+        let (here, there) = (find(own).unwrap(), elsewhere::find(own).unwrap());
+        assert_eq!((here.pid, here.parent, here.running), (there.pid, there.parent, there.running));
+        assert!(here.started.matches(there.started), "{here:?} {there:?}");
+        assert!(all().contains(&here));
+        assert!(elsewhere::all().iter().any(|process| process.pid == own));
+    }
+
+    #[test]
+    fn both_platforms_read_the_environment_of_this_process() {
+        let (name, value) =
+            std::env::vars().find(|(name, value)| name == "PATH" && !value.is_empty()).unwrap();
+        let own = std::process::id();
+        assert!(carries(own, &name, &value) && elsewhere::carries(own, &name, &value));
+        assert!(!carries(own, &name, "no such value") && !elsewhere::carries(own, &name, "no such value"));
+    }
+
+    proptest! {
+        #[test]
+        fn a_walk_ends_and_finds_whoever_leads_to_the_root(parents in proptest::collection::vec(0u32..40, 1..40)) {
+            let processes: Vec<Process> =
+                parents.iter().zip(1u32..).map(|(parent, pid)| process(pid, *parent)).collect();
+            let found = descendants_in(&processes, 1);
+            for candidate in processes.iter().filter(|candidate| candidate.pid != 1) {
+                let mut at = candidate.parent;
+                let mut steps = 0;
+                while at != 1 && at != 0 && steps < 50 {
+                    at = processes.iter().find(|other| other.pid == at).map_or(0, |other| other.parent);
+                    steps += 1;
+                }
+                prop_assert_eq!(found.contains(candidate), at == 1, "{:?}", candidate);
+            }
+        }
+    }
+}

@@ -1,0 +1,221 @@
+//! Where the five programs are, and the environment they run in.
+//!
+//! A path that the user set wins; without one the login shell's PATH is searched. Reads the
+//! settings at every call, so that a change counts at once; never changes them.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::future::join_all;
+use loopgate_home::{Program, SettingsStore};
+use serde::{Deserialize, Serialize};
+
+use crate::login_path::LoginPath;
+use crate::process::{Command, Limits};
+
+/// How long a program may take to tell its version.
+const VERSION_TIME: Duration = Duration::from_secs(5);
+
+/// How a program was found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Source {
+    /// The user set its path.
+    Override,
+    /// The user set a path that is missing or may not be executed.
+    OverrideInvalid,
+    /// First hit on the login shell's PATH.
+    Path,
+    /// Not found; the bare name, so that starting it says so.
+    Fallback,
+}
+
+/// A program's executable.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Resolved {
+    /// What to start.
+    pub path: PathBuf,
+    /// How it was found.
+    pub source: Source,
+}
+
+/// The five programs of this machine. Cheap to share behind an [`Arc`].
+#[derive(Debug)]
+pub struct Programs {
+    settings: Arc<SettingsStore>,
+    login_path: LoginPath,
+}
+
+impl Programs {
+    /// The programs as this user's login shell finds them.
+    #[must_use]
+    pub fn new(settings: Arc<SettingsStore>) -> Self {
+        Self::with_login_path(settings, LoginPath::of_this_user())
+    }
+
+    /// The programs as another shell finds them.
+    #[must_use]
+    pub fn with_login_path(settings: Arc<SettingsStore>, login_path: LoginPath) -> Self {
+        Self { settings, login_path }
+    }
+
+    /// Where a program is. An invalid override is answered as it is, so that the failure names it.
+    pub async fn resolve(&self, program: Program) -> Resolved {
+        match self.settings.get().binary_paths.get(&program) {
+            Some(path) if is_executable(path) => Resolved { path: path.clone(), source: Source::Override },
+            Some(path) => Resolved { path: path.clone(), source: Source::OverrideInvalid },
+            None => self.search(program.executable()).await,
+        }
+    }
+
+    /// The first hit for a bare name on the login shell's PATH.
+    pub async fn search(&self, executable: &str) -> Resolved {
+        let path = self.login_path.resolve().await;
+        let name = executable.to_owned();
+        let found = tokio::task::spawn_blocking(move || first_hit(&path, &name)).await.ok().flatten();
+        match found {
+            Some(path) => Resolved { path, source: Source::Path },
+            None => Resolved { path: executable.into(), source: Source::Fallback },
+        }
+    }
+
+    /// The environment of every program: the own one with the login shell's PATH, without the
+    /// variables that keep version managers from working.
+    pub async fn environment(&self) -> BTreeMap<OsString, OsString> {
+        self.login_path.environment().await
+    }
+
+    /// A command that starts the program in that environment. Git with an invalid override is
+    /// searched on the PATH instead: too much depends on it.
+    pub async fn command(&self, program: Program) -> Command {
+        let mut resolved = self.resolve(program).await;
+        if program == Program::Git && resolved.source == Source::OverrideInvalid {
+            tracing::warn!("the path set for git cannot be used; searching PATH");
+            resolved = self.search(program.executable()).await;
+        }
+        Command::new(resolved.path).environment(self.environment().await)
+    }
+
+    /// Asks the login shell again at the next need; for when the user changed something.
+    pub fn forget(&self) {
+        self.login_path.forget();
+    }
+
+    /// The first line that each program prints when asked for its version; `None` when it cannot
+    /// tell.
+    pub async fn versions(&self) -> BTreeMap<Program, Option<String>> {
+        let asked = Program::ALL.map(|program| async move { (program, self.version(program).await) });
+        join_all(asked).await.into_iter().collect()
+    }
+
+    /// The first line that a program prints when asked for its version.
+    pub async fn version(&self, program: Program) -> Option<String> {
+        let command = self.command(program).await.arg("--version").session();
+        let output = command.run(Limits::time(VERSION_TIME)).await.ok()?;
+        let text = output.stdout_text().into_owned();
+        let line = text.lines().next().map(str::trim).filter(|line| !line.is_empty());
+        line.filter(|_| output.status.success()).map(str::to_owned)
+    }
+}
+
+fn first_hit(path: &str, executable: &str) -> Option<PathBuf> {
+    let directories = path.split(':').filter(|segment| !segment.is_empty()).map(Path::new);
+    directories
+        .filter(|directory| directory.is_absolute())
+        .map(|directory| directory.join(executable))
+        .find(|candidate| is_executable(candidate))
+}
+
+/// Whether this is a file that the user may execute.
+#[must_use]
+pub fn is_executable(path: &Path) -> bool {
+    path.is_file() && rustix::fs::access(path, rustix::fs::Access::EXEC_OK).is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
+    use loopgate_home::Overrides;
+
+    use super::*;
+
+    struct Machine {
+        directory: tempfile::TempDir,
+        settings: Arc<SettingsStore>,
+        programs: Programs,
+    }
+
+    impl Machine {
+        /// A machine whose login shell knows the directories `one` and `two`.
+        fn new() -> Self {
+            let directory = tempfile::tempdir().unwrap();
+            let at = |name: &str| directory.path().join(name);
+            for name in ["one", "two"] {
+                std::fs::create_dir(at(name)).unwrap();
+            }
+            let line = format!("echo ::relative:{}:{}::", at("one").display(), at("two").display());
+            script(&at("shell"), &line, 0o755);
+            let settings = Arc::new(SettingsStore::open(&at("settings.toml"), Overrides::default()).unwrap());
+            let login_path = LoginPath::new(at("shell"), BTreeMap::new());
+            let programs = Programs::with_login_path(settings.clone(), login_path);
+            Self { directory, settings, programs }
+        }
+
+        fn at(&self, name: &str) -> PathBuf {
+            self.directory.path().join(name)
+        }
+
+        fn set(&self, program: Program, path: PathBuf) {
+            self.settings.update(|settings| drop(settings.binary_paths.insert(program, path))).unwrap();
+        }
+    }
+
+    fn script(path: &Path, line: &str, mode: u32) {
+        std::fs::write(path, format!("#!/bin/sh\n{line}\n")).unwrap();
+        std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
+    }
+
+    #[tokio::test]
+    async fn the_first_executable_on_the_path_wins() {
+        let machine = Machine::new();
+        script(&machine.at("one/git"), "", 0o644);
+        script(&machine.at("two/git"), "echo git version 9; echo more", 0o755);
+        std::fs::create_dir(machine.at("one/gh")).unwrap();
+        let git = machine.programs.resolve(Program::Git).await;
+        assert_eq!(git, Resolved { path: machine.at("two/git"), source: Source::Path });
+        let gh = machine.programs.resolve(Program::CodeHost).await;
+        assert_eq!(gh, Resolved { path: "gh".into(), source: Source::Fallback });
+        let versions = machine.programs.versions().await;
+        assert_eq!(versions.get(&Program::Git).unwrap().as_deref(), Some("git version 9"));
+        assert_eq!(versions.get(&Program::CodeHost).unwrap(), &None);
+    }
+
+    #[tokio::test]
+    async fn an_override_wins_even_when_it_is_wrong() {
+        let machine = Machine::new();
+        for name in ["one/git", "one/codex", "mine"] {
+            script(&machine.at(name), "", 0o755);
+        }
+        machine.set(Program::Reviewer, machine.at("mine"));
+        let found = machine.programs.resolve(Program::Reviewer).await;
+        assert_eq!(found, Resolved { path: machine.at("mine"), source: Source::Override });
+        machine.set(Program::Reviewer, machine.at("gone"));
+        let found = machine.programs.resolve(Program::Reviewer).await;
+        assert_eq!(found, Resolved { path: machine.at("gone"), source: Source::OverrideInvalid });
+        let error = machine.programs.command(Program::Reviewer).await.run(Limits::time(VERSION_TIME)).await;
+        assert!(error.unwrap_err().to_string().starts_with("gone was not found"));
+    }
+
+    #[tokio::test]
+    async fn git_alone_is_searched_when_its_override_is_wrong() {
+        let machine = Machine::new();
+        script(&machine.at("one/git"), "echo found on PATH", 0o755);
+        machine.set(Program::Git, machine.at("gone"));
+        assert_eq!(machine.programs.resolve(Program::Git).await.source, Source::OverrideInvalid);
+        assert_eq!(machine.programs.version(Program::Git).await.as_deref(), Some("found on PATH"));
+    }
+}

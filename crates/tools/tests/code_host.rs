@@ -1,0 +1,163 @@
+//! The code host's program: what it is told, and what is made of its answers.
+//!
+//! A script stands in for it where it must hang, fail half-way or print secrets.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod machine;
+
+use std::fs;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use loopgate_api::ids::{BranchName, RepoFullName};
+use loopgate_tools::code_host::{CloneError, CodeHost, CodeHostError, NewPullRequest};
+use machine::{Machine, write_script};
+
+/// A machine whose `gh` is this script; it notes its arguments, one a line.
+struct Desk {
+    machine: Machine,
+    host: CodeHost,
+}
+
+impl Desk {
+    fn new(script: &str) -> Self {
+        let machine = Machine::new(&[]);
+        fs::create_dir_all(machine.at("code")).unwrap();
+        let noted = machine.at("noted");
+        let note = format!("printf '%s\\n' \"$@\" \"prompt=$GH_PROMPT_DISABLED\" > '{}'", noted.display());
+        write_script(&machine.at("bin/gh"), &format!("{note}\n{script}"));
+        let host = CodeHost::new(machine.programs.clone());
+        Self { machine, host }
+    }
+
+    fn noted(&self) -> Vec<String> {
+        let text = fs::read_to_string(self.machine.at("noted")).unwrap();
+        text.lines().map(str::to_owned).collect()
+    }
+
+    fn code(&self) -> PathBuf {
+        self.machine.at("code")
+    }
+
+    /// Names of everything in the directory of clones.
+    fn listed(&self) -> Vec<String> {
+        let entries = fs::read_dir(self.code()).unwrap();
+        entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
+    }
+}
+
+fn widget() -> RepoFullName {
+    "acme/widget".parse().unwrap()
+}
+
+fn branch(name: &str) -> BranchName {
+    name.parse().unwrap()
+}
+
+#[tokio::test]
+async fn a_clone_appears_whole() {
+    let desk = Desk::new(r#"mkdir "$4"; echo code > "$4/file""#);
+    let destination = desk.code().join("widget");
+    desk.host.clone_repository(&widget(), &destination).await.unwrap();
+    assert_eq!(fs::read_to_string(destination.join("file")).unwrap(), "code\n");
+    assert_eq!(desk.listed(), ["widget"]);
+    let noted = desk.noted();
+    assert_eq!(noted[..3], ["repo", "clone", "acme/widget"]);
+    assert_eq!(noted[4..], ["prompt=1"]);
+    let again = desk.host.clone_repository(&widget(), &destination).await;
+    assert!(matches!(again, Err(CloneError::Exists)), "{again:?}");
+    let nowhere = desk.host.clone_repository(&widget(), &desk.code().join("no/widget")).await;
+    assert!(matches!(nowhere, Err(CloneError::NoParent)), "{nowhere:?}");
+}
+
+#[tokio::test]
+async fn a_clone_that_fails_leaves_nothing_and_says_why_without_secrets() {
+    let desk = Desk::new(
+        r#"mkdir "$4"; echo half > "$4/file"; echo "fatal: https://ada:hunter2@host/acme/widget denied" >&2; exit 1"#,
+    );
+    let error = desk.host.clone_repository(&widget(), &desk.code().join("widget")).await.unwrap_err();
+    assert_eq!(error.to_string(), "fatal: https://[REDACTED]@host/acme/widget denied");
+    assert_eq!(desk.listed(), [""; 0]);
+}
+
+#[tokio::test]
+async fn a_place_that_was_taken_during_the_clone_is_respected() {
+    let desk = Desk::new(r#"mkdir "$4" widget; echo other > widget/file"#);
+    let taken = desk.host.clone_repository(&widget(), &desk.code().join("widget")).await;
+    assert!(matches!(taken, Err(CloneError::Exists)), "{taken:?}");
+    assert_eq!(desk.listed(), ["widget"]);
+    assert_eq!(fs::read_to_string(desk.code().join("widget/file")).unwrap(), "other\n");
+}
+
+#[tokio::test]
+async fn a_clone_goes_on_when_nobody_waits_and_cleans_up_after_itself() {
+    let desk = Desk::new(r#"mkdir "$4"; while [ ! -e ../go ]; do sleep 0.02; done; exit 1"#);
+    let (host, destination) = (desk.host.clone(), desk.code().join("widget"));
+    let asked = tokio::spawn(async move { host.clone_repository(&widget(), &destination).await });
+    let patience = Duration::from_secs(20);
+    let looked = async {
+        while desk.listed().is_empty() {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        asked.abort();
+        fs::write(desk.machine.at("go"), "").unwrap();
+        while !desk.listed().is_empty() {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    tokio::time::timeout(patience, looked).await.unwrap();
+}
+
+#[tokio::test]
+async fn an_open_pull_request_is_found() {
+    let desk =
+        Desk::new(r#"echo '{"number":7,"state":"OPEN","url":"https://github.com/acme/widget/pull/7"}'"#);
+    let found = desk.host.pr_view(&desk.code(), &branch("x")).await.unwrap().unwrap();
+    assert_eq!((found.number, found.url.as_str()), (7, "https://github.com/acme/widget/pull/7"));
+    assert_eq!(desk.noted()[..2], ["pr", "view"]);
+
+    let closed = Desk::new(r#"echo '{"number":7,"state":"MERGED","url":"https://x/pull/7"}'"#);
+    assert_eq!(closed.host.pr_view(&closed.code(), &branch("x")).await.unwrap(), None);
+    let none = Desk::new(r#"echo 'no pull requests found for branch "x"' >&2; exit 1"#);
+    assert_eq!(none.host.pr_view(&none.code(), &branch("x")).await.unwrap(), None);
+    let refused = Desk::new("echo 'HTTP 403: denied' >&2; exit 1");
+    let error = refused.host.pr_view(&refused.code(), &branch("x")).await.unwrap_err();
+    assert_eq!(error.sentence(), "Permission denied. Check your GitHub access.");
+    let nonsense = Desk::new("echo hello");
+    let error = nonsense.host.pr_view(&nonsense.code(), &branch("x")).await.unwrap_err();
+    assert!(matches!(error, CodeHostError::Unreadable));
+}
+
+#[tokio::test]
+async fn a_pull_request_is_made_with_exactly_these_words() {
+    let desk = Desk::new("echo 'Creating pull request'; echo https://github.com/acme/widget/pull/31");
+    let body = desk.machine.at("body.md");
+    let (main, head) = (branch("main"), branch("orchestrator/a"));
+    let new = NewPullRequest { title: "$(rm -rf) \"it\"", body_file: &body, base: &main, head: Some(&head) };
+    let made = desk.host.pr_create(&desk.code(), &new).await.unwrap();
+    assert_eq!(made.number, 31);
+    let body = body.display().to_string();
+    let words = ["pr", "create", "--title", "$(rm -rf) \"it\"", "--body-file", &body];
+    let words = words.into_iter().chain(["--base", "main", "--head", "orchestrator/a", "prompt=1"]);
+    assert!(desk.noted().iter().map(String::as_str).eq(words));
+    desk.host.pr_add_label(&desk.code(), 31, "orchestrator").await.unwrap();
+    assert_eq!(desk.noted()[..5], ["pr", "edit", "31", "--add-label", "orchestrator"]);
+}
+
+#[tokio::test]
+async fn a_text_is_read_and_replaced() {
+    let desk = Desk::new(r#"printf '%s\n' '{"body":"line\nLoop ID: x"}'"#);
+    assert_eq!(desk.host.pr_body(&desk.code(), 5).await.unwrap(), "line\nLoop ID: x");
+    desk.host.pr_edit_body(&desk.code(), 5, &desk.machine.at("body.md")).await.unwrap();
+    assert_eq!(desk.noted()[..4], ["pr", "edit", "5", "--body-file"]);
+}
+
+#[tokio::test]
+async fn being_logged_in_is_asked_and_told_without_the_token() {
+    let desk = Desk::new("echo 'Logged in to github.com as ada (token ghp_aaaaaaaaaaaaaaaaaaaaaaaa)' >&2");
+    let status = desk.host.auth_status().await.unwrap();
+    assert!(status.logged_in && status.detail.contains("[REDACTED_GH_TOKEN]"), "{status:?}");
+    let out = Desk::new("echo 'You are not logged into any GitHub hosts.' >&2; exit 1");
+    assert!(!out.host.auth_status().await.unwrap().logged_in);
+}

@@ -1,0 +1,245 @@
+//! The real git, on real repositories.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod machine;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use loopgate_api::ids::BranchName;
+use loopgate_api::launch::Committer;
+use loopgate_tools::git::{Git, GitError, RemoveError, time};
+use machine::{Machine, write_script};
+
+/// A clone with one commit on `main`, and the bare repository that it came from.
+struct Code {
+    machine: Machine,
+    git: Git,
+    clone: PathBuf,
+}
+
+impl Code {
+    async fn new() -> Self {
+        let machine = Machine::new(&[]);
+        let git = Git::new(machine.programs.clone());
+        let (home, clone) = (machine.at("home"), machine.at("widget"));
+        fs::write(
+            home.join(".gitconfig"),
+            format!(
+                "[user]\n name = Ada\n email = ada@example.org\n[init]\n defaultBranch = main\n[url \"file://{}/\"]\n insteadOf = https://github.com/\n",
+                machine.at("remotes").display()
+            ),
+        )
+        .unwrap();
+        let code = Self { machine, git, clone };
+        let bare = code.machine.at("remotes/acme/widget.git");
+        fs::create_dir_all(&bare).unwrap();
+        code.run(&bare, &["init", "--bare", "-q"]).await;
+        let clone = code.clone.to_str().unwrap();
+        code.run(&home, &["clone", "-q", "https://github.com/acme/widget.git", clone]).await;
+        fs::write(code.clone.join("one"), "1").unwrap();
+        code.git.commit_all(&code.clone, "First", None).await.unwrap().unwrap();
+        code.git.push(&code.clone, &branch("main"), time::PUSH).await.unwrap();
+        code
+    }
+
+    async fn run(&self, directory: &Path, args: &[&str]) -> String {
+        self.git.text(directory, args, time::ASKED_FOR).await.unwrap()
+    }
+
+    async fn worktree(&self, name: &str, on: &str) -> PathBuf {
+        let place = self.machine.at(name);
+        let added = self.git.worktree_add(&self.clone, &place, &branch(on), "refs/remotes/origin/main").await;
+        added.unwrap();
+        place
+    }
+}
+
+fn branch(name: &str) -> BranchName {
+    name.parse().unwrap()
+}
+
+#[tokio::test]
+async fn a_clone_tells_where_it_stands() {
+    let code = Code::new().await;
+    let (git, clone) = (&code.git, &code.clone);
+    assert_eq!(git.current_branch(clone).await.unwrap().as_deref(), Some("main"));
+    assert_eq!(git.full_name(clone).await.unwrap().unwrap().as_str(), "acme/widget");
+    assert_eq!(git.base_ref(clone, &branch("main")).await.unwrap().unwrap(), "refs/remotes/origin/main");
+    code.run(clone, &["tag", "v1"]).await;
+    code.run(clone, &["branch", "local"]).await;
+    assert_eq!(git.base_ref(clone, &branch("v1")).await.unwrap(), None, "a tag is no branch");
+    assert_eq!(git.base_ref(clone, &branch("local")).await.unwrap().unwrap(), "refs/heads/local");
+    assert_eq!(git.default_branch(clone).await.unwrap(), None);
+    assert_eq!(git.ask_default_branch(clone).await.unwrap().as_deref(), Some("main"));
+    assert_eq!(git.default_branch(clone).await.unwrap().as_deref(), Some("main"));
+    let head = git.head(clone).await.unwrap();
+    code.run(clone, &["checkout", "-q", "--detach"]).await;
+    assert_eq!(git.current_branch(clone).await.unwrap(), None);
+    assert_eq!(git.commit_of(clone, "v1").await.unwrap().unwrap(), head);
+    assert_eq!(git.commit_of(clone, "--help").await.unwrap(), None);
+    let outside = code.machine.at("home");
+    assert!(matches!(git.current_branch(&outside).await, Err(GitError::Failed { code: 128, .. })));
+}
+
+#[tokio::test]
+async fn state_directories_are_neither_seen_nor_staged() {
+    let code = Code::new().await;
+    let (git, clone) = (&code.git, &code.clone);
+    fs::write(clone.join("gone"), "x").unwrap();
+    git.commit_all(clone, "To be deleted", None).await.unwrap().unwrap();
+    for directory in [".loopgate/work", ".claude", "deep/.claude"] {
+        fs::create_dir_all(clone.join(directory)).unwrap();
+        fs::write(clone.join(directory).join("state"), "x").unwrap();
+    }
+    fs::write(clone.join(".gitignore"), ".loopgate\n").unwrap();
+    git.commit_all(clone, "Ignore", None).await.unwrap().unwrap();
+    assert_eq!(git.changes(clone).await.unwrap(), []);
+    assert_eq!(git.commit_all(clone, "Nothing", None).await.unwrap(), None);
+
+    fs::write(clone.join("*"), "a name that is a pattern").unwrap();
+    fs::write(clone.join("ünder line"), "y").unwrap();
+    fs::remove_file(clone.join("gone")).unwrap();
+    code.run(clone, &["rm", "-q", "one"]).await;
+    fs::write(clone.join(".claude/state"), "changed").unwrap();
+    let commit = git.commit_all(clone, "Work", None).await.unwrap().unwrap();
+    assert_eq!(git.head(clone).await.unwrap(), commit);
+    let files = code.run(clone, &["-c", "core.quotePath=off", "ls-files"]).await;
+    assert_eq!(files.lines().collect::<Vec<_>>(), ["*", ".gitignore", "deep/.claude/state", "ünder line"]);
+    assert!(git.tracks(clone, "*").await.unwrap() && !git.tracks(clone, "one").await.unwrap());
+}
+
+#[tokio::test]
+async fn a_commit_carries_its_committer_and_hooks_may_refuse() {
+    let code = Code::new().await;
+    let (git, clone) = (&code.git, &code.clone);
+    let committer = Committer { name: "Grace".to_owned(), email: "grace@example.org".to_owned() };
+    fs::write(clone.join("two"), "2").unwrap();
+    git.commit_all(clone, "-m is no option\n\nBody", Some(&committer)).await.unwrap().unwrap();
+    let told = code.run(clone, &["log", "-1", "--format=%an %ae %cn %ce %s"]).await;
+    assert_eq!(told, "Grace grace@example.org Grace grace@example.org -m is no option");
+    let hook = clone.join(".git/hooks/pre-commit");
+    write_script(&hook, "echo 'lint failed: token=abcdef123456' >&2; exit 1");
+    fs::write(clone.join("three"), "3").unwrap();
+    let error = git.commit_all(clone, "Refused", None).await.unwrap_err();
+    assert!(error.printed().unwrap().contains("lint failed"));
+    assert_eq!(error.to_string(), "lint failed: token=[REDACTED]");
+}
+
+#[tokio::test]
+async fn work_is_counted_against_the_base_and_pushed() {
+    let code = Code::new().await;
+    let git = &code.git;
+    let place = code.worktree("widget-loop", "orchestrator/loop-1").await;
+    assert_eq!(git.ahead_of(&place, "refs/remotes/origin/main").await.unwrap(), 0);
+    assert!(git.head_is_kept_elsewhere(&place).await.unwrap());
+    fs::write(place.join("new"), "x").unwrap();
+    git.commit_all(&place, "Work", None).await.unwrap().unwrap();
+    assert_eq!(git.ahead_of(&place, "refs/remotes/origin/main").await.unwrap(), 1);
+    assert_eq!(git.ahead_behind(&place, "HEAD", "refs/remotes/origin/main").await.unwrap(), (1, 0));
+    let base = git.merge_base(&place, "HEAD", "refs/remotes/origin/main").await.unwrap();
+    assert_eq!(base, git.commit_of(&place, "refs/remotes/origin/main").await.unwrap());
+    let upstream = ["for-each-ref", "--format=%(upstream)", "refs/heads/orchestrator/loop-1"];
+    assert_eq!(code.run(&place, &upstream).await, "", "a plain push must not reach the base branch");
+    git.push(&place, &branch("orchestrator/loop-1"), time::PUSH).await.unwrap();
+    assert_eq!(code.run(&place, &upstream).await, "refs/remotes/origin/orchestrator/loop-1");
+    assert!(!git.head_is_kept_elsewhere(&place).await.unwrap(), "only a loop's branch has it");
+    fs::rename(code.machine.at("remotes"), code.machine.at("elsewhere")).unwrap();
+    assert!(git.fetch(&place).await.is_err());
+}
+
+#[tokio::test]
+async fn a_worktree_is_found_by_its_whole_branch() {
+    let code = Code::new().await;
+    let git = &code.git;
+    let place = code.worktree("widget-loop", "orchestrator/a").await;
+    assert_eq!(git.worktree_on(&code.clone, &branch("orchestrator/a")).await.unwrap().unwrap(), place);
+    assert_eq!(git.worktree_on(&code.clone, &branch("a")).await.unwrap(), None);
+    assert_eq!(git.worktree_on(&code.clone, &branch("main")).await.unwrap(), None, "the clone itself");
+    let detached = code.machine.at("review");
+    git.worktree_add_detached(&code.clone, &detached, "refs/remotes/origin/main").await.unwrap();
+    assert_eq!(git.current_branch(&detached).await.unwrap(), None);
+    fs::remove_dir_all(&place).unwrap();
+    assert_eq!(git.worktree_on(&code.clone, &branch("orchestrator/a")).await.unwrap(), None);
+    let again = code.worktree("widget-loop", "orchestrator/a").await;
+    assert_eq!(git.worktree_on(&code.clone, &branch("orchestrator/a")).await.unwrap().unwrap(), again);
+}
+
+#[tokio::test]
+async fn commits_that_only_a_branch_has_survive_its_reset() {
+    let code = Code::new().await;
+    let git = &code.git;
+    let name = branch("orchestrator/a");
+    let place = code.worktree("widget-loop", "orchestrator/a").await;
+    fs::write(place.join("work"), "x").unwrap();
+    let commit = git.commit_all(&place, "Unpushed", None).await.unwrap().unwrap();
+    git.worktree_remove(&code.clone, &place).await.unwrap();
+    let base = "refs/remotes/origin/main";
+    let added = git.worktree_add(&code.clone, &place, &name, base).await.unwrap();
+    let backup = added.backup.unwrap();
+    assert_eq!(git.commit_of(&code.clone, &backup).await.unwrap().unwrap(), commit);
+    assert_ne!(git.head(&place).await.unwrap(), commit);
+
+    fs::write(place.join("work"), "pushed").unwrap();
+    git.commit_all(&place, "Pushed", None).await.unwrap().unwrap();
+    git.push(&place, &name, time::PUSH).await.unwrap();
+    git.worktree_remove(&code.clone, &place).await.unwrap();
+    let added = git.worktree_add(&code.clone, &place, &name, base).await.unwrap();
+    assert_eq!(added.backup, None, "the remote has it");
+}
+
+#[tokio::test]
+async fn a_worktree_goes_with_its_files_and_a_clone_never_does() {
+    let code = Code::new().await;
+    let git = &code.git;
+    let place = code.worktree("widget-loop", "orchestrator/a").await;
+    fs::write(place.join("untracked"), "x").unwrap();
+    code.run(&code.clone, &["worktree", "lock", place.to_str().unwrap()]).await;
+    git.worktree_remove(&code.clone, &place).await.unwrap();
+    assert!(!place.exists());
+    assert_eq!(git.worktrees(&code.clone).await.unwrap().len(), 1);
+
+    let broken = code.worktree("widget-loop", "orchestrator/a").await;
+    fs::remove_file(broken.join(".git")).unwrap();
+    git.worktree_remove(&code.clone, &broken).await.unwrap();
+    assert!(!broken.exists());
+    git.worktree_remove(&code.clone, &broken).await.unwrap();
+
+    let bare = code.machine.at("remotes/acme/widget.git");
+    for precious in [&code.clone, &code.machine.at(""), &bare] {
+        let refused = git.worktree_remove(&code.clone, precious).await;
+        assert!(matches!(refused, Err(RemoveError::NotAWorktree)), "{}", precious.display());
+        assert!(precious.exists());
+    }
+}
+
+#[tokio::test]
+async fn variables_of_a_surrounding_git_do_not_mislead() {
+    let code = Code::new().await;
+    let machine = Machine::new(&[("GIT_DIR", "/nowhere"), ("GIT_INDEX_FILE", "/nowhere/index")]);
+    let git = Git::new(machine.programs.clone());
+    assert_eq!(git.current_branch(&code.clone).await.unwrap().as_deref(), Some("main"));
+}
+
+#[tokio::test]
+async fn a_remote_that_wants_a_password_fails_instead_of_asking() {
+    let code = Code::new().await;
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let server = tokio::spawn(async move {
+        use tokio::io::{AsyncReadExt, AsyncWriteExt};
+        loop {
+            let (mut stream, _) = listener.accept().await.unwrap();
+            let _ = stream.read(&mut [0; 4096]).await;
+            let answer = "HTTP/1.1 401 Unauthorized\r\nWWW-Authenticate: Basic realm=\"x\"\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
+            let _ = stream.write_all(answer.as_bytes()).await;
+        }
+    });
+    let url = format!("http://127.0.0.1:{port}/acme/widget.git");
+    code.run(&code.clone, &["remote", "set-url", "origin", &url]).await;
+    let failed = tokio::time::timeout(Duration::from_secs(20), code.git.fetch(&code.clone)).await.unwrap();
+    assert!(matches!(failed, Err(GitError::Failed { .. })), "{failed:?}");
+    server.abort();
+}

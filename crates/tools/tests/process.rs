@@ -1,0 +1,246 @@
+//! Runs of real processes: limits, groups, and who may be signalled.
+
+#![expect(clippy::expect_used, reason = "a test fails by panicking")]
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use loopgate_tools::process::{
+    Command, KillOutcome, Limits, ProcessStart, StartError, Status, Stdin, alive, identity, kill_group,
+};
+
+const PATIENCE: Duration = Duration::from_secs(20);
+
+fn sh(script: &str) -> Command {
+    Command::new("sh").arg("-c").arg(script)
+}
+
+/// Waits until the file holds a whole line, and returns it without its end.
+async fn line_of(path: &Path) -> String {
+    let found = tokio::time::timeout(PATIENCE, async {
+        loop {
+            match std::fs::read_to_string(path) {
+                Ok(text) if text.ends_with('\n') => return text.trim().to_owned(),
+                _ => tokio::time::sleep(Duration::from_millis(5)).await,
+            }
+        }
+    });
+    found.await.expect("the process did not write its line")
+}
+
+async fn gone(pid: u32, started: ProcessStart) {
+    let waiting = async {
+        while alive(pid, started) {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    tokio::time::timeout(PATIENCE, waiting).await.expect("the process did not end");
+}
+
+#[tokio::test]
+async fn a_run_carries_arguments_input_environment_and_directory() {
+    let directory = tempfile::tempdir().unwrap();
+    let output = sh(r#"cat; printf '%s|' "$1" "$WORD" "$PWD"; echo bad >&2; exit 3"#)
+        .args(["sh", "$(touch x) 'a b'"])
+        .env("WORD", "w")
+        .directory(directory.path().canonicalize().unwrap())
+        .stdin(Stdin::Bytes(b"in;".to_vec()))
+        .run(Limits::time(PATIENCE))
+        .await
+        .unwrap();
+    let expected = format!("in;$(touch x) 'a b'|w|{}|", directory.path().canonicalize().unwrap().display());
+    assert_eq!(output.stdout_text(), expected);
+    assert_eq!(output.stderr_text(), "bad\n");
+    assert_eq!(output.status, Status::Exited(3));
+}
+
+#[tokio::test]
+async fn input_larger_than_a_pipe_does_not_lock() {
+    let input: Vec<u8> = (0..3_000_000u32).map(|n| (n % 251) as u8).collect();
+    let output =
+        Command::new("cat").stdin(Stdin::Bytes(input.clone())).run(Limits::time(PATIENCE)).await.unwrap();
+    assert_eq!(output.stdout, input);
+}
+
+#[tokio::test]
+async fn a_run_that_takes_too_long_ends_with_its_group() {
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("pid");
+    let script = format!("trap '' TERM; sleep 600 & echo $! > {}; wait; sleep 600", file.display());
+    let mut limits = Limits::time(Duration::from_millis(300));
+    limits.grace = Duration::from_millis(100);
+    let begun = Instant::now();
+    let run = tokio::spawn(async move { sh(&script).run(limits).await });
+    let pid: u32 = line_of(&file).await.parse().unwrap();
+    let started = identity(pid).unwrap();
+    let output = run.await.unwrap().unwrap();
+    assert_eq!(output.status, Status::TimedOut);
+    assert!(begun.elapsed() < PATIENCE);
+    gone(pid, started).await;
+}
+
+#[tokio::test]
+async fn a_dropped_run_takes_its_group_along() {
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("pid");
+    let script = format!("sleep 600 & echo $! > {}; wait", file.display());
+    let run = tokio::spawn(async move { sh(&script).run(Limits::time(PATIENCE)).await });
+    let pid: u32 = line_of(&file).await.parse().unwrap();
+    let started = identity(pid).unwrap();
+    run.abort();
+    gone(pid, started).await;
+}
+
+#[tokio::test]
+async fn an_undisturbed_run_ends_even_when_its_caller_does_not_wait() {
+    let directory = tempfile::tempdir().unwrap();
+    let (begun, go, done) =
+        (directory.path().join("begun"), directory.path().join("go"), directory.path().join("done"));
+    let script = format!(
+        "echo x > {}; while [ ! -e {} ]; do sleep 0.02; done; echo y > {}",
+        begun.display(),
+        go.display(),
+        done.display()
+    );
+    let run = tokio::spawn(async move { sh(&script).run_undisturbed(Limits::time(PATIENCE)).await });
+    line_of(&begun).await;
+    run.abort();
+    assert!(run.await.unwrap_err().is_cancelled());
+    std::fs::write(&go, "").unwrap();
+    assert_eq!(line_of(&done).await, "y");
+}
+
+#[tokio::test]
+async fn too_much_output_ends_the_run_and_is_cut() {
+    let output = sh("yes").run(Limits::time(PATIENCE).output(10_000)).await.unwrap();
+    assert_eq!(output.status, Status::OutputTooLarge);
+    assert_eq!(output.stdout.len(), 10_000);
+}
+
+#[tokio::test]
+async fn exactly_the_cap_is_not_too_much() {
+    let output = sh("printf 12345").run(Limits::time(PATIENCE).output(5)).await.unwrap();
+    assert_eq!((output.status, output.stdout.as_slice()), (Status::Exited(0), b"12345".as_slice()));
+    let output = sh("printf 123456").run(Limits::time(PATIENCE).output(5)).await.unwrap();
+    assert_eq!(output.status, Status::OutputTooLarge);
+}
+
+#[tokio::test]
+async fn a_grandchild_that_keeps_the_pipe_holds_nobody_up() {
+    let begun = Instant::now();
+    let output = sh("sleep 600 & echo $!; echo end").run(Limits::time(PATIENCE)).await.unwrap();
+    assert!(begun.elapsed() < Duration::from_secs(10), "{:?}", begun.elapsed());
+    let text = output.stdout_text().into_owned();
+    let (pid, rest) = text.split_once('\n').unwrap();
+    assert_eq!((output.status, rest), (Status::Exited(0), "end\n"));
+    let left: u32 = pid.parse().unwrap();
+    let started = identity(left).expect("a run that ended well leaves its background work alone");
+    let killer = Command::new("kill").args(["-9", pid]).run(Limits::time(PATIENCE)).await.unwrap();
+    assert!(killer.status.success());
+    gone(left, started).await;
+}
+
+#[tokio::test]
+async fn a_signal_from_outside_is_told_from_a_code() {
+    let output = sh("kill -USR1 $$").run(Limits::time(PATIENCE)).await.unwrap();
+    assert!(matches!(output.status, Status::Signalled(_)), "{:?}", output.status);
+}
+
+#[tokio::test]
+async fn what_cannot_start_says_why() {
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("plain");
+    std::fs::write(&file, "text").unwrap();
+    let limits = Limits::time(PATIENCE);
+    let missing = Command::new("/no/such/program").run(limits).await.unwrap_err();
+    assert!(matches!(missing, StartError::NotFound(ref name) if name == "program"), "{missing}");
+    let plain = Command::new(&file).run(limits).await.unwrap_err();
+    assert!(matches!(plain, StartError::NotExecutable(_)), "{plain}");
+    let nowhere = sh("true").directory(directory.path().join("gone")).run(limits).await.unwrap_err();
+    assert!(matches!(nowhere, StartError::DirectoryMissing), "{nowhere}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_missing_program_is_tried_three_times_unless_everything_stops() {
+    let command = Command::new("/no/such/program");
+    let begun = tokio::time::Instant::now();
+    let running = tokio_util::sync::CancellationToken::new();
+    assert!(command.run_retrying(Limits::time(PATIENCE), &running).await.is_err());
+    assert_eq!(begun.elapsed(), Duration::from_millis(700));
+    let begun = tokio::time::Instant::now();
+    running.cancel();
+    assert!(command.run_retrying(Limits::time(PATIENCE), &running).await.is_err());
+    assert_eq!(begun.elapsed(), Duration::ZERO);
+}
+
+#[tokio::test]
+async fn a_detached_process_writes_to_its_private_log() {
+    use std::os::unix::fs::PermissionsExt;
+
+    let directory = tempfile::tempdir().unwrap();
+    let log = directory.path().join("deep").join("log");
+    let started = sh("echo out; echo err >&2").spawn_detached(&log).unwrap();
+    if let Some(start) = started.started {
+        gone(started.pid, start).await;
+    }
+    let waiting = async {
+        while std::fs::read_to_string(&log).unwrap() != "out\nerr\n" {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    tokio::time::timeout(PATIENCE, waiting).await.unwrap();
+    assert_eq!(std::fs::metadata(&log).unwrap().permissions().mode() & 0o777, 0o600);
+}
+
+#[tokio::test]
+async fn a_group_ends_politely_or_by_force_and_only_for_the_right_process() {
+    let directory = tempfile::tempdir().unwrap();
+    let log = directory.path().join("log");
+    let grace = Duration::from_secs(10);
+
+    let polite = sh("sleep 600 & wait").spawn_detached(&log).unwrap();
+    let start = polite.started.unwrap();
+    let stranger = ProcessStart(start.0 - 60_000);
+    assert_eq!(kill_group(polite.pid, stranger, grace).await, KillOutcome::NotOurs);
+    assert!(alive(polite.pid, start) && !alive(polite.pid, stranger));
+    assert_eq!(kill_group(polite.pid, start, grace).await, KillOutcome::Terminated);
+    assert_eq!(kill_group(polite.pid, start, grace).await, KillOutcome::NotAlive);
+
+    let ready = directory.path().join("ready");
+    let deaf = sh(&format!("trap '' TERM; echo x > {}; while :; do sleep 1; done", ready.display()))
+        .spawn_detached(&log)
+        .unwrap();
+    line_of(&ready).await;
+    let outcome = kill_group(deaf.pid, deaf.started.unwrap(), Duration::from_millis(50)).await;
+    assert_eq!(outcome, KillOutcome::Killed);
+}
+
+#[tokio::test]
+async fn low_pids_and_members_of_other_groups_are_never_signalled() {
+    for pid in [0, 1] {
+        let start = identity(pid).unwrap_or(ProcessStart(0));
+        assert_eq!(kill_group(pid, start, Duration::ZERO).await, KillOutcome::NotOurs);
+    }
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("pid");
+    let leader = sh(&format!("sleep 600 & echo $! > {}; wait", file.display()))
+        .spawn_detached(&directory.path().join("log"))
+        .unwrap();
+    let member: u32 = line_of(&file).await.parse().unwrap();
+    let start = identity(member).unwrap();
+    assert_eq!(kill_group(member, start, Duration::ZERO).await, KillOutcome::NotOurs);
+    assert!(alive(member, start));
+    kill_group(leader.pid, leader.started.unwrap(), Duration::from_secs(5)).await;
+    gone(member, start).await;
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn a_session_has_no_terminal_and_a_group_of_its_own() {
+    let ids = r#"cut -d' ' -f1,5,6 /proc/$$/stat; (: </dev/tty) 2>/dev/null && echo terminal; true"#;
+    let output = sh(ids).session().run(Limits::time(PATIENCE)).await.unwrap();
+    let text = output.stdout_text().into_owned();
+    let ids: Vec<&str> = text.split_whitespace().collect();
+    assert_eq!(ids.len(), 3, "{text}");
+    assert!(ids.iter().all(|id| id == &ids[0]), "pid, group and session are one: {text}");
+}

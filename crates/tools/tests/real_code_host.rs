@@ -1,0 +1,111 @@
+//! The real programs, from a clone to a pull request with a label.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::fs;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use loopgate_api::ids::BranchName;
+use loopgate_home::{Overrides, Program, SettingsStore};
+use loopgate_testkit::code_host::CodeHost as Host;
+use loopgate_testkit::git::GitRemotes;
+use loopgate_testkit::home::UserHome;
+use loopgate_tools::code_host::{CodeHost, NewPullRequest, time as host_time};
+use loopgate_tools::git::{Git, time};
+use loopgate_tools::login_path::LoginPath;
+use loopgate_tools::programs::{Programs, Source};
+
+struct Desk {
+    home: UserHome,
+    host: Host,
+    remotes: GitRemotes,
+    programs: Arc<Programs>,
+}
+
+impl Desk {
+    async fn new() -> Self {
+        let remotes = GitRemotes::temporary().unwrap();
+        remotes.create("acme/shop", &[("README.md", "# Shop\n")]).unwrap();
+        let host = Host::start(&remotes).await.unwrap();
+        host.add_repository("acme/shop").unwrap();
+        let mut home = UserHome::temporary().unwrap();
+        home.reach_remotes(&remotes).unwrap().reach_code_host(&host).unwrap();
+        let settings = SettingsStore::open(&home.path().join("settings.toml"), Overrides::default()).unwrap();
+        let login_path = LoginPath::new("/bin/sh".into(), home.environment().clone());
+        let programs = Arc::new(Programs::with_login_path(Arc::new(settings), login_path));
+        Self { home, host, remotes, programs }
+    }
+
+    fn at(&self, name: &str) -> PathBuf {
+        self.home.path().join(name)
+    }
+}
+
+fn branch(name: &str) -> BranchName {
+    name.parse().unwrap()
+}
+
+#[tokio::test]
+async fn the_real_programs_are_found_and_tell_their_versions() {
+    let desk = Desk::new().await;
+    assert_eq!(desk.programs.resolve(Program::Git).await.source, Source::Path);
+    let versions = desk.programs.versions().await;
+    assert!(versions[&Program::Git].as_deref().unwrap().starts_with("git version "), "{versions:?}");
+    assert!(versions[&Program::CodeHost].as_deref().unwrap().starts_with("gh version "), "{versions:?}");
+}
+
+#[tokio::test]
+async fn a_clone_becomes_a_pull_request() {
+    let desk = Desk::new().await;
+    let (git, gh) = (Git::new(desk.programs.clone()), CodeHost::new(desk.programs.clone()));
+    assert!(gh.auth_status().await.unwrap().logged_in);
+
+    let shop = desk.at("shop");
+    gh.clone_repository(&"acme/shop".parse().unwrap(), &shop).await.unwrap();
+    assert_eq!(git.full_name(&shop).await.unwrap().unwrap().as_str(), "acme/shop");
+    assert_eq!(git.default_branch(&shop).await.unwrap().as_deref(), Some("main"));
+
+    let (name, place) = (branch("orchestrator/cart"), desk.at("shop-loop-cart"));
+    git.fetch(&shop).await.unwrap();
+    let base = git.base_ref(&shop, &branch("main")).await.unwrap().unwrap();
+    git.worktree_add(&shop, &place, &name, &base).await.unwrap();
+    fs::write(place.join("cart.txt"), "one\n").unwrap();
+    let commit = git.commit_all(&place, "Add a cart", None).await.unwrap().unwrap();
+    assert_eq!(gh.pr_view(&place, &name).await.unwrap(), None);
+    git.push(&place, &name, time::PUSH).await.unwrap();
+    assert_eq!(desk.remotes.branches("acme/shop").unwrap()["orchestrator/cart"], commit);
+
+    let (body_file, main) = (desk.at("body.md"), branch("main"));
+    fs::write(&body_file, "A cart.\n").unwrap();
+    let new = NewPullRequest { title: "Cart", body_file: &body_file, base: &main, head: None };
+    let made = gh.pr_create(&place, &new).await.unwrap();
+    assert_eq!(made.url, "https://github.com/acme/shop/pull/1");
+    assert_eq!(gh.pr_view(&place, &name).await.unwrap(), Some(made.clone()));
+    let twice = gh.pr_create(&place, &new).await.unwrap_err();
+    assert_eq!(twice.sentence(), "A pull request already exists for this branch.");
+
+    gh.pr_add_label(&place, made.number, "orchestrator").await.unwrap();
+    let body = gh.pr_body(&place, made.number).await.unwrap();
+    fs::write(&body_file, format!("{body}\n---\nLoop ID: 7\n")).unwrap();
+    gh.pr_edit_body(&place, made.number, &body_file).await.unwrap();
+    let pull = desk.host.pull_requests("acme/shop").remove(0);
+    assert_eq!(
+        (pull.title.as_str(), pull.labels.as_slice()),
+        ("Cart", ["orchestrator".to_owned()].as_slice())
+    );
+    assert!(pull.body.contains("A cart.") && pull.body.contains("Loop ID: 7"), "{}", pull.body);
+
+    gh.output(&place, &["pr", "close", "1"], host_time::EDIT).await.unwrap();
+    assert_eq!(gh.pr_view(&place, &name).await.unwrap(), None, "a closed one is not continued");
+}
+
+#[tokio::test]
+async fn a_repository_that_is_not_there_leaves_nothing() {
+    let desk = Desk::new().await;
+    let gh = CodeHost::new(desk.programs.clone());
+    let missing = desk.at("code");
+    fs::create_dir(&missing).unwrap();
+    gh.clone_repository(&"acme/missing".parse().unwrap(), &missing.join("missing")).await.unwrap_err();
+    assert_eq!(fs::read_dir(&missing).unwrap().count(), 0);
+}

@@ -1,0 +1,345 @@
+// Canned records that look like a day's work.
+
+const minutesAgo = (minutes) => new Date(Date.now() - minutes * 60_000).toISOString();
+const id = (n) => `01980000-0000-7000-8000-${String(n).padStart(12, "0")}`;
+
+const PLAN = `# Print the version with \`--version\`
+
+The command line has no way to say which version it is. This adds a \`--version\` flag that prints the version of \`package.json\` and ends with status 0.
+
+## How it works
+
+\`\`\`mermaid
+flowchart LR
+  A[argv] --> B{--version?}
+  B -- yes --> C[read package.json]
+  C --> D[print, exit 0]
+  B -- no --> E[run the command]
+  E --> F[(store)]
+\`\`\`
+
+## Tasks
+
+- [ ] Parse the flag before any command is looked up, in \`src/cli.ts\`
+- [ ] Read the version once, through \`import packageJson from "../package.json"\`
+- [ ] Print it without decoration, so that scripts can read it
+- [ ] Cover both spellings, \`--version\` and \`-V\`, with a test
+
+\`\`\`ts
+export function version(argv: string[]): string | undefined {
+  // Only the first argument counts: \`tool run --version\` asks the sub-command.
+  return argv[0] === "--version" || argv[0] === "-V" ? packageJson.version : undefined;
+}
+\`\`\`
+
+## Decisions
+
+| Question | Decision | Why |
+|---|---|---|
+| Short form | \`-V\` | \`-v\` is taken by *verbose* |
+| Output | the bare version | \`$(tool --version)\` is the usual way to read it |
+| Exit status | 0 | it is no error |
+
+> Nothing else changes. The help text gains one line.
+
+### Open questions
+
+1. Should \`--version --json\` answer with an object? The plan leaves it out.
+`;
+
+const SCRIPT = [
+  "I'll read the repository first.",
+  "Tool: Read(package.json)",
+  'Tool result: { "name": "shop-cli", "version": "2.4.1", "type": "module" }',
+  "Tool: Glob(src/**/*.ts)",
+  "Tool result: src/cli.ts src/commands/run.ts src/commands/list.ts src/store.ts",
+  "Tool: Read(src/cli.ts)",
+  "Thinking...",
+  "The entry point looks the command up in a table. The flag has to be handled before that look-up,\nelse `--version` would be reported as an unknown command.",
+  "Tool: Bash(npm test -- --run cli)",
+  "Tool result: Test Files 3 passed (3)",
+  "Tool: Write(.loopgate/work/plan.json)",
+  "Turn complete",
+];
+
+export function fixtures() {
+  const targets = [
+    {
+      id: id(901),
+      machineName: "studio-7",
+      platform: "linux",
+      gatewayId: "3d0c5a52-8d0f-4a3e-9a38-0f4a3f6f2a11",
+      isOnline: true,
+      lastSeenAt: minutesAgo(0),
+    },
+    {
+      id: id(902),
+      machineName: "thinkpad",
+      platform: "linux",
+      isOnline: false,
+      lastSeenAt: minutesAgo(190),
+    },
+  ];
+  const repo = { fullName: "acme/shop", branch: "main" };
+  const plan = {
+    id: id(800),
+    slug: "plan-1",
+    type: "IMPLEMENTATION_PLAN",
+    title: "Print the version with --version",
+    status: "DRAFT",
+    content: PLAN,
+    currentVersion: 2,
+    userId: id(2),
+    repo,
+    createdAt: minutesAgo(50),
+    updatedAt: minutesAgo(45),
+  };
+  const feature = {
+    ...plan,
+    id: id(801),
+    slug: "feature-1",
+    type: "FEATURE",
+    title: "Add a --version flag that prints the version from package.json",
+    content:
+      "Add a --version flag that prints the version from package.json. Cover it with a test.",
+    currentVersion: 1,
+  };
+  plan.source = feature;
+  feature.plan = plan;
+  const pullRequest = {
+    prUrl: "https://github.com/acme/shop/pull/41",
+    prNumber: 41,
+    branchName: "orchestrator/feature-1",
+  };
+  const success = (fullName) => ({
+    status: "success",
+    fullName,
+    ...pullRequest,
+    baseBranch: "main",
+    hasChanges: true,
+    prTitle: "Print the version with --version",
+    commitSha: "9fceb02d0ae598e95dc970b74767f19372d61af8",
+  });
+  const link = ({ id, slug, title, type }) => ({ id, slug, title, type });
+  const loop = (fields) => ({
+    organizationId: id(1),
+    userId: id(2),
+    harness: "assistant",
+    documentId: feature.id,
+    document: link(feature),
+    prompt: feature.content,
+    repo,
+    additionalRepos: null,
+    prUrl: null,
+    prNumber: null,
+    branchName: null,
+    sessionId: null,
+    tokensInput: 0,
+    tokensOutput: 0,
+    tokensByModel: null,
+    estimatedCost: null,
+    startedAt: null,
+    completedAt: null,
+    error: null,
+    results: null,
+    metadata: {},
+    user: {
+      id: id(2),
+      firstName: "Ada",
+      lastName: "Okafor",
+      avatarUrl: null,
+      email: "ada@acme.dev",
+    },
+    computeTarget: { id: targets[0].id, machineName: "studio-7", isOnline: true },
+    ...fields,
+  });
+  const events = (count, last) => [
+    { id: "e0", type: "started", timestamp: minutesAgo(40) },
+    ...Array.from({ length: count }, (_, n) => ({
+      id: `e${n + 1}`,
+      type: "output",
+      timestamp: minutesAgo(40 - n / 60),
+      chunk: SCRIPT[n % SCRIPT.length],
+    })),
+    ...(last ? [{ id: "last", timestamp: minutesAgo(38), ...last }] : []),
+  ];
+  const say = (title) => ({ document: { ...link(feature), slug: "feature-2", title } });
+  const loops = [
+    {
+      record: loop({
+        id: id(10),
+        status: "RUNNING",
+        command: "EXECUTE",
+        ...say("Retry webhooks with a growing delay and give up after a day"),
+        createdAt: minutesAgo(4),
+        updatedAt: minutesAgo(0),
+        startedAt: minutesAgo(4),
+        tokensInput: 48_210,
+        tokensOutput: 9_120,
+        branchName: "orchestrator/plan-7",
+      }),
+      events: events(120),
+    },
+    {
+      record: loop({
+        id: id(11),
+        status: "COMPLETED",
+        command: "EXECUTE",
+        document: link(plan),
+        documentId: plan.id,
+        ...pullRequest,
+        results: [
+          success("acme/shop"),
+          { status: "skipped", fullName: "acme/shop-docs", reason: "no_changes" },
+          {
+            status: "failed",
+            fullName: "acme/infra",
+            error: "remote: Permission to acme/infra.git denied",
+          },
+        ],
+        createdAt: minutesAgo(31),
+        updatedAt: minutesAgo(25),
+        startedAt: minutesAgo(31),
+        completedAt: minutesAgo(25),
+        tokensInput: 184_212,
+        tokensOutput: 21_310,
+        estimatedCost: 0.87,
+        metadata: { warnings: ["SUPPORT_UPLOAD_FAILED"] },
+      }),
+      events: events(7_500, { type: "completed" }),
+    },
+    {
+      record: loop({
+        id: id(12),
+        status: "COMPLETED",
+        command: "PLAN",
+        producedDocument: link(plan),
+        createdAt: minutesAgo(48),
+        updatedAt: minutesAgo(45),
+        startedAt: minutesAgo(48),
+        completedAt: minutesAgo(45),
+        tokensInput: 61_480,
+        tokensOutput: 5_210,
+        estimatedCost: 0.21,
+        tokensByModel: {
+          "m-large": {
+            input: 61480,
+            output: 5210,
+            cacheCreation: 22000,
+            cacheRead: 310000,
+          },
+        },
+      }),
+      events: events(60, { type: "completed" }),
+    },
+    {
+      record: loop({
+        id: id(13),
+        status: "FAILED",
+        command: "EXECUTE",
+        ...say("Move the price rules out of the checkout controller"),
+        documentId: plan.id,
+        repo: {
+          fullName: "acme/checkout-service-with-a-long-name",
+          branch: "release/2031-04",
+        },
+        createdAt: minutesAgo(200),
+        updatedAt: minutesAgo(180),
+        startedAt: minutesAgo(200),
+        completedAt: minutesAgo(180),
+        tokensInput: 12_000,
+        tokensOutput: 800,
+        error: {
+          code: "RUNNER_ERROR",
+          message: "API Error: 429 rate limit reached",
+          result: { subcode: "ASSISTANT_RATE_LIMIT" },
+        },
+      }),
+      events: events(40, {
+        type: "error",
+        code: "RUNNER_ERROR",
+        message: "API Error: 429 rate limit reached",
+      }),
+    },
+    {
+      record: loop({
+        id: id(14),
+        status: "PENDING",
+        command: "PLAN",
+        ...say("Show stock per warehouse in the product page"),
+        createdAt: minutesAgo(0.3),
+        updatedAt: minutesAgo(0),
+        computeTarget: null,
+      }),
+      events: [],
+    },
+    {
+      record: loop({
+        id: id(15),
+        status: "CANCELLED",
+        command: "PLAN",
+        ...say("Translate the invoices"),
+        createdAt: minutesAgo(1500),
+        updatedAt: minutesAgo(1490),
+        startedAt: minutesAgo(1500),
+        completedAt: minutesAgo(1490),
+        tokensInput: 3_000,
+        tokensOutput: 90,
+      }),
+      events: events(8, { type: "cancelled", reason: "Cancelled by user" }),
+    },
+    {
+      record: loop({
+        id: id(16),
+        status: "TIMED_OUT",
+        command: "CODE_REVIEW",
+        ...say("Review of the new cache"),
+        createdAt: minutesAgo(3000),
+        updatedAt: minutesAgo(2900),
+        startedAt: minutesAgo(3000),
+        completedAt: minutesAgo(2880),
+        error: {
+          code: "TIMED_OUT",
+          message: "Loop timed out in RUNNING status (cron safety net)",
+        },
+      }),
+      events: [],
+    },
+  ];
+  return {
+    me: {
+      id: id(2),
+      email: "ada@acme.dev",
+      firstName: "Ada",
+      lastName: "Okafor",
+      avatarUrl: null,
+      role: "org:admin",
+      organization: { id: id(1), name: "Acme", slug: "acme" },
+    },
+    targets,
+    repos: [
+      {
+        path: "~/src/shop",
+        name: "shop",
+        fullName: "acme/shop",
+        defaultBranch: "main",
+        addedAt: minutesAgo(9999),
+      },
+      {
+        path: "~/src/checkout-service",
+        name: "checkout-service",
+        fullName: "acme/checkout-service",
+        defaultBranch: "develop",
+        addedAt: minutesAgo(9999),
+      },
+      { path: "~/src/scratch", name: "scratch", addedAt: minutesAgo(9999) },
+    ],
+    documents: [plan, feature],
+    loops,
+    plan,
+    script: SCRIPT,
+    pullRequest,
+    success,
+    loop,
+  };
+}

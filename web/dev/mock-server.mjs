@@ -1,0 +1,301 @@
+// A control plane and a gateway made of canned answers, for working on the pages without either.
+// Never part of a build. `node dev/mock-server.mjs` also serves dist/, under the policy that the
+// real server sends; `npm run dev` proxies to it.
+import { createReadStream } from "node:fs";
+import { stat } from "node:fs/promises";
+import http from "node:http";
+import { extname, join, normalize } from "node:path";
+import { fileURLToPath } from "node:url";
+
+import { fixtures } from "./fixtures.mjs";
+
+const PORT = Number(process.env.PORT ?? 19440);
+const DIST = fileURLToPath(new URL("../dist", import.meta.url));
+const POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self' 'unsafe-inline'",
+  "img-src 'self' data:",
+  "font-src 'self'",
+  "connect-src 'self' http://127.0.0.1:19432 http://127.0.0.1:19433 http://127.0.0.1:19434 http://127.0.0.1:19435",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join("; ");
+const TYPES = {
+  ".html": "text/html; charset=utf-8",
+  ".js": "text/javascript",
+  ".css": "text/css",
+  ".svg": "image/svg+xml",
+  ".woff2": "font/woff2",
+};
+
+const state = fixtures();
+const streams = new Map();
+
+const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
+const now = () => new Date().toISOString();
+
+function emit(loop, event) {
+  const stored = {
+    id: `e${loop.events.length + 1}`,
+    storedAt: now(),
+    timestamp: now(),
+    ...event,
+  };
+  loop.events.push(stored);
+  for (const send of streams.get(loop.record.id) ?? []) send(stored);
+}
+
+async function play(loop) {
+  const { record } = loop;
+  await sleep(600);
+  Object.assign(record, { status: "RUNNING", startedAt: now() });
+  emit(loop, { type: "started" });
+  for (const chunk of state.script) {
+    await sleep(120);
+    if (record.status !== "RUNNING") return;
+    record.tokensInput += 900;
+    record.tokensOutput += 130;
+    emit(loop, { type: "output", chunk });
+  }
+  Object.assign(record, { status: "COMPLETED", completedAt: now() });
+  if (record.command === "PLAN") {
+    const plan = {
+      ...state.plan,
+      id: crypto.randomUUID(),
+      slug: `plan-${state.documents.length + 1}`,
+      repo: record.repo,
+    };
+    state.documents.push(plan);
+    record.producedDocument = {
+      id: plan.id,
+      slug: plan.slug,
+      title: plan.title,
+      type: plan.type,
+    };
+  } else {
+    Object.assign(record, {
+      ...state.pullRequest,
+      results: [state.success(record.repo.fullName)],
+    });
+  }
+  emit(loop, { type: "completed", result: {} });
+}
+
+function startLoop(document, command, repo) {
+  const record = state.loop({
+    id: crypto.randomUUID(),
+    status: "PENDING",
+    command: command.toUpperCase(),
+    documentId: document.id,
+    document: {
+      id: document.id,
+      slug: document.slug,
+      title: document.title,
+      type: document.type,
+    },
+    prompt: document.content,
+    repo: repo ?? document.repo,
+    createdAt: now(),
+    updatedAt: now(),
+  });
+  const loop = { record, events: [] };
+  state.loops.unshift(loop);
+  void play(loop);
+  return { loopId: record.id, status: record.status };
+}
+
+function resume(loop) {
+  const { record } = loop;
+  const document = findDocument(record.documentId);
+  return startLoop({ ...document, title: record.document.title }, record.command, record.repo);
+}
+
+const link = ({ id, slug, title, type }) => ({ id, slug, title, type });
+
+function detail({ source, plan, ...document }) {
+  const { createdAt, content, currentVersion } = document;
+  const drafts = Array.from({ length: currentVersion - 1 }, (_, n) => ({
+    version: n + 1,
+    content: "# An earlier draft\n\nShort.",
+    createdAt,
+  }));
+  return {
+    ...document,
+    versions: [{ version: currentVersion, content, createdAt }, ...drafts.reverse()],
+    source: source ? link(source) : null,
+    plan: plan ? link(plan) : null,
+    loops: state.loops
+      .map(({ record }) => record)
+      .filter((record) => record.documentId === document.id),
+    pullRequests: [],
+  };
+}
+
+const byId = (id) => state.loops.find(({ record }) => record.id === id);
+const findDocument = (id) =>
+  state.documents.find((document) => document.id === id || document.slug === id);
+const ok = (data) => ({ status: 200, body: { success: true, data } });
+const fail = (status, error, extra = {}) => ({ status, body: { success: false, error, ...extra } });
+
+const routes = [
+  ["POST", /^\/loops\/([^/]+)\/resume$/, ([id]) => ok(resume(byId(id)))],
+  [
+    "POST",
+    /^\/auth\/sign-in-link$/,
+    (_, body) =>
+      body.token === "spent"
+        ? fail(401, "Unauthorized")
+        : { ...ok(state.me), cookie: "session=mock; Path=/; HttpOnly; SameSite=Lax" },
+  ],
+  ["POST", /^\/auth\/sign-out$/, () => ({ ...ok({}), cookie: "session=; Path=/; Max-Age=0" })],
+  ["GET", /^\/me$/, () => ok(state.me)],
+  ["GET", /^\/compute-targets$/, () => ok(state.targets)],
+  [
+    "POST",
+    /^\/compute-targets\/local-auth\/challenge$/,
+    () => ok({ challengeToken: "mock", expiresAt: now() }),
+  ],
+  [
+    "GET",
+    /^\/loops$/,
+    (_, __, query) =>
+      ok(
+        state.loops
+          .map(({ record }) => record)
+          .filter(
+            (record) => !query.get("documentId") || record.documentId === query.get("documentId"),
+          ),
+      ),
+  ],
+  [
+    "GET",
+    /^\/loops\/([^/]+)$/,
+    ([id]) => (byId(id) ? ok(byId(id).record) : fail(404, "Loop not found")),
+  ],
+  [
+    "POST",
+    /^\/loops\/([^/]+)\/cancel$/,
+    ([id]) => {
+      const loop = byId(id);
+      Object.assign(loop.record, { status: "CANCELLED", completedAt: now() });
+      emit(loop, { type: "cancelled", reason: "Cancelled by user" });
+      return ok(loop.record);
+    },
+  ],
+  [
+    "POST",
+    /^\/documents$/,
+    (_, body) => {
+      const document = {
+        ...state.plan,
+        source: undefined,
+        id: crypto.randomUUID(),
+        slug: `feature-${state.documents.length + 1}`,
+        currentVersion: 1,
+        ...body,
+      };
+      state.documents.push(document);
+      return ok(detail(document));
+    },
+  ],
+  [
+    "GET",
+    /^\/documents\/([^/]+)$/,
+    ([id]) => (findDocument(id) ? ok(detail(findDocument(id))) : fail(404, "Document not found")),
+  ],
+  [
+    "POST",
+    /^\/documents\/([^/]+)\/run-loop$/,
+    ([id], body) => ok(startLoop(findDocument(id), body.command, body.repo)),
+  ],
+];
+
+function stream(id, request, response) {
+  const loop = byId(id);
+  if (!loop) return void response.writeHead(404).end("Loop not found");
+  response.writeHead(200, { "Content-Type": "text/event-stream", "Cache-Control": "no-store" });
+  const send = (event) => response.write(`id: ${event.id}\ndata: ${JSON.stringify(event)}\n\n`);
+  const last = request.headers["last-event-id"];
+  const from = last ? loop.events.findIndex((event) => event.id === last) + 1 : 0;
+  loop.events.slice(from).forEach(send);
+  if (!["PENDING", "CLAIMED", "RUNNING"].includes(loop.record.status)) return void response.end();
+  const set = streams.get(id) ?? new Set();
+  streams.set(id, set.add(send));
+  request.on("close", () => set.delete(send));
+}
+
+async function file(path, response) {
+  let target = join(DIST, normalize(path));
+  const found = await stat(target).catch(() => undefined);
+  if (!found?.isFile()) target = join(DIST, "index.html");
+  response.writeHead(200, {
+    "Content-Type": TYPES[extname(target)] ?? "application/octet-stream",
+    "Content-Security-Policy": POLICY,
+  });
+  createReadStream(target).pipe(response);
+}
+
+async function readBody(request) {
+  let text = "";
+  for await (const chunk of request) text += chunk;
+  return text === "" ? {} : JSON.parse(text);
+}
+
+http
+  .createServer(async (request, response) => {
+    const url = new URL(request.url, "http://mock");
+    const live = /^\/loops\/([^/]+)\/stream$/.exec(url.pathname);
+    const open = url.pathname.startsWith("/auth");
+    const signedIn = (request.headers.cookie ?? "").includes("session=mock");
+    if (live) return stream(live[1], request, response);
+    for (const [method, pattern, answer] of routes) {
+      const match = request.method === method && pattern.exec(url.pathname);
+      if (!match) continue;
+      const { status, body, cookie } =
+        signedIn || open
+          ? answer(match.slice(1), await readBody(request), url.searchParams)
+          : fail(401, "Unauthorized");
+      response.writeHead(status, {
+        "Content-Type": "application/json",
+        ...(cookie && { "Set-Cookie": cookie }),
+      });
+      return response.end(JSON.stringify(body));
+    }
+    return file(url.pathname, response);
+  })
+  .listen(PORT, "127.0.0.1", function () {
+    console.log(`pages: http://127.0.0.1:${this.address().port}/sign-in?token=mock`);
+  });
+
+const gateway = http.createServer((request, response) => {
+  const answers = {
+    "/health": { status: "ok", machineName: "studio-7", gatewayId: state.targets[0].gatewayId },
+    "/gateway-auth/exchange": {
+      sessionToken: "mock",
+      expiresAt: new Date(Date.now() + 600_000).toISOString(),
+    },
+    "/api/gateway/repos": { repos: state.repos, settings: {} },
+  };
+  response.writeHead(request.method === "OPTIONS" ? 204 : 200, {
+    "Content-Type": "application/json",
+    "Access-Control-Allow-Origin": request.headers.origin ?? "*",
+    "Access-Control-Allow-Headers": "Content-Type,X-Desktop-Session-Token",
+    "Access-Control-Allow-Private-Network": "true",
+  });
+  response.end(
+    request.method === "OPTIONS"
+      ? ""
+      : JSON.stringify(answers[new URL(request.url, "http://mock").pathname] ?? {}),
+  );
+});
+
+/** The ports where pages look, the last one first: the others may belong to a real gateway. */
+const gatewayPorts = [19435, 19434, 19433, 19432];
+const listen = () => gateway.listen(gatewayPorts.shift(), "127.0.0.1");
+gateway.on("error", (error) => {
+  if (error.code !== "EADDRINUSE" || gatewayPorts.length === 0) throw error;
+  listen();
+});
+listen();

@@ -1,0 +1,2 @@
+export const BROWSER_PATH: string;
+export const BROWSER_ARGS: readonly string[];

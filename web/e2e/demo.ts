@@ -1,0 +1,112 @@
+/**
+ * The demo: a running Loopgate with the real assistant, git and gh, and a model that follows a
+ * script.
+ *
+ * Uses the one that LOOPGATE_READY_FILE describes; else starts one, from LOOPGATE_DEMO_BIN or with
+ * cargo, and ends it afterwards.
+ */
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import http from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as wait } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+
+/** What the demo says about itself once it answers. */
+interface Ready {
+  pageUrl: string;
+  signInUrl: string;
+  gatewayPort: number;
+  /** `owner/name` of the sample repository. */
+  repository: string;
+  /** The wish that the script knows. */
+  wish: string;
+  /** Unix socket of the code host's API. */
+  codeHostSocket: string;
+}
+
+/** Compiling it may come first. */
+const START_LIMIT_MS = 600_000;
+const LOOK_AGAIN_MS = 200;
+/** It ends what it started before it goes. */
+const STOP_LIMIT_MS = 20_000;
+
+export class Demo {
+  private constructor(
+    readonly ready: Ready,
+    private readonly process: ChildProcess | undefined,
+    private readonly folder: string | undefined,
+  ) {}
+
+  static async start(): Promise<Demo> {
+    const given = process.env.LOOPGATE_READY_FILE;
+    if (given) return new Demo(await readReady(given), undefined, undefined);
+    const folder = await mkdtemp(join(tmpdir(), "loopgate-story-"));
+    const file = join(folder, "ready.json");
+    const child = launch(["--no-open", "--pace", "0", "--ready-file", file]);
+    return new Demo(await untilReady(file, child), child, folder);
+  }
+
+  /** Asks the code host itself. */
+  codeHost(path: string): Promise<unknown> {
+    return new Promise((resolve, reject) => {
+      const options = {
+        socketPath: this.ready.codeHostSocket,
+        path,
+        headers: { Host: "api.github.com", Authorization: "token scripted-token" },
+      };
+      http
+        .get(options, (response) => {
+          let text = "";
+          response.setEncoding("utf8");
+          response.on("data", (chunk: string) => (text += chunk));
+          response.on("end", () => {
+            if (response.statusCode === 200) resolve(JSON.parse(text));
+            else reject(new Error(`${path} answered ${response.statusCode ?? 0}: ${text}`));
+          });
+        })
+        .on("error", reject);
+    });
+  }
+
+  async stop(): Promise<void> {
+    const child = this.process;
+    if (child?.exitCode === null && child.signalCode === null) {
+      const gone = once(child, "exit");
+      child.kill("SIGTERM");
+      await Promise.race([gone, wait(STOP_LIMIT_MS, undefined, { ref: false })]);
+      child.kill("SIGKILL");
+    }
+    if (this.folder) await rm(this.folder, { recursive: true, force: true });
+  }
+}
+
+function launch(options: string[]): ChildProcess {
+  const binary = process.env.LOOPGATE_DEMO_BIN;
+  const [program, before] = binary
+    ? [binary, []]
+    : ["cargo", ["run", "--quiet", "-p", "loopgate-testkit", "--bin", "demo", "--"]];
+  return spawn(program, [...before, ...options], {
+    cwd: fileURLToPath(new URL("../..", import.meta.url)),
+    stdio: ["ignore", "inherit", "inherit"],
+  });
+}
+
+async function untilReady(file: string, child: ChildProcess): Promise<Ready> {
+  const deadline = Date.now() + START_LIMIT_MS;
+  while (Date.now() < deadline) {
+    if (child.exitCode !== null) throw new Error(`the demo ended with ${child.exitCode}`);
+    // The file appears whole.
+    const ready = await readReady(file).catch(() => undefined);
+    if (ready) return ready;
+    await wait(LOOK_AGAIN_MS);
+  }
+  child.kill("SIGTERM");
+  throw new Error("the demo did not answer in time");
+}
+
+async function readReady(file: string): Promise<Ready> {
+  return JSON.parse(await readFile(file, "utf8")) as Ready;
+}

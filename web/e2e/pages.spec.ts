@@ -1,0 +1,163 @@
+/** Every page in every state, against canned answers: accessible, in its place, within its policy. */
+import { expect, type Page, test } from "@playwright/test";
+
+import { type Mock, startMock } from "./mock";
+import { expectAccessible, expectContrast, expectNoSidewaysScroll, Watch } from "./quality";
+
+const id = (n: number) => `01980000-0000-7000-8000-${String(n).padStart(12, "0")}`;
+
+const PAGES = {
+  "loops list": { path: "/acme/loops", ready: "Retry webhooks" },
+  "new loop": { path: "/acme/loops/new", ready: "What should change?" },
+  "running loop": { path: `/acme/loops/${id(10)}`, ready: "Tool: Read(package.json)" },
+  "loop with results": { path: `/acme/loops/${id(11)}`, ready: "Pull request opened" },
+  "loop with a plan": { path: `/acme/loops/${id(12)}`, ready: "print, exit 0" },
+  "failed loop": { path: `/acme/loops/${id(13)}`, ready: "rate limit was reached" },
+  document: { path: "/acme/implementation-plans/plan-1", ready: "print, exit 0" },
+  "unknown loop": { path: "/acme/loops/nope", ready: "Not found" },
+  "unknown page": { path: "/acme/nope/nope", ready: "There is no such page" },
+  "signed out": { path: "/signed-out", ready: "You are signed out" },
+  "spent link": { path: "/sign-in?token=spent", ready: "This link is used up" },
+  "no link": { path: "/sign-in", ready: "Sign in with a link" },
+};
+
+let mock: Mock;
+test.beforeEach(async () => {
+  mock = await startMock();
+});
+test.afterEach(() => mock.stop());
+
+async function signIn(page: Page): Promise<void> {
+  await page.goto(`${mock.origin}/sign-in?token=mock`);
+  await expect(page.getByRole("heading", { level: 1, name: "Loops" })).toBeVisible();
+}
+
+const open = (page: Page, path: string) => page.goto(mock.origin + path);
+
+for (const [name, { path, ready }] of Object.entries(PAGES)) {
+  test(`${name}: accessible in both themes, fits a phone, asks nobody else`, async ({ page }) => {
+    await page.emulateMedia({ colorScheme: "light", reducedMotion: "reduce" });
+    await signIn(page);
+    const watch = new Watch(page, mock.origin);
+    await open(page, path);
+    await expect(page.getByText(ready).first()).toBeVisible();
+    await expectAccessible(page);
+    await page.emulateMedia({ colorScheme: "dark" });
+    await expect(page.locator("html")).toHaveAttribute("data-theme", "dark");
+    await expectContrast(page);
+    await page.setViewportSize({ width: 390, height: 844 });
+    await expectNoSidewaysScroll(page);
+    watch.expectClean();
+  });
+}
+
+test("without a session every page leads to the signed-out page", async ({ page }) => {
+  await open(page, `/acme/loops/${id(10)}`);
+  await expect(page).toHaveURL(/\/signed-out$/);
+});
+
+test("a session that ends while a page is open leads to the signed-out page", async ({
+  page,
+  context,
+}) => {
+  await signIn(page);
+  await context.clearCookies();
+  await expect(page).toHaveURL(/\/signed-out$/, { timeout: 20_000 });
+});
+
+test("the list is filtered by chips that live in the address", async ({ page }) => {
+  await signIn(page);
+  const rows = page.getByRole("row");
+  await page.getByRole("button", { name: "Failed" }).click();
+  await expect(rows).toHaveCount(2);
+  await expect(page.getByRole("link", { name: "Move the price rules" })).toBeVisible();
+  await page.getByRole("button", { name: "Plan" }).click();
+  await expect(page.getByText("No loop matches the filters")).toBeVisible();
+  await page.reload();
+  await expect(page.getByText("No loop matches the filters")).toBeVisible();
+  await page.getByRole("button", { name: "Clear filters" }).click();
+  await expect(rows).toHaveCount(8);
+});
+
+test("the wish page by keyboard alone: n, wish, repository from the gateway, Ctrl+Enter", async ({
+  page,
+}) => {
+  await signIn(page);
+  await page.keyboard.press("n");
+  await expect(page.getByLabel("What should change?")).toBeFocused();
+  await page.keyboard.type("Say hello");
+  await page.keyboard.press("Tab");
+  await page.keyboard.type("check");
+  await expect(page.getByRole("option", { name: "acme/checkout-service" })).toBeVisible();
+  await page.keyboard.press("ArrowDown");
+  await page.keyboard.press("Enter");
+  await expect(page.getByLabel("Repository")).toHaveValue("acme/checkout-service");
+  await expect(page.getByLabel("Start from branch")).toHaveValue("develop");
+  await page.getByLabel("What should change?").press("Control+Enter");
+  await expect(page).toHaveURL(/\/acme\/loops\/[0-9a-f-]{36}$/);
+  await expect(page.getByRole("heading", { name: "Say hello" })).toBeVisible();
+});
+
+test("a wish that lacks something is not sent, and says what is missing", async ({ page }) => {
+  await signIn(page);
+  await open(page, "/acme/loops/new");
+  await page.getByLabel("Repository").fill("not a repository");
+  await page.getByRole("button", { name: "Make a plan" }).click();
+  await expect(page.getByText("Say what should change.")).toBeVisible();
+  await expect(page.getByText("Write it as owner/repository")).toBeVisible();
+  await expect(page.getByLabel("What should change?")).toBeFocused();
+  await expect(page).toHaveURL(/\/loops\/new$/);
+});
+
+test("a running loop is stopped after a question", async ({ page }) => {
+  await signIn(page);
+  await open(page, `/acme/loops/${id(10)}`);
+  await page.getByRole("button", { name: "Stop" }).click();
+  await page.getByRole("button", { name: "Keep it" }).click();
+  await expect(page.getByText("Running").first()).toBeVisible();
+  await page.getByRole("button", { name: "Stop" }).click();
+  await page.getByRole("button", { name: "Stop the loop" }).click();
+  await expect(page.getByText("Stopped").first()).toBeVisible();
+});
+
+test("the output of 7,500 lines keeps few of them in the page, and follows until scrolled", async ({
+  page,
+}) => {
+  await signIn(page);
+  await open(page, `/acme/loops/${id(11)}`);
+  await page.getByRole("tab", { name: "Output" }).click();
+  const log = page.getByRole("log");
+  await expect(log.getByText("Completed")).toBeVisible();
+  await expect(page.getByText(/older lines not shown/)).toBeVisible();
+  expect(await log.locator("[data-index]").count()).toBeLessThan(120);
+  await log.hover();
+  await page.mouse.wheel(0, -4_000);
+  await expect(log.getByText("Completed")).toBeHidden();
+  await page.getByRole("button", { name: "To the end" }).click();
+  await expect(log.getByText("Completed")).toBeVisible();
+});
+
+test("an error explains itself and opens its details", async ({ page }) => {
+  await signIn(page);
+  await open(page, `/acme/loops/${id(13)}`);
+  await expect(page.getByText("Wait until the limit resets")).toBeVisible();
+  await page.getByText("Technical details").click();
+  await expect(page.getByText("RUNNER_ERROR / ASSISTANT_RATE_LIMIT")).toBeVisible();
+});
+
+test("a chosen theme outlives the page", async ({ page }) => {
+  await page.emulateMedia({ colorScheme: "light" });
+  await signIn(page);
+  await page.getByRole("button", { name: /Account/ }).click();
+  await page.getByRole("menuitemradio", { name: "Dark" }).click();
+  await expect(page.locator("html")).toHaveAttribute("data-theme", "dark");
+  await page.reload();
+  await expect(page.locator("html")).toHaveAttribute("data-theme", "dark");
+});
+
+test("a plan shows its versions", async ({ page }) => {
+  await signIn(page);
+  await open(page, "/acme/implementation-plans/plan-1");
+  await page.getByLabel("Version").selectOption("1");
+  await expect(page.getByRole("heading", { name: "An earlier draft" })).toBeVisible();
+});

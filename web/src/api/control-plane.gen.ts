@@ -1,0 +1,6314 @@
+// Generated from docs/openapi/control-plane.json by `npm run generate`. Do not edit.
+
+export interface paths {
+    "/api-keys": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Keys of the whole organization for administrators, own ones for others; newest first. */
+        get: operations["api_keys_list"];
+        put?: never;
+        /** Makes a key and shows its secret once. */
+        post: operations["api_keys_create"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api-keys/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Revokes a key at once, also for a desktop that is connected with it. */
+        delete: operations["api_keys_delete"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/auth/sign-in-link": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Trades the token of a one-time link for a session cookie. */
+        post: operations["auth_sign_in"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/auth/sign-out": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Ends the session. */
+        post: operations["auth_sign_out"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/compute-targets": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Own desktops and those shared with the organization: online first, then the one changed last. */
+        get: operations["compute_targets_list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/compute-targets/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /** Changes a desktop of one's own. */
+        put: operations["compute_targets_update"];
+        post?: never;
+        /** Forgets a desktop of one's own, and closes its connection. Its loops stay. */
+        delete: operations["compute_targets_delete"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/compute-targets/{id}/commands": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Commands of a desktop, newest first, at most 100. */
+        get: operations["commands_list"];
+        put?: never;
+        /** Sends a request to a desktop; one that is not connected gets it when it connects again. */
+        post: operations["commands_create"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/compute-targets/{id}/commands/{command_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Where a command stands. */
+        get: operations["commands_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/compute-targets/{id}/commands/{command_id}/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Asks the desktop to end a command. The answer is the command's own `done` event. */
+        post: operations["commands_cancel"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/compute-targets/{id}/commands/{command_id}/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Events of a command in their order, as a list or as server-sent events until the last one. */
+        get: operations["commands_events"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/compute-targets/{id}/heartbeat": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Says that a desktop of one's own is there. */
+        post: operations["compute_targets_heartbeat"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/compute-targets/{id}/sharing": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /** Shares a desktop of one's own with the organization, or takes it back. */
+        patch: operations["compute_targets_share"];
+        trace?: never;
+    };
+    "/compute-targets/local-auth/challenge": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Makes a challenge for the page that asks. Never cached, also when it is refused. */
+        post: operations["local_auth_challenge"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/compute-targets/local-auth/verify": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Verifies a challenge for the desktop whose owner it was made for. It is used up first, so a
+         *     failing attempt burns it too.
+         */
+        post: operations["local_auth_verify"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/compute-targets/register": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Registers a desktop that does not connect; one that does is registered by its hello. */
+        post: operations["compute_targets_register"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/compute-targets/status-stream": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Desktops going on and off line, as server-sent events `{"targetId", "isOnline"}`: first where
+         *     each one stands, then every change.
+         */
+        get: operations["compute_targets_status_stream"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/desktop/bootstrap/claim": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Trades an attempt for a key that is bound to the desktop's public key. Using the attempt up and
+         *     making the key are one transaction, so a failure of the storage can be tried again.
+         */
+        post: operations["onboarding_claim"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/desktop/onboarding-attempt": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Makes an attempt for the person who asks. */
+        post: operations["onboarding_attempt"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/documents": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Documents of the organization, the one changed last first. */
+        get: operations["documents_list"];
+        put?: never;
+        /** Makes a document with its first version. */
+        post: operations["documents_create"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/documents/{idOrSlug}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** One document with its text, its versions, the plan made from it, its loops and pull requests. */
+        get: operations["documents_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /** Renames a document, or says where it stands. */
+        patch: operations["documents_update"];
+        trace?: never;
+    };
+    "/documents/{idOrSlug}/run-loop": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Starts a loop about a document. The dispatch goes on in the background: when it fails, the
+         *     loop fails, not this answer.
+         */
+        post: operations["documents_run_loop"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/documents/{idOrSlug}/versions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Versions of a document, newest first. */
+        get: operations["documents_versions"];
+        put?: never;
+        /** Appends a version. A plan that people have changed has no plan object any more. */
+        post: operations["documents_create_version"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/feature-flags": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Where the switches of the organization stand. */
+        get: operations["feature_flags_list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/feature-flags/{key}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /** Turns a switch on or off for the whole organization. */
+        put: operations["feature_flags_set"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/health": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Answers while the process lives. */
+        get: operations["health_health"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/health/db": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Answers while the database does. */
+        get: operations["health_database"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/loops": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Loops of the organization, newest first. */
+        get: operations["loops_list"];
+        put?: never;
+        /** Makes the record of a loop; nothing is launched. */
+        post: operations["loops_create"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/loops/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** One loop. Its own runner token sees only where it stands. */
+        get: operations["loops_get"];
+        put?: never;
+        post?: never;
+        /** Stops a loop; the same as cancelling it. */
+        delete: operations["loops_delete"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/loops/{id}/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Stops a loop. */
+        post: operations["loops_cancel"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/loops/{id}/download-urls": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Lists what lies below a prefix, and signs one GET for each. */
+        post: operations["runner_download_urls"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/loops/{id}/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** All events of a loop, a page of them, or those after a known one. */
+        get: operations["loops_events"];
+        put?: never;
+        /** Takes one event in: `{"type", …}` or `{"type", "data": {…}}`. */
+        post: operations["runner_event"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/loops/{id}/heartbeat": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Says that the loop's desktop is alive. */
+        post: operations["runner_heartbeat"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/loops/{id}/refresh-token": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Exchanges the token in force for a new one. */
+        post: operations["runner_refresh"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/loops/{id}/resume": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Makes a child of an ended loop and launches it. */
+        post: operations["loops_resume"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/loops/{id}/stream": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Events of a loop as they are stored, as server-sent events: everything from the beginning, or
+         *     from `Last-Event-ID` on. Each `data` is a stored event; the stream closes after the loop's end.
+         */
+        get: operations["loops_stream"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/loops/{id}/upload-artifacts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Keeps what a run has made until its loop completes. Members are merged, so two uploads at once
+         *     lose nothing.
+         */
+        post: operations["runner_upload_artifacts"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/loops/{id}/upload-urls": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Signs one PUT for each key. */
+        post: operations["runner_upload_urls"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/loops/usage": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What the loops of the organization have used; for administrators. */
+        get: operations["loops_usage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/me": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The person who asks. */
+        get: operations["auth_me"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/storage/{key}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Reads a file. */
+        get: operations["storage_get"];
+        /** Keeps a file of at most 50 MiB. */
+        put: operations["storage_put"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+}
+export type webhooks = Record<string, never>;
+export interface components {
+    schemas: {
+        /** @description A key, never its secret. */
+        ApiKeyRecord: {
+            /** @description ISO 8601. */
+            createdAt: string;
+            /** @description ISO 8601. */
+            expiresAt?: string | null;
+            /**
+             * Format: uuid
+             * @description Id.
+             */
+            id: string;
+            /** @description What every key begins with. */
+            keyPrefix: string;
+            /** @description ISO 8601. */
+            lastUsedAt?: string | null;
+            /** @description Its name. */
+            name: string;
+            /**
+             * Format: uuid
+             * @description Its organization.
+             */
+            organizationId: string;
+            /** @description ISO 8601. */
+            revokedAt?: string | null;
+            /** @description `read`, `write`, `delete`, `admin`. */
+            scopes: string[];
+            /**
+             * Format: uuid
+             * @description Its owner.
+             */
+            userId: string;
+        };
+        /**
+         * @description Kind of an artifact.
+         * @enum {string}
+         */
+        ArtifactType: "PRD" | "IMPLEMENTATION_PLAN" | "FEATURE";
+        /** @description A one-time permission. */
+        Attempt: {
+            /** @description ISO 8601. */
+            expiresAt: string;
+            /** @description 43 characters; the desktop's only credential. */
+            onboardingAttemptId: string;
+        };
+        /** @description What the page sends. */
+        AttemptRequest: {
+            /** @description Accepted and ignored. */
+            platform?: string | null;
+            /** @description Origin of the page. */
+            webAppOrigin: string;
+        };
+        /** @description What asking for an end answers. */
+        CancelRequested: {
+            /** @description Always `true`. */
+            cancelRequested: boolean;
+        };
+        /** @description A challenge for the gateway. */
+        Challenge: {
+            /** @description To be posted to the gateway's `/gateway-auth/exchange`. */
+            challengeToken: string;
+            /** @description ISO 8601; one minute from now. */
+            expiresAt: string;
+        };
+        /** @description What the page sends. */
+        ChallengeRequest: {
+            /** @description Origin of the page. */
+            origin: string;
+        };
+        /** @description The desktop's key. */
+        Claimed: {
+            /** @description The key itself; shown this once. */
+            apiKey: string;
+            /**
+             * Format: uuid
+             * @description The installation to which it is bound.
+             */
+            gatewayId: string;
+            /** @description `DESKTOP_MANAGED`. */
+            source: string;
+        };
+        /** @description What the desktop sends. */
+        ClaimRequest: {
+            /**
+             * Format: uuid
+             * @description Stable id of the installation.
+             */
+            gatewayId: string;
+            /** @description Older name of the same member. */
+            gatewayPublicKey?: string | null;
+            /** @description Ed25519 public key, SPKI PEM. */
+            gatewayPublicKeyPem?: string | null;
+            /** @description The attempt. */
+            onboardingAttemptId: string;
+            /** @description Origin for which the attempt was made. */
+            webAppOrigin: string;
+        };
+        /** @description A command that was made. */
+        CommandCreated: {
+            /**
+             * Format: uuid
+             * @description Id.
+             */
+            commandId: string;
+            /** @description It had been made before. */
+            deduped?: boolean | null;
+            /** @description Where it stands. */
+            status: components["schemas"]["CommandStatus"];
+        };
+        /** @description An event of a command. */
+        CommandEventRecord: {
+            /**
+             * Format: uuid
+             * @description The command.
+             */
+            commandId: string;
+            /** @description ISO 8601. */
+            createdAt: string;
+            /** @description Its content. */
+            data: unknown;
+            /** @description Its kind. */
+            eventType: components["schemas"]["EventType"];
+            /**
+             * Format: int64
+             * @description From 1, without gaps.
+             */
+            sequence: number;
+        };
+        /** @description A command. */
+        CommandRecord: {
+            /**
+             * Format: uuid
+             * @description Id.
+             */
+            commandId: string;
+            /**
+             * Format: uuid
+             * @description The desktop.
+             */
+            computeTargetId: string;
+            /** @description ISO 8601. */
+            createdAt: string;
+            /** @description Why it failed. */
+            error?: string | null;
+            /** @description ISO 8601. */
+            finishedAt?: string | null;
+            /** @description As it was given. */
+            idempotencyKey?: string | null;
+            /**
+             * Format: int64
+             * @description Number of its last event.
+             */
+            lastSequenceAcked: number;
+            /** @description Its operation. */
+            operationId: string;
+            /** @description ISO 8601. */
+            startedAt?: string | null;
+            /** @description Where it stands. */
+            status: components["schemas"]["CommandStatus"];
+        };
+        /**
+         * @description Where a command stands.
+         * @enum {string}
+         */
+        CommandStatus: "queued" | "accepted" | "running" | "done" | "failed" | "cancelled" | "expired";
+        /** @description Use of one command. */
+        CommandUsage: {
+            /** @description The command. */
+            command: components["schemas"]["LoopCommand"];
+            /**
+             * Format: double
+             * @description US dollars.
+             */
+            estimatedCost: number;
+            /**
+             * Format: int64
+             * @description Number of loops.
+             */
+            loopCount: number;
+            /**
+             * Format: int64
+             * @description Input tokens.
+             */
+            tokensInput: number;
+            /**
+             * Format: int64
+             * @description Output tokens.
+             */
+            tokensOutput: number;
+        };
+        /** @description A desktop. */
+        ComputeTarget: {
+            /**
+             * Format: int64
+             * @description Commands that run.
+             */
+            activeCommands?: number | null;
+            /** @description Open object: versions, limits and what the desktop supports. */
+            capabilities: {
+                [key: string]: unknown;
+            };
+            /** @description ISO 8601. */
+            createdAt: string;
+            /**
+             * Format: uuid
+             * @description Stable id of the installation.
+             */
+            gatewayId?: string | null;
+            /**
+             * Format: uuid
+             * @description Id.
+             */
+            id: string;
+            /** @description Whether it is connected. */
+            isOnline: boolean;
+            /** @description Whether everybody in the organization may send work to it. */
+            isSharedWithOrg: boolean;
+            /** @description ISO 8601. */
+            lastSeenAt: string;
+            /** @description Host name. */
+            machineName: string;
+            /**
+             * Format: uuid
+             * @description Its organization.
+             */
+            organizationId: string;
+            /** @description Set for desktops of somebody else. */
+            ownerName?: string | null;
+            /** @description `darwin`, `linux` or `win32`. */
+            platform: string;
+            /**
+             * Format: int64
+             * @description Commands that wait.
+             */
+            queueDepth?: number | null;
+            /** @description How it is protected. */
+            security: components["schemas"]["TargetSecurity"];
+            /** @description Which provider runs its loops. */
+            selectedHarness: components["schemas"]["Harness"];
+            /** @description `online`, `degraded` or `paused`, as it said itself. */
+            state?: string | null;
+            /** @description Operation ids that it serves. */
+            supportedOperations: string[];
+            /** @description ISO 8601. */
+            updatedAt: string;
+            /**
+             * Format: uuid
+             * @description Its owner.
+             */
+            userId: string;
+        };
+        /** @description A document that is handed along. */
+        ContextRef: {
+            /** @description `full` or `summary`. */
+            include: string;
+            /**
+             * Format: uuid
+             * @description Id of the document.
+             */
+            sourceId: string;
+            /** @description `DOCUMENT`. */
+            sourceType?: string | null;
+        };
+        /** @description A key to be made. */
+        CreateApiKey: {
+            /** @description ISO 8601. */
+            expiresAt?: string | null;
+            /** @description 1 to 100 characters. */
+            name?: string;
+        };
+        /** @description A command to be made. */
+        CreateCommand: {
+            /** @description Shown with the question. */
+            approvalReason?: string | null;
+            /** @description Body of the request. */
+            body?: unknown;
+            /**
+             * Format: uuid
+             * @description Only together with a signature.
+             */
+            commandId?: string | null;
+            /** @description Headers for the gateway. */
+            headers?: {
+                [key: string]: string;
+            } | null;
+            /** @description Makes repeated requests one command; 1 to 200 characters. */
+            idempotencyKey?: string | null;
+            /** @description Commands with equal keys run one after the other. */
+            lockKey?: string | null;
+            /** @description `GET`, `POST`, `PUT`, `PATCH` or `DELETE`. */
+            method: string;
+            /** @description Operation of the path. */
+            operationId: string;
+            /** @description Below `/api/gateway/`. */
+            path: string;
+            /** @description Fingerprint of the browser key. */
+            publicKeyFingerprint?: string | null;
+            /** @description Query of the request. */
+            query?: {
+                [key: string]: components["schemas"]["QueryValue"];
+            } | null;
+            /** @description Asks the user of the desktop first. */
+            requiresApproval?: boolean | null;
+            /** @description Signature of a browser key. */
+            signature?: string | null;
+            /** @description The exact text that was signed. */
+            signaturePayload?: string | null;
+            /** @description Informational. */
+            streaming?: boolean | null;
+            /**
+             * Format: int64
+             * @description Limit of the execution in milliseconds.
+             */
+            timeoutMs?: number | null;
+        };
+        /** @description A new key, with its secret. */
+        CreatedApiKey: components["schemas"]["ApiKeyRecord"] & {
+            /** @description The key itself; shown this once. */
+            plaintext: string;
+        };
+        /** @description A document to be made. */
+        CreateDocument: {
+            /** @description Markdown, at least one character. */
+            content: string;
+            repo?: components["schemas"]["RepoRef"] | null;
+            /** @description 1 to 200 characters. */
+            title: string;
+            /** @description Its kind. */
+            type: components["schemas"]["WrittenKind"];
+        };
+        /** @description A loop to be made. */
+        CreateLoop: {
+            /** @description Peers, at most 5. */
+            additionalRepos?: components["schemas"]["RepoRef"][] | null;
+            /** @description What it does. */
+            command: components["schemas"]["LoopCommand"];
+            /** @description Documents handed along. */
+            contextRefs?: components["schemas"]["ContextRef"][] | null;
+            /** @description Id or slug of the document that it is about. */
+            documentId?: string | null;
+            harness?: components["schemas"]["Harness"] | null;
+            /** @description At most 100 000 characters. */
+            prompt?: string | null;
+            repo?: components["schemas"]["RepoRef"] | null;
+        };
+        /** @description The text of a new version. */
+        CreateVersion: {
+            /** @description Markdown, at least one character. */
+            content: string;
+        };
+        /** @description `{"success": true, "data": …}`. */
+        Data_CancelRequested: {
+            /** @description What asking for an end answers. */
+            data: {
+                /** @description Always `true`. */
+                cancelRequested: boolean;
+            };
+            /**
+             * @description Always `true`.
+             * @example true
+             */
+            success: boolean;
+        };
+        /** @description `{"success": true, "data": …}`. */
+        Data_Challenge: {
+            /** @description A challenge for the gateway. */
+            data: {
+                /** @description To be posted to the gateway's `/gateway-auth/exchange`. */
+                challengeToken: string;
+                /** @description ISO 8601; one minute from now. */
+                expiresAt: string;
+            };
+            /**
+             * @description Always `true`.
+             * @example true
+             */
+            success: boolean;
+        };
+        /** @description `{"success": true, "data": …}`. */
+        Data_CommandCreated: {
+            /** @description A command that was made. */
+            data: {
+                /**
+                 * Format: uuid
+                 * @description Id.
+                 */
+                commandId: string;
+                /** @description It had been made before. */
+                deduped?: boolean | null;
+                /** @description Where it stands. */
+                status: components["schemas"]["CommandStatus"];
+            };
+            /**
+             * @description Always `true`.
+             * @example true
+             */
+            success: boolean;
+        };
+        /** @description `{"success": true, "data": …}`. */
+        Data_CommandRecord: {
+            /** @description A command. */
+            data: {
+                /**
+                 * Format: uuid
+                 * @description Id.
+                 */
+                commandId: string;
+                /**
+                 * Format: uuid
+                 * @description The desktop.
+                 */
+                computeTargetId: string;
+                /** @description ISO 8601. */
+                createdAt: string;
+                /** @description Why it failed. */
+                error?: string | null;
+                /** @description ISO 8601. */
+                finishedAt?: string | null;
+                /** @description As it was given. */
+                idempotencyKey?: string | null;
+                /**
+                 * Format: int64
+                 * @description Number of its last event.
+                 */
+                lastSequenceAcked: number;
+                /** @description Its operation. */
+                operationId: string;
+                /** @description ISO 8601. */
+                startedAt?: string | null;
+                /** @description Where it stands. */
+                status: components["schemas"]["CommandStatus"];
+            };
+            /**
+             * @description Always `true`.
+             * @example true
+             */
+            success: boolean;
+        };
+        /** @description `{"success": true, "data": …}`. */
+        Data_ComputeTarget: {
+            /** @description A desktop. */
+            data: {
+                /**
+                 * Format: int64
+                 * @description Commands that run.
+                 */
+                activeCommands?: number | null;
+                /** @description Open object: versions, limits and what the desktop supports. */
+                capabilities: {
+                    [key: string]: unknown;
+                };
+                /** @description ISO 8601. */
+                createdAt: string;
+                /**
+                 * Format: uuid
+                 * @description Stable id of the installation.
+                 */
+                gatewayId?: string | null;
+                /**
+                 * Format: uuid
+                 * @description Id.
+                 */
+                id: string;
+                /** @description Whether it is connected. */
+                isOnline: boolean;
+                /** @description Whether everybody in the organization may send work to it. */
+                isSharedWithOrg: boolean;
+                /** @description ISO 8601. */
+                lastSeenAt: string;
+                /** @description Host name. */
+                machineName: string;
+                /**
+                 * Format: uuid
+                 * @description Its organization.
+                 */
+                organizationId: string;
+                /** @description Set for desktops of somebody else. */
+                ownerName?: string | null;
+                /** @description `darwin`, `linux` or `win32`. */
+                platform: string;
+                /**
+                 * Format: int64
+                 * @description Commands that wait.
+                 */
+                queueDepth?: number | null;
+                /** @description How it is protected. */
+                security: components["schemas"]["TargetSecurity"];
+                /** @description Which provider runs its loops. */
+                selectedHarness: components["schemas"]["Harness"];
+                /** @description `online`, `degraded` or `paused`, as it said itself. */
+                state?: string | null;
+                /** @description Operation ids that it serves. */
+                supportedOperations: string[];
+                /** @description ISO 8601. */
+                updatedAt: string;
+                /**
+                 * Format: uuid
+                 * @description Its owner.
+                 */
+                userId: string;
+            };
+            /**
+             * @description Always `true`.
+             * @example true
+             */
+            success: boolean;
+        };
+        /** @description `{"success": true, "data": …}`. */
+        Data_CreatedApiKey: {
+            /** @description A new key, with its secret. */
+            data: components["schemas"]["ApiKeyRecord"] & {
+                /** @description The key itself; shown this once. */
+                plaintext: string;
+            };
+            /**
+             * @description Always `true`.
+             * @example true
+             */
+            success: boolean;
+        };
+        /** @description `{"success": true, "data": …}`. */
+        Data_Deleted: {
+            /** @description Answer of a deletion. */
+            data: {
+                /** @description Always `true`. */
+                deleted: boolean;
+            };
+            /**
+             * @description Always `true`.
+             * @example true
+             */
+            success: boolean;
+        };
+        /** @description `{"success": true, "data": …}`. */
+        Data_DocumentDetail: {
+            /** @description A document with its text and what has come of it. */
+            data: components["schemas"]["DocumentRecord"] & {
+                /** @description The present text. */
+                content: string;
+                /** @description Loops about it, newest first. */
+                loops: components["schemas"]["LoopRecord"][];
+                plan?: components["schemas"]["LoopDocument"] | null;
+                /** @description Pull requests of those loops, newest first. */
+                pullRequests: components["schemas"]["PullRequest"][];
+                /** @description The whole plan object of the present text, when there is one. */
+                raw?: {
+                    [key: string]: unknown;
+                } | null;
+                source?: components["schemas"]["LoopDocument"] | null;
+                /** @description All versions, newest first. */
+                versions: components["schemas"]["DocumentVersion"][];
+            };
+            /**
+             * @description Always `true`.
+             * @example true
+             */
+            success: boolean;
+        };
+        /** @description `{"success": true, "data": …}`. */
+        Data_EventList: {
+            /** @description All events or an increment as a list, a page as a page. */
+            data: components["schemas"]["StoredEvent"][] | components["schemas"]["EventPage"];
+            /**
+             * @description Always `true`.
+             * @example true
+             */
+            success: boolean;
+        };
+        /** @description `{"success": true, "data": …}`. */
+        Data_FeatureFlags: {
+            /** @description Where the switches stand. */
+            data: {
+                /** @description By key. */
+                flags: {
+                    [key: string]: boolean;
+                };
+            };
+            /**
+             * @description Always `true`.
+             * @example true
+             */
+            success: boolean;
+        };
+        /** @description `{"success": true, "data": …}`. */
+        Data_Heartbeat: {
+            /** @description Whether the heartbeat was noted. */
+            data: {
+                /** @description `false` when the last one is younger than four and a half minutes. */
+                bumped: boolean;
+            };
+            /**
+             * @description Always `true`.
+             * @example true
+             */
+            success: boolean;
+        };
+        /** @description `{"success": true, "data": …}`. */
+        Data_HeartbeatNoted: {
+            /** @description Whether a heartbeat was noted. */
+            data: {
+                /** @description Always `true`. */
+                ok: boolean;
+            };
+            /**
+             * @description Always `true`.
+             * @example true
+             */
+            success: boolean;
+        };
+        /** @description `{"success": true, "data": …}`. */
+        Data_LoopDetail: {
+            /** @description A loop with what only its own page shows. */
+            data: components["schemas"]["LoopRecord"] & {
+                /** @description Branch of the primary repository. */
+                primaryBranch?: string | null;
+                primaryPullRequest?: components["schemas"]["SuccessEntry"] | null;
+                producedDocument?: components["schemas"]["LoopDocument"] | null;
+            };
+            /**
+             * @description Always `true`.
+             * @example true
+             */
+            success: boolean;
+        };
+        /** @description `{"success": true, "data": …}`. */
+        Data_LoopStarted: {
+            /** @description Id and status, the answer of everything that starts a loop. */
+            data: {
+                /**
+                 * Format: uuid
+                 * @description Id.
+                 */
+                loopId: string;
+                /** @description Where it stands. */
+                status: components["schemas"]["LoopStatus"];
+            };
+            /**
+             * @description Always `true`.
+             * @example true
+             */
+            success: boolean;
+        };
+        /** @description `{"success": true, "data": …}`. */
+        Data_Me: {
+            /** @description The person who asks. */
+            data: {
+                /** @description Picture. */
+                avatarUrl?: string | null;
+                /** @description E-mail address. */
+                email: string;
+                /** @description First name. */
+                firstName?: string | null;
+                /**
+                 * Format: uuid
+                 * @description Id.
+                 */
+                id: string;
+                /** @description Last name. */
+                lastName?: string | null;
+                /** @description The organization that the request is about. */
+                organization: components["schemas"]["OrganizationView"];
+                /** @description What the person may do. */
+                role: components["schemas"]["Role"];
+            };
+            /**
+             * @description Always `true`.
+             * @example true
+             */
+            success: boolean;
+        };
+        /** @description `{"success": true, "data": …}`. */
+        Data_ReceivedView: {
+            /** @description What became of an event. */
+            data: {
+                /** @description The loop has ended; nothing was changed. */
+                ignored?: boolean | null;
+                /** @description Always `true`. */
+                received: boolean;
+            };
+            /**
+             * @description Always `true`.
+             * @example true
+             */
+            success: boolean;
+        };
+        /** @description `{"success": true, "data": …}`. */
+        Data_Refreshed: {
+            /** @description A new token. */
+            data: {
+                /** @description ISO 8601. */
+                expiresAt: string;
+                /**
+                 * Format: uuid
+                 * @description Its slot.
+                 */
+                jti: string;
+                /** @description The token. */
+                token: string;
+            };
+            /**
+             * @description Always `true`.
+             * @example true
+             */
+            success: boolean;
+        };
+        /** @description `{"success": true, "data": …}`. */
+        Data_RegisteredTarget: {
+            /** @description A desktop that is registered. */
+            data: {
+                /**
+                 * Format: uuid
+                 * @description Id.
+                 */
+                id: string;
+                /** @description Always `true`. */
+                isOnline: boolean;
+                /** @description Host name. */
+                machineName: string;
+            };
+            /**
+             * @description Always `true`.
+             * @example true
+             */
+            success: boolean;
+        };
+        /** @description `{"success": true, "data": …}`. */
+        Data_SharedTarget: {
+            /** @description Whether a desktop is shared. */
+            data: {
+                /**
+                 * Format: uuid
+                 * @description Id.
+                 */
+                id: string;
+                /** @description Whether everybody in the organization may send work to it. */
+                isSharedWithOrg: boolean;
+            };
+            /**
+             * @description Always `true`.
+             * @example true
+             */
+            success: boolean;
+        };
+        /** @description `{"success": true, "data": …}`. */
+        Data_SignedOut: {
+            /** @description What signing out answers. */
+            data: {
+                /** @description Always `true`. */
+                signedOut: boolean;
+            };
+            /**
+             * @description Always `true`.
+             * @example true
+             */
+            success: boolean;
+        };
+        /** @description `{"success": true, "data": …}`. */
+        Data_SignedUrls: {
+            /** @description Keys and their URLs. */
+            data: {
+                /** @description One for each key. */
+                urls: components["schemas"]["SignedUrl"][];
+            };
+            /**
+             * @description Always `true`.
+             * @example true
+             */
+            success: boolean;
+        };
+        /** @description `{"success": true, "data": …}`. */
+        Data_StoredObject: {
+            /** @description Whether the file was kept. */
+            data: {
+                /** @description Always `true`. */
+                stored: boolean;
+            };
+            /**
+             * @description Always `true`.
+             * @example true
+             */
+            success: boolean;
+        };
+        /** @description `{"success": true, "data": …}`. */
+        Data_Uploaded: {
+            /** @description Whether the upload was kept. */
+            data: {
+                /** @description Always `true`. */
+                stored: boolean;
+            };
+            /**
+             * @description Always `true`.
+             * @example true
+             */
+            success: boolean;
+        };
+        /** @description `{"success": true, "data": …}`. */
+        Data_Usage: {
+            /** @description Use of an organization. */
+            data: {
+                /** @description By command. */
+                byCommand: components["schemas"]["CommandUsage"][];
+                /** @description By person. */
+                byUser: components["schemas"]["UserUsage"][];
+                /**
+                 * Format: double
+                 * @description US dollars.
+                 */
+                totalEstimatedCost: number;
+                /**
+                 * Format: int64
+                 * @description Number of loops.
+                 */
+                totalLoops: number;
+                /**
+                 * Format: int64
+                 * @description Input tokens.
+                 */
+                totalTokensInput: number;
+                /**
+                 * Format: int64
+                 * @description Output tokens.
+                 */
+                totalTokensOutput: number;
+            };
+            /**
+             * @description Always `true`.
+             * @example true
+             */
+            success: boolean;
+        };
+        /** @description `{"success": true, "data": …}`. */
+        Data_Vec_ApiKeyRecord: {
+            data: {
+                /** @description ISO 8601. */
+                createdAt: string;
+                /** @description ISO 8601. */
+                expiresAt?: string | null;
+                /**
+                 * Format: uuid
+                 * @description Id.
+                 */
+                id: string;
+                /** @description What every key begins with. */
+                keyPrefix: string;
+                /** @description ISO 8601. */
+                lastUsedAt?: string | null;
+                /** @description Its name. */
+                name: string;
+                /**
+                 * Format: uuid
+                 * @description Its organization.
+                 */
+                organizationId: string;
+                /** @description ISO 8601. */
+                revokedAt?: string | null;
+                /** @description `read`, `write`, `delete`, `admin`. */
+                scopes: string[];
+                /**
+                 * Format: uuid
+                 * @description Its owner.
+                 */
+                userId: string;
+            }[];
+            /**
+             * @description Always `true`.
+             * @example true
+             */
+            success: boolean;
+        };
+        /** @description `{"success": true, "data": …}`. */
+        Data_Vec_CommandEventRecord: {
+            data: {
+                /**
+                 * Format: uuid
+                 * @description The command.
+                 */
+                commandId: string;
+                /** @description ISO 8601. */
+                createdAt: string;
+                /** @description Its content. */
+                data: unknown;
+                /** @description Its kind. */
+                eventType: components["schemas"]["EventType"];
+                /**
+                 * Format: int64
+                 * @description From 1, without gaps.
+                 */
+                sequence: number;
+            }[];
+            /**
+             * @description Always `true`.
+             * @example true
+             */
+            success: boolean;
+        };
+        /** @description `{"success": true, "data": …}`. */
+        Data_Vec_CommandRecord: {
+            data: {
+                /**
+                 * Format: uuid
+                 * @description Id.
+                 */
+                commandId: string;
+                /**
+                 * Format: uuid
+                 * @description The desktop.
+                 */
+                computeTargetId: string;
+                /** @description ISO 8601. */
+                createdAt: string;
+                /** @description Why it failed. */
+                error?: string | null;
+                /** @description ISO 8601. */
+                finishedAt?: string | null;
+                /** @description As it was given. */
+                idempotencyKey?: string | null;
+                /**
+                 * Format: int64
+                 * @description Number of its last event.
+                 */
+                lastSequenceAcked: number;
+                /** @description Its operation. */
+                operationId: string;
+                /** @description ISO 8601. */
+                startedAt?: string | null;
+                /** @description Where it stands. */
+                status: components["schemas"]["CommandStatus"];
+            }[];
+            /**
+             * @description Always `true`.
+             * @example true
+             */
+            success: boolean;
+        };
+        /** @description `{"success": true, "data": …}`. */
+        Data_Vec_ComputeTarget: {
+            data: {
+                /**
+                 * Format: int64
+                 * @description Commands that run.
+                 */
+                activeCommands?: number | null;
+                /** @description Open object: versions, limits and what the desktop supports. */
+                capabilities: {
+                    [key: string]: unknown;
+                };
+                /** @description ISO 8601. */
+                createdAt: string;
+                /**
+                 * Format: uuid
+                 * @description Stable id of the installation.
+                 */
+                gatewayId?: string | null;
+                /**
+                 * Format: uuid
+                 * @description Id.
+                 */
+                id: string;
+                /** @description Whether it is connected. */
+                isOnline: boolean;
+                /** @description Whether everybody in the organization may send work to it. */
+                isSharedWithOrg: boolean;
+                /** @description ISO 8601. */
+                lastSeenAt: string;
+                /** @description Host name. */
+                machineName: string;
+                /**
+                 * Format: uuid
+                 * @description Its organization.
+                 */
+                organizationId: string;
+                /** @description Set for desktops of somebody else. */
+                ownerName?: string | null;
+                /** @description `darwin`, `linux` or `win32`. */
+                platform: string;
+                /**
+                 * Format: int64
+                 * @description Commands that wait.
+                 */
+                queueDepth?: number | null;
+                /** @description How it is protected. */
+                security: components["schemas"]["TargetSecurity"];
+                /** @description Which provider runs its loops. */
+                selectedHarness: components["schemas"]["Harness"];
+                /** @description `online`, `degraded` or `paused`, as it said itself. */
+                state?: string | null;
+                /** @description Operation ids that it serves. */
+                supportedOperations: string[];
+                /** @description ISO 8601. */
+                updatedAt: string;
+                /**
+                 * Format: uuid
+                 * @description Its owner.
+                 */
+                userId: string;
+            }[];
+            /**
+             * @description Always `true`.
+             * @example true
+             */
+            success: boolean;
+        };
+        /** @description `{"success": true, "data": …}`. */
+        Data_Vec_DocumentRecord: {
+            data: {
+                /** @description ISO 8601. */
+                createdAt: string;
+                /**
+                 * Format: int64
+                 * @description Number of the present version, from 1.
+                 */
+                currentVersion: number;
+                /**
+                 * Format: uuid
+                 * @description Id.
+                 */
+                id: string;
+                repo?: components["schemas"]["RepoRef"] | null;
+                /** @description Slug, for example `plan-7`; unique in the organization. */
+                slug: string;
+                /**
+                 * Format: uuid
+                 * @description The document from which it was made.
+                 */
+                sourceDocumentId?: string | null;
+                /** @description Where it stands. */
+                status: components["schemas"]["DocumentStatus"];
+                /** @description Title. */
+                title: string;
+                /** @description Kind. */
+                type: components["schemas"]["ArtifactType"];
+                /** @description ISO 8601. */
+                updatedAt: string;
+                /**
+                 * Format: uuid
+                 * @description Who made it.
+                 */
+                userId: string;
+            }[];
+            /**
+             * @description Always `true`.
+             * @example true
+             */
+            success: boolean;
+        };
+        /** @description `{"success": true, "data": …}`. */
+        Data_Vec_DocumentVersion: {
+            data: {
+                /** @description Markdown. */
+                content: string;
+                /** @description ISO 8601. */
+                createdAt: string;
+                /**
+                 * Format: uuid
+                 * @description The loop that wrote it.
+                 */
+                loopId?: string | null;
+                /** @description The whole plan object, when the text was taken from one. */
+                raw?: {
+                    [key: string]: unknown;
+                } | null;
+                /**
+                 * Format: int64
+                 * @description From 1.
+                 */
+                version: number;
+            }[];
+            /**
+             * @description Always `true`.
+             * @example true
+             */
+            success: boolean;
+        };
+        /** @description `{"success": true, "data": …}`. */
+        Data_Vec_LoopRecord: {
+            data: {
+                /** @description The peers. */
+                additionalRepos?: components["schemas"]["RepoRef"][] | null;
+                /** @description Names worktree and branch. */
+                artifactSlug?: string | null;
+                /** @description Branch of the work. */
+                branchName?: string | null;
+                /** @description What it does. */
+                command: components["schemas"]["LoopCommand"];
+                /** @description ISO 8601. */
+                completedAt?: string | null;
+                computeTarget?: components["schemas"]["LoopTarget"] | null;
+                /**
+                 * Format: uuid
+                 * @description The desktop that runs it.
+                 */
+                computeTargetId?: string | null;
+                /** @description Id of the desktop command that launched it. */
+                containerId?: string | null;
+                /** @description Documents handed along. */
+                contextRefs?: {
+                    [key: string]: unknown;
+                }[] | null;
+                /** @description ISO 8601. */
+                createdAt: string;
+                document?: components["schemas"]["LoopDocument"] | null;
+                /**
+                 * Format: uuid
+                 * @description What it is about.
+                 */
+                documentId?: string | null;
+                /**
+                 * Format: int64
+                 * @description Version of the document at the start.
+                 */
+                documentVersion?: number | null;
+                error?: components["schemas"]["LoopError"] | null;
+                /**
+                 * Format: double
+                 * @description US dollars.
+                 */
+                estimatedCost?: number | null;
+                /** @description Which provider runs it. */
+                harness: components["schemas"]["Harness"];
+                /**
+                 * Format: uuid
+                 * @description Id.
+                 */
+                id: string;
+                /** @description Open object: `warnings`, `verdict`, `apiKeySource`, and what the runner uploaded. */
+                metadata: {
+                    [key: string]: unknown;
+                };
+                /**
+                 * Format: uuid
+                 * @description Its organization.
+                 */
+                organizationId: string;
+                /**
+                 * Format: uuid
+                 * @description The loop whose work it continues.
+                 */
+                parentLoopId?: string | null;
+                /**
+                 * Format: int64
+                 * @description Its number.
+                 */
+                prNumber?: number | null;
+                /** @description The wish. */
+                prompt?: string | null;
+                /** @description Pull request of the primary repository. */
+                prUrl?: string | null;
+                repo?: components["schemas"]["RepoRef"] | null;
+                /** @description What became of each repository, v1 and v2 completions alike. */
+                results?: components["schemas"]["ResultEntry"][] | null;
+                /** @description Where its files lie in the object store. */
+                s3StateKey?: string | null;
+                /** @description The assistant's session. */
+                sessionId?: string | null;
+                /** @description ISO 8601. */
+                startedAt?: string | null;
+                /** @description Where it stands. */
+                status: components["schemas"]["LoopStatus"];
+                /** @description Tokens a model. */
+                tokensByModel?: {
+                    [key: string]: components["schemas"]["ModelTokens"];
+                } | null;
+                /**
+                 * Format: int64
+                 * @description Input tokens so far.
+                 */
+                tokensInput: number;
+                /**
+                 * Format: int64
+                 * @description Output tokens so far.
+                 */
+                tokensOutput: number;
+                /** @description ISO 8601. */
+                updatedAt: string;
+                /** @description What the runner uploaded: `plan`, `executionResult`, `verdict`, … */
+                uploadedArtifacts?: {
+                    [key: string]: unknown;
+                } | null;
+                user?: components["schemas"]["LoopUser"] | null;
+                /**
+                 * Format: uuid
+                 * @description Who started it.
+                 */
+                userId: string;
+            }[];
+            /**
+             * @description Always `true`.
+             * @example true
+             */
+            success: boolean;
+        };
+        /** @description `{"success": true, "data": …}`. */
+        Data_Verified: {
+            /** @description A challenge that is good. */
+            data: {
+                /** @description ISO 8601. */
+                challengeExpiresAt: string;
+                /** @description Always `true`. */
+                ok: boolean;
+                /**
+                 * Format: int64
+                 * @description Seconds that the gateway's session may live.
+                 */
+                sessionTtlSeconds: number;
+            };
+            /**
+             * @description Always `true`.
+             * @example true
+             */
+            success: boolean;
+        };
+        /** @description Answer of a deletion. */
+        Deleted: {
+            /** @description Always `true`. */
+            deleted: boolean;
+        };
+        /** @description A document with its text and what has come of it. */
+        DocumentDetail: components["schemas"]["DocumentRecord"] & {
+            /** @description The present text. */
+            content: string;
+            /** @description Loops about it, newest first. */
+            loops: components["schemas"]["LoopRecord"][];
+            plan?: components["schemas"]["LoopDocument"] | null;
+            /** @description Pull requests of those loops, newest first. */
+            pullRequests: components["schemas"]["PullRequest"][];
+            /** @description The whole plan object of the present text, when there is one. */
+            raw?: {
+                [key: string]: unknown;
+            } | null;
+            source?: components["schemas"]["LoopDocument"] | null;
+            /** @description All versions, newest first. */
+            versions: components["schemas"]["DocumentVersion"][];
+        };
+        /** @description A document without its text. */
+        DocumentRecord: {
+            /** @description ISO 8601. */
+            createdAt: string;
+            /**
+             * Format: int64
+             * @description Number of the present version, from 1.
+             */
+            currentVersion: number;
+            /**
+             * Format: uuid
+             * @description Id.
+             */
+            id: string;
+            repo?: components["schemas"]["RepoRef"] | null;
+            /** @description Slug, for example `plan-7`; unique in the organization. */
+            slug: string;
+            /**
+             * Format: uuid
+             * @description The document from which it was made.
+             */
+            sourceDocumentId?: string | null;
+            /** @description Where it stands. */
+            status: components["schemas"]["DocumentStatus"];
+            /** @description Title. */
+            title: string;
+            /** @description Kind. */
+            type: components["schemas"]["ArtifactType"];
+            /** @description ISO 8601. */
+            updatedAt: string;
+            /**
+             * Format: uuid
+             * @description Who made it.
+             */
+            userId: string;
+        };
+        /**
+         * @description Where a document stands.
+         * @enum {string}
+         */
+        DocumentStatus: "DRAFT" | "IN_REVIEW" | "CHANGES_REQUESTED" | "APPROVED" | "EXECUTED" | "OBSOLETE";
+        /** @description One state of a document's text. */
+        DocumentVersion: {
+            /** @description Markdown. */
+            content: string;
+            /** @description ISO 8601. */
+            createdAt: string;
+            /**
+             * Format: uuid
+             * @description The loop that wrote it.
+             */
+            loopId?: string | null;
+            /** @description The whole plan object, when the text was taken from one. */
+            raw?: {
+                [key: string]: unknown;
+            } | null;
+            /**
+             * Format: int64
+             * @description From 1.
+             */
+            version: number;
+        };
+        /** @description Files that are to be downloaded. */
+        DownloadUrls: {
+            /** @description Within the loop's or its parent's prefix. */
+            prefix: string;
+        };
+        /** @description All events or an increment as a list, a page as a page. */
+        EventList: components["schemas"]["StoredEvent"][] | components["schemas"]["EventPage"];
+        /** @description A page of events. */
+        EventPage: {
+            /** @description The events. */
+            data: components["schemas"]["StoredEvent"][];
+            /**
+             * Format: int64
+             * @description Number of events that fit, on all pages.
+             */
+            total: number;
+        };
+        /**
+         * @description Kind of a command's event.
+         * @enum {string}
+         */
+        EventType: "status" | "chunk" | "result" | "error" | "done";
+        /** @description Body of every failure, except those of the desktop's onboarding. */
+        Failure: {
+            /** @description Stable identifier of the case. */
+            code: string;
+            /** @description What stands in the way, for a conflict that a client can resolve. */
+            data?: Record<string, never> | null;
+            /** @description Members that the case lists; `issues` for a body that does not fit. */
+            details?: Record<string, never> | null;
+            /** @description What went wrong, for a person. */
+            error: string;
+            /**
+             * @description Always `false`.
+             * @example false
+             */
+            success: boolean;
+        };
+        /** @description Where the switches stand. */
+        FeatureFlags: {
+            /** @description By key. */
+            flags: {
+                [key: string]: boolean;
+            };
+        };
+        /**
+         * @description Provider that runs a loop.
+         * @enum {string}
+         */
+        Harness: "assistant" | "reviewer";
+        /** @description Whether the heartbeat was noted. */
+        Heartbeat: {
+            /** @description `false` when the last one is younger than four and a half minutes. */
+            bumped: boolean;
+        };
+        /** @description Whether a heartbeat was noted. */
+        HeartbeatNoted: {
+            /** @description Always `true`. */
+            ok: boolean;
+        };
+        /**
+         * @description A loop command.
+         * @enum {string}
+         */
+        LoopCommand: "PLAN" | "EXECUTE" | "REQUEST_CHANGES" | "REQUEST_PRD_CHANGES" | "GENERATE_PRD" | "DECOMPOSE" | "EVALUATE_PRD" | "EVALUATE_FEATURE" | "EVALUATE_PLAN" | "EVALUATE_CODE" | "BOOTSTRAP" | "CODE_REVIEW" | "CHAT" | "EXPLORE" | "MANUAL";
+        /** @description A loop with what only its own page shows. */
+        LoopDetail: components["schemas"]["LoopRecord"] & {
+            /** @description Branch of the primary repository. */
+            primaryBranch?: string | null;
+            primaryPullRequest?: components["schemas"]["SuccessEntry"] | null;
+            producedDocument?: components["schemas"]["LoopDocument"] | null;
+        };
+        /** @description The document that a loop is about. */
+        LoopDocument: {
+            /**
+             * Format: uuid
+             * @description Id.
+             */
+            id: string;
+            /** @description Slug, for example `feature-3`. */
+            slug: string;
+            /** @description Title. */
+            title: string;
+            /** @description Kind. */
+            type: components["schemas"]["ArtifactType"];
+        };
+        /** @description Why a loop did not end well. */
+        LoopError: {
+            /** @description One of the loop error codes, for example `PROCESS_FAILED`. */
+            code: string;
+            /** @description For a person. */
+            message: string;
+            /** @description Further facts, for example `{"subcode": …}`. */
+            result?: {
+                [key: string]: unknown;
+            } | null;
+        };
+        /** @description A loop. */
+        LoopRecord: {
+            /** @description The peers. */
+            additionalRepos?: components["schemas"]["RepoRef"][] | null;
+            /** @description Names worktree and branch. */
+            artifactSlug?: string | null;
+            /** @description Branch of the work. */
+            branchName?: string | null;
+            /** @description What it does. */
+            command: components["schemas"]["LoopCommand"];
+            /** @description ISO 8601. */
+            completedAt?: string | null;
+            computeTarget?: components["schemas"]["LoopTarget"] | null;
+            /**
+             * Format: uuid
+             * @description The desktop that runs it.
+             */
+            computeTargetId?: string | null;
+            /** @description Id of the desktop command that launched it. */
+            containerId?: string | null;
+            /** @description Documents handed along. */
+            contextRefs?: {
+                [key: string]: unknown;
+            }[] | null;
+            /** @description ISO 8601. */
+            createdAt: string;
+            document?: components["schemas"]["LoopDocument"] | null;
+            /**
+             * Format: uuid
+             * @description What it is about.
+             */
+            documentId?: string | null;
+            /**
+             * Format: int64
+             * @description Version of the document at the start.
+             */
+            documentVersion?: number | null;
+            error?: components["schemas"]["LoopError"] | null;
+            /**
+             * Format: double
+             * @description US dollars.
+             */
+            estimatedCost?: number | null;
+            /** @description Which provider runs it. */
+            harness: components["schemas"]["Harness"];
+            /**
+             * Format: uuid
+             * @description Id.
+             */
+            id: string;
+            /** @description Open object: `warnings`, `verdict`, `apiKeySource`, and what the runner uploaded. */
+            metadata: {
+                [key: string]: unknown;
+            };
+            /**
+             * Format: uuid
+             * @description Its organization.
+             */
+            organizationId: string;
+            /**
+             * Format: uuid
+             * @description The loop whose work it continues.
+             */
+            parentLoopId?: string | null;
+            /**
+             * Format: int64
+             * @description Its number.
+             */
+            prNumber?: number | null;
+            /** @description The wish. */
+            prompt?: string | null;
+            /** @description Pull request of the primary repository. */
+            prUrl?: string | null;
+            repo?: components["schemas"]["RepoRef"] | null;
+            /** @description What became of each repository, v1 and v2 completions alike. */
+            results?: components["schemas"]["ResultEntry"][] | null;
+            /** @description Where its files lie in the object store. */
+            s3StateKey?: string | null;
+            /** @description The assistant's session. */
+            sessionId?: string | null;
+            /** @description ISO 8601. */
+            startedAt?: string | null;
+            /** @description Where it stands. */
+            status: components["schemas"]["LoopStatus"];
+            /** @description Tokens a model. */
+            tokensByModel?: {
+                [key: string]: components["schemas"]["ModelTokens"];
+            } | null;
+            /**
+             * Format: int64
+             * @description Input tokens so far.
+             */
+            tokensInput: number;
+            /**
+             * Format: int64
+             * @description Output tokens so far.
+             */
+            tokensOutput: number;
+            /** @description ISO 8601. */
+            updatedAt: string;
+            /** @description What the runner uploaded: `plan`, `executionResult`, `verdict`, … */
+            uploadedArtifacts?: {
+                [key: string]: unknown;
+            } | null;
+            user?: components["schemas"]["LoopUser"] | null;
+            /**
+             * Format: uuid
+             * @description Who started it.
+             */
+            userId: string;
+        };
+        /** @description Id and status, the answer of everything that starts a loop. */
+        LoopStarted: {
+            /**
+             * Format: uuid
+             * @description Id.
+             */
+            loopId: string;
+            /** @description Where it stands. */
+            status: components["schemas"]["LoopStatus"];
+        };
+        /**
+         * @description Status of a loop in the control plane.
+         * @enum {string}
+         */
+        LoopStatus: "PENDING" | "CLAIMED" | "RUNNING" | "COMPLETED" | "FAILED" | "CANCELLED" | "TIMED_OUT";
+        /** @description The desktop that runs a loop. */
+        LoopTarget: {
+            /**
+             * Format: uuid
+             * @description Id.
+             */
+            id: string;
+            /** @description Whether it is connected. */
+            isOnline: boolean;
+            /** @description Host name. */
+            machineName: string;
+        };
+        /** @description The person behind a loop. */
+        LoopUser: {
+            /** @description Picture. */
+            avatarUrl?: string | null;
+            /** @description E-mail address. */
+            email: string;
+            /** @description First name. */
+            firstName?: string | null;
+            /**
+             * Format: uuid
+             * @description Id.
+             */
+            id: string;
+            /** @description Last name. */
+            lastName?: string | null;
+        };
+        /** @description The person who asks. */
+        Me: {
+            /** @description Picture. */
+            avatarUrl?: string | null;
+            /** @description E-mail address. */
+            email: string;
+            /** @description First name. */
+            firstName?: string | null;
+            /**
+             * Format: uuid
+             * @description Id.
+             */
+            id: string;
+            /** @description Last name. */
+            lastName?: string | null;
+            /** @description The organization that the request is about. */
+            organization: components["schemas"]["OrganizationView"];
+            /** @description What the person may do. */
+            role: components["schemas"]["Role"];
+        };
+        /** @description Tokens of one model. */
+        ModelTokens: {
+            /**
+             * Format: int64
+             * @description Tokens written to the cache.
+             */
+            cacheCreation?: number;
+            /**
+             * Format: int64
+             * @description Tokens read from the cache.
+             */
+            cacheRead?: number;
+            /**
+             * Format: int64
+             * @description Input tokens.
+             */
+            input: number;
+            /**
+             * Format: int64
+             * @description Output tokens.
+             */
+            output: number;
+        };
+        /** @description Body of a failure of these routes. */
+        OnboardingFailure: {
+            /** @description Stable identifier of the case. */
+            code: string;
+            /** @description Whether the same request may succeed later. */
+            retryable: boolean;
+        };
+        /** @description An organization. */
+        OrganizationView: {
+            /**
+             * Format: uuid
+             * @description Id.
+             */
+            id: string;
+            /** @description Name. */
+            name: string;
+            /** @description First segment of the web app's paths. */
+            slug: string;
+        };
+        /** @description A pull request that a loop opened. */
+        PullRequest: {
+            /** @description Branch that it goes into. */
+            baseBranch: string;
+            /** @description Branch of the work. */
+            branchName: string;
+            /** @description ISO 8601. */
+            createdAt: string;
+            /** @description `<org>/<repo>`. */
+            fullName: string;
+            /**
+             * Format: uuid
+             * @description The loop that opened it.
+             */
+            loopId: string;
+            /**
+             * Format: int64
+             * @description Number.
+             */
+            number: number;
+            /** @description Title. */
+            title: string;
+            /** @description URL. */
+            url: string;
+        };
+        /** @description Value of a query parameter. */
+        QueryValue: string | string[];
+        /** @description What became of an event. */
+        ReceivedView: {
+            /** @description The loop has ended; nothing was changed. */
+            ignored?: boolean | null;
+            /** @description Always `true`. */
+            received: boolean;
+        };
+        /** @description A new token. */
+        Refreshed: {
+            /** @description ISO 8601. */
+            expiresAt: string;
+            /**
+             * Format: uuid
+             * @description Its slot.
+             */
+            jti: string;
+            /** @description The token. */
+            token: string;
+        };
+        /** @description A desktop that is registered. */
+        RegisteredTarget: {
+            /**
+             * Format: uuid
+             * @description Id.
+             */
+            id: string;
+            /** @description Always `true`. */
+            isOnline: boolean;
+            /** @description Host name. */
+            machineName: string;
+        };
+        /** @description What a desktop says of itself. */
+        RegisterTarget: {
+            /** @description Open object. */
+            capabilities?: {
+                [key: string]: unknown;
+            } | null;
+            /**
+             * Format: uuid
+             * @description Stable id of the installation.
+             */
+            gatewayId?: string | null;
+            /** @description 1 to 120 characters. */
+            machineName: string;
+            /** @description 1 to 80 characters. */
+            platform: string;
+            /** @description At most 120 characters. */
+            pluginVersion?: string | null;
+            /** @description Operation ids that it serves. */
+            supportedOperations: string[];
+        };
+        /** @description A repository with the branch that a loop starts from. */
+        RepoRef: {
+            /** @description Branch to start from. */
+            branch?: string;
+            /** @description `<org>/<repo>`. */
+            fullName: string;
+        };
+        /** @description What became of one repository. */
+        ResultEntry: (components["schemas"]["SuccessEntry"] & {
+            /** @enum {string} */
+            status: "success";
+        }) | {
+            /** @description `<org>/<repo>`. */
+            fullName: string;
+            /** @description For example `no_changes`. */
+            reason: string;
+            /** @enum {string} */
+            status: "skipped";
+        } | {
+            /** @description What went wrong, cleaned of secrets. */
+            error: string;
+            /** @description `<org>/<repo>`. */
+            fullName: string;
+            /** @enum {string} */
+            status: "failed";
+        };
+        /** @description How a loop is taken up again. */
+        ResumeLoop: {
+            /**
+             * Format: uuid
+             * @description The desktop; left out, the best one that is online.
+             */
+            computeTargetId?: string | null;
+            /** @description Instead of the earlier wish. */
+            prompt?: string | null;
+        };
+        /**
+         * @description What a member may do.
+         * @enum {string}
+         */
+        Role: "org:admin" | "org:member";
+        /**
+         * @description Commands that can be started from a document.
+         * @enum {string}
+         */
+        RunCommand: "plan" | "execute" | "request_changes" | "request_prd_changes" | "decompose" | "evaluate_prd" | "generate_prd" | "evaluate_plan" | "evaluate_code" | "evaluate_feature" | "code_review";
+        /** @description What is to be run. */
+        RunLoop: {
+            /** @description Peers, at most 5; left out, those of the earlier loops are taken. */
+            additionalRepos?: components["schemas"]["RepoRef"][] | null;
+            /** @description Runs on another desktop than the work that is continued. */
+            backendOverride?: boolean | null;
+            /** @description The command. */
+            command: components["schemas"]["RunCommand"];
+            /**
+             * Format: uuid
+             * @description The desktop; left out, the best one that is online. `null` asks for a cloud.
+             */
+            computeTargetId?: string | null;
+            /** @description The wish in plain words; at most 100 000 characters. */
+            prompt?: string | null;
+            repo?: components["schemas"]["RepoRef"] | null;
+            /** @description Signature of a browser key; none can be registered yet. */
+            userIntentSignature?: {
+                [key: string]: unknown;
+            } | null;
+        };
+        /** @description Where a switch is to stand. */
+        SetFlag: {
+            /** @description On or off. */
+            enabled: boolean;
+        };
+        /** @description Whether a desktop is shared. */
+        SharedTarget: {
+            /**
+             * Format: uuid
+             * @description Id.
+             */
+            id: string;
+            /** @description Whether everybody in the organization may send work to it. */
+            isSharedWithOrg: boolean;
+        };
+        /** @description Whether a desktop is shared. */
+        ShareTarget: {
+            /** @description Whether everybody in the organization may send work to it. */
+            isSharedWithOrg: boolean;
+        };
+        /** @description What signing out answers. */
+        SignedOut: {
+            /** @description Always `true`. */
+            signedOut: boolean;
+        };
+        /** @description A key and its URL. */
+        SignedUrl: {
+            /** @description The key. */
+            key: string;
+            /** @description Good for two hours. */
+            url: string;
+        };
+        /** @description Keys and their URLs. */
+        SignedUrls: {
+            /** @description One for each key. */
+            urls: components["schemas"]["SignedUrl"][];
+        };
+        /** @description A one-time sign-in link. */
+        SignInLink: {
+            /** @description The token of the link. */
+            token: string;
+        };
+        /** @description An event as it is stored, in flat form. */
+        StoredEvent: {
+            /**
+             * Format: uuid
+             * @description Id of the row; the stream sends it as the event's id.
+             */
+            id: string;
+            /**
+             * Format: int64
+             * @description Position within the loop, from 1, without gaps.
+             */
+            sequence: number;
+            /** @description ISO 8601. */
+            storedAt: string;
+            /**
+             * @description `started`, `output`, `progress`, `tool_call`, `artifact_created`, `support_bundle_uploaded`,
+             *     `completed`, `error`, `cancelled`; internal ones: `tokens_cleared`, `token_refreshed`.
+             */
+            type: string;
+        } & {
+            [key: string]: unknown;
+        };
+        /** @description Whether the file was kept. */
+        StoredObject: {
+            /** @description Always `true`. */
+            stored: boolean;
+        };
+        /** @description A repository whose changes are in a pull request. */
+        SuccessEntry: {
+            /** @description Branch that it goes into. */
+            baseBranch: string;
+            /** @description Branch that was pushed. */
+            branchName: string;
+            /** @description Full hash of the pushed commit. */
+            commitSha?: string | null;
+            /** @description `<org>/<repo>`. */
+            fullName: string;
+            /** @description The code host's id of the pull request. */
+            githubId?: string | null;
+            /** @description Whether there are changes. */
+            hasChanges: boolean;
+            /**
+             * Format: int64
+             * @description Number of the pull request.
+             */
+            prNumber: number;
+            /** @description Title of the pull request. */
+            prTitle?: string | null;
+            /** @description `https://github.com/<fullName>/pull/<prNumber>`. */
+            prUrl: string;
+        };
+        /** @description How a desktop is protected. */
+        TargetSecurity: {
+            /** @description `BOUND_DESKTOP_MANAGED_KEY`, `NO_BOUND_MANAGED_KEY` or `MISSING_GATEWAY_ID`. */
+            reason: string;
+            /** @description `protected` or `legacy_manual`. */
+            status: string;
+            /** @description Whether it can be bettered from here. */
+            upgradeSupported: boolean;
+        };
+        /** @description What is to be changed. */
+        UpdateDocument: {
+            status?: components["schemas"]["DocumentStatus"] | null;
+            /** @description 1 to 200 characters. */
+            title?: string | null;
+        };
+        /** @description What is to be changed; at least one member. */
+        UpdateTarget: {
+            /**
+             * @description Open object.
+             * @default null
+             */
+            capabilities: {
+                [key: string]: unknown;
+            } | null;
+            /**
+             * Format: uuid
+             * @description Stable id of the installation.
+             * @default null
+             */
+            gatewayId: string | null;
+            /**
+             * @description 1 to 120 characters.
+             * @default null
+             */
+            machineName: string | null;
+            /**
+             * @description 1 to 80 characters.
+             * @default null
+             */
+            platform: string | null;
+            /** @default null */
+            selectedHarness: components["schemas"]["Harness"] | null;
+            /**
+             * @description Operation ids that it serves.
+             * @default null
+             */
+            supportedOperations: string[] | null;
+        };
+        /** @description What a run has made. */
+        UploadArtifacts: {
+            /** @description `plan`, `prd`, `executionResult`, `verdict`, … as JSON. */
+            artifacts: {
+                [key: string]: unknown;
+            };
+            /** @description Merged into the loop's metadata. */
+            metadata?: {
+                [key: string]: unknown;
+            } | null;
+        };
+        /** @description Whether the upload was kept. */
+        Uploaded: {
+            /** @description Always `true`. */
+            stored: boolean;
+        };
+        /** @description Files that are to be uploaded. */
+        UploadUrls: {
+            /** @description Keys that may be compressed. */
+            gzipKeys?: string[];
+            /** @description 1 to 500 keys below `<orgId>/loops/<loopId>/`. */
+            keys: string[];
+        };
+        /** @description Use of an organization. */
+        Usage: {
+            /** @description By command. */
+            byCommand: components["schemas"]["CommandUsage"][];
+            /** @description By person. */
+            byUser: components["schemas"]["UserUsage"][];
+            /**
+             * Format: double
+             * @description US dollars.
+             */
+            totalEstimatedCost: number;
+            /**
+             * Format: int64
+             * @description Number of loops.
+             */
+            totalLoops: number;
+            /**
+             * Format: int64
+             * @description Input tokens.
+             */
+            totalTokensInput: number;
+            /**
+             * Format: int64
+             * @description Output tokens.
+             */
+            totalTokensOutput: number;
+        };
+        /** @description Use of one person. */
+        UserUsage: {
+            /**
+             * Format: double
+             * @description US dollars.
+             */
+            estimatedCost: number;
+            /**
+             * Format: int64
+             * @description Number of loops.
+             */
+            loopCount: number;
+            /**
+             * Format: int64
+             * @description Input tokens.
+             */
+            tokensInput: number;
+            /**
+             * Format: int64
+             * @description Output tokens.
+             */
+            tokensOutput: number;
+            /** @description Picture. */
+            userAvatarUrl?: string | null;
+            /** @description E-mail address. */
+            userEmail: string;
+            /**
+             * Format: uuid
+             * @description Id.
+             */
+            userId: string;
+            /** @description Name. */
+            userName?: string | null;
+        };
+        /** @description A challenge that is good. */
+        Verified: {
+            /** @description ISO 8601. */
+            challengeExpiresAt: string;
+            /** @description Always `true`. */
+            ok: boolean;
+            /**
+             * Format: int64
+             * @description Seconds that the gateway's session may live.
+             */
+            sessionTtlSeconds: number;
+        };
+        /** @description What the gateway sends. */
+        VerifyRequest: {
+            /** @description The challenge. */
+            challengeToken: string;
+            /** @description Origin of the page that brought it. */
+            requestOrigin: string;
+            /** @description Program that brought it. */
+            userAgent?: string | null;
+        };
+        /**
+         * @description Kinds of documents that people write; plans come from loops.
+         * @enum {string}
+         */
+        WrittenKind: "FEATURE" | "PRD";
+    };
+    responses: never;
+    parameters: never;
+    requestBodies: never;
+    headers: never;
+    pathItems: never;
+}
+export type $defs = Record<string, never>;
+export interface operations {
+    api_keys_list: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Data_Vec_ApiKeyRecord"];
+                };
+            };
+            /** @description The request does not fit. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description No credential, or one that is not accepted. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Unknown, or another organization's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description In conflict with the present state. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Failed here. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    api_keys_create: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateApiKey"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Data_CreatedApiKey"];
+                };
+            };
+            /** @description The request does not fit. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description No credential, or one that is not accepted. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Unknown, or another organization's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description In conflict with the present state. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Failed here. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    api_keys_delete: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Data_Deleted"];
+                };
+            };
+            /** @description The request does not fit. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description No credential, or one that is not accepted. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Unknown, or another organization's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description In conflict with the present state. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Failed here. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    auth_sign_in: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SignInLink"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Data_Me"];
+                };
+            };
+            /** @description The request does not fit. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description No credential, or one that is not accepted. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Unknown, or another organization's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description In conflict with the present state. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Failed here. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    auth_sign_out: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Data_SignedOut"];
+                };
+            };
+            /** @description The request does not fit. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description No credential, or one that is not accepted. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Unknown, or another organization's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description In conflict with the present state. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Failed here. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    compute_targets_list: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Data_Vec_ComputeTarget"];
+                };
+            };
+            /** @description The request does not fit. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description No credential, or one that is not accepted. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Unknown, or another organization's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description In conflict with the present state. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Failed here. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    compute_targets_update: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UpdateTarget"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Data_ComputeTarget"];
+                };
+            };
+            /** @description The request does not fit. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description No credential, or one that is not accepted. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Unknown, or another organization's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description In conflict with the present state. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Failed here. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    compute_targets_delete: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Data_Deleted"];
+                };
+            };
+            /** @description The request does not fit. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description No credential, or one that is not accepted. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Unknown, or another organization's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description In conflict with the present state. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Failed here. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    commands_list: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Data_Vec_CommandRecord"];
+                };
+            };
+            /** @description The request does not fit. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description No credential, or one that is not accepted. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Unknown, or another organization's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description In conflict with the present state. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Failed here. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    commands_create: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateCommand"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Data_CommandCreated"];
+                };
+            };
+            /** @description The request does not fit. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description No credential, or one that is not accepted. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Unknown, or another organization's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description In conflict with the present state. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Failed here. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    commands_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                command_id: string;
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Data_CommandRecord"];
+                };
+            };
+            /** @description The request does not fit. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description No credential, or one that is not accepted. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Unknown, or another organization's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description In conflict with the present state. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Failed here. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    commands_cancel: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                command_id: string;
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Data_CancelRequested"];
+                };
+            };
+            /** @description The request does not fit. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description No credential, or one that is not accepted. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Unknown, or another organization's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description In conflict with the present state. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Failed here. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    commands_events: {
+        parameters: {
+            query?: {
+                /** @description Only those after it. */
+                afterSequence?: number;
+                /** @description Answers with server-sent events. */
+                stream?: boolean;
+            };
+            header?: never;
+            path: {
+                command_id: string;
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Data_Vec_CommandEventRecord"];
+                };
+            };
+            /** @description The request does not fit. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description No credential, or one that is not accepted. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Unknown, or another organization's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description In conflict with the present state. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Failed here. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    compute_targets_heartbeat: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Data_HeartbeatNoted"];
+                };
+            };
+            /** @description The request does not fit. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description No credential, or one that is not accepted. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Unknown, or another organization's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description In conflict with the present state. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Failed here. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    compute_targets_share: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ShareTarget"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Data_SharedTarget"];
+                };
+            };
+            /** @description The request does not fit. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description No credential, or one that is not accepted. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Unknown, or another organization's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description In conflict with the present state. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Failed here. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    local_auth_challenge: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ChallengeRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Data_Challenge"];
+                };
+            };
+            /** @description The request does not fit. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description No credential, or one that is not accepted. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Unknown, or another organization's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description In conflict with the present state. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Failed here. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    local_auth_verify: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["VerifyRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Data_Verified"];
+                };
+            };
+            /** @description The request does not fit. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description No credential, or one that is not accepted. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Unknown, or another organization's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description In conflict with the present state. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Failed here. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    compute_targets_register: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RegisterTarget"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Data_RegisteredTarget"];
+                };
+            };
+            /** @description The request does not fit. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description No credential, or one that is not accepted. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Unknown, or another organization's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description In conflict with the present state. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Failed here. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    compute_targets_status_stream: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": string;
+                };
+            };
+        };
+    };
+    onboarding_claim: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ClaimRequest"];
+            };
+        };
+        responses: {
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OnboardingFailure"];
+                };
+            };
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Claimed"];
+                };
+            };
+        };
+    };
+    onboarding_attempt: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AttemptRequest"];
+            };
+        };
+        responses: {
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OnboardingFailure"];
+                };
+            };
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Attempt"];
+                };
+            };
+        };
+    };
+    documents_list: {
+        parameters: {
+            query?: {
+                /** @description Only this kind. */
+                type?: components["schemas"]["ArtifactType"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Data_Vec_DocumentRecord"];
+                };
+            };
+            /** @description The request does not fit. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description No credential, or one that is not accepted. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Unknown, or another organization's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description In conflict with the present state. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Failed here. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    documents_create: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateDocument"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Data_DocumentDetail"];
+                };
+            };
+            /** @description The request does not fit. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description No credential, or one that is not accepted. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Unknown, or another organization's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description In conflict with the present state. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Failed here. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    documents_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                idOrSlug: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Data_DocumentDetail"];
+                };
+            };
+            /** @description The request does not fit. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description No credential, or one that is not accepted. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Unknown, or another organization's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description In conflict with the present state. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Failed here. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    documents_update: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                idOrSlug: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UpdateDocument"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Data_DocumentDetail"];
+                };
+            };
+            /** @description The request does not fit. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description No credential, or one that is not accepted. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Unknown, or another organization's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description In conflict with the present state. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Failed here. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    documents_run_loop: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                idOrSlug: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RunLoop"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Data_LoopStarted"];
+                };
+            };
+            /** @description The request does not fit. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description No credential, or one that is not accepted. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Unknown, or another organization's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description In conflict with the present state. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Failed here. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    documents_versions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                idOrSlug: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Data_Vec_DocumentVersion"];
+                };
+            };
+            /** @description The request does not fit. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description No credential, or one that is not accepted. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Unknown, or another organization's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description In conflict with the present state. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Failed here. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    documents_create_version: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                idOrSlug: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateVersion"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Data_DocumentDetail"];
+                };
+            };
+            /** @description The request does not fit. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description No credential, or one that is not accepted. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Unknown, or another organization's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description In conflict with the present state. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Failed here. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    feature_flags_list: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Data_FeatureFlags"];
+                };
+            };
+            /** @description The request does not fit. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description No credential, or one that is not accepted. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Unknown, or another organization's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description In conflict with the present state. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Failed here. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    feature_flags_set: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                key: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SetFlag"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Data_FeatureFlags"];
+                };
+            };
+            /** @description The request does not fit. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description No credential, or one that is not accepted. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Unknown, or another organization's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description In conflict with the present state. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Failed here. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    health_health: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": string;
+                };
+            };
+        };
+    };
+    health_database: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": string;
+                };
+            };
+        };
+    };
+    loops_list: {
+        parameters: {
+            query?: {
+                /** @description Only this command. */
+                command?: components["schemas"]["LoopCommand"];
+                /** @description Id or slug of a document. */
+                documentId?: string;
+                /** @description 1 to 200; 50 when left out. */
+                limit?: number;
+                /** @description How many to leave out. */
+                offset?: number;
+                /** @description Only this status. */
+                status?: components["schemas"]["LoopStatus"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Data_Vec_LoopRecord"];
+                };
+            };
+            /** @description The request does not fit. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description No credential, or one that is not accepted. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Unknown, or another organization's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description In conflict with the present state. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Failed here. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    loops_create: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateLoop"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Data_LoopStarted"];
+                };
+            };
+            /** @description The request does not fit. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description No credential, or one that is not accepted. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Unknown, or another organization's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description In conflict with the present state. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Failed here. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    loops_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Data_LoopDetail"];
+                };
+            };
+            /** @description The request does not fit. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description No credential, or one that is not accepted. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Unknown, or another organization's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description In conflict with the present state. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Failed here. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    loops_delete: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Data_LoopDetail"];
+                };
+            };
+            /** @description The request does not fit. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description No credential, or one that is not accepted. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Unknown, or another organization's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description In conflict with the present state. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Failed here. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    loops_cancel: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Data_LoopDetail"];
+                };
+            };
+            /** @description The request does not fit. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description No credential, or one that is not accepted. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Unknown, or another organization's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description In conflict with the present state. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Failed here. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    runner_download_urls: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["DownloadUrls"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Data_SignedUrls"];
+                };
+            };
+            /** @description The request does not fit. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description No credential, or one that is not accepted. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Unknown, or another organization's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description In conflict with the present state. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Failed here. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    loops_events: {
+        parameters: {
+            query?: {
+                /** @description 1 to 500; 100 for a page, 500 for an increment. */
+                limit?: number;
+                /** @description For a page. */
+                offset?: number;
+                /** @description ISO 8601; answers what was stored after it. */
+                since?: string;
+                /** @description Id of the last event of that instant that is known. */
+                sinceId?: string;
+                /** @description For a page: `asc` or `desc`. */
+                sort?: string;
+                /** @description Only this type. */
+                type?: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Data_EventList"];
+                };
+            };
+            /** @description The request does not fit. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description No credential, or one that is not accepted. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Unknown, or another organization's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description In conflict with the present state. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Failed here. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    runner_event: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description One UUID per event, kept over all its tries */
+                "x-loop-event-nonce": string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    [key: string]: unknown;
+                };
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Data_ReceivedView"];
+                };
+            };
+            /** @description The request does not fit. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description No credential, or one that is not accepted. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Unknown, or another organization's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description In conflict with the present state. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Failed here. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    runner_heartbeat: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Data_Heartbeat"];
+                };
+            };
+            /** @description The request does not fit. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description No credential, or one that is not accepted. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Unknown, or another organization's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description In conflict with the present state. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Failed here. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    runner_refresh: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Data_Refreshed"];
+                };
+            };
+            /** @description The request does not fit. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description No credential, or one that is not accepted. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Unknown, or another organization's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description In conflict with the present state. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Failed here. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    loops_resume: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["ResumeLoop"] | null;
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Data_LoopStarted"];
+                };
+            };
+            /** @description The request does not fit. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description No credential, or one that is not accepted. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Unknown, or another organization's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description In conflict with the present state. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Failed here. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    loops_stream: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Id of the last event that was read */
+                "Last-Event-ID"?: string | null;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": string;
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": string;
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": string;
+                };
+            };
+        };
+    };
+    runner_upload_artifacts: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UploadArtifacts"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Data_Uploaded"];
+                };
+            };
+            /** @description The request does not fit. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description No credential, or one that is not accepted. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Unknown, or another organization's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description In conflict with the present state. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Failed here. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    runner_upload_urls: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UploadUrls"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Data_SignedUrls"];
+                };
+            };
+            /** @description The request does not fit. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description No credential, or one that is not accepted. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Unknown, or another organization's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description In conflict with the present state. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Failed here. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    loops_usage: {
+        parameters: {
+            query?: {
+                /** @description Only this command. */
+                command?: components["schemas"]["LoopCommand"];
+                /** @description ISO 8601 date or instant; those made until then. */
+                endDate?: string;
+                /** @description ISO 8601 date or instant; those made since. */
+                startDate?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Data_Usage"];
+                };
+            };
+            /** @description The request does not fit. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description No credential, or one that is not accepted. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Unknown, or another organization's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description In conflict with the present state. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Failed here. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    auth_me: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Data_Me"];
+                };
+            };
+            /** @description The request does not fit. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description No credential, or one that is not accepted. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Unknown, or another organization's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description In conflict with the present state. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Failed here. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    storage_get: {
+        parameters: {
+            query: {
+                /** @description Unix seconds. */
+                exp: number;
+                /** @description `GET` or `PUT`. */
+                method: string;
+                /** @description Base64url. */
+                sig: string;
+            };
+            header?: never;
+            path: {
+                key: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/octet-stream": number[];
+                };
+            };
+            /** @description The request does not fit. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description No credential, or one that is not accepted. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Unknown, or another organization's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description In conflict with the present state. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Failed here. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    storage_put: {
+        parameters: {
+            query: {
+                /** @description Unix seconds. */
+                exp: number;
+                /** @description `GET` or `PUT`. */
+                method: string;
+                /** @description Base64url. */
+                sig: string;
+            };
+            header?: never;
+            path: {
+                key: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/octet-stream": number[];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Data_StoredObject"];
+                };
+            };
+            /** @description The request does not fit. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description No credential, or one that is not accepted. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Unknown, or another organization's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description In conflict with the present state. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Failed here. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+}

@@ -1,0 +1,46 @@
+import { expect, test } from "vitest";
+
+import { ApiError, messageOf } from "./errors";
+
+test("a refusal keeps what the server said", () => {
+  const error = new ApiError(403, {
+    success: false,
+    error: "Forbidden",
+    code: "forbidden",
+    details: { a: 1 },
+  });
+  expect(error).toMatchObject({
+    message: "Forbidden",
+    code: "forbidden",
+    status: 403,
+    details: { a: 1 },
+  });
+});
+
+test("a typed conflict is known by its discriminant and carries its payload", () => {
+  const error = new ApiError(409, {
+    error: "Conflict",
+    data: { error: "loop_already_active", loopId: "l1" },
+  });
+  expect(error.code).toBe("loop_already_active");
+  expect(error.data.loopId).toBe("l1");
+});
+
+test("a conflict's own words come before the envelope's", () => {
+  const data = { error: "compute_preference_required", message: "Select a target first." };
+  expect(messageOf(new ApiError(409, { error: "Conflict", data }))).toBe("Select a target first.");
+});
+
+test.each([["text"], [null], [undefined], [[1]], [{ error: 5, details: [], data: "x" }]])(
+  "a body without a reason still yields a message: %j",
+  (body) => {
+    const error = new ApiError(502, body);
+    expect(error.message).toContain("502");
+    expect(error.details).toEqual({});
+    expect(error.data).toEqual({});
+  },
+);
+
+test("no answer at all asks whether Loopgate runs", () => {
+  expect(messageOf(ApiError.unreachable(new TypeError("failed")))).toContain("still running");
+});

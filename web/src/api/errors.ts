@@ -1,0 +1,47 @@
+/** What a refused or failed request says, from whichever server it came. */
+export class ApiError extends Error {
+  override readonly name = "ApiError";
+  /** HTTP status; 0 when no answer came. */
+  readonly status: number;
+  readonly code: string;
+  readonly details: Record<string, unknown>;
+  /** Payload of a typed conflict, for example the id of the loop that is in the way. */
+  readonly data: Record<string, unknown>;
+
+  constructor(status: number, body: unknown) {
+    const fields = record(body);
+    super(text(fields.error) ?? defaultMessage(status));
+    this.status = status;
+    this.data = record(fields.data);
+    this.details = record(fields.details);
+    this.code = text(fields.code) ?? text(this.data.error) ?? `http_${status}`;
+  }
+
+  static unreachable(cause: unknown): ApiError {
+    const error = new ApiError(0, { code: "unreachable" });
+    error.cause = cause;
+    return error;
+  }
+}
+
+/** The message of anything that was thrown. */
+export function messageOf(error: unknown): string {
+  if (error instanceof ApiError && typeof error.data.message === "string")
+    return error.data.message;
+  return error instanceof Error ? error.message : "Something went wrong.";
+}
+
+function defaultMessage(status: number): string {
+  if (status === 0) return "Loopgate does not answer. Is it still running in your terminal?";
+  return `The server answered ${status} without saying why.`;
+}
+
+function record(value: unknown): Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value)
+    ? (value as Record<string, unknown>)
+    : {};
+}
+
+function text(value: unknown): string | undefined {
+  return typeof value === "string" && value !== "" ? value : undefined;
+}

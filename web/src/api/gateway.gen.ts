@@ -1,0 +1,1679 @@
+// Generated from docs/openapi/gateway.json by `npm run generate`. Do not edit.
+
+export interface paths {
+    "/api/gateway/git/repo-path": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Find the clone of a repository */
+        get: operations["git_repo_path"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/gateway/health-check": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Look at everything that a loop needs
+         * @description Always 200 once reached: a check that fails is a row that did not pass.
+         */
+        get: operations["health_check"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/gateway/mcp-auth": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** How to sign in at the MCP server */
+        get: operations["mcp_auth"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/gateway/openapi.json": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** This document */
+        get: operations["openapi"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/gateway/orchestrator/logs/{ticketId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The end of a ticket's log */
+        get: operations["ticket_logs"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/gateway/orchestrator/loop": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Start a loop
+         * @description Answers when its process runs and its job is recorded; with a clone and a set-up script before
+         *     that, this can take minutes.
+         */
+        post: operations["start_loop"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/gateway/orchestrator/loop/kill": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** End a loop and everything that it started */
+        post: operations["end_loop"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/gateway/orchestrator/plan/{ticketId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** A ticket's plan */
+        get: operations["ticket_plan"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/gateway/orchestrator/status": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Whether work goes on in a directory */
+        get: operations["directory_status"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/gateway/orchestrator/status/{ticketId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** How a ticket stands */
+        get: operations["ticket_status"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/gateway/repos": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the managed repositories */
+        get: operations["list_repos"];
+        put?: never;
+        /** Add a repository */
+        post: operations["add_repo"];
+        /** Remove a repository from the list; its files stay */
+        delete: operations["remove_repo"];
+        options?: never;
+        head?: never;
+        /** Change where worktrees are made */
+        patch: operations["update_repos"];
+        trace?: never;
+    };
+    "/api/gateway/settings/binary-paths": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the paths that are set */
+        get: operations["binary_paths"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Set or clear paths
+         * @description The first member that is wrong answers, and nothing is stored.
+         */
+        patch: operations["set_binary_paths"];
+        trace?: never;
+    };
+    "/api/gateway/version": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The desktop's version */
+        get: operations["version"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/gateway-auth/exchange": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Trade a challenge for a session
+         * @description Loopback callers with an `Origin` header only. The session is bound to exactly that origin.
+         */
+        post: operations["gateway_auth_exchange"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/health": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Tell that a gateway is here
+         * @description No credential. Never cached, never recorded.
+         */
+        get: operations["health"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+}
+export type webhooks = Record<string, never>;
+export interface components {
+    schemas: {
+        /** @description A helper at work. */
+        ActiveAgent: {
+            agentId: string;
+            agentName: string;
+            agentType: string;
+            /** @description ISO 8601, or empty. */
+            startedAt: string;
+        };
+        /** @description The repository that was added. */
+        Added: {
+            repo: components["schemas"]["ListedRepo"];
+            success: boolean;
+        };
+        /** @description A repository to add. */
+        AddRepo: {
+            /** @description Text of the owner. */
+            description?: string | null;
+            /** @description Directory inside the sandbox; `~` is the home directory. */
+            path: string;
+        };
+        /** @description An agent definition to materialize in the worktree. */
+        AgentDefinition: {
+            /** @description Name for people. */
+            name: string;
+            /** @description Whole prompt text. */
+            prompt: string;
+            /** @description Names the file. */
+            slug: string;
+        };
+        /** @description A document handed to a loop. */
+        Artifact: {
+            /** @description Its text. */
+            content: string;
+            /** @description Id of the document. */
+            id: string;
+            /** @description The whole plan object, when the text was taken from one. */
+            raw?: Record<string, never> | null;
+            /** @description Its title. */
+            title: string;
+            /** @description Its kind. */
+            type: components["schemas"]["ArtifactType"];
+        };
+        /**
+         * @description Kind of an artifact.
+         * @enum {string}
+         */
+        ArtifactType: "PRD" | "IMPLEMENTATION_PLAN" | "FEATURE";
+        /** @description The paths that are set, by `assistant`, `codeHost`, `reviewer`, `python3` and `git`. */
+        BinaryPaths: {
+            binaryPaths: {
+                [key: string]: string;
+            };
+        };
+        /** @description What this desktop can do; which programs it has is told only to who is signed in. */
+        Capabilities: {
+            commandSigning: boolean;
+            tools: components["schemas"]["Tools"];
+            versions: components["schemas"]["Versions"];
+        };
+        /** @description One thing that was looked at. */
+        Check: {
+            debug?: components["schemas"]["HealthDebug"] | null;
+            error?: string | null;
+            id: string;
+            label: string;
+            passed: boolean;
+            /** @description What to do about it, for people. */
+            remediation?: string | null;
+            /** @description Whether loops need it. */
+            required: boolean;
+            /** @description Version; for `worktree-dir` the directory. */
+            version?: string | null;
+        };
+        /** @description Whose name stands in the commits. */
+        Committer: {
+            /** @description E-mail address. */
+            email: string;
+            /** @description Name. */
+            name: string;
+        };
+        /** @description Whether work goes on in a directory. Members of the state are copied as they are. */
+        DirectoryStatus: {
+            isRunning: boolean;
+            /** Format: double */
+            iteration?: number | null;
+            lastUpdate?: string | null;
+            phase?: string | null;
+            reason?: string | null;
+            status?: string | null;
+        };
+        /** @description That it was done. */
+        Done: {
+            success: boolean;
+        };
+        /** @description A loop to end. */
+        EndLoop: {
+            /** @description Id of the loop. */
+            loopId: string;
+        };
+        /**
+         * @description Body of every error answer of the gateway.
+         *
+         *     `error` is exact: clients match on it. `code` is additive and never changes for one case.
+         */
+        ErrorBody: {
+            /** @description Stable identifier of the case, snake case unless a route says otherwise. */
+            code: string;
+            /** @description What went wrong, for a person. */
+            error: string;
+        } & {
+            [key: string]: unknown;
+        };
+        /** @description What a page gets. */
+        ExchangeAnswer: {
+            /** @description ISO 8601, UTC, milliseconds. Use never prolongs it. */
+            expiresAt: string;
+            /** @description 64 hex characters, for the header `X-Desktop-Session-Token` together with `Origin`. */
+            sessionToken: string;
+        };
+        /** @description What a page sends. */
+        ExchangeRequest: {
+            /** @description Challenge token of the control plane, good for one exchange. */
+            challengeToken: string;
+        };
+        /** @description A worktree with a state. */
+        FullStatus: {
+            activeAgents: components["schemas"]["ActiveAgent"][];
+            currentTaskId?: string | null;
+            exists: boolean;
+            /** @description Whether the status was found in the output, because the state did not tell. */
+            fallbackDetected: boolean;
+            phase: string;
+            /** Format: int32 */
+            pid: number | null;
+            planExists: boolean;
+            processRunning: boolean;
+            /** @description The state as it was written. */
+            raw: Record<string, never>;
+            stateExists: boolean;
+            status: string;
+            taskProgress?: components["schemas"]["TaskProgress"] | null;
+            timestamp?: string | null;
+            worktreeDir: string;
+        };
+        /**
+         * @description Provider that runs a loop.
+         * @enum {string}
+         */
+        Harness: "assistant" | "reviewer";
+        /** @description What a client finds on the port. */
+        Health: {
+            capabilities: components["schemas"]["Capabilities"];
+            /** @description Id of this installation. */
+            gatewayId: string;
+            /** @description Host name. */
+            machineName: string;
+            /** @description Whether set-up is complete. */
+            onboardingCompleted: boolean;
+            /**
+             * Format: int32
+             * @description Port that is really held.
+             */
+            port: number;
+            /** @description Always `ok`. */
+            status: string;
+            /** @description Desktop version. */
+            version: string;
+        };
+        /** @description Facts for whoever has to find out why. */
+        HealthDebug: {
+            errorCode?: string | null;
+            /** @description Executables of that name anywhere. */
+            foundAt?: string[] | null;
+            /** @description Files of that name that may not be executed. */
+            nonExecutableAt?: string[] | null;
+            /** @description Path that the user set. */
+            overrideUsed?: string | null;
+            platform?: string | null;
+            /** @description PATH that was searched, at most 1024 characters. */
+            resolvedPath?: string | null;
+            /** @description Name of the login shell. */
+            shell?: string | null;
+            /** @description At most 512 characters. */
+            stderr?: string | null;
+        };
+        /** @description Everything that was looked at. */
+        HealthReport: {
+            allRequiredPassed: boolean;
+            /** @description Rows in a fixed order; clients match on their ids. */
+            checks: components["schemas"]["Check"][];
+            mcpServers: components["schemas"]["McpServers"];
+        };
+        /** @description A repository as `GET /api/gateway/repos` lists it. */
+        ListedRepo: components["schemas"]["ManagedRepo"] & {
+            /** @description Branch that the remote's HEAD names, else the one checked out; left out when unknown. */
+            defaultBranch?: string | null;
+            /** @description `<org>/<repo>` of its remote `origin`; left out when it has none. */
+            fullName?: string | null;
+            /** @description Base name of the path. */
+            name: string;
+        };
+        /** @description The end of a log, in one of its formats. */
+        LogTail: {
+            exists: boolean;
+            /** @example jsonl */
+            format: string;
+            lines: string[];
+            returned_lines: number;
+            total_lines: number;
+        } | {
+            content: string;
+            exists: boolean;
+            /** @example text */
+            format: string;
+            returned_lines: number;
+            total_lines: number;
+        } | {
+            content: string;
+            exists: boolean;
+            /** @example text */
+            format: string;
+            lines: number;
+        };
+        /** @description A loop that was ended. */
+        LoopEnded: {
+            message: string;
+            success: boolean;
+        };
+        /**
+         * @description What the control plane sends. The desktop reads it member by member, because a wrong type is
+         *     answered with the member's name; this form is for writing.
+         */
+        LoopLaunchBody: {
+            /** @description Peers. */
+            additionalRepos?: components["schemas"]["RepoRef"][];
+            /** @description Agents in force at launch. */
+            agents?: components["schemas"]["AgentDefinition"][];
+            /** @description Origin for callbacks; desktops use their configured one. */
+            apiBaseUrl: string;
+            /** @description Documents. */
+            artifacts: components["schemas"]["Artifact"][];
+            /** @description Names worktree and branch. */
+            artifactSlug?: string | null;
+            /** @description Command name. */
+            command: string;
+            committer?: components["schemas"]["Committer"] | null;
+            harness?: components["schemas"]["Harness"] | null;
+            /** @description Path of a local clone. */
+            localRepoPath?: string | null;
+            /** @description Runner token for callbacks. */
+            loopgateAuthToken: string;
+            /** @description Id of the loop. */
+            loopId: string;
+            /** @description Its branch. */
+            parentBranchName?: string | null;
+            /** @description Loop whose work is continued. */
+            parentLoopId?: string | null;
+            /** @description Its assistant session. */
+            parentSessionId?: string | null;
+            /** @description The document that the loop is about. */
+            primaryArtifactId?: string | null;
+            /** @description Wish in plain words. */
+            prompt?: string | null;
+            repo?: components["schemas"]["RepoRef"] | null;
+            /** @description Prefix for support files in the object store. */
+            s3StateKey?: string | null;
+            /** @description Appended to the requirements of a PLAN. */
+            userContext?: string | null;
+        };
+        /** @description A loop that runs. */
+        LoopStarted: {
+            loopId: string;
+            /** Format: int32 */
+            pid: number;
+            success: boolean;
+            /** @description Null for a loop without a worktree. */
+            worktreePath: string | null;
+        };
+        /** @description An entry of `repos.json`. */
+        ManagedRepo: {
+            /** @description ISO 8601 with milliseconds. */
+            addedAt?: string;
+            /** @description What is known of running it; members that nobody here knows survive a rewrite. */
+            deployment?: Record<string, never> | null;
+            /** @description Text of the owner. */
+            description?: string | null;
+            /** @description Path; below the home directory it begins with `~`. */
+            path: string;
+        };
+        /** @description How to sign in. */
+        McpAuth: {
+            /** @description Always empty: it leads old clients to their browser sign-in. */
+            apiKey: string;
+            authType: string;
+            providers: components["schemas"]["McpServers"];
+            /** @description The expected URL, when it is one. */
+            serverUrl: string | null;
+        };
+        /** @description Whether a provider reaches the expected MCP server. */
+        McpRecord: {
+            available: boolean;
+            /** @description ISO 8601. */
+            checkedAt: string;
+            error: string | null;
+            /** @description Repeats `available` for old clients. */
+            loopgateAvailable: boolean;
+            matchedUrl: string | null;
+            serverName: string | null;
+        };
+        /** @description What is known of the expected MCP server, a provider. */
+        McpServers: {
+            assistant: components["schemas"]["McpRecord"];
+            reviewer: components["schemas"]["McpRecord"];
+        };
+        /** @description No worktree. */
+        NotFound: {
+            exists: boolean;
+            message: string;
+            phase: string | null;
+            status: string | null;
+        };
+        /** @description A plan as pages show it. */
+        PlanAnswer: {
+            /** @description Markdown. */
+            content: string;
+            exists: boolean;
+            planExists: boolean;
+            /** @description The plan as it was written. */
+            raw: Record<string, never>;
+            worktreeDir: string;
+        };
+        /** @description Where a repository's clone lies. */
+        RepoPath: {
+            /** @description Absolute; null when no managed repository has that name. */
+            path: string | null;
+        };
+        /** @description A repository with the branch that a loop starts from. */
+        RepoRef: {
+            /** @description Branch to start from. */
+            branch?: string;
+            /** @description `<org>/<repo>`. */
+            fullName: string;
+        };
+        /** @description Answer of `GET /api/gateway/repos`. */
+        ReposAnswer: {
+            /** @description The repositories. */
+            repos: components["schemas"]["ListedRepo"][];
+            /** @description Their settings. */
+            settings: components["schemas"]["ReposSettings"];
+        };
+        /** @description Settings of `repos.json`. */
+        ReposSettings: {
+            /** @description Where worktrees are made. */
+            worktreeParentDir?: string | null;
+            /** @description Whether the owner agreed to it. */
+            worktreeParentDirConfirmed?: boolean | null;
+        } & {
+            [key: string]: unknown;
+        };
+        /** @description Paths to set; null clears one. */
+        SetBinaryPaths: {
+            assistant?: string | null;
+            codeHost?: string | null;
+            git?: string | null;
+            python3?: string | null;
+            reviewer?: string | null;
+        };
+        /** @description A worktree without a state. */
+        Starting: {
+            exists: boolean;
+            message: string;
+            phase: string;
+            stateExists: boolean;
+            status: string;
+        };
+        /** @description How far a plan's tasks are. */
+        TaskProgress: {
+            /** @description Done tasks. */
+            completed: number;
+            /** @description Open tasks. */
+            pending: number;
+            /** @description Both. */
+            total: number;
+        };
+        /** @description How a ticket stands. */
+        TicketStatus: components["schemas"]["FullStatus"] | components["schemas"]["Starting"] | components["schemas"]["NotFound"];
+        Tools: {
+            assistant: boolean;
+            codeHost: boolean;
+            git: boolean;
+            python3: boolean;
+            reviewer: boolean;
+        };
+        /** @description Settings to change. */
+        UpdateRepos: {
+            /** @description Where worktrees are made; inside the sandbox. */
+            worktreeParentDir?: string | null;
+            /** @description Whether the owner agreed to it. */
+            worktreeParentDirConfirmed?: boolean | null;
+        };
+        /** @description The desktop's version. */
+        Version: {
+            /** @description Always empty in a release. */
+            commits: Record<string, never>[];
+            version: string;
+        };
+        /** @description Always empty here. */
+        Versions: Record<string, never>;
+    };
+    responses: never;
+    parameters: never;
+    requestBodies: never;
+    headers: never;
+    pathItems: never;
+}
+export type $defs = Record<string, never>;
+export interface operations {
+    git_repo_path: {
+        parameters: {
+            query: {
+                /** @description `<org>/<repo>` */
+                repoFullName: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The clone, or null */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RepoPath"];
+                };
+            };
+            /** @description No name given */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No sandbox is set */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    health_check: {
+        parameters: {
+            query?: {
+                /** @description MCP server to look for */
+                expectedMcpUrl?: string;
+                /** @description Adds a row that compares the desktop's version */
+                latestVersion?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The rows */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HealthReport"];
+                };
+            };
+            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    mcp_auth: {
+        parameters: {
+            query?: {
+                /** @description MCP server that is meant */
+                expectedMcpUrl?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description By the browser */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["McpAuth"];
+                };
+            };
+            /** @description Asked over the link */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    openapi: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The OpenAPI document */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    ticket_logs: {
+        parameters: {
+            query: {
+                /** @description Lines at most, 1 to 10000; 100 when it is missing or something else */
+                lines?: number;
+                /** @description Path of the repository */
+                repo: string;
+            };
+            header?: never;
+            path: {
+                /** @description Ticket, or slug or id of a loop */
+                ticketId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The last lines, also when there are none */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LogTail"];
+                };
+            };
+            /** @description No repository given */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Outside the sandbox */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The log cannot be read */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    start_loop: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["LoopLaunchBody"];
+            };
+        };
+        responses: {
+            /** @description It runs */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LoopStarted"];
+                };
+            };
+            /** @description The body breaks a rule */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description A path outside the sandbox */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No such repository, and it could not be cloned */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description It runs already, or another loop has the worktree */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No API origin, or the control plane cannot be reached */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    end_loop: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["EndLoop"];
+            };
+        };
+        responses: {
+            /** @description It was asked to end */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LoopEnded"];
+                };
+            };
+            /** @description No loop named */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Nothing of this loop runs */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description It is being prepared */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    ticket_plan: {
+        parameters: {
+            query: {
+                /** @description Path of the repository */
+                repo: string;
+            };
+            header?: never;
+            path: {
+                /** @description Ticket, or slug or id of a loop */
+                ticketId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The plan */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PlanAnswer"];
+                };
+            };
+            /** @description No repository given */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Outside the sandbox */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No worktree, or no plan yet */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The plan is malformed */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    directory_status: {
+        parameters: {
+            query: {
+                /** @description Directory that holds `.loopgate/work` */
+                workDir: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What its state says */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DirectoryStatus"];
+                };
+            };
+            /** @description No directory given */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Outside the sandbox */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The state cannot be read */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    ticket_status: {
+        parameters: {
+            query: {
+                /** @description Path of the repository */
+                repo: string;
+            };
+            header?: never;
+            path: {
+                /** @description Ticket, or slug or id of a loop */
+                ticketId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description How it stands, also when there is no worktree */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TicketStatus"];
+                };
+            };
+            /** @description No repository given */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Outside the sandbox */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The state cannot be read */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    list_repos: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The repositories and their settings */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReposAnswer"];
+                };
+            };
+            /** @description No sandbox is set */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    add_repo: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AddRepo"];
+            };
+        };
+        responses: {
+            /** @description Added */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Added"];
+                };
+            };
+            /** @description No path, no such directory, or already there */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Outside the sandbox */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No sandbox is set */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    remove_repo: {
+        parameters: {
+            query: {
+                /** @description Directory of the repository */
+                path: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Removed */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Done"];
+                };
+            };
+            /** @description No path given, or not in the list */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No sandbox is set */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    update_repos: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UpdateRepos"];
+            };
+        };
+        responses: {
+            /** @description Changed */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Done"];
+                };
+            };
+            /** @description Nothing to change */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Outside the sandbox */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No sandbox is set */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    binary_paths: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The paths */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BinaryPaths"];
+                };
+            };
+            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    set_binary_paths: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SetBinaryPaths"];
+            };
+        };
+        responses: {
+            /** @description All paths after the change */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BinaryPaths"];
+                };
+            };
+            /** @description Not an object, an unknown program, or a path that cannot be used */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    version: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The version */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Version"];
+                };
+            };
+            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    gateway_auth_exchange: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ExchangeRequest"];
+            };
+        };
+        responses: {
+            /** @description The session */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ExchangeAnswer"];
+                };
+            };
+            /** @description No Origin, or no challenge token */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The control plane refused the challenge */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not from loopback, or the origin is not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More than 4096 bytes */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many exchanges of this origin */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The control plane gave no usable answer */
+            502: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No API key or no API origin */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The control plane did not answer in time */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    health: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A gateway is here */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Health"];
+                };
+            };
+            /** @description Called by a name that is not ours */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+}

@@ -1,0 +1,165 @@
+/** Every read and write of the pages, as query options and mutations. */
+import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
+
+import { isActive } from "@/loops/status";
+
+import { api, unwrap } from "./client";
+import type { Loop, RepoRef } from "./types";
+
+/** How often a list with active loops is read again. */
+const ACTIVE_POLL_MS = 3_000;
+/** How often a quiet list is read again. */
+const QUIET_POLL_MS = 15_000;
+/** As many loops as the list shows at most. */
+const LOOP_LIMIT = 200;
+
+export const meQuery = queryOptions({
+  queryKey: ["me"],
+  queryFn: ({ signal }) => unwrap(api.GET("/me", { signal })),
+  staleTime: 5 * 60_000,
+});
+
+export const loopsQuery = queryOptions({
+  queryKey: ["loops"],
+  queryFn: ({ signal }) =>
+    unwrap(api.GET("/loops", { params: { query: { limit: LOOP_LIMIT } }, signal })),
+  refetchInterval: ({ state }) =>
+    (state.data ?? []).some((loop) => isActive(loop.status)) ? ACTIVE_POLL_MS : QUIET_POLL_MS,
+});
+
+export const loopQuery = (id: string) =>
+  queryOptions({
+    queryKey: ["loops", id],
+    queryFn: ({ signal }) => unwrap(api.GET("/loops/{id}", { params: { path: { id } }, signal })),
+    refetchInterval: ({ state }) =>
+      state.data !== undefined && !isActive(state.data.status) ? false : ACTIVE_POLL_MS,
+  });
+
+export const documentQuery = (idOrSlug: string) =>
+  queryOptions({
+    queryKey: ["documents", idOrSlug],
+    queryFn: ({ signal }) =>
+      unwrap(api.GET("/documents/{idOrSlug}", { params: { path: { idOrSlug } }, signal })),
+  });
+
+export const computeTargetsQuery = queryOptions({
+  queryKey: ["compute-targets"],
+  queryFn: ({ signal }) => unwrap(api.GET("/compute-targets", { signal })),
+  refetchInterval: QUIET_POLL_MS,
+});
+
+/** Trades the token of a one-time link for a session. */
+export async function signInWithLink(token: string): Promise<void> {
+  await unwrap(api.POST("/auth/sign-in-link", { body: { token } }));
+}
+
+export function useSignOut() {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: () => unwrap(api.POST("/auth/sign-out", {})),
+    onSuccess: () => client.clear(),
+  });
+}
+
+/** What a person asks for on the new-loop page. */
+export interface Wish {
+  prompt: string;
+  repo: RepoRef;
+  computeTargetId?: string;
+}
+
+/** Writes the wish down as a document and plans it. Yields the loop's id. */
+export function usePlanWish() {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: async (wish: Wish) => {
+      const document = await unwrap(
+        api.POST("/documents", {
+          body: {
+            type: "FEATURE",
+            title: titleOf(wish.prompt),
+            content: wish.prompt,
+            repo: wish.repo,
+          },
+        }),
+      );
+      return runLoop(document.id, "plan", wish);
+    },
+    onSuccess: () => client.invalidateQueries({ queryKey: ["loops"], exact: true }),
+  });
+}
+
+/** Runs a command on a document. Yields the new loop's id. */
+export function useRunDocument() {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: ({ documentId, command, ...rest }: RunDocument) =>
+      runLoop(documentId, command, rest),
+    onSuccess: () => client.invalidateQueries({ queryKey: ["loops"] }),
+  });
+}
+
+export interface RunDocument {
+  documentId: string;
+  command: "plan" | "execute";
+  repo?: RepoRef;
+  computeTargetId?: string;
+}
+
+async function runLoop(
+  documentId: string,
+  command: "plan" | "execute",
+  options: Partial<Pick<Wish, "repo" | "computeTargetId">>,
+): Promise<string> {
+  const body = {
+    command,
+    ...(options.repo && { repo: options.repo }),
+    ...(options.computeTargetId && { computeTargetId: options.computeTargetId }),
+  };
+  const started = await unwrap(
+    api.POST("/documents/{idOrSlug}/run-loop", {
+      params: { path: { idOrSlug: documentId } },
+      body,
+    }),
+  );
+  return started.loopId;
+}
+
+/** Takes an ended loop up again. Yields the id of the loop that continues it. */
+export function useResumeLoop() {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: async (id: string) =>
+      (await unwrap(api.POST("/loops/{id}/resume", { params: { path: { id } } }))).loopId,
+    onSuccess: () => client.invalidateQueries({ queryKey: ["loops"] }),
+  });
+}
+
+export function useStopLoop() {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: (id: string) =>
+      unwrap(api.POST("/loops/{id}/cancel", { params: { path: { id } } })),
+    onSettled: () => client.invalidateQueries({ queryKey: ["loops"] }),
+  });
+}
+
+/** A loop's title: the first line of the wish. */
+export function titleOf(prompt: string): string {
+  const line =
+    prompt
+      .trim()
+      .split("\n", 1)[0]
+      ?.replace(/^#+\s*/, "")
+      .trim() ?? "";
+  return line.length > 120 ? `${line.slice(0, 117).trimEnd()}…` : line;
+}
+
+/** What a list row calls a loop. */
+export function loopTitle(loop: Loop): string {
+  if (loop.document?.title) return loop.document.title;
+  if (loop.prompt) return titleOf(loop.prompt);
+  return loop.repo
+    ? `${loop.command.toLowerCase()} ${loop.repo.fullName}`
+    : loop.command.toLowerCase();
+}

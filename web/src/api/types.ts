@@ -1,0 +1,25 @@
+/** Short names for the generated types, in one place. */
+import type { components } from "./control-plane.gen";
+import type { components as gatewayComponents } from "./gateway.gen";
+
+type Schemas = components["schemas"];
+type GatewaySchemas = gatewayComponents["schemas"];
+
+export type Loop = Schemas["LoopRecord"];
+export type LoopDetail = Schemas["LoopDetail"];
+export type LoopStatus = Schemas["LoopStatus"];
+export type LoopCommand = Schemas["LoopCommand"];
+export type LoopError = Schemas["LoopError"];
+export type ResultEntry = Schemas["ResultEntry"];
+export type RepoRef = Schemas["RepoRef"];
+export type Document = Schemas["DocumentDetail"];
+export type DocumentLink = Schemas["LoopDocument"];
+export type DocumentVersion = Schemas["DocumentVersion"];
+export type ComputeTarget = Schemas["ComputeTarget"];
+export type Me = Schemas["Me"];
+export type RunLoopBody = Schemas["RunLoop"];
+
+export type GatewayHealth = GatewaySchemas["Health"];
+export type GatewaySession = GatewaySchemas["ExchangeAnswer"];
+export type GatewayRepos = GatewaySchemas["ReposAnswer"];
+export type ListedRepo = GatewaySchemas["ListedRepo"];

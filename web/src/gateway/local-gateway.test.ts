@@ -1,0 +1,141 @@
+import { beforeEach, describe, expect, test } from "vitest";
+
+import { LocalGateway } from "./local-gateway";
+
+interface Call {
+  origin: string;
+  path: string;
+  session: string | null;
+}
+
+/** Gateways on some ports, each with its own verdicts. */
+class Machine {
+  calls: Call[] = [];
+  now = 1_000_000;
+  readonly gateways = new Map<number, { id: string; accepts: boolean; sessions: Set<string> }>();
+  #issued = 0;
+  challenges = 0;
+
+  runs(port: number, id: string, accepts = true): this {
+    this.gateways.set(port, { id, accepts, sessions: new Set() });
+    return this;
+  }
+
+  open(known: string[] = []): LocalGateway {
+    return new LocalGateway({
+      challenge: () => Promise.resolve(`challenge-${++this.challenges}`),
+      knownGatewayIds: () => Promise.resolve(known),
+      fetch: this.#fetch,
+      now: () => this.now,
+    });
+  }
+
+  count = (path: string) => this.calls.filter((call) => call.path === path).length;
+
+  readonly #fetch = (input: RequestInfo | URL, init?: RequestInit): Promise<Response> => {
+    const url = new URL(input as string);
+    const session = new Headers(init?.headers).get("X-Desktop-Session-Token");
+    this.calls.push({ origin: url.origin, path: url.pathname, session });
+    const gateway = this.gateways.get(Number(url.port));
+    if (!gateway) return Promise.reject(new TypeError("connection refused"));
+    const json = (body: unknown, status = 200) => Promise.resolve(Response.json(body, { status }));
+    switch (url.pathname) {
+      case "/health":
+        return json({ status: "ok", gatewayId: gateway.id });
+      case "/gateway-auth/exchange": {
+        if (!gateway.accepts)
+          return json({ error: "Challenge was not issued for this API key owner" }, 403);
+        const token = `${gateway.id}-${++this.#issued}`;
+        gateway.sessions.add(token);
+        return json({ sessionToken: token, expiresAt: new Date(this.now + 600_000).toISOString() });
+      }
+      default:
+        if (!session || !gateway.sessions.has(session)) return json({ error: "unauthorized" }, 401);
+        return json({
+          repos: [{ path: `/src/${gateway.id}`, name: gateway.id, addedAt: "" }],
+          settings: {},
+        });
+    }
+  };
+}
+
+let machine: Machine;
+beforeEach(() => {
+  machine = new Machine();
+});
+
+const names = async (gateway: LocalGateway) =>
+  (await gateway.repositories()).map(({ name }) => name);
+
+describe("finding the gateway", () => {
+  test("takes the first port that answers", async () => {
+    machine.runs(19433, "b").runs(19435, "d");
+    expect(await names(machine.open())).toEqual(["b"]);
+  });
+
+  test("asks no other gateway when the user's desktops are known", async () => {
+    machine.runs(19432, "a").runs(19434, "mine");
+    const gateway = machine.open(["mine"]);
+    expect(await names(gateway)).toEqual(["mine"]);
+    machine.gateways.delete(19434);
+    await expect(gateway.repositories()).rejects.toMatchObject({ problem: "absent" });
+    await expect(gateway.repositories()).rejects.toMatchObject({ problem: "absent" });
+    expect(machine.count("/gateway-auth/exchange")).toBe(1);
+  });
+
+  test("passes on to the next one when the first belongs to somebody else, with a fresh challenge", async () => {
+    machine.runs(19432, "a", false).runs(19433, "b");
+    expect(await names(machine.open())).toEqual(["b"]);
+    expect(machine.challenges).toBe(2);
+  });
+
+  test("says when none answers, and when all refuse", async () => {
+    await expect(machine.open().repositories()).rejects.toMatchObject({ problem: "absent" });
+    machine.runs(19432, "a", false);
+    await expect(machine.open().repositories()).rejects.toMatchObject({
+      problem: "refused",
+      message: "Challenge was not issued for this API key owner",
+    });
+  });
+});
+
+describe("the session", () => {
+  test("is shared by parallel callers and kept for later ones", async () => {
+    machine.runs(19432, "a");
+    const gateway = machine.open();
+    await Promise.all([gateway.repositories(), gateway.repositories(), gateway.repositories()]);
+    await gateway.repositories();
+    expect(machine.count("/gateway-auth/exchange")).toBe(1);
+  });
+
+  test("is renewed 30 s before it expires", async () => {
+    machine.runs(19432, "a");
+    const gateway = machine.open();
+    await gateway.repositories();
+    machine.now += 569_000;
+    await gateway.repositories();
+    expect(machine.count("/gateway-auth/exchange")).toBe(1);
+    machine.now += 2_000;
+    await gateway.repositories();
+    expect(machine.count("/gateway-auth/exchange")).toBe(2);
+  });
+
+  test("is traded anew once when the gateway has forgotten it", async () => {
+    machine.runs(19432, "a");
+    const gateway = machine.open();
+    await gateway.repositories();
+    machine.gateways.get(19432)?.sessions.clear();
+    expect(await names(gateway)).toEqual(["a"]);
+    expect(machine.count("/gateway-auth/exchange")).toBe(2);
+  });
+
+  test("is looked for elsewhere when the gateway has moved to another port", async () => {
+    machine.runs(19432, "a");
+    const gateway = machine.open();
+    await gateway.repositories();
+    machine.gateways.delete(19432);
+    machine.runs(19433, "a");
+    await expect(gateway.repositories()).rejects.toMatchObject({ problem: "absent" });
+    expect(await names(gateway)).toEqual(["a"]);
+  });
+});

@@ -1,0 +1,61 @@
+// @vitest-environment node
+import { afterEach, expect, test, vi } from "vitest";
+
+import { relayGet } from "./relay";
+
+vi.hoisted(() => vi.stubGlobal("window", { location: { origin: "http://page" } }));
+
+afterEach(() => void vi.unstubAllGlobals());
+
+/** A control plane whose desktop answers a command with these events. */
+function answering(...events: object[]): Request[] {
+  const requests: Request[] = [];
+  vi.stubGlobal("fetch", (input: RequestInfo | URL, init?: RequestInit) => {
+    const request = new Request(
+      input instanceof Request ? input : new URL(String(input), "http://page"),
+      init,
+    );
+    requests.push(request);
+    if (request.method === "POST") {
+      return Promise.resolve(
+        Response.json({ success: true, data: { commandId: "c1", status: "queued" } }),
+      );
+    }
+    const text = events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join("");
+    return Promise.resolve(new Response(text));
+  });
+  return requests;
+}
+
+const get = () =>
+  relayGet("t1", "repos_config", "/api/gateway/repos", new AbortController().signal);
+
+test("the desktop's answer comes back, after whatever it said before", async () => {
+  const requests = answering(
+    { eventType: "status", data: { type: "status", status: "running" } },
+    {
+      eventType: "result",
+      data: { type: "result", statusCode: 200, success: true, data: { repos: [] } },
+    },
+    { eventType: "done", data: { type: "done" } },
+  );
+  expect(await get()).toEqual({ repos: [] });
+  expect(await requests[0]?.clone().json()).toMatchObject({
+    operationId: "repos_config",
+    method: "GET",
+  });
+  expect(requests[1]?.url).toContain("/compute-targets/t1/commands/c1/events");
+});
+
+test("the desktop's refusal is an error with its words", async () => {
+  answering({
+    eventType: "error",
+    data: { type: "error", terminal: true, error: "gateway returned 403: {}" },
+  });
+  await expect(get()).rejects.toThrow("gateway returned 403");
+});
+
+test("an end without an answer is an error", async () => {
+  answering({ eventType: "done", data: { type: "done", cancelled: true } });
+  await expect(get()).rejects.toThrow("without an answer");
+});

@@ -1,0 +1,48 @@
+/**
+ * The way to a desktop's gateway through the control plane, for pages on another machine.
+ *
+ * A command is queued for the desktop, and its events are followed to the answer.
+ */
+import { api, organizationHeaders, unwrap } from "@/api/client";
+import { ApiError } from "@/api/errors";
+import { readEvents } from "@/live/sse";
+
+/** The desktop's own limit, and the page's. */
+const COMMAND_TIMEOUT_MS = 15_000;
+
+interface CommandEvent {
+  eventType: string;
+  data: { data?: unknown; error?: string } | null;
+}
+
+/** Reads a path of a desktop's gateway. */
+export async function relayGet(
+  targetId: string,
+  operationId: string,
+  path: string,
+  signal: AbortSignal,
+): Promise<unknown> {
+  const limited = AbortSignal.any([signal, AbortSignal.timeout(COMMAND_TIMEOUT_MS)]);
+  const { commandId } = await unwrap(
+    api.POST("/compute-targets/{id}/commands", {
+      params: { path: { id: targetId } },
+      body: { operationId, method: "GET", path, timeoutMs: COMMAND_TIMEOUT_MS },
+      signal: limited,
+    }),
+  );
+  const response = await fetch(
+    `/compute-targets/${targetId}/commands/${commandId}/events?stream=true`,
+    {
+      headers: { Accept: "text/event-stream", ...organizationHeaders() },
+      credentials: "same-origin",
+      signal: limited,
+    },
+  );
+  if (!response.ok || response.body === null) throw new ApiError(response.status, undefined);
+  for await (const { data } of readEvents(response.body)) {
+    const event = JSON.parse(data) as CommandEvent;
+    if (event.eventType === "result") return event.data?.data;
+    if (event.eventType === "error") throw new Error(event.data?.error ?? "The desktop refused.");
+  }
+  throw new Error("The desktop ended without an answer.");
+}

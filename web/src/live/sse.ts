@@ -1,0 +1,78 @@
+/** Reads server-sent events from a body, chunk by chunk, as the standard describes the format. */
+
+export interface ServerEvent {
+  /** Last id seen on the stream, this event's included. */
+  id: string | undefined;
+  type: string;
+  data: string;
+}
+
+/** Feeds on text and yields whole events; keeps what is incomplete. */
+export class EventParser {
+  #rest = "";
+  #data: string[] = [];
+  #type = "";
+  #id: string | undefined;
+
+  *feed(chunk: string): Generator<ServerEvent> {
+    const text = this.#rest + chunk;
+    // A carriage return at the very end may be half of a line break.
+    const usable = text.endsWith("\r") ? text.length - 1 : text.length;
+    let start = 0;
+    for (;;) {
+      const end = lineEnd(text, start, usable);
+      if (end === -1) break;
+      const event = this.#line(text.slice(start, end));
+      if (event) yield event;
+      start = text.startsWith("\r\n", end) ? end + 2 : end + 1;
+    }
+    this.#rest = text.slice(start);
+  }
+
+  #line(line: string): ServerEvent | undefined {
+    if (line === "") return this.#dispatch();
+    if (line.startsWith(":")) return undefined;
+    const colon = line.indexOf(":");
+    const field = colon === -1 ? line : line.slice(0, colon);
+    const value = colon === -1 ? "" : line.slice(colon + 1).replace(/^ /, "");
+    if (field === "data") this.#data.push(value);
+    else if (field === "event") this.#type = value;
+    else if (field === "id" && !value.includes("\0")) this.#id = value;
+    return undefined;
+  }
+
+  #dispatch(): ServerEvent | undefined {
+    const data = this.#data.join("\n");
+    const type = this.#type === "" ? "message" : this.#type;
+    const empty = this.#data.length === 0;
+    this.#data = [];
+    this.#type = "";
+    return empty ? undefined : { id: this.#id, type, data };
+  }
+}
+
+function lineEnd(text: string, start: number, limit: number): number {
+  for (let at = start; at < limit; at++) {
+    const code = text.charCodeAt(at);
+    if (code === 10 || code === 13) return at;
+  }
+  return -1;
+}
+
+/** Events of a response, until it ends. */
+export async function* readEvents(
+  body: ReadableStream<Uint8Array>,
+): AsyncGenerator<ServerEvent, void> {
+  const reader = body.getReader();
+  const decoder = new TextDecoder();
+  const parser = new EventParser();
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      yield* parser.feed(decoder.decode(value, { stream: true }));
+    }
+  } finally {
+    await reader.cancel().catch(() => undefined);
+  }
+}

@@ -1,0 +1,35 @@
+import { useQueryClient } from "@tanstack/react-query";
+import { useEffect, useRef, useState, useSyncExternalStore } from "react";
+
+import { LoopStream, type StreamState } from "./loop-stream";
+import { LineStore, type LineSnapshot } from "./output-lines";
+
+const nothing = new LineStore();
+
+/** The output of a loop and the state of its connection, for as long as a page shows it. */
+export function useLoopStream(
+  loopId: string,
+  ended: boolean,
+): { output: LineSnapshot; state: StreamState } {
+  const client = useQueryClient();
+  const [state, setState] = useState<StreamState>("connecting");
+  const [stream, setStream] = useState<LoopStream>();
+  const endedNow = useRef(ended);
+  useEffect(() => {
+    endedNow.current = ended;
+  }, [ended]);
+
+  useEffect(() => {
+    const opened = new LoopStream(loopId, {
+      hasEnded: () => endedNow.current,
+      onState: setState,
+      onStatusEvent: () => void client.invalidateQueries({ queryKey: ["loops"] }),
+    });
+    setStream(opened);
+    opened.start();
+    return () => opened.stop();
+  }, [loopId, client]);
+
+  const lines = stream?.lines ?? nothing;
+  return { output: useSyncExternalStore(lines.subscribe, lines.snapshot), state };
+}

@@ -1,0 +1,78 @@
+import { describe, expect, test } from "vitest";
+
+import { adviceFor } from "./error-advice";
+
+const advise = (code: string, result: Record<string, unknown> = {}) =>
+  adviceFor({ code, message: "m", result });
+
+/** Every code and subcode that a loop can end with. */
+const CODES = [
+  "RUNNER_ERROR",
+  "CONFIG_VALIDATION_FAILED",
+  "GIT_CLONE_FAILED",
+  "BRANCH_CREATE_FAILED",
+  "PRE_RUN_VALIDATION_FAILED",
+  "ARTIFACT_WRITE_FAILED",
+  "PROCESS_FAILED",
+  "PROCESS_STOPPED",
+  "AUTH_CHALLENGE",
+  "BINARY_NOT_FOUND",
+  "SPAWN_FAILED",
+  "TIMED_OUT",
+  "CANCELLED",
+  "REPO_NOT_ALLOWED",
+  "REPO_NOT_FOUND",
+  "NO_WORK_PRODUCED",
+  "CONTEXT_LIMIT_EXCEEDED",
+  "PLAN_STATE_UNAVAILABLE",
+  "STALE_DISPATCH",
+  "REPO_NOT_IN_PROJECT_POOL",
+];
+
+describe("adviceFor", () => {
+  test.each(CODES)("%s has a title, an explanation and a next step", (code) => {
+    const { title, explanation, steps } = advise(code);
+    expect(title).toMatch(/^[A-Z]/);
+    expect(explanation).toMatch(/\.$/);
+    expect(steps.length).toBeGreaterThan(0);
+  });
+
+  test("the subcode decides before the code", () => {
+    expect(advise("RUNNER_ERROR", { subcode: "ASSISTANT_RATE_LIMIT" }).title).toContain(
+      "rate limit",
+    );
+  });
+
+  test("the category decides before the code", () => {
+    const { title } = advise("PRE_RUN_VALIDATION_FAILED", {
+      details: { category: "compute_target_unavailable" },
+    });
+    expect(title).toBe("No desktop is online");
+  });
+
+  test("a refused commit names the hook", () => {
+    expect(
+      advise("PROCESS_FAILED", { category: "pre_commit_hook", hookType: "lint" }).title,
+    ).toContain("lint");
+    expect(
+      advise("PROCESS_FAILED", { category: "pre_commit_hook", hookType: "new" }).title,
+    ).toContain("pre-commit");
+  });
+
+  test("variables come from the details, wherever they lie", () => {
+    expect(advise("REPO_NOT_FOUND", { repoFullName: "acme/x" }).explanation).toContain("acme/x");
+    expect(advise("PROCESS_FAILED", { details: { exitCode: 3 } }).explanation).toContain(
+      "exit code 3",
+    );
+  });
+
+  test("an unknown code is read aloud", () => {
+    expect(advise("FOO_BAR").title).toBe("Foo bar");
+  });
+
+  test("names from the prototype are no rules", () => {
+    expect(advise("constructor", { subcode: "toString", category: "__proto__" }).title).toBe(
+      "Constructor",
+    );
+  });
+});

@@ -1,0 +1,84 @@
+/** What became of each repository. */
+import { ArrowRight, GitPullRequest } from "lucide-react";
+
+import type { ResultEntry } from "@/api/types";
+import { buttonClass } from "@/ui/button";
+import { CopyButton } from "@/ui/copy-button";
+import { Panel } from "@/ui/panel";
+import { Badge } from "@/ui/status-badge";
+
+import { reasonText, safeHref } from "./results";
+
+export function ResultList({ entries }: { entries: ResultEntry[] }) {
+  return (
+    <Panel>
+      <ul aria-label="Results">
+        {entries.map((entry) => (
+          <li
+            key={entry.fullName}
+            className="flex flex-wrap items-center gap-x-6 gap-y-3 border-line px-4 py-4 not-last:border-b"
+          >
+            <div className="min-w-0 flex-1 basis-72">
+              <h2 className="flex items-center gap-2.5 font-medium">
+                {entry.fullName}
+                <Outcome status={entry.status} />
+              </h2>
+              <Story entry={entry} />
+            </div>
+            {entry.status === "success" && (
+              <PullRequest url={entry.prUrl} number={entry.prNumber} />
+            )}
+          </li>
+        ))}
+      </ul>
+    </Panel>
+  );
+}
+
+function Outcome({ status }: { status: ResultEntry["status"] }) {
+  if (status === "success") return <Badge tone="ok">Pull request opened</Badge>;
+  return status === "skipped" ? (
+    <Badge tone="idle">Skipped</Badge>
+  ) : (
+    <Badge tone="bad">Failed</Badge>
+  );
+}
+
+function Story({ entry }: { entry: ResultEntry }) {
+  if (entry.status === "skipped")
+    return <p className="mt-1 text-ink-2">{reasonText(entry.reason)}</p>;
+  if (entry.status === "failed") {
+    return (
+      <p className="mt-1 font-mono text-xs leading-5 break-words whitespace-pre-wrap text-bad">
+        {entry.error}
+      </p>
+    );
+  }
+  return (
+    <div className="mt-1">
+      {entry.prTitle && <p className="text-ink-2">{entry.prTitle}</p>}
+      <p className="flex flex-wrap items-center gap-1.5 font-mono text-xs text-ink-2">
+        <span className="text-ink" data-testid="branch">
+          {entry.branchName}
+        </span>
+        <CopyButton text={entry.branchName} label="Copy branch name" />
+        <ArrowRight role="img" aria-label="into" className="size-3.5 text-ink-3" />
+        <span>{entry.baseBranch}</span>
+        {entry.commitSha && <span className="ml-2 text-ink-3">{entry.commitSha.slice(0, 10)}</span>}
+      </p>
+    </div>
+  );
+}
+
+function PullRequest({ url, number }: { url: string; number: number }) {
+  const href = safeHref(url);
+  if (!href) return <span className="font-mono text-xs">{url}</span>;
+  return (
+    <a href={href} target="_blank" rel="noreferrer" className={buttonClass("plain")}>
+      <GitPullRequest aria-hidden />
+      <span>
+        <span className="sr-only">Pull request </span>#{number}
+      </span>
+    </a>
+  );
+}

@@ -1,0 +1,60 @@
+import { describe, expect, test } from "vitest";
+
+import type { LoopDetail } from "@/api/types";
+
+import { resultEntries, safeHref } from "./results";
+
+const loop = (fields: Partial<LoopDetail>) =>
+  ({
+    command: "EXECUTE",
+    status: "COMPLETED",
+    repo: { fullName: "acme/shop", branch: "main" },
+    ...fields,
+  }) as LoopDetail;
+
+describe("resultEntries", () => {
+  test("what the loop reported comes as it is", () => {
+    const results = [{ status: "failed" as const, fullName: "acme/x", error: "e" }];
+    expect(resultEntries(loop({ results }))).toBe(results);
+  });
+
+  test("a pull request of the loop itself becomes one row", () => {
+    const entries = resultEntries(
+      loop({ prUrl: "https://github.com/acme/shop/pull/4", prNumber: 4, branchName: "b" }),
+    );
+    expect(entries).toEqual([
+      expect.objectContaining({
+        status: "success",
+        fullName: "acme/shop",
+        prNumber: 4,
+        branchName: "b",
+        baseBranch: "main",
+      }),
+    ]);
+  });
+
+  test("an execution without a pull request was skipped", () => {
+    expect(resultEntries(loop({}))).toEqual([
+      { status: "skipped", fullName: "acme/shop", reason: "no_changes" },
+    ]);
+  });
+
+  test.each<Partial<LoopDetail>>([
+    { command: "PLAN" },
+    { status: "RUNNING" },
+    { status: "FAILED" },
+    { repo: null },
+  ])("nothing is made up for %j", (fields) => {
+    expect(resultEntries(loop(fields))).toEqual([]);
+  });
+});
+
+test.each([
+  ["https://github.com/a/b/pull/1", true],
+  ["http://ghe.local/a", true],
+  ["javascript:alert(1)", false],
+  ["data:text/html,x", false],
+  ["pull/1", false],
+])("%s as a link: %s", (url, linked) => {
+  expect(safeHref(url)).toBe(linked ? url : undefined);
+});

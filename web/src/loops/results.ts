@@ -1,0 +1,41 @@
+/** One row a repository, whichever way the loop reported its outcome. */
+import type { LoopDetail, ResultEntry } from "@/api/types";
+
+/** The entries of a loop: those it reported, else one made from the loop's own fields. */
+export function resultEntries(loop: LoopDetail): ResultEntry[] {
+  if (loop.results && loop.results.length > 0) return loop.results;
+  if (!loop.repo || loop.command !== "EXECUTE" || loop.status !== "COMPLETED") return [];
+  const { fullName, branch } = loop.repo;
+  if (loop.prUrl && loop.prNumber != null && loop.branchName) {
+    return [
+      {
+        status: "success",
+        fullName,
+        prUrl: loop.prUrl,
+        prNumber: loop.prNumber,
+        branchName: loop.branchName,
+        baseBranch: branch ?? "main",
+        hasChanges: true,
+      },
+    ];
+  }
+  return [{ status: "skipped", fullName, reason: "no_changes" }];
+}
+
+const REASONS: Record<string, string> = {
+  no_changes: "Nothing had to change.",
+};
+
+export function reasonText(reason: string): string {
+  return REASONS[reason] ?? reason;
+}
+
+/** Only web addresses become links; anything else in a result stays text. */
+export function safeHref(url: string): string | undefined {
+  try {
+    const { protocol } = new URL(url);
+    return protocol === "https:" || protocol === "http:" ? url : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,44 @@
+/** What each status means to a person: its word, its tone, whether it still moves. */
+import type { LoopStatus } from "@/api/types";
+
+export type Tone = "ok" | "run" | "warn" | "bad" | "idle";
+
+interface StatusFacts {
+  label: string;
+  tone: Tone;
+  active: boolean;
+}
+
+const FACTS: Record<LoopStatus, StatusFacts> = {
+  PENDING: { label: "Queued", tone: "idle", active: true },
+  CLAIMED: { label: "Starting", tone: "run", active: true },
+  RUNNING: { label: "Running", tone: "run", active: true },
+  COMPLETED: { label: "Completed", tone: "ok", active: false },
+  FAILED: { label: "Failed", tone: "bad", active: false },
+  CANCELLED: { label: "Stopped", tone: "idle", active: false },
+  TIMED_OUT: { label: "Timed out", tone: "warn", active: false },
+};
+
+export const STATUSES = Object.keys(FACTS) as LoopStatus[];
+
+export function statusFacts(status: LoopStatus): StatusFacts {
+  // A newer server may know a status that this page does not.
+  return (
+    (FACTS as Partial<Record<string, StatusFacts>>)[status] ?? {
+      label: humanise(status),
+      tone: "idle",
+      active: false,
+    }
+  );
+}
+
+/** Whether the loop will still change by itself. */
+export function isActive(status: LoopStatus): boolean {
+  return statusFacts(status).active;
+}
+
+/** `FOO_BAR` → `Foo bar`. */
+export function humanise(code: string): string {
+  const words = code.toLowerCase().split("_").filter(Boolean).join(" ");
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}

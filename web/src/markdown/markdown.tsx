@@ -1,0 +1,69 @@
+/** Markdown as a document to read. Raw HTML stays text; links open outside; nothing is fetched. */
+import { isValidElement, lazy, memo, type ReactElement, type ReactNode, Suspense } from "react";
+import ReactMarkdown, { type Components } from "react-markdown";
+import remarkGfm from "remark-gfm";
+
+import { CodeBlock } from "./code-block";
+import { headingIds } from "./heading-ids";
+
+const Diagram = lazy(() => import("./diagram"));
+
+const remarkPlugins = [remarkGfm];
+const rehypePlugins = [headingIds];
+
+const components: Components = {
+  a: ({ href, children }) => (
+    <a href={href} target="_blank" rel="noreferrer noopener">
+      {children}
+    </a>
+  ),
+  // Pictures would be fetched from elsewhere; their description and address have to do.
+  img: ({ src, alt }) => <span>{alt ?? (typeof src === "string" ? src : "picture")}</span>,
+  input: ({ checked }) => (
+    <input
+      type="checkbox"
+      checked={checked ?? false}
+      disabled
+      aria-label={checked ? "Done" : "Open"}
+    />
+  ),
+  pre: ({ children }) => <Fence>{children}</Fence>,
+  table: ({ children }) => (
+    // A wide table scrolls by itself, and by keyboard.
+    // eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex
+    <div className="overflow-x-auto" role="region" aria-label="Table" tabIndex={0}>
+      <table>{children}</table>
+    </div>
+  ),
+};
+
+export const Markdown = memo(function Markdown({ text }: { text: string }) {
+  return (
+    <div className="prose">
+      <ReactMarkdown
+        remarkPlugins={remarkPlugins}
+        rehypePlugins={rehypePlugins}
+        components={components}
+      >
+        {text}
+      </ReactMarkdown>
+    </div>
+  );
+});
+
+function Fence({ children }: { children: ReactNode }) {
+  if (!isValidElement(children)) return <pre>{children}</pre>;
+  const { className, children: content } = (
+    children as ReactElement<{ className?: string; children?: ReactNode }>
+  ).props;
+  const language = /language-([\w+-]+)/.exec(className ?? "")?.[1];
+  const source = (typeof content === "string" ? content : "").replace(/\n$/, "");
+  if (language === "mermaid") {
+    return (
+      <Suspense fallback={<CodeBlock source={source} language="mermaid" />}>
+        <Diagram source={source} />
+      </Suspense>
+    );
+  }
+  return <CodeBlock source={source} language={language} />;
+}

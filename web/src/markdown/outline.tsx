@@ -1,0 +1,60 @@
+/** The headings of a document, as a way to move in it. */
+import { type RefObject, useEffect, useState } from "react";
+
+import { cx } from "@/ui/cx";
+
+interface Heading {
+  level: number;
+  text: string;
+  /** Id of the heading's element. */
+  id: string;
+}
+
+/** Documents with fewer headings need no outline. */
+const MIN_HEADINGS = 3;
+
+function headingsIn(article: HTMLElement | null): Heading[] {
+  const found = article?.querySelectorAll(".prose > :is(h2, h3)[id]") ?? [];
+  return [...found].map((heading) => ({
+    level: Number(heading.tagName.charAt(1)),
+    text: heading.textContent,
+    id: heading.id,
+  }));
+}
+
+/** Lists what the rendered document in `article` contains; `text` tells when it changes. */
+export function Outline({
+  article,
+  text,
+}: {
+  article: RefObject<HTMLElement | null>;
+  text: string;
+}) {
+  const [headings, setHeadings] = useState<Heading[]>([]);
+  useEffect(() => {
+    // Read once the document is painted: the outline is not what the reader waits for.
+    const frame = requestAnimationFrame(() => setHeadings(headingsIn(article.current)));
+    return () => cancelAnimationFrame(frame);
+  }, [article, text]);
+  if (headings.length < MIN_HEADINGS) return null;
+  return (
+    <nav aria-label="Outline" className="max-lg:hidden">
+      <h2 className="mb-2 text-xs font-medium text-ink-3">On this page</h2>
+      <ul className="border-l border-line">
+        {headings.map(({ id, level, text: title }) => (
+          <li key={id}>
+            <a
+              href={`#${id}`}
+              className={cx(
+                "-ml-px block truncate border-l border-transparent py-1 text-sm text-ink-2 hover:border-line-strong hover:text-ink",
+                level === 2 ? "pl-3.5" : "pl-6.5",
+              )}
+            >
+              {title}
+            </a>
+          </li>
+        ))}
+      </ul>
+    </nav>
+  );
+}

@@ -1,0 +1,62 @@
+/** Makes a drawn diagram safe to put into the page. */
+import DOMPurify from "dompurify";
+
+const FORBIDDEN_TAGS = [
+  "a",
+  "image",
+  "img",
+  "script",
+  "foreignObject",
+  "iframe",
+  "object",
+  "embed",
+  "form",
+  "link",
+  "meta",
+  "base",
+  "video",
+  "audio",
+  "source",
+  "use",
+  "animate",
+  "set",
+];
+
+const FORBIDDEN_ATTRIBUTES = [
+  "href",
+  "xlink:href",
+  "srcset",
+  "poster",
+  "background",
+  "ping",
+  "formaction",
+  "action",
+];
+
+/** The SVG without scripts, links, pictures and anything that would be fetched from elsewhere. */
+export function sanitiseSvg(svg: string): SVGSVGElement | undefined {
+  const fragment = DOMPurify.sanitize(svg, {
+    USE_PROFILES: { svg: true, svgFilters: true },
+    ADD_TAGS: ["style"],
+    FORBID_TAGS: FORBIDDEN_TAGS,
+    FORBID_ATTR: FORBIDDEN_ATTRIBUTES,
+    RETURN_DOM_FRAGMENT: true,
+  });
+  const root = fragment.querySelector("svg");
+  if (!root) return undefined;
+  for (const style of root.querySelectorAll("style"))
+    style.textContent = localStyles(style.textContent);
+  for (const element of [root, ...root.querySelectorAll("[style]")]) {
+    const inline = element.getAttribute("style");
+    if (inline) element.setAttribute("style", localStyles(inline));
+  }
+  return root;
+}
+
+/** Drops imports and every `url(…)` that does not point into the same document. */
+export function localStyles(css: string): string {
+  return css
+    .replace(/@import[^;]*;?/gi, "")
+    .replace(/url\(\s*(?!["']?#)[^)]*\)/gi, "none")
+    .replace(/expression\s*\(|javascript:/gi, "");
+}

@@ -1,0 +1,222 @@
+/** One loop: what it does now, what it said, and what came of it. */
+import { useQuery } from "@tanstack/react-query";
+import { getRouteApi, Link } from "@tanstack/react-router";
+import { ArrowLeft, GitPullRequest } from "lucide-react";
+import { Tabs } from "radix-ui";
+import { type ReactNode, useState } from "react";
+
+import { computeTargetsQuery, loopQuery, loopTitle } from "@/api/queries";
+import type { LoopDetail } from "@/api/types";
+import { LoopError } from "@/loops/error-card";
+import { LoopFacts } from "@/loops/facts";
+import { ExecuteButton, RerunButton, StopButton } from "@/loops/loop-actions";
+import { ResultList } from "@/loops/result-list";
+import { resultEntries, safeHref } from "@/loops/results";
+import { humanise, isActive } from "@/loops/status";
+import { OutputView } from "@/live/output-view";
+import { useLoopStream } from "@/live/use-loop-stream";
+import { buttonClass } from "@/ui/button";
+import { Code } from "@/ui/code";
+import { cx } from "@/ui/cx";
+import { ErrorView } from "@/ui/error-view";
+import { usePageTitle } from "@/ui/page-title";
+import { Notice, Skeleton } from "@/ui/panel";
+import { StatusBadge } from "@/ui/status-badge";
+
+import { DocumentLink } from "./document-link";
+import { PlanView } from "./plan-view";
+
+const route = getRouteApi("/$orgSlug/loops/$loopId");
+
+export function LoopDetailPage() {
+  const { loopId, orgSlug } = route.useParams();
+  const { data: loop, error, refetch } = useQuery(loopQuery(loopId));
+  usePageTitle(loop && loopTitle(loop));
+  return (
+    <>
+      <Link
+        to="/$orgSlug/loops"
+        params={{ orgSlug }}
+        className="-ml-1 inline-flex items-center gap-1.5 rounded-sm px-1 text-sm text-ink-3 hover:text-ink"
+      >
+        <ArrowLeft aria-hidden className="size-3.5" />
+        Loops
+      </Link>
+      {loop ? (
+        // A new loop starts with fresh tabs and a fresh stream.
+        <LoopView key={loop.id} loop={loop} orgSlug={orgSlug} />
+      ) : error ? (
+        <ErrorView isPage error={error} onRetry={() => void refetch()} />
+      ) : (
+        <LoadingLoop />
+      )}
+    </>
+  );
+}
+
+function LoopView({ loop, orgSlug }: { loop: LoopDetail; orgSlug: string }) {
+  return (
+    <>
+      <header className="mt-2 flex flex-wrap items-start justify-between gap-x-8 gap-y-4">
+        <div className="min-w-0 flex-1 basis-96">
+          <h1 className="text-2xl font-semibold tracking-tight text-balance">{loopTitle(loop)}</h1>
+          <div className="mt-2 flex flex-wrap items-center gap-2.5">
+            <StatusBadge status={loop.status} />
+            <span className="font-medium text-ink-2">{humanise(loop.command)}</span>
+            {loop.document && (
+              <span className="text-ink-3">
+                of{" "}
+                <DocumentLink
+                  document={loop.document}
+                  orgSlug={orgSlug}
+                  text={loop.document.slug}
+                />
+              </span>
+            )}
+          </div>
+        </div>
+        <Actions loop={loop} orgSlug={orgSlug} />
+      </header>
+      <LoopFacts loop={loop} />
+      {loop.error && loop.status !== "COMPLETED" && <LoopError error={loop.error} />}
+      <Warnings loop={loop} />
+      <WaitingForDesktop loop={loop} />
+      <Sections loop={loop} orgSlug={orgSlug} />
+    </>
+  );
+}
+
+function Actions({ loop, orgSlug }: { loop: LoopDetail; orgSlug: string }) {
+  const href = loop.prUrl ? safeHref(loop.prUrl) : undefined;
+  return (
+    <div className="flex flex-wrap gap-2">
+      {isActive(loop.status) && <StopButton loopId={loop.id} />}
+      <RerunButton loop={loop} orgSlug={orgSlug} />
+      {href && (
+        <a href={href} target="_blank" rel="noreferrer" className={buttonClass("primary")}>
+          <GitPullRequest aria-hidden />
+          Open pull request
+        </a>
+      )}
+      {loop.producedDocument?.type === "IMPLEMENTATION_PLAN" && loop.status === "COMPLETED" && (
+        <ExecuteButton documentId={loop.producedDocument.id} repo={loop.repo} orgSlug={orgSlug} />
+      )}
+    </div>
+  );
+}
+
+/** A queued loop says what it waits for. */
+function WaitingForDesktop({ loop }: { loop: LoopDetail }) {
+  const waits = loop.status === "PENDING" || loop.status === "CLAIMED";
+  const { data: targets } = useQuery({ ...computeTargetsQuery, enabled: waits });
+  if (!waits || !targets || targets.some((target) => target.isOnline)) return null;
+  return (
+    <div className="mt-4">
+      <Notice tone="warn" title="Waiting for a desktop">
+        None is online. Run <Code>loopgate up</Code> on the machine that holds the repository.
+      </Notice>
+    </div>
+  );
+}
+
+const WARNING_TEXT: Record<string, string> = {
+  ARTIFACT_UPLOAD_FAILED: "Some files of the loop could not be stored.",
+  EVENT_POST_FAILED: "Some of the output did not arrive.",
+  GIT_PUSH_FAILED: "The branch could not be pushed. The commits are in the worktree.",
+  SUPPORT_UPLOAD_FAILED: "The support files could not be stored.",
+  REQUIRED_OUTPUT_MISSING: "The assistant left out a file that this command should produce.",
+  REVIEW_CHANGED_FILES: "The review changed files; the changes were set aside.",
+};
+
+function Warnings({ loop }: { loop: LoopDetail }) {
+  const { warnings } = loop.metadata as { warnings?: unknown };
+  if (!Array.isArray(warnings) || warnings.length === 0) return null;
+  return (
+    <div className="mt-4">
+      <Notice tone="warn" title="The loop ended with remarks">
+        <ul>
+          {warnings.map((warning) => (
+            <li key={String(warning)}>{WARNING_TEXT[String(warning)] ?? String(warning)}</li>
+          ))}
+        </ul>
+      </Notice>
+    </div>
+  );
+}
+
+type Section = "output" | "plan" | "result";
+
+function Sections({ loop, orgSlug }: { loop: LoopDetail; orgSlug: string }) {
+  const active = isActive(loop.status);
+  const { output, state } = useLoopStream(loop.id, !active);
+  const [chosen, setChosen] = useState<Section>();
+  const made = loop.producedDocument;
+  const plan = made ?? (loop.document?.type === "IMPLEMENTATION_PLAN" ? loop.document : undefined);
+  const results = resultEntries(loop);
+  const sections: Section[] = [
+    ...(made ? (["plan"] as const) : []),
+    ...(results.length > 0 ? (["result"] as const) : []),
+    "output",
+    ...(plan && !made ? (["plan"] as const) : []),
+  ];
+  // Until somebody chooses, the page shows the newest thing worth reading.
+  const shown = chosen && sections.includes(chosen) ? chosen : (sections[0] ?? "output");
+  return (
+    <Tabs.Root
+      value={shown}
+      onValueChange={(value) => setChosen(value as Section)}
+      className="mt-7"
+    >
+      {sections.length > 1 && (
+        <Tabs.List aria-label="Parts of the loop" className="mb-5 flex gap-5 border-b border-line">
+          {sections.map((section) => (
+            <Tab key={section} value={section}>
+              {{ plan: "Plan", result: "Result", output: "Output" }[section]}
+            </Tab>
+          ))}
+        </Tabs.List>
+      )}
+      {plan && (
+        <Tabs.Content value="plan" className="outline-offset-8">
+          <PlanView slug={plan.slug} orgSlug={orgSlug} />
+        </Tabs.Content>
+      )}
+      {results.length > 0 && (
+        <Tabs.Content value="result" className="outline-offset-8">
+          <ResultList entries={results} />
+        </Tabs.Content>
+      )}
+      <Tabs.Content value="output" className="outline-offset-8">
+        <OutputView output={output} state={state} active={active} />
+      </Tabs.Content>
+    </Tabs.Root>
+  );
+}
+
+function Tab({ value, children }: { value: string; children: ReactNode }) {
+  return (
+    <Tabs.Trigger
+      value={value}
+      className={cx(
+        "-mb-px border-b-2 border-transparent px-0.5 pb-2 font-medium text-ink-2 hover:text-ink",
+        "data-[state=active]:border-accent data-[state=active]:text-ink",
+      )}
+    >
+      {children}
+    </Tabs.Trigger>
+  );
+}
+
+function LoadingLoop() {
+  return (
+    <div role="status" aria-label="Loading the loop" className="mt-3 space-y-6">
+      <Skeleton className="h-8 w-3/5" />
+      <div className="grid grid-cols-2 gap-4 lg:grid-cols-4">
+        {[1, 2, 3, 4].map((card) => (
+          <Skeleton key={card} className="h-18" />
+        ))}
+      </div>
+      <Skeleton className="h-80" />
+    </div>
+  );
+}

@@ -1,0 +1,296 @@
+/** A wish in plain words, and the repository it is about. */
+import { useQuery } from "@tanstack/react-query";
+import { getRouteApi, Link } from "@tanstack/react-router";
+import { RotateCw } from "lucide-react";
+import { type SubmitEvent, useEffect, useRef, useState } from "react";
+
+import { ApiError, messageOf } from "@/api/errors";
+import { computeTargetsQuery, usePlanWish } from "@/api/queries";
+import { gatewayAdvice, repositoriesQuery, type RepositoryChoice } from "@/gateway/repositories";
+import { branchProblem, promptProblem, repositoryProblem } from "@/loops/wish";
+import { OnlineDot } from "@/shell/desktop-status";
+import { Button } from "@/ui/button";
+import { WithCode } from "@/ui/code";
+import { cx } from "@/ui/cx";
+import { Field, INPUT_CLASS } from "@/ui/field";
+import { usePageTitle } from "@/ui/page-title";
+import { Notice } from "@/ui/panel";
+import { SuggestInput } from "@/ui/suggest-input";
+
+const route = getRouteApi("/$orgSlug/loops/new");
+
+/** Where the last repository is remembered, so that the next wish starts from it. */
+const LAST_REPOSITORY_KEY = "loopgate.lastRepository";
+
+export function NewLoop() {
+  usePageTitle("New loop");
+  return (
+    <div className="mx-auto grid max-w-5xl grid-cols-1 gap-x-14 gap-y-10 lg:grid-cols-[minmax(0,1fr)_15rem]">
+      <div>
+        <h1 className="text-xl font-semibold tracking-tight">New loop</h1>
+        <WishForm />
+      </div>
+      <WhatHappens />
+    </div>
+  );
+}
+
+function WishForm() {
+  const { orgSlug } = route.useParams();
+  const navigate = route.useNavigate();
+  const repositories = useQuery(repositoriesQuery);
+  const [prompt, setPrompt] = useState("");
+  const [repository, setRepository] = useState("");
+  const [branch, setBranch] = useState("main");
+  const [targetId, setTargetId] = useState("");
+  const [checked, setChecked] = useState(false);
+  const plan = usePlanWish();
+  const form = useRef<HTMLFormElement>(null);
+
+  const choose = (fullName: string, choices: RepositoryChoice[] | undefined) => {
+    setRepository(fullName);
+    const known = choices?.find((choice) => choice.fullName === fullName);
+    if (known?.defaultBranch) setBranch(known.defaultBranch);
+  };
+  useFirstChoice(repositories.data, repository === "", choose);
+
+  const problems = {
+    prompt: promptProblem(prompt),
+    repository: repositoryProblem(repository.trim()),
+    branch: branchProblem(branch.trim()),
+  };
+  const shownProblem = (name: keyof typeof problems) => (checked ? problems[name] : undefined);
+
+  const submit = (event?: SubmitEvent) => {
+    event?.preventDefault();
+    setChecked(true);
+    if (Object.values(problems).some(Boolean)) {
+      requestAnimationFrame(() =>
+        form.current?.querySelector<HTMLElement>("[aria-invalid]")?.focus(),
+      );
+      return;
+    }
+    const repo = { fullName: repository.trim(), branch: branch.trim() };
+    plan.mutate(
+      { prompt: prompt.trim(), repo, ...(targetId !== "" && { computeTargetId: targetId }) },
+      {
+        onSuccess: (loopId) => {
+          remember(repo.fullName);
+          void navigate({ to: "/$orgSlug/loops/$loopId", params: { orgSlug, loopId } });
+        },
+      },
+    );
+  };
+
+  return (
+    <form ref={form} onSubmit={submit} noValidate className="mt-5 space-y-5">
+      <Field label="What should change?" error={shownProblem("prompt")}>
+        {(control) => (
+          <textarea
+            {...control}
+            // The page exists to write this; nothing else comes before it.
+            // eslint-disable-next-line jsx-a11y/no-autofocus
+            autoFocus
+            rows={8}
+            value={prompt}
+            onChange={(event) => setPrompt(event.target.value)}
+            onKeyDown={(event) => {
+              if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) submit();
+            }}
+            placeholder="Add a --version flag that prints the version from package.json. Cover it with a test."
+            className={cx(INPUT_CLASS, "h-auto resize-y py-2.5 leading-relaxed")}
+          />
+        )}
+      </Field>
+      <div className="grid grid-cols-1 gap-5 sm:grid-cols-[minmax(0,1fr)_12rem]">
+        <Field
+          label="Repository"
+          error={shownProblem("repository")}
+          hint={repositories.isPending ? "Looking for repositories on this machine…" : undefined}
+        >
+          {(control) => (
+            <SuggestInput
+              {...control}
+              value={repository}
+              placeholder="owner/repository"
+              suggestions={(repositories.data ?? []).map(({ fullName, path }) => ({
+                value: fullName,
+                detail: path,
+              }))}
+              onValue={(value, taken) =>
+                taken ? choose(value, repositories.data) : setRepository(value)
+              }
+            />
+          )}
+        </Field>
+        <Field label="Start from branch" error={shownProblem("branch")}>
+          {(control) => (
+            <input
+              {...control}
+              value={branch}
+              autoComplete="off"
+              autoCapitalize="off"
+              spellCheck={false}
+              onChange={(event) => setBranch(event.target.value)}
+              className={cx(INPUT_CLASS, "font-mono text-sm")}
+            />
+          )}
+        </Field>
+      </div>
+      <GatewayNotice />
+      <TargetChoice value={targetId} onValue={setTargetId} />
+      {plan.error && <PlanRefusal error={plan.error} orgSlug={orgSlug} />}
+      <div className="flex items-center gap-3">
+        <Button type="submit" look="primary" busy={plan.isPending}>
+          Make a plan
+        </Button>
+        <span className="text-sm text-ink-3 max-sm:hidden">Ctrl + Enter</span>
+      </div>
+    </form>
+  );
+}
+
+/** Fills in the repository once the list is there: the last one used, else the only one. */
+function useFirstChoice(
+  choices: RepositoryChoice[] | undefined,
+  empty: boolean,
+  choose: (fullName: string, choices: RepositoryChoice[]) => void,
+) {
+  const done = useRef(false);
+  useEffect(() => {
+    if (done.current || !choices) return;
+    done.current = true;
+    if (!empty) return;
+    const last = recall();
+    const first =
+      choices.find((choice) => choice.fullName === last) ??
+      (choices.length === 1 ? choices[0] : undefined);
+    if (first) choose(first.fullName, choices);
+  }, [choices, empty, choose]);
+}
+
+function GatewayNotice() {
+  const { data, error, isFetching, refetch } = useQuery(repositoriesQuery);
+  const retry = (
+    <Button look="quiet" size="sm" busy={isFetching} onClick={() => void refetch()}>
+      {!isFetching && <RotateCw aria-hidden />}
+      Look again
+    </Button>
+  );
+  if (error) {
+    const { title, text } = gatewayAdvice(error);
+    return (
+      <Notice title={title} action={retry}>
+        <WithCode text={text} />
+      </Notice>
+    );
+  }
+  if (data?.length === 0) {
+    return (
+      <Notice title="The gateway knows no repository yet" action={retry}>
+        Type owner/repository: Loopgate clones it when the loop starts.
+      </Notice>
+    );
+  }
+  return null;
+}
+
+/** Shown only when there is something to choose. */
+function TargetChoice({ value, onValue }: { value: string; onValue: (id: string) => void }) {
+  const { data: targets = [] } = useQuery(computeTargetsQuery);
+  const online = targets.filter((target) => target.isOnline);
+  if (online.length < 2) return null;
+  const options = [{ id: "", machineName: "Whichever is free" }, ...online];
+  return (
+    <fieldset>
+      <legend className="mb-1.5 font-medium">Desktop</legend>
+      <div className="flex flex-wrap gap-2">
+        {options.map((option) => (
+          <label
+            key={option.id}
+            className="flex h-9 cursor-pointer items-center gap-2 rounded-md border border-line-strong/70 px-3 has-checked:border-accent has-checked:bg-accent-soft has-focus-visible:outline-2 has-focus-visible:outline-focus"
+          >
+            <input
+              type="radio"
+              name="target"
+              className="sr-only"
+              checked={value === option.id}
+              onChange={() => onValue(option.id)}
+            />
+            {option.id !== "" && <OnlineDot online />}
+            {option.machineName}
+          </label>
+        ))}
+      </div>
+    </fieldset>
+  );
+}
+
+function PlanRefusal({ error, orgSlug }: { error: unknown; orgSlug: string }) {
+  const existing = error instanceof ApiError ? error.data.loopId : undefined;
+  if (typeof existing === "string") {
+    return (
+      <Notice tone="bad" title="A loop is already running on this">
+        <Link
+          to="/$orgSlug/loops/$loopId"
+          params={{ orgSlug, loopId: existing }}
+          className="font-medium text-accent underline"
+        >
+          Open the running loop
+        </Link>
+      </Notice>
+    );
+  }
+  return (
+    <Notice tone="bad" title="The loop could not be started">
+      {messageOf(error)}
+    </Notice>
+  );
+}
+
+function WhatHappens() {
+  const steps = [
+    ["Plan", "The assistant reads the repository in a worktree of its own and writes a plan."],
+    ["You decide", "Read the plan. Nothing has changed yet."],
+    ["Execute", "It implements the plan, commits, pushes a branch and opens a pull request."],
+  ] as const;
+  return (
+    <aside aria-label="What happens next" className="lg:pt-12">
+      <ol className="space-y-5">
+        {steps.map(([title, text], index) => (
+          <li key={title} className="relative flex gap-3.5">
+            {index < steps.length - 1 && (
+              <span aria-hidden className="absolute top-6 -bottom-5 left-[0.59rem] w-px bg-line" />
+            )}
+            <span
+              aria-hidden
+              className="z-1 grid size-5 shrink-0 place-items-center rounded-full border border-line-strong/60 bg-canvas text-2xs font-semibold text-ink-2"
+            >
+              {index + 1}
+            </span>
+            <div>
+              <h2 className="leading-5 font-medium">{title}</h2>
+              <p className="mt-0.5 text-sm text-ink-3">{text}</p>
+            </div>
+          </li>
+        ))}
+      </ol>
+    </aside>
+  );
+}
+
+function recall(): string | null {
+  try {
+    return window.localStorage.getItem(LAST_REPOSITORY_KEY);
+  } catch {
+    return null;
+  }
+}
+
+function remember(fullName: string): void {
+  try {
+    window.localStorage.setItem(LAST_REPOSITORY_KEY, fullName);
+  } catch {
+    // The field is then empty next time.
+  }
+}

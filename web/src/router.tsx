@@ -1,0 +1,136 @@
+/** Every address of the app, on one page. */
+import {
+  createRootRoute,
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+  Outlet,
+  redirect,
+} from "@tanstack/react-router";
+
+import { ApiError } from "./api/errors";
+import { setOrganization } from "./api/client";
+import { meQuery } from "./api/queries";
+import type { LoopCommand, LoopStatus } from "./api/types";
+import { SignIn } from "./pages/sign-in";
+import { SignedOut } from "./pages/signed-out";
+import { queryClient } from "./query-client";
+import { PageNotFound, RouteError, RouteNotFound, RoutePending } from "./shell/fallbacks";
+import { Shell } from "./shell/shell";
+
+const root = createRootRoute({ component: Outlet, notFoundComponent: PageNotFound });
+
+/** The signed-in person; without a session, the signed-out page. */
+async function requireMe() {
+  try {
+    return await queryClient.query({ ...meQuery, staleTime: "static" });
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 401) throw redirect({ to: "/signed-out" });
+    throw error;
+  }
+}
+
+const home = createRoute({
+  getParentRoute: () => root,
+  path: "/",
+  beforeLoad: async () => {
+    const me = await requireMe();
+    throw redirect({ to: "/$orgSlug/loops", params: { orgSlug: me.organization.slug } });
+  },
+});
+
+const signIn = createRoute({
+  getParentRoute: () => root,
+  path: "/sign-in",
+  validateSearch: (search): { token?: string } =>
+    typeof search.token === "string" ? { token: search.token } : {},
+  component: SignIn,
+});
+
+const signedOut = createRoute({
+  getParentRoute: () => root,
+  path: "/signed-out",
+  component: SignedOut,
+});
+
+const organization = createRoute({
+  getParentRoute: () => root,
+  path: "/$orgSlug",
+  beforeLoad: async ({ params }) => {
+    setOrganization(params.orgSlug);
+    await requireMe();
+  },
+  component: Shell,
+});
+
+const organizationHome = createRoute({
+  getParentRoute: () => organization,
+  path: "/",
+  beforeLoad: ({ params }) => {
+    throw redirect({ to: "/$orgSlug/loops", params });
+  },
+});
+
+/** Filters of the loops list; they live in the address, so that a view can be shared. */
+export interface LoopFilters {
+  status?: LoopStatus[];
+  command?: LoopCommand[];
+}
+
+const texts = (value: unknown): string[] =>
+  Array.isArray(value) ? value.filter((item) => typeof item === "string") : [];
+
+const loops = createRoute({
+  getParentRoute: () => organization,
+  path: "/loops",
+  validateSearch: (search): LoopFilters => {
+    const status = texts(search.status) as LoopStatus[];
+    const command = texts(search.command) as LoopCommand[];
+    return { ...(status.length > 0 && { status }), ...(command.length > 0 && { command }) };
+  },
+  component: lazyRouteComponent(() => import("./pages/loops-list"), "LoopsList"),
+});
+
+const newLoop = createRoute({
+  getParentRoute: () => organization,
+  path: "/loops/new",
+  component: lazyRouteComponent(() => import("./pages/new-loop"), "NewLoop"),
+});
+
+const loopDetail = createRoute({
+  getParentRoute: () => organization,
+  path: "/loops/$loopId",
+  component: lazyRouteComponent(() => import("./pages/loop-detail"), "LoopDetailPage"),
+});
+
+const document = createRoute({
+  getParentRoute: () => organization,
+  path: "/documents/$slug",
+  component: lazyRouteComponent(() => import("./pages/document"), "DocumentPage"),
+});
+
+const plan = createRoute({
+  getParentRoute: () => organization,
+  path: "/implementation-plans/$slug",
+  component: lazyRouteComponent(() => import("./pages/document"), "DocumentPage"),
+});
+
+export const router = createRouter({
+  routeTree: root.addChildren([
+    home,
+    signIn,
+    signedOut,
+    organization.addChildren([organizationHome, loops, newLoop, loopDetail, document, plan]),
+  ]),
+  defaultPreload: "intent",
+  defaultPendingComponent: RoutePending,
+  defaultErrorComponent: RouteError,
+  defaultNotFoundComponent: RouteNotFound,
+  scrollRestoration: true,
+});
+
+declare module "@tanstack/react-router" {
+  interface Register {
+    router: typeof router;
+  }
+}

@@ -1,0 +1,81 @@
+import { useQuery } from "@tanstack/react-query";
+import { Popover } from "radix-ui";
+
+import { computeTargetsQuery } from "@/api/queries";
+import { ago } from "@/loops/format";
+import { buttonClass } from "@/ui/button";
+import { useNow } from "@/ui/clock";
+import { cx } from "@/ui/cx";
+import { Code } from "@/ui/code";
+
+/** A dot that says whether a desktop is there to run loops, and which. */
+export function DesktopStatus() {
+  const { data: targets, isError } = useQuery(computeTargetsQuery);
+  const online = targets?.filter((target) => target.isOnline) ?? [];
+  const now = useNow(30_000);
+  const label = isError
+    ? "Desktop unknown"
+    : targets === undefined
+      ? "Looking for desktops"
+      : online.length === 0
+        ? "No desktop online"
+        : online.length === 1
+          ? (online[0]?.machineName ?? "")
+          : `${online.length} desktops online`;
+  return (
+    <Popover.Root>
+      <Popover.Trigger
+        className={cx(buttonClass("quiet", "sm"), "max-w-44")}
+        aria-label={`Desktops: ${label}`}
+      >
+        <OnlineDot online={online.length > 0} />
+        <span className="truncate max-sm:hidden">{label}</span>
+      </Popover.Trigger>
+      <Popover.Portal>
+        <Popover.Content
+          align="end"
+          sideOffset={6}
+          className="z-30 w-72 animate-rise rounded-lg border border-line bg-raised p-3.5 shadow-raised"
+          aria-label="Desktops"
+        >
+          <h2 className="text-xs font-medium text-ink-3">Desktops</h2>
+          {targets && targets.length > 0 ? (
+            <ul className="mt-2 space-y-2.5">
+              {targets.map((target) => (
+                <li key={target.id} className="flex items-baseline gap-2.5">
+                  <OnlineDot online={target.isOnline} />
+                  <span className="min-w-0 flex-1 truncate font-medium">{target.machineName}</span>
+                  <span className="text-xs text-ink-3">
+                    {target.isOnline
+                      ? "online"
+                      : target.lastSeenAt
+                        ? `seen ${ago(target.lastSeenAt, now)}`
+                        : "offline"}
+                  </span>
+                </li>
+              ))}
+            </ul>
+          ) : (
+            <p className="mt-1.5 text-sm text-ink-2">
+              No desktop is registered. Run <Code>loopgate up</Code> on the machine that holds your
+              repositories.
+            </p>
+          )}
+        </Popover.Content>
+      </Popover.Portal>
+    </Popover.Root>
+  );
+}
+
+/** Filled when online, hollow when not, so that colour is not needed to tell. */
+export function OnlineDot({ online }: { online: boolean }) {
+  return (
+    <span
+      aria-hidden
+      className={cx(
+        "inline-block size-2 shrink-0 rounded-full border-[1.5px]",
+        online ? "border-ok bg-ok" : "border-ink-3",
+      )}
+    />
+  );
+}

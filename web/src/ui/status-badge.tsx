@@ -1,0 +1,67 @@
+import type { LoopStatus } from "@/api/types";
+import { statusFacts, type Tone } from "@/loops/status";
+
+import { cx } from "./cx";
+
+export const TONE_TEXT: Record<Tone, string> = {
+  ok: "text-ok",
+  run: "text-run",
+  warn: "text-warn",
+  bad: "text-bad",
+  idle: "text-idle",
+};
+
+const TONE_BADGE: Record<Tone, string> = {
+  ok: "bg-ok-soft text-ok",
+  run: "bg-run-soft text-run",
+  warn: "bg-warn-soft text-warn",
+  bad: "bg-bad-soft text-bad",
+  idle: "bg-idle-soft text-idle",
+};
+
+/** A short word on a tinted ground. */
+export function Badge({ tone, children }: { tone: Tone; children: React.ReactNode }) {
+  return (
+    <span
+      className={cx(
+        "inline-flex h-5.5 items-center gap-1.5 rounded-sm px-2 text-xs font-medium whitespace-nowrap",
+        TONE_BADGE[tone],
+      )}
+    >
+      {children}
+    </span>
+  );
+}
+
+/** A loop's status: word, tone, and a shape that tells the tones apart without colour. */
+export function StatusBadge({ status }: { status: LoopStatus }) {
+  const { label, tone, active } = statusFacts(status);
+  return (
+    <Badge tone={tone}>
+      <StatusGlyph tone={tone} active={active} />
+      {label}
+    </Badge>
+  );
+}
+
+function StatusGlyph({ tone, active }: { tone: Tone; active: boolean }) {
+  if (tone === "run" || active) {
+    return <span aria-hidden className="size-1.75 animate-breathe rounded-full bg-current" />;
+  }
+  return (
+    <svg
+      aria-hidden
+      viewBox="0 0 10 10"
+      className="size-2.5"
+      fill="none"
+      stroke="currentColor"
+      strokeWidth="1.8"
+      strokeLinecap="round"
+    >
+      {tone === "ok" && <path d="M1.5 5.4 4 7.9 8.6 2.4" />}
+      {tone === "bad" && <path d="m2 2 6 6M8 2 2 8" />}
+      {tone === "warn" && <path d="M5 1.2v4.6M5 8.7v.1" />}
+      {tone === "idle" && <path d="M1.6 5h6.8" />}
+    </svg>
+  );
+}

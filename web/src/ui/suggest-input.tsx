@@ -1,0 +1,115 @@
+import { type ComponentProps, type KeyboardEvent, useId, useState } from "react";
+
+import { cx } from "./cx";
+import { INPUT_CLASS } from "./field";
+
+export interface Suggestion {
+  value: string;
+  detail: string;
+}
+
+interface SuggestInputProps extends Omit<ComponentProps<"input">, "value" | "onChange"> {
+  value: string;
+  suggestions: Suggestion[];
+  /** Called with typed text, and with a suggestion when one is taken. */
+  onValue: (value: string, taken: boolean) => void;
+}
+
+/** A text field that offers what is known and accepts what is not: an editable combobox. */
+export function SuggestInput({
+  value,
+  suggestions,
+  onValue,
+  className,
+  ...rest
+}: SuggestInputProps) {
+  const listId = useId();
+  const [open, setOpen] = useState(false);
+  const [active, setActive] = useState(-1);
+  const exact = suggestions.some((suggestion) => suggestion.value === value);
+  const matches = exact
+    ? suggestions
+    : suggestions.filter(({ value: name }) =>
+        name.toLowerCase().includes(value.trim().toLowerCase()),
+      );
+  const shown = open && matches.length > 0;
+
+  const take = (suggestion: Suggestion | undefined) => {
+    if (!suggestion) return;
+    onValue(suggestion.value, true);
+    setOpen(false);
+    setActive(-1);
+  };
+
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.key === "ArrowDown" || event.key === "ArrowUp") {
+      event.preventDefault();
+      const step = event.key === "ArrowDown" ? 1 : -1;
+      setActive(shown ? (active + step + matches.length) % matches.length : 0);
+      setOpen(true);
+    } else if (event.key === "Enter" && shown && active >= 0) {
+      event.preventDefault();
+      take(matches[active]);
+    } else if (event.key === "Escape" && shown) {
+      event.preventDefault();
+      setOpen(false);
+    }
+  };
+
+  return (
+    <div className="relative">
+      <input
+        {...rest}
+        type="text"
+        role="combobox"
+        autoComplete="off"
+        autoCapitalize="off"
+        spellCheck={false}
+        aria-expanded={shown}
+        aria-controls={listId}
+        aria-autocomplete="list"
+        aria-activedescendant={shown && active >= 0 ? `${listId}-${active}` : undefined}
+        value={value}
+        className={cx(INPUT_CLASS, className)}
+        onChange={(event) => {
+          onValue(event.target.value, false);
+          setOpen(true);
+          setActive(-1);
+        }}
+        onFocus={() => setOpen(true)}
+        onClick={() => setOpen(true)}
+        onBlur={() => setOpen(false)}
+        onKeyDown={onKeyDown}
+      />
+      <div
+        id={listId}
+        role="listbox"
+        aria-label="Suggestions"
+        hidden={!shown}
+        className="absolute z-20 mt-1 max-h-72 w-full animate-rise overflow-y-auto rounded-md border border-line bg-raised p-1 shadow-raised"
+      >
+        {matches.map((suggestion, index) => (
+          // Keys are handled by the field, which keeps the focus.
+          // eslint-disable-next-line jsx-a11y/click-events-have-key-events
+          <div
+            key={suggestion.value}
+            id={`${listId}-${index}`}
+            role="option"
+            tabIndex={-1}
+            aria-selected={index === active}
+            className={cx(
+              "flex cursor-pointer items-baseline justify-between gap-4 rounded-sm px-2.5 py-1.5",
+              index === active ? "bg-accent-soft" : "hover:bg-sunken",
+            )}
+            // The field must not lose the focus before the click arrives.
+            onMouseDown={(event) => event.preventDefault()}
+            onClick={() => take(suggestion)}
+          >
+            <span className="shrink-0 font-medium">{suggestion.value}</span>
+            <span className="truncate font-mono text-xs text-ink-3">{suggestion.detail}</span>
+          </div>
+        ))}
+      </div>
+    </div>
+  );
+}

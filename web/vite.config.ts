@@ -1,0 +1,34 @@
+import { fileURLToPath } from "node:url";
+
+import tailwindcss from "@tailwindcss/vite";
+import react from "@vitejs/plugin-react";
+import { defineConfig } from "vitest/config";
+
+/** Origin of the control plane that `npm run dev` talks to. */
+const apiOrigin = process.env.LOOPGATE_API_ORIGIN ?? "http://127.0.0.1:19440";
+
+/** First path segments that belong to the API; everything else is a page. */
+const apiPaths = ["auth", "me", "documents", "loops", "compute-targets", "health"];
+
+export default defineConfig({
+  plugins: [react(), tailwindcss()],
+  resolve: { alias: { "@": fileURLToPath(new URL("./src", import.meta.url)) } },
+  build: {
+    target: "es2023",
+    // Styles and scripts are files of their own: the page's policy allows nothing inline.
+    assetsInlineLimit: 0,
+    modulePreload: { polyfill: false },
+    chunkSizeWarningLimit: 900,
+  },
+  server: {
+    port: 5173,
+    proxy: Object.fromEntries(
+      apiPaths.map((path) => [`^/${path}(/|$|\\?)`, { target: apiOrigin }]),
+    ),
+  },
+  test: {
+    environment: "jsdom",
+    include: ["src/**/*.test.{ts,tsx}"],
+    restoreMocks: true,
+  },
+});

@@ -1,0 +1,93 @@
+//! Counts of passed and failed checks, read from the reports that the test runners write.
+
+use std::path::Path;
+
+use anyhow::Context as _;
+use serde_json::Value;
+
+/// Passed and failed checks.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Count {
+    /// Checks that passed.
+    pub passed: u64,
+    /// Checks that failed, and those that did not run.
+    pub failed: u64,
+}
+
+impl Count {
+    /// One check.
+    pub const fn one(passed: bool) -> Self {
+        if passed { Self { passed: 1, failed: 0 } } else { Self { passed: 0, failed: 1 } }
+    }
+
+    /// Adds another count.
+    pub const fn add(&mut self, other: Self) {
+        self.passed += other.passed;
+        self.failed += other.failed;
+    }
+
+    /// Reads the JUnit report of nextest.
+    pub fn of_junit(report: &Path) -> anyhow::Result<Self> {
+        let text = std::fs::read_to_string(report).context("nextest wrote no report")?;
+        let head = text.split("<testsuites").nth(1).and_then(|rest| rest.split('>').next());
+        let head = head.context("nextest's report has no counts")?;
+        let failed = attribute(head, "failures")? + attribute(head, "errors")?;
+        Ok(Self { passed: attribute(head, "tests")?.saturating_sub(failed), failed })
+    }
+
+    /// Reads the JSON report of vitest.
+    pub fn of_vitest(report: &Path) -> anyhow::Result<Self> {
+        let report = json(report).context("vitest wrote no report")?;
+        let number = |name: &str| report[name].as_u64().unwrap_or(0);
+        let failed = number("numFailedTests") + number("numPendingTests");
+        // A file that does not even load has no failed tests of its own.
+        let broken = number("numFailedTestSuites").min(u64::from(failed == 0));
+        Ok(Self { passed: number("numPassedTests"), failed: failed + broken })
+    }
+
+    /// Reads the JSON report of Playwright. A test that was skipped did not pass.
+    pub fn of_playwright(report: &Path) -> anyhow::Result<Self> {
+        let report = json(report).context("playwright wrote no report")?;
+        let number = |name: &str| report["stats"][name].as_u64().unwrap_or(0);
+        let broken = report["errors"].as_array().map_or(0, |errors| errors.len() as u64);
+        Ok(Self {
+            passed: number("expected") + number("flaky"),
+            failed: number("unexpected") + number("skipped") + broken,
+        })
+    }
+}
+
+fn json(path: &Path) -> anyhow::Result<Value> {
+    Ok(serde_json::from_slice(&std::fs::read(path)?)?)
+}
+
+fn attribute(head: &str, name: &str) -> anyhow::Result<u64> {
+    let value = head.split(&format!(" {name}=\"")).nth(1).and_then(|rest| rest.split('"').next());
+    value.and_then(|value| value.parse().ok()).with_context(|| format!("nextest's report lacks {name}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn report(text: &str) -> std::path::PathBuf {
+        let name = format!("xtask-count-{}-{:?}", std::process::id(), std::thread::current().id());
+        let path = std::env::temp_dir().join(name);
+        std::fs::write(&path, text).unwrap();
+        path
+    }
+
+    #[test]
+    fn failures_errors_and_skipped_tests_do_not_pass() {
+        let junit =
+            r#"<?xml version="1.0"?><testsuites name="r" tests="16" failures="3" errors="1" uuid="u">"#;
+        assert_eq!(Count::of_junit(&report(junit)).unwrap(), Count { passed: 12, failed: 4 });
+        let vitest =
+            r#"{"numPassedTests": 5, "numFailedTests": 0, "numPendingTests": 0, "numFailedTestSuites": 2}"#;
+        assert_eq!(Count::of_vitest(&report(vitest)).unwrap(), Count { passed: 5, failed: 1 });
+        let playwright =
+            r#"{"stats": {"expected": 4, "unexpected": 1, "flaky": 0, "skipped": 2}, "errors": []}"#;
+        assert_eq!(Count::of_playwright(&report(playwright)).unwrap(), Count { passed: 4, failed: 3 });
+        assert!(Count::of_junit(&report("nothing")).is_err());
+    }
+}

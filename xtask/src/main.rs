@@ -1,0 +1,68 @@
+//! The project's own commands: set-up, checks and measurements of a clone.
+//!
+//! Everything that they need they install or ask for by name; nothing is skipped in silence. Few
+//! dependencies, so that the first `cargo xtask` compiles in seconds.
+
+mod bench;
+mod count;
+mod install;
+mod openapi;
+mod run;
+mod test;
+mod up;
+mod web;
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// Commands for working on Loopgate.
+#[derive(Parser)]
+#[command(name = "cargo xtask", bin_name = "cargo xtask")]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Build what is stale and start Loopgate; without an assistant or an account, its demo.
+    Up(up::Up),
+    /// Install what tests need, run every check, and end with one line of counts.
+    Test,
+    /// Write docs/openapi from the handlers, or check that it is fresh.
+    Openapi(openapi::Openapi),
+    /// Measure the release binary beside its floors.
+    Bench(bench::Bench),
+    /// Install the pinned assistant and reviewer of the tests and of the demo.
+    Programs,
+    /// Build the web app if its sources changed.
+    Web,
+}
+
+fn main() -> ExitCode {
+    let result = match Cli::parse().command {
+        Command::Up(command) => command.run(),
+        Command::Test => Ok(test::run_all()),
+        Command::Openapi(command) => command.run(),
+        Command::Bench(command) => command.run(),
+        Command::Programs => install::programs().map(|()| ExitCode::SUCCESS),
+        Command::Web => web::build_if_stale().map(|()| ExitCode::SUCCESS),
+    };
+    result.unwrap_or_else(|error| {
+        eprintln!("error: {error:#}");
+        ExitCode::FAILURE
+    })
+}
+
+/// The root of the clone.
+fn root() -> &'static Path {
+    let xtask = Path::new(env!("CARGO_MANIFEST_DIR"));
+    xtask.parent().unwrap_or(xtask)
+}
+
+/// Where cargo builds.
+fn target() -> PathBuf {
+    std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), |dir| root().join(dir))
+}

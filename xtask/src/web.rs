@@ -1,0 +1,74 @@
+//! Builds the web app when its sources changed since the last build.
+
+use std::collections::BTreeMap;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::path::{Path, PathBuf};
+
+use anyhow::Context as _;
+
+use crate::install::needs;
+use crate::run::{npm, run};
+use crate::{root, target};
+
+/// Names below `web/` that are made, not written.
+const MADE: [&str; 4] = ["node_modules", "dist", "test-results", "playwright-report"];
+
+/// The web app's folder.
+pub fn folder() -> PathBuf {
+    root().join("web")
+}
+
+/// Installs its packages unless the lock file's are there.
+pub fn packages() -> anyhow::Result<()> {
+    needs("npm", "install Node 20 or newer from your system or https://nodejs.org")?;
+    let lock = std::fs::read(folder().join("package-lock.json")).context("read web/package-lock.json")?;
+    let stamp = folder().join("node_modules/.loopgate-lock");
+    if std::fs::read(&stamp).is_ok_and(|installed| installed == lock) {
+        return Ok(());
+    }
+    run(npm(&folder()).args(["ci", "--loglevel", "error"]))?;
+    std::fs::write(&stamp, lock).with_context(|| format!("write {}", stamp.display()))
+}
+
+/// Builds it unless `web/dist` was built from these very sources.
+pub fn build_if_stale() -> anyhow::Result<()> {
+    if !folder().join("package.json").exists() {
+        anyhow::bail!("web/ has no package.json: this clone is incomplete");
+    }
+    let sources = fingerprint(&folder())?;
+    let stamp = target().join("xtask/web-sources");
+    let known = std::fs::read_to_string(&stamp).unwrap_or_default();
+    if known == sources && folder().join("dist/index.html").exists() {
+        return Ok(());
+    }
+    packages()?;
+    run(npm(&folder()).args(["run", "--silent", "build", "--", "--logLevel", "warn"]))?;
+    std::fs::create_dir_all(target().join("xtask"))?;
+    std::fs::write(&stamp, sources).with_context(|| format!("write {}", stamp.display()))
+}
+
+/// A hash over names and contents of everything that somebody wrote.
+fn fingerprint(folder: &Path) -> anyhow::Result<String> {
+    let mut files = BTreeMap::new();
+    collect(folder, &mut files)?;
+    let mut hasher = DefaultHasher::new();
+    root().hash(&mut hasher);
+    files.hash(&mut hasher);
+    Ok(format!("{:016x}", hasher.finish()))
+}
+
+fn collect(folder: &Path, files: &mut BTreeMap<PathBuf, Vec<u8>>) -> anyhow::Result<()> {
+    for entry in std::fs::read_dir(folder).with_context(|| format!("read {}", folder.display()))? {
+        let entry = entry?;
+        let path = entry.path();
+        if MADE.iter().any(|made| entry.file_name() == *made) {
+            continue;
+        }
+        if entry.file_type()?.is_dir() {
+            collect(&path, files)?;
+        } else {
+            files.insert(path.clone(), std::fs::read(&path)?);
+        }
+    }
+    Ok(())
+}
