@@ -54,6 +54,8 @@ pub struct Setup {
     binary: PathBuf,
     command: String,
     sandbox: PathBuf,
+    /// Whether the sandbox is named at the start.
+    boxed: bool,
     arguments: Vec<OsString>,
     environment: Vec<(OsString, OsString)>,
     shown: bool,
@@ -91,6 +93,7 @@ impl Setup {
             binary: binary()?,
             command: "up".to_owned(),
             sandbox,
+            boxed: true,
             arguments: Vec::new(),
             environment: Vec::new(),
             shown: false,
@@ -122,6 +125,13 @@ impl Setup {
     #[must_use]
     pub fn env(mut self, name: impl Into<OsString>, value: impl Into<OsString>) -> Self {
         self.environment.push((name.into(), value.into()));
+        self
+    }
+
+    /// Names no sandbox, so that no path is allowed.
+    #[must_use]
+    pub const fn without_sandbox(mut self) -> Self {
+        self.boxed = false;
         self
     }
 
@@ -161,7 +171,10 @@ impl Setup {
             std::fs::remove_file(&ready_file)?;
         }
         let mut command = self.home.command(&self.binary.to_string_lossy());
-        command.arg(&self.command).arg("--home").arg(self.data_dir()).arg("--sandbox").arg(&self.sandbox);
+        command.arg(&self.command).arg("--home").arg(self.data_dir());
+        if self.boxed {
+            command.arg("--sandbox").arg(&self.sandbox);
+        }
         command.arg("--gateway-token-file").arg(&token_file).arg("--ready-file").arg(&ready_file);
         command.args(["--port", "0"]);
         if self.command == "up" {

@@ -6,6 +6,8 @@ mod cli;
 mod crash;
 mod direct;
 mod foreign;
+mod git;
+mod local;
 mod page;
 mod stage;
 mod story;

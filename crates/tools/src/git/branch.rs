@@ -16,10 +16,12 @@ impl Git {
     /// # Errors
     /// [`GitError`], for example outside a repository.
     pub async fn current_branch(&self, directory: &Path) -> Result<Option<String>, GitError> {
-        let args = ["symbolic-ref", "--quiet", "--short", "HEAD"];
+        // Not the short form: git lengthens that where a tag has the branch's name.
+        let args = ["symbolic-ref", "--quiet", "HEAD"];
         let output = self.output(directory, &args, time::LOCAL).await?;
+        let full = output.stdout_text();
         match output.status.code() {
-            Some(0) => Ok(Some(output.stdout_text().trim().to_owned())),
+            Some(0) => Ok(full.trim().strip_prefix("refs/heads/").map(str::to_owned)),
             Some(1) => Ok(None),
             _ => Err(GitError::failed(&args, &output)),
         }

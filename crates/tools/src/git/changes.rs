@@ -1,4 +1,4 @@
-//! What changed in a working tree, and committing it.
+//! Staging and committing the work in a checkout.
 //!
 //! The state directories of Loopgate and of the assistant are never looked at and never staged.
 
@@ -7,40 +7,11 @@ use std::time::Duration;
 
 use loopgate_api::launch::Committer;
 
+use super::status::{Change, parse_status};
 use super::{Caller, Git, GitError, finish, time};
 
 /// Everything but the state directories.
 const WORK: [&str; 4] = ["--", ".", ":!.claude", ":!.loopgate"];
-
-/// One entry of a status.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Change {
-    /// What the index says: a letter of git's short format, a space for nothing.
-    pub index: char,
-    /// What the working tree says; `?` for a file that git does not know.
-    pub tree: char,
-    /// Path relative to the root of the working tree; a directory ends with a slash.
-    pub path: String,
-    /// Path before a rename or copy.
-    pub from: Option<String>,
-}
-
-/// Reads `git status --porcelain=v1 -z`.
-#[must_use]
-pub fn parse_changes(printed: &[u8]) -> Vec<Change> {
-    let mut fields = printed.split(|byte| *byte == 0).map(String::from_utf8_lossy);
-    let mut changes = Vec::new();
-    while let Some(field) = fields.next() {
-        let mut letters = field.chars();
-        let (Some(index), Some(tree), Some(' ')) = (letters.next(), letters.next(), letters.next()) else {
-            continue;
-        };
-        let moved = [index, tree].iter().any(|letter| matches!(letter, 'R' | 'C'));
-        let from = if moved { fields.next().map(|from| from.into_owned()) } else { None };
-        changes.push(Change { index, tree, path: letters.as_str().to_owned(), from });
-    }
-    changes
-}
 
 impl Git {
     /// What changed since the last commit, outside the state directories.
@@ -48,10 +19,10 @@ impl Git {
     /// # Errors
     /// [`GitError`]
     pub async fn changes(&self, directory: &Path) -> Result<Vec<Change>, GitError> {
-        let mut args = vec!["status", "--porcelain=v1", "-z"];
+        let mut args = vec!["status", "--porcelain=v2", "-z"];
         args.extend(WORK);
         let output = super::checked(&args, self.output(directory, &args, time::LOCAL).await?)?;
-        Ok(parse_changes(&output.stdout))
+        Ok(parse_status(&output.stdout).changes)
     }
 
     /// Stages every change outside the state directories.
@@ -70,8 +41,7 @@ impl Git {
         // Handing the exclusions to `add` would fail wherever a state directory is ignored.
         let changes = self.changes(directory).await?;
         let unstaged = changes.into_iter().filter(|change| change.tree != ' ');
-        let paths: Vec<u8> =
-            unstaged.flat_map(|change| change.path.into_bytes().into_iter().chain([0])).collect();
+        let paths: Vec<u8> = unstaged.flat_map(|change| change.path.into_iter().chain([0])).collect();
         if paths.is_empty() {
             return Ok(());
         }
@@ -138,48 +108,4 @@ pub fn committer_variables(committer: &Committer) -> [(&'static str, String); 4]
         ("GIT_COMMITTER_NAME", committer.name.clone()),
         ("GIT_COMMITTER_EMAIL", committer.email.clone()),
     ]
-}
-
-#[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::*;
-
-    fn change() -> impl Strategy<Value = Change> {
-        let path = "[^\0]{1,20}";
-        let plain = ("[ MADU?!T]", "[ MADU?!T]", path).prop_map(|(index, tree, path)| Change {
-            index: index.chars().next().unwrap(),
-            tree: tree.chars().next().unwrap(),
-            path,
-            from: None,
-        });
-        let moved = ("[RC]", "[ MD]", path, path).prop_map(|(index, tree, path, from)| Change {
-            index: index.chars().next().unwrap(),
-            tree: tree.chars().next().unwrap(),
-            path,
-            from: Some(from),
-        });
-        prop_oneof![plain, moved]
-    }
-
-    proptest! {
-        #[test]
-        fn any_path_survives(changes in proptest::collection::vec(change(), 0..10)) {
-            let mut printed = String::new();
-            for change in &changes {
-                printed += &format!("{}{} {}\0", change.index, change.tree, change.path);
-                if let Some(from) = &change.from {
-                    printed += &format!("{from}\0");
-                }
-            }
-            prop_assert_eq!(parse_changes(printed.as_bytes()), changes);
-        }
-
-        #[test]
-        fn any_bytes_are_taken(printed in proptest::collection::vec(any::<u8>(), 0..200)) {
-            let entries = printed.split(|byte| *byte == 0).count();
-            prop_assert!(parse_changes(&printed).len() <= entries);
-        }
-    }
 }

@@ -1,5 +1,7 @@
 //! Why a git command did not do what it should.
 
+use std::time::Duration;
+
 use loopgate_api::redact;
 use thiserror::Error;
 
@@ -9,13 +11,22 @@ use crate::process::{Output, StartError, Status};
 #[derive(Debug, Error)]
 pub enum GitError {
     /// Git itself could not be started.
-    #[error(transparent)]
-    Start(#[from] StartError),
-    /// Git took longer than it may.
-    #[error("git {command} took too long")]
+    #[error("{source}")]
+    Start {
+        /// The arguments, joined by spaces, and that they failed.
+        command: String,
+        /// Why.
+        source: StartError,
+    },
+    /// Git, or a hook that it ran, took longer than it may and was ended.
+    #[error("git {command} took longer than {} seconds and was ended", limit.as_secs())]
     TimedOut {
         /// The sub-command.
         command: String,
+        /// How long it may take.
+        limit: Duration,
+        /// What it had printed until then; raw.
+        printed: String,
     },
     /// Git printed more than it may.
     #[error("git {command} printed too much")]
@@ -26,7 +37,7 @@ pub enum GitError {
     /// Git said no.
     #[error("{}", redact::message(said(command, stdout, stderr)))]
     Failed {
-        /// The arguments, joined by spaces.
+        /// The arguments, joined by spaces, and that they failed.
         command: String,
         /// Its exit code; 1 when a signal ended it.
         code: i32,
@@ -35,9 +46,16 @@ pub enum GitError {
         /// What it complained; raw, so sanitize before showing it.
         stderr: String,
     },
+    /// There is no branch to do it with.
+    #[error("HEAD is not on a branch; check one out first")]
+    Detached,
     /// Git answered something that is no answer to the question.
     #[error("git {0} gave an answer that cannot be read")]
     Unreadable(&'static str),
+}
+
+fn named(args: &[&str]) -> String {
+    format!("git {} failed", args.join(" "))
 }
 
 fn said<'a>(command: &'a str, stdout: &'a str, stderr: &'a str) -> &'a str {
@@ -47,17 +65,25 @@ fn said<'a>(command: &'a str, stdout: &'a str, stderr: &'a str) -> &'a str {
 impl GitError {
     pub(super) fn failed(args: &[&str], output: &Output) -> Self {
         Self::Failed {
-            command: format!("git {} failed", args.join(" ")),
+            command: named(args),
             code: output.status.code().unwrap_or(1),
             stdout: output.stdout_text().into_owned(),
             stderr: output.stderr_text().into_owned(),
         }
     }
 
-    pub(super) fn check_limits(args: &[&str], output: Output) -> Result<Output, Self> {
+    pub(super) fn not_started(args: &[&str], source: StartError) -> Self {
+        Self::Start { command: named(args), source }
+    }
+
+    pub(super) fn check_limits(args: &[&str], output: Output, limit: Duration) -> Result<Output, Self> {
         let command = || args.first().copied().unwrap_or_default().to_owned();
         match output.status {
-            Status::TimedOut => Err(Self::TimedOut { command: command() }),
+            Status::TimedOut => {
+                let (stdout, stderr) = (output.stdout_text(), output.stderr_text());
+                let printed = said("", &stdout, &stderr).trim().to_owned();
+                Err(Self::TimedOut { command: command(), limit, printed })
+            }
             Status::OutputTooLarge => Err(Self::TooMuchOutput { command: command() }),
             Status::Exited(_) | Status::Signalled(_) => Ok(output),
         }

@@ -4,10 +4,18 @@
 //! password. Names given to git are full refs or follow `--end-of-options`, so that none is ever
 //! read as an option. Decides nothing about loops.
 
+mod actions;
 mod branch;
+mod branches;
 mod changes;
+mod checkout;
+mod cleanup;
 mod error;
+mod failure;
+mod file_diff;
 mod remote;
+mod removal;
+mod status;
 mod worktree;
 
 use std::path::Path;
@@ -16,8 +24,16 @@ use std::time::Duration;
 
 use loopgate_home::Program;
 
-pub use changes::{Change, committer_variables, parse_changes};
+pub use actions::{Action, BranchDiff, SwitchName, SyncStatus, is_base_name, parse_name_status};
+pub use branches::{Branch, Branches, ListedWorktree, parse_branches, ticket_in};
+pub use changes::committer_variables;
+pub use checkout::{Checkout, common_git_dir};
+pub use cleanup::{Cleanup, pull_request_worktrees};
 pub use error::GitError;
+pub use failure::{Category, Failure};
+pub use file_diff::{FileDiff, FileDiffError, FilePath, LARGEST_SIDE, is_binary};
+pub use removal::{RemovalError, Removed};
+pub use status::{Change, ChangedFiles, Object, Status, parse_status};
 pub use worktree::{Added, RemoveError, Worktree, parse_worktrees};
 
 use crate::process::{Command, Limits, Output, Stdin};
@@ -87,6 +103,7 @@ impl Git {
             .env("SSH_ASKPASS", "")
             .env("SSH_ASKPASS_REQUIRE", "never")
             .env("GCM_INTERACTIVE", "never")
+            .env("GH_PROMPT_DISABLED", "1")
             .env("GIT_EDITOR", "true")
             .env("LC_ALL", "C")
     }
@@ -160,8 +177,9 @@ pub async fn finish(
     let output = match caller {
         Caller::Needed => command.run(limits).await,
         Caller::MayLeave => command.run_undisturbed(limits).await,
-    }?;
-    GitError::check_limits(args, output)
+    };
+    let output = output.map_err(|source| GitError::not_started(args, source))?;
+    GitError::check_limits(args, output, within)
 }
 
 fn checked(args: &[&str], output: Output) -> Result<Output, GitError> {

@@ -1,13 +1,18 @@
 //! Worktrees: listing, making, removing, without losing anybody's commits or files.
 
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use loopgate_api::ids::BranchName;
 use thiserror::Error;
 
-use super::{Git, GitError, time};
+use super::checkout::Checkout;
+use super::{Git, GitError, checked, time};
 
+/// Git's exit code for an option that it does not know.
+const UNKNOWN_OPTION: i32 = 129;
 /// Tries to delete a directory in which something may still be writing.
 const DELETE_TRIES: u32 = 5;
 /// Wait between these tries.
@@ -51,23 +56,25 @@ pub enum RemoveError {
     Delete(std::io::Error),
 }
 
-/// Reads `git worktree list --porcelain`.
+/// Reads `git worktree list --porcelain`, whose lines end with this byte.
 #[must_use]
-pub fn parse_worktrees(printed: &str) -> Vec<Worktree> {
+pub fn parse_worktrees(printed: &[u8], end: u8) -> Vec<Worktree> {
     let mut worktrees: Vec<Worktree> = Vec::new();
-    for line in printed.lines() {
-        let (word, rest) = line.split_once(' ').unwrap_or((line, ""));
-        if word == "worktree" {
-            let main = worktrees.is_empty();
-            worktrees.push(Worktree { path: rest.into(), main, ..Worktree::default() });
+    for line in printed.split(|byte| *byte == end) {
+        let blank = line.iter().position(|byte| *byte == b' ').unwrap_or(line.len());
+        let (word, rest) = (&line[..blank], line.get(blank + 1..).unwrap_or_default());
+        if word == b"worktree" {
+            let (path, main) = (OsStr::from_bytes(rest).into(), worktrees.is_empty());
+            worktrees.push(Worktree { path, main, ..Worktree::default() });
             continue;
         }
         let Some(worktree) = worktrees.last_mut() else { continue };
+        let rest = String::from_utf8_lossy(rest);
         match word {
-            "HEAD" => worktree.head = Some(rest.to_owned()),
-            "branch" => worktree.branch = rest.strip_prefix("refs/heads/").map(str::to_owned),
-            "bare" => worktree.bare = true,
-            "prunable" => worktree.prunable = true,
+            b"HEAD" => worktree.head = Some(rest.into_owned()),
+            b"branch" => worktree.branch = rest.strip_prefix("refs/heads/").map(str::to_owned),
+            b"bare" => worktree.bare = true,
+            b"prunable" => worktree.prunable = true,
             _ => {}
         }
     }
@@ -80,8 +87,15 @@ impl Git {
     /// # Errors
     /// [`GitError`]
     pub async fn worktrees(&self, repository: &Path) -> Result<Vec<Worktree>, GitError> {
-        let printed = self.text(repository, &["worktree", "list", "--porcelain"], time::LOCAL).await?;
-        Ok(parse_worktrees(&printed))
+        let args = ["worktree", "list", "--porcelain", "-z"];
+        let output = self.output(repository, &args, time::LOCAL).await?;
+        if output.status.code() != Some(UNKNOWN_OPTION) {
+            return Ok(parse_worktrees(&checked(&args, output)?.stdout, 0));
+        }
+        // Git before 2.36 only knows lines.
+        let args = ["worktree", "list", "--porcelain"];
+        let output = checked(&args, self.output(repository, &args, time::LOCAL).await?)?;
+        Ok(parse_worktrees(&output.stdout, b'\n'))
     }
 
     /// The worktree, other than the clone itself, in which exactly this branch is checked out.
@@ -190,15 +204,15 @@ impl Git {
     }
 }
 
-/// Whether the directory is, or contains, this repository, or is another one. The `.git` of a
-/// worktree is a file; that of a clone is a directory, and a bare repository is its own.
+/// Whether the directory is, or contains, this repository, or is another one.
 fn holds_repository(directory: &Path, repository: &Path) -> bool {
     let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
-    let bare = directory.join("HEAD").is_file() && directory.join("objects").is_dir();
-    bare || directory.join(".git").is_dir() || real(repository).starts_with(real(directory))
+    let own = matches!(Checkout::of(directory), Checkout::Clone | Checkout::Bare);
+    own || real(repository).starts_with(real(directory))
 }
 
-async fn delete(directory: &Path) -> std::io::Result<()> {
+/// Deletes a directory with everything in it; links are deleted, not followed.
+pub(super) async fn delete(directory: &Path) -> std::io::Result<()> {
     let mut tries = 1;
     loop {
         match tokio::fs::remove_dir_all(directory).await {
@@ -222,7 +236,7 @@ mod tests {
             worktree /code/widget loop\nHEAD 2222\nbranch refs/heads/orchestrator/a/main\nlocked why not\n\n\
             worktree /code/detached\nHEAD 3333\ndetached\n\n\
             worktree /code/gone\nHEAD 4444\nbranch refs/heads/x\nprunable gitdir file points nowhere\n";
-        let worktrees = parse_worktrees(printed);
+        let worktrees = parse_worktrees(printed.as_bytes(), b'\n');
         let branches: Vec<_> = worktrees.iter().map(|worktree| worktree.branch.as_deref()).collect();
         assert_eq!(branches, [Some("main"), Some("orchestrator/a/main"), None, Some("x")]);
         assert_eq!(worktrees[1].path, Path::new("/code/widget loop"));
@@ -231,14 +245,14 @@ mod tests {
 
     fn worktree() -> impl Strategy<Value = Worktree> {
         (
-            "/[^\n\r]{0,20}",
+            proptest::collection::vec(1..=u8::MAX, 0..20),
             proptest::option::of("[0-9a-f]{40}"),
-            proptest::option::of("[a-z/]{1,20}"),
+            proptest::option::of("[a-z/ü]{1,20}"),
             any::<bool>(),
             any::<bool>(),
         )
             .prop_map(|(path, head, branch, bare, prunable)| Worktree {
-                path: path.into(),
+                path: OsStr::from_bytes(&path).into(),
                 head,
                 branch,
                 main: false,
@@ -253,27 +267,29 @@ mod tests {
             if let Some(first) = worktrees.first_mut() {
                 first.main = true;
             }
-            let mut printed = String::new();
+            let mut printed: Vec<u8> = Vec::new();
+            let mut line = |parts: &[&[u8]]| printed.extend(parts.concat().into_iter().chain([0]));
             for worktree in &worktrees {
-                printed += &format!("worktree {}\n", worktree.path.display());
+                line(&[b"worktree ", worktree.path.as_os_str().as_bytes()]);
                 for (word, value) in [("HEAD ", &worktree.head), ("branch refs/heads/", &worktree.branch)] {
                     if let Some(value) = value {
-                        printed += &format!("{word}{value}\n");
+                        line(&[word.as_bytes(), value.as_bytes()]);
                     }
                 }
                 for (word, set) in [("bare", worktree.bare), ("prunable gone", worktree.prunable)] {
                     if set {
-                        printed += &format!("{word}\n");
+                        line(&[word.as_bytes()]);
                     }
                 }
-                printed.push('\n');
+                line(&[]);
             }
-            prop_assert_eq!(parse_worktrees(&printed), worktrees);
+            prop_assert_eq!(parse_worktrees(&printed, 0), worktrees);
         }
 
         #[test]
-        fn any_text_is_taken(printed in "(?s).{0,200}") {
-            prop_assert!(parse_worktrees(&printed).len() <= printed.lines().count());
+        fn any_bytes_are_taken(printed in proptest::collection::vec(any::<u8>(), 0..200), end in any::<u8>()) {
+            let lines = printed.split(|byte| *byte == end).count();
+            prop_assert!(parse_worktrees(&printed, end).len() <= lines);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Git look-ups.
+//! `/api/gateway/git/repo-path`: where clones lie.
 
 use std::path::PathBuf;
 

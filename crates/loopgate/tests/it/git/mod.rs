@@ -1,0 +1,3 @@
+//! The routes that work on local git repositories, with the real git.
+
+mod lookup;

@@ -1,0 +1,160 @@
+//! The gateway alone on a machine of its own: a sandbox with real repositories, and requests with
+//! the gateway's token. A test says what lies there, asks, and reads the answer.
+
+#![allow(dead_code, reason = "the tests of each kind of route take from it what they need")]
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, Result, ensure};
+use loopgate_testkit::git::{GitRemotes, git};
+use loopgate_testkit::home::UserHome;
+use loopgate_testkit::leftovers;
+use loopgate_testkit::loopgate::{Loopgate, Setup};
+use reqwest::{Body, Method};
+use serde_json::{Value, json};
+
+/// The machine, with a running gateway. What still runs in its home ends with it.
+pub struct Local {
+    pub home: UserHome,
+    /// Bare repositories, reached under the code host's URLs.
+    pub remotes: GitRemotes,
+    pub loopgate: Loopgate,
+}
+
+/// What the gateway answered, beside what it was asked.
+#[derive(Debug)]
+pub struct Answer {
+    asked: String,
+    pub status: u16,
+    pub body: Value,
+}
+
+impl Drop for Local {
+    fn drop(&mut self) {
+        leftovers::end(self.home.path());
+    }
+}
+
+impl Local {
+    /// An empty sandbox.
+    pub async fn new() -> Result<Self> {
+        Self::with(|setup| setup).await
+    }
+
+    /// The same, started otherwise.
+    pub async fn with(change: impl FnOnce(Setup) -> Setup) -> Result<Self> {
+        Self::in_home(UserHome::temporary()?, change).await
+    }
+
+    /// In a home that was prepared.
+    pub async fn in_home(mut home: UserHome, change: impl FnOnce(Setup) -> Setup) -> Result<Self> {
+        let remotes = GitRemotes::temporary()?;
+        home.reach_remotes(&remotes)?;
+        let setup = Setup::new(&home)?.binary(env!("CARGO_BIN_EXE_loopgate")).gateway_alone();
+        std::fs::create_dir_all(setup.data_dir())?;
+        std::fs::write(setup.data_dir().join("settings.toml"), "onboarding_completed = true\n")?;
+        let loopgate = change(setup).start().await?;
+        Ok(Self { home, remotes, loopgate })
+    }
+
+    /// A path in the sandbox.
+    pub fn at(&self, name: &str) -> PathBuf {
+        self.loopgate.setup().sandbox().join(name)
+    }
+
+    /// A repository in the sandbox, without a remote: these files in one commit on `main`.
+    pub fn repository(&self, name: &str, files: &[(&str, &str)]) -> Result<PathBuf> {
+        let dir = self.at(name);
+        std::fs::create_dir_all(&dir)?;
+        git(&dir, &["init", "--quiet", "--initial-branch=main"])?;
+        for (path, content) in files {
+            write(&dir.join(path), content)?;
+        }
+        git(&dir, &["add", "--all"])?;
+        git(&dir, &["commit", "--quiet", "--allow-empty", "-m", "Begin"])?;
+        Ok(dir)
+    }
+
+    /// A clone in the sandbox of a repository on the code host, which is made with these files.
+    pub fn clone_of(&self, full_name: &str, files: &[(&str, &str)]) -> Result<PathBuf> {
+        if !self.remotes.bare(full_name).exists() {
+            self.remotes.create(full_name, files)?;
+        }
+        let dir = self.at(full_name.rsplit('/').next().context("a full name has two parts")?);
+        self.remotes.clone_to(full_name, &dir)?;
+        Ok(dir)
+    }
+
+    /// Makes these the managed repositories, with this worktree parent.
+    pub fn manage(&self, clones: &[&Path], worktree_parent: Option<&Path>) -> Result<()> {
+        let entry = |path: &&Path| json!({"path": path, "addedAt": "2030-01-01T00:00:00.000Z"});
+        let repos: Vec<Value> = clones.iter().map(entry).collect();
+        let settings = worktree_parent.map_or(json!({}), |parent| json!({"worktreeParentDir": parent}));
+        let file = self.at(".loopgate/config/repos.json");
+        write(&file, &json!({"repos": repos, "settings": settings}).to_string())
+    }
+
+    /// Asks with these query members. `route` is what follows `/api/gateway/`.
+    pub async fn get(&self, route: &str, query: &[(&str, &str)]) -> Result<Answer> {
+        let query = url::form_urlencoded::Serializer::new(String::new()).extend_pairs(query).finish();
+        self.send(Method::GET, &format!("{route}?{query}"), "").await
+    }
+
+    /// Sends a JSON body.
+    pub async fn post(&self, route: &str, body: Value) -> Result<Answer> {
+        self.send(Method::POST, route, body.to_string()).await
+    }
+
+    /// Sends a DELETE with a JSON body.
+    pub async fn delete(&self, route: &str, body: Value) -> Result<Answer> {
+        self.send(Method::DELETE, route, body.to_string()).await
+    }
+
+    /// Sends any bytes.
+    pub async fn send(&self, method: Method, route: &str, body: impl Into<Body>) -> Result<Answer> {
+        let body = body.into();
+        let sent = String::from_utf8_lossy(body.as_bytes().unwrap_or_default()).into_owned();
+        let asked = format!("{method} {route} {}", sent.chars().take(300).collect::<String>());
+        let request = self.loopgate.gateway(method, &format!("/api/gateway/{route}")).body(body);
+        let answer = request.send().await.with_context(|| asked.clone())?;
+        let status = answer.status().as_u16();
+        let text = answer.text().await?;
+        let body =
+            serde_json::from_str(&text).with_context(|| format!("{asked} answered {status} {text}"))?;
+        Ok(Answer { asked, status, body })
+    }
+}
+
+impl Answer {
+    /// The body of a 200.
+    pub fn ok(self) -> Result<Value> {
+        let Self { asked, status, body } = self;
+        ensure!(status == 200, "{asked}\n   got {status} {body}");
+        Ok(body)
+    }
+
+    /// Exactly this.
+    pub fn is(self, status: u16, body: &Value) -> Result<()> {
+        ensure!(
+            (self.status, &self.body) == (status, body),
+            "{}\n   wanted {status} {body}\n   got    {} {}",
+            self.asked,
+            self.status,
+            self.body
+        );
+        Ok(())
+    }
+
+    /// An error with nothing beside text and code.
+    pub fn refused(self, status: u16, error: &str, code: &str) -> Result<()> {
+        self.is(status, &json!({"error": error, "code": code}))
+    }
+}
+
+/// Writes a file and makes its directory.
+pub fn write(path: &Path, content: impl AsRef<[u8]>) -> Result<()> {
+    if let Some(parent) = path.parent() {
+        std::fs::create_dir_all(parent)?;
+    }
+    std::fs::write(path, content).with_context(|| format!("write {}", path.display()))
+}

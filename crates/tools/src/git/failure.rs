@@ -1,0 +1,165 @@
+//! Why something that a person asked of git did not happen: the category for programs, and an
+//! excerpt of what was printed for the person.
+
+use loopgate_api::redact;
+
+use super::{Action, GitError};
+
+/// Characters of the excerpt.
+const EXCERPT: usize = 1200;
+const CUT: &str = "...[truncated]";
+
+/// Git's own words for a commit that would be empty.
+const NOTHING: [&str; 3] = ["nothing to commit", "nothing added to commit", "no changes added to commit"];
+/// Signs of a hook in what a commit printed.
+const HOOK: [&str; 3] = ["pre-commit", "husky", "hook"];
+/// What a hook checked, by the words it printed; the first row counts.
+const HOOK_TYPES: [(&[&str], &str); 4] = [
+    (&["eslint", "lint"], "lint"),
+    (&["typecheck", "tsc", "type error"], "typecheck"),
+    (&["prettier", "format"], "format"),
+    (&["vitest", "jest", "test failed"], "test"),
+];
+/// Signs of a push that was not let in.
+const NOT_LET_IN: [&str; 7] = [
+    "authentication failed",
+    "permission denied",
+    "could not read username",
+    "repository not found",
+    "access denied",
+    "403",
+    "401",
+];
+
+/// What kind of failure it was.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Category {
+    /// Git could not be started.
+    Spawn,
+    /// A hook refused the commit; what it checks, as far as its words tell.
+    Hook(&'static str),
+    /// The remote did not let the push in.
+    PushAuth,
+    /// Anything else; git's exit code, 1 when it has none.
+    Command(i32),
+}
+
+/// A failed action, in words and values that are safe to show.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Failure {
+    /// The kind.
+    pub category: Category,
+    /// What went wrong.
+    pub error: String,
+    /// The beginning of what was printed.
+    pub excerpt: String,
+}
+
+impl Failure {
+    /// Tells what the failure of an action means.
+    #[must_use]
+    pub fn of(action: Action, error: &GitError) -> Self {
+        let (category, text) = match error {
+            GitError::Start { command, .. } => (Category::Spawn, command.clone()),
+            GitError::Failed { command, code, stdout, stderr } => {
+                let category = category(action, command, *code, stdout, stderr);
+                let stderr = stderr.trim();
+                let text = match category {
+                    Category::Hook(_) => "Pre-commit hook failed",
+                    Category::PushAuth => "Git push authentication failed",
+                    _ if stderr.is_empty() => command,
+                    _ => stderr,
+                };
+                (category, text.to_owned())
+            }
+            other => (Category::Command(1), other.to_string()),
+        };
+        Self { category, error: clean(&text), excerpt: excerpt(error) }
+    }
+}
+
+fn category(action: Action, command: &str, code: i32, stdout: &str, stderr: &str) -> Category {
+    let ran = |name: &str| command.strip_prefix("git ").is_some_and(|rest| rest.starts_with(name));
+    // What git itself refuses to do ends with 128; a hook's refusal ends with 1.
+    if action == Action::Commit && ran("commit ") && code == 1 {
+        let text = format!("{stderr}\n{stdout}").to_lowercase();
+        let has = |signs: &[&str]| signs.iter().any(|sign| text.contains(sign));
+        let kind = HOOK_TYPES.iter().find(|(signs, _)| has(signs)).map(|(_, kind)| *kind);
+        if !has(&NOTHING) && (has(&HOOK) || kind.is_some()) {
+            return Category::Hook(kind.unwrap_or("unknown"));
+        }
+    }
+    let stderr = stderr.to_lowercase();
+    if action == Action::Push && NOT_LET_IN.iter().any(|sign| stderr.contains(sign)) {
+        return Category::PushAuth;
+    }
+    Category::Command(code)
+}
+
+fn excerpt(error: &GitError) -> String {
+    let shown = error.to_string();
+    let printed = match error {
+        GitError::Failed { stdout, stderr, .. } => [stderr.trim(), stdout.trim()],
+        GitError::TimedOut { printed, .. } => [printed.trim(), ""],
+        _ => ["", ""],
+    };
+    let text = clean(printed.into_iter().find(|text| !text.is_empty()).unwrap_or(&shown));
+    match text.char_indices().nth(EXCERPT) {
+        Some((end, _)) => format!("{}{CUT}", &text[..end]),
+        None => text,
+    }
+}
+
+/// Without credentials and colours.
+fn clean(text: &str) -> String {
+    redact::credentials(&redact::strip_ansi(text)).trim().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn failed(command: &str, code: i32, stdout: &str, stderr: &str) -> GitError {
+        let command = format!("git {command} failed");
+        GitError::Failed { command, code, stdout: stdout.to_owned(), stderr: stderr.to_owned() }
+    }
+
+    #[test]
+    fn a_hook_is_known_by_its_words_and_not_by_those_of_a_path() {
+        let of =
+            |code, stdout, stderr| Failure::of(Action::Commit, &failed("commit -m x", code, stdout, stderr));
+        let hook = of(1, "", "pre-commit hook: eslint failed");
+        assert_eq!((hook.category, hook.error.as_str()), (Category::Hook("lint"), "Pre-commit hook failed"));
+        assert_eq!(of(1, "tsc type error", "").category, Category::Hook("typecheck"));
+        assert_eq!(of(1, "", "husky - vitest").category, Category::Hook("test"));
+        assert_eq!(of(1, "", "husky says no").category, Category::Hook("unknown"));
+        let nothing = of(1, "On branch feature/format-x\nnothing to commit, working tree clean\n", "");
+        assert_eq!(nothing.category, Category::Command(1));
+        assert_eq!(nothing.error, "git commit -m x failed");
+        assert!(nothing.excerpt.starts_with("On branch feature/format-x"));
+        let locked = of(128, "", "fatal: Unable to create '/src/lint/.git/index.lock': File exists.");
+        assert_eq!(locked.category, Category::Command(128), "git itself refused");
+        let staging = Failure::of(Action::Commit, &failed("add .", 1, "", "a hook"));
+        assert_eq!(staging.category, Category::Command(1), "hooks run in the commit alone");
+    }
+
+    #[test]
+    fn a_push_that_is_not_let_in_is_told_apart() {
+        for text in ["Permission denied (publickey).", "error: 403", "fatal: could not read Username for 'x'"]
+        {
+            let failure = Failure::of(Action::Push, &failed("push origin", 128, "", text));
+            assert_eq!(failure.category, Category::PushAuth, "{text}");
+            let pull = Failure::of(Action::Pull, &failed("pull origin", 128, "", text));
+            assert_eq!((pull.category, pull.error.as_str()), (Category::Command(128), text));
+        }
+    }
+
+    #[test]
+    fn what_is_shown_is_short_and_holds_no_secret() {
+        let failure = Failure::of(Action::Status, &failed("status", 128, "", &"ü".repeat(5000)));
+        assert_eq!(failure.excerpt, format!("{}{CUT}", "ü".repeat(EXCERPT)));
+        let secret = "fatal: unable to access 'https://me:hunter2@host/x.git/'";
+        let failure = Failure::of(Action::Pull, &failed("pull", 128, "", secret));
+        assert!(!failure.error.contains("hunter2") && !failure.excerpt.contains("hunter2"), "{failure:?}");
+    }
+}

@@ -1,0 +1,339 @@
+//! Both sides of one changed file, so that the page can show what is different.
+//!
+//! The working side is what lies on the disk, the other what git holds. Nothing here follows a link
+//! out of the repository, and what is too much is never taken for nothing.
+
+use std::ffi::OsString;
+use std::io::{self, Read as _};
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::{Component, Path, PathBuf};
+
+use rustix::fs::OFlags;
+use thiserror::Error;
+
+use super::status::{Change, Object, parse_status};
+use super::{Caller, Git, GitError, checked, finish, time};
+use crate::process::Stdin;
+
+/// Bytes of the largest side that is shown.
+pub const LARGEST_SIDE: usize = 5 * 1024 * 1024;
+
+/// A file of a repository: relative, without `.` and `..`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FilePath(PathBuf);
+
+impl FilePath {
+    /// Reads a path; `None` when it is absolute, names no file, or leaves the repository.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        let mut clean = PathBuf::new();
+        for component in Path::new(text).components() {
+            match component {
+                Component::Normal(part) => clean.push(part),
+                Component::CurDir => {}
+                Component::ParentDir if clean.pop() => {}
+                Component::ParentDir | Component::RootDir | Component::Prefix(_) => return None,
+            }
+        }
+        (!text.contains('\0') && !clean.as_os_str().is_empty()).then_some(Self(clean))
+    }
+
+    /// The path, relative to the repository.
+    #[must_use]
+    pub fn as_path(&self) -> &Path {
+        &self.0
+    }
+}
+
+/// The two sides of a file; `None` where there is none.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct FileDiff {
+    /// Before.
+    pub old: Option<Vec<u8>>,
+    /// Now.
+    pub new: Option<Vec<u8>>,
+}
+
+/// Why a file is not shown.
+#[derive(Debug, Error)]
+pub enum FileDiffError {
+    /// It is as it was.
+    #[error("File has no changes")]
+    Unchanged,
+    /// A side is larger than [`LARGEST_SIDE`].
+    #[error("File too large to diff")]
+    TooLarge,
+    /// Git could not tell.
+    #[error(transparent)]
+    Git(GitError),
+    /// The disk refused.
+    #[error("the file could not be read: {0}")]
+    Disk(#[from] io::Error),
+}
+
+impl From<GitError> for FileDiffError {
+    fn from(error: GitError) -> Self {
+        match error {
+            GitError::TooMuchOutput { .. } => Self::TooLarge,
+            other => Self::Git(other),
+        }
+    }
+}
+
+impl Git {
+    /// A file as HEAD has it, and as it lies in the working tree.
+    ///
+    /// # Errors
+    /// [`FileDiffError`], also for a file that has not changed.
+    pub async fn diff_to_worktree(
+        &self,
+        repository: &Path,
+        path: &FilePath,
+    ) -> Result<FileDiff, FileDiffError> {
+        let changes = self.changes_of(repository, path).await?;
+        if changes.is_empty() {
+            return Err(FileDiffError::Unchanged);
+        }
+        let before = changes.iter().find_map(|change| change.before.clone());
+        let place = repository.join(path.as_path());
+        let found = {
+            let place = place.clone();
+            let look = tokio::task::spawn_blocking(move || read_from_disk(&place));
+            look.await.map_err(|error| io::Error::other(error.to_string()))??
+        };
+        let new = match found {
+            OnDisk::Nothing => None,
+            OnDisk::Bytes(bytes) => Some(bytes),
+            OnDisk::Directory if before.as_ref().is_some_and(Object::is_submodule) => {
+                self.submodule_commit(&place).await?
+            }
+            OnDisk::Directory => None,
+        };
+        let old = match &before {
+            Some(object) => Some(self.content(repository, object).await?),
+            None => None,
+        };
+        let plain = before.as_ref().is_some_and(|object| !object.is_link() && !object.is_submodule());
+        let old = match (old, &new, before) {
+            (Some(old), Some(new), Some(object)) if plain => {
+                Some(self.with_line_ends(repository, path, &object, old, new).await?)
+            }
+            (old, ..) => old,
+        };
+        limited(FileDiff { old, new })
+    }
+
+    /// A file as a branch of `origin` has it, and as HEAD has it. A side that git does not find is
+    /// `None`.
+    ///
+    /// # Errors
+    /// [`FileDiffError`] when git could not be asked, or a side is too large.
+    pub async fn diff_to_base(
+        &self,
+        repository: &Path,
+        path: &FilePath,
+        base: &str,
+    ) -> Result<FileDiff, FileDiffError> {
+        let base = format!("refs/remotes/origin/{base}");
+        let (old, new) =
+            tokio::try_join!(self.at(repository, &base, path), self.at(repository, "HEAD", path))?;
+        limited(FileDiff { old, new })
+    }
+
+    /// The entries of exactly this file.
+    async fn changes_of(&self, repository: &Path, path: &FilePath) -> Result<Vec<Change>, GitError> {
+        let args = ["status", "--porcelain=v2", "-z", "--no-renames", "--untracked-files=all", "--"];
+        let command = self.reading(repository).await.args(args).arg(path.as_path());
+        let output = checked(&args, finish(&command, &args, time::LOCAL, Caller::Needed).await?)?;
+        // Git's paths begin at the root of the working tree, which may lie above.
+        let wanted = path.as_path().as_os_str().as_bytes();
+        let is_it = |change: &Change| {
+            let rest = change.path.strip_suffix(wanted);
+            rest.is_some_and(|rest| rest.is_empty() || rest.ends_with(b"/"))
+        };
+        Ok(parse_status(&output.stdout).changes.into_iter().filter(is_it).collect())
+    }
+
+    /// The content of a file in a revision.
+    async fn at(
+        &self,
+        repository: &Path,
+        revision: &str,
+        path: &FilePath,
+    ) -> Result<Option<Vec<u8>>, GitError> {
+        let args = ["ls-tree", "-z", revision, "--"];
+        let command = self.reading(repository).await.args(args).arg(path.as_path());
+        let output = finish(&command, &args, time::LOCAL, Caller::Needed).await?;
+        match parse_tree_entry(&output.stdout) {
+            Some((object, kind)) if output.status.success() && kind != "tree" => {
+                match self.content(repository, &object).await {
+                    Err(GitError::Failed { .. }) => Ok(None),
+                    content => content.map(Some),
+                }
+            }
+            _ => Ok(None),
+        }
+    }
+
+    async fn content(&self, repository: &Path, object: &Object) -> Result<Vec<u8>, GitError> {
+        if object.is_submodule() {
+            return Ok(submodule_line(&object.id));
+        }
+        let args = ["cat-file", "blob", &object.id];
+        let command = self.reading(repository).await.args(args);
+        Ok(checked(&args, finish(&command, &args, time::LOCAL, Caller::Needed).await?)?.stdout)
+    }
+
+    async fn submodule_commit(&self, place: &Path) -> Result<Option<Vec<u8>>, GitError> {
+        // Without a repository of its own, git would answer for the one around it.
+        if tokio::fs::symlink_metadata(place.join(".git")).await.is_err() {
+            return Ok(None);
+        }
+        Ok(self.commit_of(place, "HEAD").await?.as_deref().map(submodule_line))
+    }
+
+    /// The old side as it would lie in this working tree: git may turn line ends around on the way,
+    /// and then they are no change. Asked only when the sides differ in that.
+    async fn with_line_ends(
+        &self,
+        repository: &Path,
+        path: &FilePath,
+        object: &Object,
+        old: Vec<u8>,
+        new: &[u8],
+    ) -> Result<Vec<u8>, GitError> {
+        let has_carriage_returns = |text: &[u8]| text.windows(2).any(|pair| pair == b"\r\n");
+        if is_binary(&old) || has_carriage_returns(&old) || !has_carriage_returns(new) {
+            return Ok(old);
+        }
+        let turned = turned(&old);
+        let args = ["hash-object", "--stdin"];
+        let mut option = OsString::from("--path=");
+        option.push(path.as_path());
+        let command = self.reading(repository).await.args(args).arg(option);
+        let command = command.stdin(Stdin::Bytes(turned.clone()));
+        let output = finish(&command, &args, time::LOCAL, Caller::Needed).await?;
+        let same = output.status.success() && output.stdout_text().trim() == object.id;
+        Ok(if same { turned } else { old })
+    }
+
+    /// A command that reads content: paths are no patterns, and a clone that gets its objects when
+    /// they are needed cannot ask for a password.
+    async fn reading(&self, repository: &Path) -> crate::process::Command {
+        let command = self.command(repository).await.session();
+        command.env("GIT_OPTIONAL_LOCKS", "0").env("GIT_LITERAL_PATHSPECS", "1")
+    }
+}
+
+/// With carriage returns before the line feeds.
+fn turned(text: &[u8]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(text.len() + text.len() / 16);
+    for byte in text {
+        if *byte == b'\n' {
+            out.push(b'\r');
+        }
+        out.push(*byte);
+    }
+    out
+}
+
+/// Whether a content is no text: a zero byte near its beginning, as git decides it.
+#[must_use]
+pub fn is_binary(content: &[u8]) -> bool {
+    content.iter().take(8000).any(|byte| *byte == 0)
+}
+
+/// Git's own words for a submodule's state.
+fn submodule_line(commit: &str) -> Vec<u8> {
+    format!("Subproject commit {commit}\n").into_bytes()
+}
+
+fn limited(diff: FileDiff) -> Result<FileDiff, FileDiffError> {
+    let large = |side: &Option<Vec<u8>>| side.as_ref().is_some_and(|bytes| bytes.len() > LARGEST_SIDE);
+    if large(&diff.old) || large(&diff.new) { Err(FileDiffError::TooLarge) } else { Ok(diff) }
+}
+
+/// Reads the first entry of `git ls-tree -z`: the object and its type.
+fn parse_tree_entry(printed: &[u8]) -> Option<(Object, String)> {
+    let entry = printed.split(|byte| *byte == 0).next()?;
+    let head = entry.split(|byte| *byte == b'\t').next()?;
+    let head = std::str::from_utf8(head).ok()?;
+    let mut words = head.split(' ').map(str::to_owned);
+    let (mode, kind, id) = (words.next()?, words.next()?, words.next()?);
+    Some((Object { mode, id }, kind))
+}
+
+enum OnDisk {
+    Nothing,
+    Directory,
+    Bytes(Vec<u8>),
+}
+
+/// Reads what lies at a place: the bytes of a file, the target of a link. Anything that is neither
+/// has no content.
+fn read_from_disk(place: &Path) -> Result<OnDisk, FileDiffError> {
+    let metadata = match place.symlink_metadata() {
+        Ok(metadata) => metadata,
+        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+            return Ok(OnDisk::Nothing);
+        }
+        Err(error) => return Err(error.into()),
+    };
+    if metadata.is_dir() {
+        return Ok(OnDisk::Directory);
+    }
+    if metadata.is_symlink() {
+        return Ok(OnDisk::Bytes(std::fs::read_link(place)?.into_os_string().as_bytes().to_vec()));
+    }
+    if !metadata.is_file() {
+        return Ok(OnDisk::Bytes(Vec::new()));
+    }
+    // Whatever has been put in its place meanwhile is neither followed nor waited for.
+    let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits();
+    let flags = i32::try_from(flags).map_err(io::Error::other)?;
+    let file = std::fs::File::options().read(true).custom_flags(flags).open(place)?;
+    let mut bytes = Vec::new();
+    file.take(LARGEST_SIDE as u64 + 1).read_to_end(&mut bytes)?;
+    if bytes.len() > LARGEST_SIDE { Err(FileDiffError::TooLarge) } else { Ok(OnDisk::Bytes(bytes)) }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn a_path_stays_in_the_repository() {
+        let parse = |text: &str| FilePath::parse(text).map(|path| path.0);
+        assert_eq!(parse("src/./a//b/../c.rs"), Some("src/a/c.rs".into()));
+        assert_eq!(parse("-x"), Some("-x".into()));
+        for refused in ["", ".", "/etc/passwd", "../other/secret", "a/../../b", "a/..", "a\0b"] {
+            assert_eq!(parse(refused), None, "{refused:?}");
+        }
+    }
+
+    #[test]
+    fn a_tree_entry_is_read() {
+        let (object, kind) = parse_tree_entry(b"120000 blob 1234abcd\ta\tb\0").unwrap();
+        assert_eq!((object.mode.as_str(), object.id.as_str(), kind.as_str()), ("120000", "1234abcd", "blob"));
+        assert_eq!(parse_tree_entry(b""), None);
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_parsed_is_clean(text in "[a./\0-]{0,20}") {
+            if let Some(path) = FilePath::parse(&text) {
+                prop_assert!(path.0.components().all(|part| matches!(part, Component::Normal(_))));
+                prop_assert!(path.0.components().next().is_some());
+            }
+        }
+
+        #[test]
+        fn turning_line_ends_changes_nothing_else(text in "[a\n]{0,40}") {
+            let turned = String::from_utf8(turned(text.as_bytes())).unwrap();
+            prop_assert_eq!(turned.replace("\r\n", "\n"), text);
+        }
+    }
+}

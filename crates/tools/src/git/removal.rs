@@ -1,0 +1,94 @@
+//! Removing a directory that a person named: through git, and when forced and git cannot, by
+//! deleting it. Deleted is only what can be made again: a worktree, or what is left of one.
+
+use std::path::Path;
+
+use thiserror::Error;
+
+use super::checkout::{Checkout, common_git_dir};
+use super::worktree::delete;
+use super::{Git, GitError, RemoveError, time};
+
+/// Git's words for a worktree with work in it.
+const HAS_WORK: &str = "contains modified or untracked files";
+
+/// How it went.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Removed {
+    /// Git removed it.
+    ByGit,
+    /// It was deleted.
+    ByForce,
+}
+
+/// Why it is still there.
+#[derive(Debug, Error)]
+pub enum RemovalError {
+    /// Somebody's work is in it.
+    #[error("Worktree has uncommitted changes")]
+    HasWork,
+    /// It is none, so no force removes it.
+    #[error("Path is not a git worktree")]
+    NotAWorktree,
+    /// Git refused.
+    #[error(transparent)]
+    Git(#[from] GitError),
+    /// The directory could not be deleted.
+    #[error("the directory could not be deleted: {0}")]
+    Delete(std::io::Error),
+}
+
+impl Git {
+    /// Removes a worktree. `force` also removes one with work in it; with `leftover` as well a
+    /// directory in which nothing is known to git any more.
+    ///
+    /// # Errors
+    /// [`RemovalError`]
+    pub async fn remove_named(
+        &self,
+        directory: &Path,
+        force: bool,
+        leftover: bool,
+    ) -> Result<Removed, RemovalError> {
+        let place = directory.to_string_lossy();
+        let mut args = vec!["worktree", "remove", "--", &place];
+        if force {
+            args.insert(2, "--force");
+        }
+        match self.change(directory, &args, time::WORKTREE_REMOVE).await {
+            Ok(_) => Ok(Removed::ByGit),
+            Err(_) if force => self.delete_worktree(directory, leftover).await,
+            Err(error) if error.printed().is_some_and(|text| text.contains(HAS_WORK)) => {
+                Err(RemovalError::HasWork)
+            }
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    async fn delete_worktree(&self, directory: &Path, leftover: bool) -> Result<Removed, RemovalError> {
+        let place = directory.to_owned();
+        let look = move || {
+            let checkout = Checkout::of(&place);
+            let known = checkout == Checkout::None && Checkout::anywhere_in(&place);
+            (checkout, known, common_git_dir(&place))
+        };
+        let (checkout, known, owner) =
+            tokio::task::spawn_blocking(look).await.map_err(|_| RemovalError::NotAWorktree)?;
+        match (checkout, owner) {
+            (Checkout::Linked(_), Some(owner)) => {
+                self.worktree_remove(&owner, directory).await.map_err(|error| match error {
+                    RemoveError::NotAWorktree => RemovalError::NotAWorktree,
+                    RemoveError::Git(error) => RemovalError::Git(error),
+                    RemoveError::Delete(error) => RemovalError::Delete(error),
+                })?;
+            }
+            // Its repository is gone; nobody keeps a record of it.
+            (Checkout::Linked(_), None) => delete(directory).await.map_err(RemovalError::Delete)?,
+            (Checkout::None, _) if leftover && !known => {
+                delete(directory).await.map_err(RemovalError::Delete)?;
+            }
+            _ => return Err(RemovalError::NotAWorktree),
+        }
+        Ok(Removed::ByForce)
+    }
+}

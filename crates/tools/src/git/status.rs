@@ -1,0 +1,286 @@
+//! What `git status` says of a checkout: where HEAD is, and what changed. One process answers both.
+
+use std::path::Path;
+
+use super::{Git, GitError, checked, time};
+
+/// Mode of an entry that is not there.
+const NO_MODE: &str = "000000";
+
+/// A checkout at one moment.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Status {
+    /// The commit that is checked out; `None` before the first one.
+    pub commit: Option<String>,
+    /// The branch that is checked out, also before its first commit; `None` when HEAD is detached,
+    /// as it is while a rebase is under way.
+    pub branch: Option<String>,
+    /// What changed, in git's order.
+    pub changes: Vec<Change>,
+}
+
+/// A changed path. Paths are bytes: a name need not be text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Change {
+    /// What the index says: a letter of git's, a space for nothing.
+    pub index: char,
+    /// What the working tree says; `?` for a file that git does not know.
+    pub tree: char,
+    /// Path relative to the root of the working tree; a directory ends with a slash.
+    pub path: Vec<u8>,
+    /// Path before a rename or copy.
+    pub from: Option<Vec<u8>>,
+    /// What HEAD has at this path, or our side of a conflict; `None` when it has nothing.
+    pub before: Option<Object>,
+}
+
+/// Something that a tree holds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Object {
+    /// Git's octal mode.
+    pub mode: String,
+    /// Its full hash.
+    pub id: String,
+}
+
+impl Object {
+    /// The commit of a submodule, which has no content here.
+    #[must_use]
+    pub fn is_submodule(&self) -> bool {
+        self.mode == "160000"
+    }
+
+    /// A symbolic link, whose content is its target.
+    #[must_use]
+    pub fn is_link(&self) -> bool {
+        self.mode == "120000"
+    }
+}
+
+/// Changed paths as routes list them. Names that are not UTF-8 hold replacement characters.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct ChangedFiles {
+    /// Changed, renamed, or in conflict.
+    pub modified: Vec<String>,
+    /// New, also those that git does not know.
+    pub created: Vec<String>,
+    /// Gone.
+    pub deleted: Vec<String>,
+    /// Changed in the index.
+    pub staged: Vec<String>,
+}
+
+impl Status {
+    /// The changes by kind; a path may be in several lists.
+    #[must_use]
+    pub fn files(&self) -> ChangedFiles {
+        let mut files = ChangedFiles::default();
+        for change in &self.changes {
+            let is = |letters: &[char]| [change.index, change.tree].iter().any(|l| letters.contains(l));
+            let lists = [
+                // Renames and copies count under their new name; a conflict wants to be looked at.
+                (is(&['M', 'R', 'C', 'T', 'U']), &mut files.modified),
+                (is(&['A', '?']), &mut files.created),
+                (is(&['D']), &mut files.deleted),
+                (!matches!(change.index, ' ' | '?'), &mut files.staged),
+            ];
+            for (_, list) in lists.into_iter().filter(|(belongs, _)| *belongs) {
+                list.push(change.name());
+            }
+        }
+        files
+    }
+}
+
+impl Change {
+    /// The path as text; bytes that are no UTF-8 become replacement characters.
+    #[must_use]
+    pub fn name(&self) -> String {
+        String::from_utf8_lossy(&self.path).into_owned()
+    }
+}
+
+/// Reads `git status --porcelain=v2 -z`, with or without `--branch`.
+#[must_use]
+pub fn parse_status(printed: &[u8]) -> Status {
+    let mut status = Status::default();
+    let mut records = printed.split(|byte| *byte == 0);
+    while let Some(record) = records.next() {
+        let Some((kind, rest)) = record.split_at_checked(2) else { continue };
+        let change = match kind {
+            b"# " => {
+                status.take_header(rest);
+                None
+            }
+            b"1 " => tracked(rest, 8, Some((2, 5)), None),
+            b"2 " => tracked(rest, 9, None, records.next()),
+            // Stage 2 is ours.
+            b"u " => tracked(rest, 10, Some((3, 7)), None),
+            b"? " => Some(unknown('?', rest)),
+            b"! " => Some(unknown('!', rest)),
+            _ => None,
+        };
+        status.changes.extend(change);
+    }
+    status
+}
+
+impl Status {
+    fn take_header(&mut self, header: &[u8]) {
+        let header = String::from_utf8_lossy(header);
+        match header.split_once(' ') {
+            Some(("branch.oid", commit)) if commit != "(initial)" => self.commit = Some(commit.to_owned()),
+            Some(("branch.head", branch)) if branch != "(detached)" => self.branch = Some(branch.to_owned()),
+            _ => {}
+        }
+    }
+}
+
+/// A record of so many fields, the path last. HEAD's mode and hash stand in the two fields that
+/// `before` names; a moved file has nothing there under its new name.
+fn tracked(
+    record: &[u8],
+    fields: usize,
+    before: Option<(usize, usize)>,
+    from: Option<&[u8]>,
+) -> Option<Change> {
+    let parts: Vec<&[u8]> = record.splitn(fields, |byte| *byte == b' ').collect();
+    if parts.len() != fields {
+        return None;
+    }
+    let [index, tree] = parts.first()? else { return None };
+    let letter = |byte: &u8| if *byte == b'.' { ' ' } else { char::from(*byte) };
+    let text = |at: usize| parts.get(at).map(|part| String::from_utf8_lossy(part).into_owned());
+    let before = before.and_then(|(mode, id)| Some(Object { mode: text(mode)?, id: text(id)? }));
+    Some(Change {
+        index: letter(index),
+        tree: letter(tree),
+        path: parts.last()?.to_vec(),
+        from: from.map(<[u8]>::to_vec),
+        before: before.filter(|object| object.mode != NO_MODE),
+    })
+}
+
+fn unknown(letter: char, path: &[u8]) -> Change {
+    Change { index: letter, tree: letter, path: path.to_vec(), from: None, before: None }
+}
+
+impl Git {
+    /// Where HEAD is and what changed; untracked directories count as one entry each.
+    ///
+    /// # Errors
+    /// [`GitError`], also outside a working tree.
+    pub async fn status(&self, directory: &Path) -> Result<Status, GitError> {
+        let args =
+            ["status", "--porcelain=v2", "--branch", "-z", "--no-ahead-behind", "--untracked-files=normal"];
+        let output = checked(&args, self.output(directory, &args, time::LOCAL).await?)?;
+        Ok(parse_status(&output.stdout))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Writes a status as git does.
+    fn printed(status: &Status) -> Vec<u8> {
+        let mut out = format!("# branch.oid {}\0", status.commit.as_deref().unwrap_or("(initial)"));
+        out += &format!("# branch.head {}\0", status.branch.as_deref().unwrap_or("(detached)"));
+        out += "# branch.upstream origin/main\0# branch.ab +1 -2\0";
+        let mut out = out.into_bytes();
+        for change in &status.changes {
+            let letters: String = [change.index, change.tree].into_iter().map(dotted).collect();
+            let before = change.before.clone();
+            let Object { mode, id } =
+                before.unwrap_or_else(|| Object { mode: NO_MODE.to_owned(), id: "0".repeat(40) });
+            let head = match (change.tree, &change.from) {
+                ('?' | '!', _) => format!("{} ", change.tree),
+                ('U', _) => format!("u {letters} N... 100644 {mode} 100644 100644 1 {id} 3 "),
+                (_, None) => format!("1 {letters} S.MU {mode} 100644 100644 {id} 2222 "),
+                (_, Some(_)) => format!("2 {letters} N... 100644 100644 100644 1111 2222 R87 "),
+            };
+            out.extend_from_slice(head.as_bytes());
+            out.extend_from_slice(&change.path);
+            out.push(0);
+            if let Some(from) = &change.from {
+                out.extend_from_slice(from);
+                out.push(0);
+            }
+        }
+        out
+    }
+
+    fn dotted(letter: char) -> char {
+        if letter == ' ' { '.' } else { letter }
+    }
+
+    fn path() -> impl Strategy<Value = Vec<u8>> {
+        proptest::collection::vec(1..=u8::MAX, 1..20)
+    }
+
+    fn letter(of: &'static str) -> impl Strategy<Value = char> {
+        proptest::sample::select(of.chars().collect::<Vec<_>>())
+    }
+
+    fn change() -> impl Strategy<Value = Change> {
+        let object =
+            ("(100644|100755|120000|160000)", "[0-9a-f]{40}").prop_map(|(mode, id)| Object { mode, id });
+        let before = proptest::option::of(object);
+        let plain = (letter(" MADT"), letter(" MADTU"), path(), before)
+            .prop_map(|(index, tree, path, before)| Change { index, tree, path, from: None, before });
+        let moved = (letter("RC"), letter(" MD"), path(), path()).prop_map(|(index, tree, path, from)| {
+            Change { index, tree, path, from: Some(from), before: None }
+        });
+        let unknown = (letter("?!"), path()).prop_map(|(letter, path)| super::unknown(letter, &path));
+        prop_oneof![plain, moved, unknown]
+    }
+
+    fn status() -> impl Strategy<Value = Status> {
+        let commit = proptest::option::of("[0-9a-f]{40}");
+        let branch = proptest::option::of("[a-zü/.#-]{1,20}");
+        (commit, branch, proptest::collection::vec(change(), 0..10))
+            .prop_map(|(commit, branch, changes)| Status { commit, branch, changes })
+    }
+
+    proptest! {
+        #[test]
+        fn what_git_writes_is_read(status in status()) {
+            prop_assert_eq!(parse_status(&printed(&status)), status);
+        }
+
+        #[test]
+        fn any_bytes_are_taken(printed in proptest::collection::vec(any::<u8>(), 0..200)) {
+            let records = printed.split(|byte| *byte == 0).count();
+            prop_assert!(parse_status(&printed).changes.len() <= records);
+        }
+
+        #[test]
+        fn a_cut_answer_is_taken(status in status(), at in any::<proptest::sample::Index>()) {
+            let printed = printed(&status);
+            let cut = &printed[..at.index(printed.len())];
+            prop_assert!(parse_status(cut).changes.len() <= status.changes.len());
+        }
+    }
+
+    #[test]
+    fn a_path_is_listed_under_every_kind_it_is_of() {
+        let change =
+            |index, tree, path: &[u8]| Change { index, tree, path: path.to_vec(), from: None, before: None };
+        let changes = vec![
+            change(' ', 'M', b"edited"),
+            change('A', 'M', b"added"),
+            change('R', ' ', b"moved"),
+            change('D', ' ', b"gone"),
+            change(' ', 'T', b"link"),
+            change('U', 'U', b"conflict"),
+            change('?', '?', b"caf\xe9/"),
+        ];
+        let files = Status { changes, ..Status::default() }.files();
+        assert_eq!(files.modified, ["edited", "added", "moved", "link", "conflict"]);
+        assert_eq!(files.created, ["added", "caf\u{fffd}/"]);
+        assert_eq!(files.deleted, ["gone"]);
+        assert_eq!(files.staged, ["added", "moved", "gone", "conflict"]);
+    }
+}
