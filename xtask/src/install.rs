@@ -139,10 +139,37 @@ pub fn postgres() -> anyhow::Result<()> {
     );
     run(as_root("sh")?.args(["-c", &script]).stdin(Stdio::null()))?;
     wait_for(POSTGRES_PORT, "PostgreSQL")?;
-    for statement in ["CREATE ROLE root SUPERUSER LOGIN", "CREATE DATABASE root", "CREATE DATABASE test"] {
-        run(command("psql").args(["-h", "127.0.0.1", "-U", "postgres", "-q", "-c", statement]))?;
-    }
     Ok(())
+}
+
+/// A database of this run's own; it goes with this value.
+pub struct Database(String);
+
+impl Database {
+    /// Makes it.
+    pub fn create() -> anyhow::Result<Self> {
+        let name = format!("loopgate_test_{}", std::process::id());
+        sql(&format!("DROP DATABASE IF EXISTS {name} WITH (FORCE)"))?;
+        sql(&format!("CREATE DATABASE {name}"))?;
+        Ok(Self(name))
+    }
+
+    /// Where it is reached.
+    pub fn url(&self) -> String {
+        format!("postgres://postgres@127.0.0.1:{POSTGRES_PORT}/{}", self.0)
+    }
+}
+
+impl Drop for Database {
+    fn drop(&mut self) {
+        if let Err(error) = sql(&format!("DROP DATABASE {} WITH (FORCE)", self.0)) {
+            eprintln!("the database {} is left over: {error:#}", self.0);
+        }
+    }
+}
+
+fn sql(statement: &str) -> anyhow::Result<()> {
+    run(command("psql").args(["-h", "127.0.0.1", "-U", "postgres", "-q", "-c", statement]))
 }
 
 /// Makes NATS with JetStream answer on loopback.

@@ -119,9 +119,18 @@ fn rust(report: &mut Report) {
     let nextest = || {
         let mut nextest = cargo();
         nextest.args(["nextest", "run", "--workspace", "--profile", "ci", "--no-fail-fast"]);
-        run(nextest.env("LOOPGATE_BIN", binary("loopgate")))
+        nextest.env("LOOPGATE_BIN", binary("loopgate"));
+        nextest
     };
-    report.suite("tests", &junit, nextest, Count::of_junit);
+    report.suite("tests", &junit, || run(&mut nextest()), Count::of_junit);
+    // They run on SQLite first, with all others.
+    let on_postgres = || {
+        let database = install::Database::create()?;
+        let mut control_plane = nextest();
+        control_plane.args(["--filterset", "package(loopgate-control-plane)"]);
+        run(control_plane.env("LOOPGATE_TEST_POSTGRES", database.url()))
+    };
+    report.suite("control plane on PostgreSQL", &junit, on_postgres, Count::of_junit);
     report.check("interface descriptions", openapi::check);
 }
 

@@ -47,12 +47,12 @@ impl Up {
         }
         web::build_if_stale()?;
         let profile = if release { "release" } else { "debug" };
-        let build = |package: &str, binary: &str| {
-            let mut build = cargo();
-            build.args(["build", "--package", package, "--bin", binary]);
-            run(if release { build.arg("--release") } else { &mut build })
-        };
-        build("loopgate", "loopgate")?;
+        let mut build = cargo();
+        build.args(["build", "--package", "loopgate", "--bin", "loopgate"]);
+        if demo {
+            build.args(["--package", "loopgate-testkit", "--bin", "demo"]);
+        }
+        run(if release { build.arg("--release") } else { &mut build })?;
         let binary = target().join(profile).join("loopgate");
         if !demo {
             return become_program(command(binary).arg("up").args(arguments));
@@ -60,7 +60,6 @@ impl Up {
         install::programs()?;
         install::package("gh", "gh")?;
         install::needs("git", "install git")?;
-        build("loopgate-testkit", "demo")?;
         let mut demo = command(target().join(profile).join("demo"));
         become_program(demo.env("LOOPGATE_BIN", binary).args(arguments))
     }

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures_util::future::BoxFuture;
 use loopgate_home::{Credentials, Repos, Sandbox, SettingsStore};
 use loopgate_runtime::Runtime;
 use loopgate_tools::programs::Programs;
@@ -39,6 +40,10 @@ pub struct GatewayConfig {
     /// Time limits; the default fits everything but tests.
     pub limits: Limits,
 }
+
+/// Makes a page address that signs the owner in once. Present where the control plane runs in the
+/// same process.
+pub type SignIn = Arc<dyn Fn() -> BoxFuture<'static, Result<String, String>> + Send + Sync>;
 
 /// How long the gateway waits for whom.
 #[derive(Debug, Clone, Copy)]

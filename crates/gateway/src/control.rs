@@ -1,6 +1,7 @@
 //! The owner's socket: `control.sock` in the data directory, for the person at this machine alone.
 //!
-//! One JSON object a line. It decides approvals, which no HTTP route and no link event can do.
+//! One JSON object a line. It decides approvals and hands out sign-in links, which no HTTP route
+//! and no link event can do.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -8,7 +9,9 @@ use std::sync::Arc;
 use loopgate_api::error::code_for;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
+use tokio::io::{
+    AsyncBufReadExt as _, AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _, BufReader,
+};
 use tokio::net::{UnixListener, UnixStream};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -16,6 +19,7 @@ use uuid::Uuid;
 
 use crate::activity::ActivityLog;
 use crate::approval::Approvals;
+use crate::config::SignIn;
 
 /// Name of the socket in the data directory.
 pub const CONTROL_SOCKET: &str = "control.sock";
@@ -42,6 +46,7 @@ struct Params {
 pub(crate) struct Control {
     pub(crate) approvals: Approvals,
     pub(crate) activity: Arc<ActivityLog>,
+    pub(crate) sign_in: Option<SignIn>,
 }
 
 /// The bound socket; its file goes with it.
@@ -119,11 +124,42 @@ async fn converse(stream: UnixStream, control: &Control) -> std::io::Result<()> 
         if length == 0 {
             return Ok(());
         }
-        let mut answer = reply(&line, control).await.to_string();
-        answer.push('\n');
-        write.write_all(answer.as_bytes()).await?;
+        if let Some(id) = watched(&line) {
+            return watch(id, control, &mut read, &mut write).await;
+        }
+        write.write_all(line_of(&reply(&line, control).await).as_bytes()).await?;
         if line.last() != Some(&b'\n') {
             return Ok(());
+        }
+    }
+}
+
+fn line_of(answer: &Value) -> String {
+    format!("{answer}\n")
+}
+
+/// The id of a request to be told of every change.
+fn watched(line: &[u8]) -> Option<i64> {
+    let ask: Ask = serde_json::from_slice(line).ok()?;
+    (ask.verb == "approvals.watch").then_some(ask.id)
+}
+
+/// Tells what waits, now and after every change, until the other side leaves.
+async fn watch(
+    id: i64,
+    control: &Control,
+    read: &mut (impl AsyncRead + Unpin),
+    write: &mut (impl AsyncWrite + Unpin),
+) -> std::io::Result<()> {
+    let mut changes = control.approvals.subscribe();
+    loop {
+        changes.mark_unchanged();
+        let pending = json!({"id": id, "ok": true, "data": control.approvals.pending()});
+        write.write_all(line_of(&pending).as_bytes()).await?;
+        tokio::select! {
+            changed = changes.changed() => if changed.is_err() { return Ok(()) },
+            // Nothing is expected from the other side any more, so it has left.
+            _ = read.read_u8() => return Ok(()),
         }
     }
 }
@@ -134,6 +170,13 @@ async fn reply(line: &[u8], control: &Control) -> Value {
         Err(_) => return refusal(0, 400, "Invalid JSON body"),
     };
     let id = ask.id;
+    if ask.verb == "page.sign_in" {
+        let Some(sign_in) = &control.sign_in else { return refusal(id, 400, "no page is served here") };
+        return match sign_in().await {
+            Ok(url) => json!({"id": id, "ok": true, "data": {"signInUrl": url}}),
+            Err(error) => refusal(id, 500, &error),
+        };
+    }
     let control = control.clone();
     // Rules are written to the disk.
     let answered = tokio::task::spawn_blocking(move || control.answer(&ask)).await;

@@ -3,8 +3,8 @@
 use std::convert::Infallible;
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU16, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll};
 
 use axum::Router;
@@ -15,7 +15,7 @@ use crate::activity::ActivityLog;
 use crate::answer::ReplyBody;
 use crate::app::App;
 use crate::approval::Approvals;
-use crate::config::GatewayConfig;
+use crate::config::{GatewayConfig, SignIn};
 use crate::exchange::Verifier;
 use crate::facts::{Facts, FactsCache};
 use crate::listener::{BindError, Bound};
@@ -43,6 +43,7 @@ pub(crate) struct Inner {
     pub(crate) verifier: Verifier,
     pub(crate) approvals: Approvals,
     pub(crate) activity: Arc<ActivityLog>,
+    pub(crate) sign_in: OnceLock<SignIn>,
     pub(crate) table: Table,
     pub(crate) router: Router,
 }
@@ -71,6 +72,7 @@ impl Gateway {
             verifier: Verifier::default(),
             approvals: Approvals::open(&config.data_dir.join(RULES_FILE)),
             activity: Arc::default(),
+            sign_in: OnceLock::new(),
             table,
             router,
             config,
@@ -84,6 +86,12 @@ impl Gateway {
     /// See [`BindError`].
     pub async fn bind(&self, ports: &[u16]) -> Result<Bound, BindError> {
         Bound::bind(self.0.clone(), ports).await
+    }
+
+    /// Lets the owner's socket hand out sign-in links. Holds from the next
+    /// [`Bound::serve`](crate::Bound::serve) on.
+    pub fn offer_sign_in(&self, sign_in: SignIn) {
+        let _ = self.0.sign_in.set(sign_in);
     }
 
     /// For callers in this process: the same sequence, but for the host and address that only the

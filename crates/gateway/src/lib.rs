@@ -33,7 +33,7 @@ mod tests;
 pub use activity::{Activity, ActivityKind, ActivityLog};
 pub use answer::ReplyBody;
 pub use approval::{AlwaysAllowRule, Approvals, Decision, PendingApproval, ResolvedApproval};
-pub use config::{GatewayConfig, Limits};
+pub use config::{GatewayConfig, Limits, SignIn};
 #[cfg(unix)]
 pub use control::CONTROL_SOCKET;
 pub use gateway::{Gateway, GatewayService};

@@ -133,7 +133,11 @@ impl Bound {
 /// Opens the owner's socket beside the listener.
 #[cfg(unix)]
 fn serve_control(inner: &Inner, tasks: &TaskTracker, stop: &Stop) {
-    let control = Control { approvals: inner.approvals.clone(), activity: inner.activity.clone() };
+    let control = Control {
+        approvals: inner.approvals.clone(),
+        activity: inner.activity.clone(),
+        sign_in: inner.sign_in.get().cloned(),
+    };
     if let Some(socket) = ControlSocket::bind(&inner.config.data_dir) {
         tasks.spawn(socket.serve(control, stop.gently.clone()));
     }

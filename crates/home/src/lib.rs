@@ -20,4 +20,4 @@ pub use origin::{InvalidOrigin, normalize_origin};
 pub use program::Program;
 pub use repos::{AddRepoError, Repos, ReposError, ReposFile, default_branch_of, origin_of};
 pub use sandbox::{Denied, Sandbox, SandboxedPath, expand_home};
-pub use settings::{Overrides, Settings, SettingsError, SettingsStore};
+pub use settings::{LogFormat, Overrides, Settings, SettingsError, SettingsStore};

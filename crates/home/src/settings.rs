@@ -53,9 +53,19 @@ pub struct Settings {
     /// File that holds the gateway token for an external executor.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gateway_token_file: Option<PathBuf>,
-    /// `text` or `json`.
+    /// How log lines are written; text when absent.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub log_format: Option<String>,
+    pub log_format: Option<LogFormat>,
+}
+
+/// How log lines are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum LogFormat {
+    /// One readable line an entry.
+    Text,
+    /// One JSON object a line.
+    Json,
 }
 
 impl Default for Settings {

@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, Parser, Subcommand};
+use loopgate_home::{DataDirError, LogFormat, default_data_dir};
 
 use loopgate_plugin_kit::hook::HookCommand;
 use loopgate_plugin_kit::perf_summary::PerfCommand;
@@ -40,6 +41,12 @@ enum Command {
     Gateway(commands::gateway::Gateway),
     /// Run the control plane and the web app alone.
     ControlPlane(commands::control_plane::ControlPlane),
+    /// List what waits for your decision, and decide.
+    #[cfg(unix)]
+    Approvals(commands::approvals::Approvals),
+    /// Show what was asked of the gateway lately.
+    #[cfg(unix)]
+    Activity(commands::activity::Activity),
     /// Drive one loop in the current directory; the assistant's plugins use it.
     #[command(subcommand)]
     Loop(commands::plugins::LoopCommand),
@@ -70,6 +77,10 @@ impl Cli {
             Command::Up(command) => command.run(),
             Command::Gateway(command) => command.run(),
             Command::ControlPlane(command) => command.run(),
+            #[cfg(unix)]
+            Command::Approvals(command) => command.run(),
+            #[cfg(unix)]
+            Command::Activity(command) => command.run(),
             Command::Loop(command) => Ok(command.run()),
             Command::Plan(command) => Ok(command.run()),
             Command::Hook(command) => Ok(command.run()),
@@ -81,13 +92,23 @@ impl Cli {
     }
 }
 
-/// How log lines are written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum LogFormat {
-    /// One readable line an entry.
-    Text,
-    /// One JSON object a line.
-    Json,
+/// Which Loopgate of this machine is meant.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Settings")]
+pub struct Home {
+    /// Data directory: settings, keys, records of loops, logs. An absolute path.
+    #[arg(long, env = "LOOPGATE_HOME", value_name = "DIR", global = true)]
+    home: Option<PathBuf>,
+}
+
+impl Home {
+    /// The data directory of flag, environment or platform.
+    ///
+    /// # Errors
+    /// The platform names none.
+    pub fn data_dir(&self) -> Result<PathBuf, DataDirError> {
+        self.home.clone().map_or_else(default_data_dir, Ok)
+    }
 }
 
 /// Settings that every service command takes. A flag wins over its variable, the variable over
@@ -95,11 +116,10 @@ pub enum LogFormat {
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Settings")]
 pub struct Common {
-    /// Data directory: settings, keys, records of loops, logs. An absolute path.
-    #[arg(long, env = "LOOPGATE_HOME", value_name = "DIR")]
-    pub home: Option<PathBuf>,
-    /// How log lines are written.
-    #[arg(long, env = "LOOPGATE_LOG_FORMAT", value_enum, value_name = "FORMAT")]
+    #[command(flatten)]
+    pub home: Home,
+    /// How log lines are written: `text`, one readable line an entry, or `json`, one object a line.
+    #[arg(long, env = "LOOPGATE_LOG_FORMAT", value_parser = log_format, value_name = "FORMAT")]
     pub log_format: Option<LogFormat>,
 }
 
@@ -123,4 +143,13 @@ pub struct DesktopArgs {
     /// Origin of the web app. Default: the API's.
     #[arg(long, env = "LOOPGATE_WEB_APP_ORIGIN", value_name = "URL")]
     pub web_origin: Option<String>,
+}
+
+/// The words of the settings file.
+fn log_format(word: &str) -> Result<LogFormat, String> {
+    match word {
+        "text" => Ok(LogFormat::Text),
+        "json" => Ok(LogFormat::Json),
+        _ => Err("it is text or json".to_owned()),
+    }
 }

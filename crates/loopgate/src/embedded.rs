@@ -3,11 +3,13 @@
 use std::io;
 use std::net::Ipv4Addr;
 use std::path::Path;
+use std::sync::Arc;
 
 use anyhow::Context as _;
 use axum::serve::ListenerExt as _;
 use loopgate_api::names::CONTROL_PLANE_PORT;
 use loopgate_control_plane::{Config, ControlPlane, Owner, Secrets};
+use loopgate_gateway::SignIn;
 use loopgate_home::{DataDir, Program, files};
 use loopgate_tools::process::Limits;
 use loopgate_tools::programs::Programs;
@@ -69,6 +71,20 @@ impl Embedded {
     /// A link that signs the owner in once.
     pub async fn sign_in_link(&self, owner: &Owner) -> anyhow::Result<String> {
         self.control_plane.sign_in_link(owner).await.context("cannot make a sign-in link")
+    }
+
+    /// Makes such links as long as this process lives.
+    pub fn sign_in(&self, owner: Owner) -> SignIn {
+        let control_plane = self.control_plane.clone();
+        Arc::new(move || {
+            let (control_plane, owner) = (control_plane.clone(), owner.clone());
+            Box::pin(async move {
+                control_plane.sign_in_link(&owner).await.map_err(|error| {
+                    tracing::error!(%error, "a sign-in link could not be made");
+                    "cannot make a sign-in link".to_owned()
+                })
+            })
+        })
     }
 
     /// A one-time attempt with which a desktop claims its key.

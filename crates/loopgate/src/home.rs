@@ -4,9 +4,12 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::Context as _;
-use loopgate_home::{Credentials, DataDir, Overrides, Repos, Sandbox, SettingsStore, default_data_dir};
+use loopgate_home::{Credentials, DataDir, DataDirError, Overrides, Repos, Sandbox, Settings, SettingsStore};
 
 use crate::cli::{Common, DesktopArgs};
+
+/// The settings file, in the data directory.
+const SETTINGS_FILE: &str = "settings.toml";
 
 /// The opened data directory and everything in it that more than one room shares.
 pub struct Home {
@@ -23,10 +26,9 @@ pub struct Home {
 }
 
 impl Home {
-    /// Opens the directory that flags, environment or platform name. `defaults` are origins that
-    /// hold where neither flag nor file says otherwise.
-    pub fn open(common: &Common, desktop: &DesktopArgs, defaults: &Overrides) -> anyhow::Result<Self> {
-        let dir = open_dir(common)?;
+    /// Opens what lies in the directory. `defaults` are origins that hold where no flag says
+    /// otherwise.
+    pub fn open(dir: DataDir, desktop: &DesktopArgs, defaults: &Overrides) -> anyhow::Result<Self> {
         let absolute = |path: &PathBuf| std::path::absolute(path).context("the sandbox is no usable path");
         let sandbox = desktop.sandbox.as_ref().map(absolute).transpose()?;
         let overrides = Overrides {
@@ -38,7 +40,7 @@ impl Home {
             web_app_origin: desktop.web_origin.clone().or_else(|| defaults.web_app_origin.clone()),
             prod_origins_only: flag_variable("LOOPGATE_LOCAL_GATEWAY_PROD_ORIGINS_ONLY"),
         };
-        let settings = Arc::new(SettingsStore::open(&dir.file("settings.toml"), overrides)?);
+        let settings = Arc::new(SettingsStore::open(&dir.file(SETTINGS_FILE), overrides)?);
         let sandbox = Arc::new(Sandbox::new(settings.clone(), dir.path()));
         let repos = Arc::new(Repos::new(settings.clone()));
         let credentials = Arc::new(Credentials::open(&dir).context("cannot read the keys of this desktop")?);
@@ -46,16 +48,20 @@ impl Home {
     }
 }
 
-/// Opens and locks the data directory alone.
-pub fn open_dir(common: &Common) -> anyhow::Result<DataDir> {
-    let path = match &common.home {
-        Some(path) => path.clone(),
-        None => default_data_dir()?,
-    };
-    Ok(DataDir::open(&path)?)
+/// Opens and locks the data directory that flag, environment or platform name.
+///
+/// # Errors
+/// See [`DataDirError`].
+pub fn open_dir(common: &Common) -> Result<DataDir, DataDirError> {
+    DataDir::open(&common.home.data_dir()?)
+}
+
+/// The settings of the directory alone, before any flag.
+pub fn stored_settings(dir: &DataDir) -> anyhow::Result<Arc<Settings>> {
+    Ok(SettingsStore::open(&dir.file(SETTINGS_FILE), Overrides::default())?.get())
 }
 
 /// Only the exact value `1` switches a mode on.
-fn flag_variable(name: &str) -> Option<bool> {
+pub fn flag_variable(name: &str) -> Option<bool> {
     std::env::var(name).ok().filter(|value| value == "1").map(|_| true)
 }

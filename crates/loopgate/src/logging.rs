@@ -3,14 +3,13 @@
 use std::io::IsTerminal as _;
 use std::path::Path;
 
+use loopgate_home::LogFormat;
 use tracing_appender::non_blocking::WorkerGuard;
 use tracing_appender::rolling::{RollingFileAppender, Rotation};
 use tracing_subscriber::filter::{EnvFilter, LevelFilter};
 use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::util::SubscriberInitExt as _;
 use tracing_subscriber::{Layer, Registry, fmt};
-
-use crate::cli::LogFormat;
 
 /// Days of logs that are kept.
 const KEPT_FILES: usize = 7;

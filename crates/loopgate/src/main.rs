@@ -3,6 +3,7 @@
 
 mod cli;
 mod commands;
+mod control_client;
 mod desktop;
 mod embedded;
 mod home;

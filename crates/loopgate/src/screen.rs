@@ -110,6 +110,16 @@ pub const fn remedy(program: Program) -> &'static str {
     }
 }
 
+/// Prints where the Loopgate that runs already is found.
+pub fn running_already(sign_in_url: &str) {
+    let hint = "(signs you in once)";
+    anstream::println!(
+        "\n  Loopgate is running already\n\n  {}  {}\n",
+        sign_in_url.cyan().underline(),
+        hint.dimmed()
+    );
+}
+
 /// Writes the ready file, atomically: who waits for it never reads half of it.
 pub fn write_ready(path: &Path, ready: &Ready) -> anyhow::Result<()> {
     Ok(loopgate_home::files::write_private(path, &serde_json::to_vec(ready)?)?)

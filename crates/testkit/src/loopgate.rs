@@ -248,7 +248,15 @@ impl Loopgate {
     /// # Errors
     /// When the link is refused: it works once.
     pub async fn sign_in(&self) -> anyhow::Result<SignedIn> {
-        let token = link_token(&self.ready.sign_in_url)?;
+        self.sign_in_by(&self.ready.sign_in_url).await
+    }
+
+    /// Signs in by another link.
+    ///
+    /// # Errors
+    /// When the link has been used, or the server refuses.
+    pub async fn sign_in_by(&self, link: &str) -> anyhow::Result<SignedIn> {
+        let token = link_token(link)?;
         let answer = self
             .http
             .post(format!("{}/auth/sign-in-link", self.ready.api_origin))

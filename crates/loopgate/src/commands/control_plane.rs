@@ -7,7 +7,7 @@ use clap::Args;
 
 use crate::cli::Common;
 use crate::embedded::Embedded;
-use crate::home::open_dir;
+use crate::home::{open_dir, stored_settings};
 use crate::{commands, screen, shutdown};
 
 /// Run the control plane and the web app alone.
@@ -46,7 +46,7 @@ pub struct ControlPlane {
 impl ControlPlane {
     pub fn run(self) -> anyhow::Result<ExitCode> {
         let dir = open_dir(&self.common)?;
-        let _log = commands::start_log(&dir, &self.common)?;
+        let _log = commands::start_log(&dir, &self.common, stored_settings(&dir)?.as_ref())?;
         commands::block_on(async {
             let stop = shutdown::on_signals()?;
             let listener = tokio::net::TcpListener::bind(self.listen).await?;

@@ -8,7 +8,7 @@ use loopgate_home::Overrides;
 
 use crate::cli::{Common, DesktopArgs};
 use crate::desktop::Desktop;
-use crate::home::Home;
+use crate::home::{Home, open_dir};
 use crate::screen::{self, Ready};
 use crate::{commands, shutdown};
 
@@ -28,8 +28,8 @@ pub struct Gateway {
 
 impl Gateway {
     pub fn run(self) -> anyhow::Result<ExitCode> {
-        let home = Home::open(&self.common, &self.desktop, &Overrides::default())?;
-        let _log = commands::start_log(&home.dir, &self.common)?;
+        let home = Home::open(open_dir(&self.common)?, &self.desktop, &Overrides::default())?;
+        let _log = commands::start_log(&home.dir, &self.common, &home.settings.get())?;
         commands::block_on(async {
             let stop = shutdown::on_signals()?;
             let desktop = Desktop::open(&home, &self.desktop).await?;

@@ -1,5 +1,9 @@
 //! One file a sub-command, and what the services among them share.
 
+#[cfg(unix)]
+pub mod activity;
+#[cfg(unix)]
+pub mod approvals;
 pub mod control_plane;
 pub mod gateway;
 pub mod openapi;
@@ -11,19 +15,20 @@ use std::future::Future;
 use std::process::ExitCode;
 
 use anyhow::Context as _;
-use loopgate_home::DataDir;
+use loopgate_home::{DataDir, LogFormat, Settings};
 use tokio_util::sync::CancellationToken;
 use tracing_appender::non_blocking::WorkerGuard;
 
-use crate::cli::{Common, LogFormat};
+use crate::cli::Common;
 use crate::{logging, shutdown};
 
 /// Loopgate shares the machine with what it runs; two threads carry its own work.
 const WORKER_THREADS: usize = 2;
 
 /// Starts logging into the data directory.
-fn start_log(dir: &DataDir, common: &Common) -> anyhow::Result<WorkerGuard> {
-    logging::start(&dir.logs(), common.log_format.unwrap_or(LogFormat::Text)).context("cannot write logs")
+fn start_log(dir: &DataDir, common: &Common, settings: &Settings) -> anyhow::Result<WorkerGuard> {
+    let format = common.log_format.or(settings.log_format).unwrap_or(LogFormat::Text);
+    logging::start(&dir.logs(), format).context("cannot write logs")
 }
 
 /// Runs a service to its end.

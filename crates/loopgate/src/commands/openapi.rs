@@ -1,5 +1,6 @@
 //! `loopgate openapi`: prints the description of an interface.
 
+use std::io::{ErrorKind, Write as _};
 use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
@@ -25,7 +26,10 @@ impl Openapi {
             Interface::Gateway => loopgate_gateway::openapi(),
             Interface::ControlPlane => loopgate_control_plane::openapi(),
         };
-        println!("{}", document.to_pretty_json()?);
-        Ok(ExitCode::SUCCESS)
+        match writeln!(std::io::stdout(), "{}", document.to_pretty_json()?) {
+            // Who asked has read enough.
+            Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(ExitCode::SUCCESS),
+            written => Ok(written.map(|()| ExitCode::SUCCESS)?),
+        }
     }
 }

@@ -6,22 +6,24 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use clap::Args;
-use loopgate_home::{Overrides, Program, normalize_origin, origin_of};
+use loopgate_home::{DataDir, DataDirError, Overrides, Program, normalize_origin, origin_of};
 use loopgate_tools::programs::Programs;
 use url::Url;
 
 use crate::cli::{Common, DesktopArgs};
 use crate::desktop::Desktop;
 use crate::embedded::{self, Embedded};
-use crate::home::Home;
+use crate::home::{Home, open_dir, stored_settings};
 use crate::screen::{self, Ready, Screen};
-use crate::{commands, onboarding, sandbox_choice, shutdown};
+use crate::{commands, control_client, onboarding, sandbox_choice, shutdown};
 
 /// Run everything on this machine: web app, control plane, gateway and runtime.
 ///
 /// The first start makes a data directory, an organization with you as its owner, and a key for
 /// this desktop. Then one screen shows the page's address with a link that signs you in, the
 /// repositories in the sandbox, and the programs that were found or are missing.
+///
+/// Where Loopgate runs already, the same command opens its page with a fresh sign-in link.
 #[derive(Debug, Args)]
 pub struct Up {
     #[command(flatten)]
@@ -43,14 +45,39 @@ const VERSIONS_LIMIT: Duration = Duration::from_secs(4);
 
 impl Up {
     pub fn run(self) -> anyhow::Result<ExitCode> {
-        commands::block_on(async move { self.serve().await })
+        match open_dir(&self.common) {
+            Ok(dir) => commands::block_on(async move { self.serve(dir).await }),
+            #[cfg(unix)]
+            Err(DataDirError::InUse(path)) => self.show_running(&path),
+            Err(error) => Err(error.into()),
+        }
     }
 
-    async fn serve(self) -> anyhow::Result<ExitCode> {
+    /// The page of the Loopgate that has the data directory.
+    #[cfg(unix)]
+    fn show_running(&self, data_dir: &Path) -> anyhow::Result<ExitCode> {
+        let Ok(sign_in_url) = control_client::sign_in_link(data_dir) else {
+            return Err(DataDirError::InUse(data_dir.to_owned()).into());
+        };
+        screen::running_already(&sign_in_url);
+        self.open_page(&sign_in_url);
+        Ok(ExitCode::SUCCESS)
+    }
+
+    fn open_page(&self, sign_in_url: &str) {
+        if !self.no_open && open::that_detached(sign_in_url).is_err() {
+            println!("  No browser could be opened; the link above works in any.\n");
+        }
+    }
+
+    async fn serve(self, dir: DataDir) -> anyhow::Result<ExitCode> {
         let stop = shutdown::on_signals()?;
-        let listener = self.listener().await?;
+        let stored = stored_settings(&dir)?;
+        let api_origin = self.desktop.api_origin.as_ref().or(stored.api_origin.as_ref());
+        let listener = listener(api_origin.map(String::as_str)).await?;
         let origin = format!("http://{}", listener.local_addr()?);
-        let web_origin = self.desktop.web_origin.clone().unwrap_or_else(|| origin.clone());
+        let web_origin = self.desktop.web_origin.as_ref().or(stored.web_app_origin.as_ref());
+        let web_origin = web_origin.unwrap_or(&origin).clone();
         let defaults = Overrides {
             api_origin: Some(origin.clone()),
             relay_origin: Some(origin.clone()),
@@ -59,8 +86,8 @@ impl Up {
         };
         let mut desktop_args = self.desktop.clone();
         desktop_args.api_origin = None;
-        let home = Home::open(&self.common, &desktop_args, &defaults)?;
-        let _log = commands::start_log(&home.dir, &self.common)?;
+        let home = Home::open(dir, &desktop_args, &defaults)?;
+        let _log = commands::start_log(&home.dir, &self.common, &home.settings.get())?;
         let sandbox = choose_sandbox(&home)?;
 
         let control_plane = Embedded::open(&home.dir, listener, &origin, &web_origin, None).await?;
@@ -71,6 +98,7 @@ impl Up {
         let attempt = control_plane.onboarding_attempt(&owner).await?;
         let sign_in_url = control_plane.sign_in_link(&owner).await?;
         let port = desktop.port();
+        desktop.offer_sign_in(control_plane.sign_in(owner));
 
         let serving = tokio::spawn(control_plane.serve(stop.clone()));
         onboarding::connect(&origin, &web_origin, &attempt, &home.credentials).await?;
@@ -92,9 +120,7 @@ impl Up {
                 };
                 screen::write_ready(file, &ready)?;
             }
-            if !self.no_open && open::that_detached(&sign_in_url).is_err() {
-                println!("  No browser could be opened; the link above works in any.\n");
-            }
+            self.open_page(&sign_in_url);
             anyhow::Ok(())
         };
         let service = async {
@@ -105,22 +131,22 @@ impl Up {
         };
         commands::serve(stop.clone(), service).await
     }
+}
 
-    /// Listens where `--api-origin` says, else at the preferred port of loopback.
-    async fn listener(&self) -> anyhow::Result<tokio::net::TcpListener> {
-        let Some(origin) = &self.desktop.api_origin else { return embedded::bind().await };
-        let origin = normalize_origin(origin, "API origin")?;
-        let url = Url::parse(&origin)?;
-        let port = url.port_or_known_default().context("--api-origin has no port")?;
-        anyhow::ensure!(
-            url.scheme() == "http",
-            "loopgate up serves the control plane on this machine, so --api-origin must be http://127.0.0.1:PORT; \
-             use loopgate gateway to connect to another one"
-        );
-        tokio::net::TcpListener::bind(("127.0.0.1", port))
-            .await
-            .with_context(|| format!("cannot listen on 127.0.0.1:{port}"))
-    }
+/// Listens where the API origin says, else at the preferred port of loopback.
+async fn listener(api_origin: Option<&str>) -> anyhow::Result<tokio::net::TcpListener> {
+    let Some(origin) = api_origin else { return embedded::bind().await };
+    let origin = normalize_origin(origin, "API origin")?;
+    let url = Url::parse(&origin)?;
+    let port = url.port_or_known_default().context("the API origin has no port")?;
+    anyhow::ensure!(
+        url.scheme() == "http",
+        "loopgate up serves the control plane on this machine, so the API origin must be http://127.0.0.1:PORT, \
+         not {origin}; use loopgate gateway to connect to another one"
+    );
+    tokio::net::TcpListener::bind(("127.0.0.1", port))
+        .await
+        .with_context(|| format!("cannot listen on 127.0.0.1:{port}"))
 }
 
 /// The sandbox base of flag or settings; at a first start the one chosen from the current

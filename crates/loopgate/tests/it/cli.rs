@@ -2,7 +2,7 @@
 
 use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt as _;
-use std::process::Output;
+use std::process::{Output, Stdio};
 use std::time::Duration;
 
 use anyhow::{Context as _, Result, ensure};
@@ -10,6 +10,7 @@ use loopgate_testkit::home::UserHome;
 use loopgate_testkit::loopgate::{Loopgate, Setup};
 use reqwest::Method;
 use serde_json::{Value, json};
+use tokio::io::{AsyncBufReadExt as _, BufReader};
 
 use crate::stage::free_port;
 
@@ -108,6 +109,71 @@ async fn a_second_one_on_the_same_data_is_refused() -> Result<()> {
     );
     assert_eq!(first.stop().await?.code(), Some(0));
     gateway(&home).await?;
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_second_up_hands_out_a_fresh_link_to_the_first() -> Result<()> {
+    let home = UserHome::temporary()?;
+    let mut first = Setup::new(&home)?.binary(PROGRAM).start().await?;
+    let data = first.setup().data_dir();
+    let data = data.to_str().context("a plain path")?;
+    let output = run(&home, &["up", "--home", data, "--no-open"], &[]).await?;
+    let text = String::from_utf8(output.stdout)?;
+    assert!(output.status.success() && text.contains("running already"), "{text}");
+    let link = text.split_whitespace().find(|word| word.contains("/sign-in?token=")).context(text.clone())?;
+    assert_ne!(link, first.ready().sign_in_url);
+    first.sign_in_by(link).await?;
+    assert!(first.sign_in_by(link).await.is_err(), "a link works once");
+    first.sign_in().await?;
+    assert_eq!(first.stop().await?.code(), Some(0));
+    Ok(())
+}
+
+#[tokio::test]
+async fn the_owner_decides_on_the_command_line() -> Result<()> {
+    let home = UserHome::temporary()?;
+    let setup = Setup::new(&home)?.binary(PROGRAM).gateway_alone();
+    let data = setup.data_dir();
+    std::fs::create_dir_all(&data)?;
+    std::fs::write(
+        data.join("settings.toml"),
+        "onboarding_completed = true\ndefault_approval_tier = \"none\"\n",
+    )?;
+    let data = data.to_str().context("a plain path")?.to_owned();
+    let mut loopgate = setup.start().await?;
+    let mut watch = home.command(PROGRAM);
+    watch.args(["approvals", "--home", &data, "--watch", "--json"]).stdout(Stdio::piped()).kill_on_drop(true);
+    let mut watch = watch.spawn()?;
+    let mut seen = BufReader::new(watch.stdout.take().context("it prints")?).lines();
+    for (decision, status) in [("approve", 200), ("deny", 403), ("always", 200)] {
+        let held = tokio::spawn(loopgate.gateway(Method::GET, "/api/gateway/version").send());
+        let line = tokio::time::timeout(RUN_LIMIT, seen.next_line()).await??.context("a request waits")?;
+        let waiting: Value = serde_json::from_str(&line)?;
+        assert_eq!(waiting["operationId"], "health_check");
+        let id = waiting["id"].as_str().context("an id")?;
+        let output = run(&home, &["approvals", "--home", &data], &[]).await?;
+        let list = String::from_utf8(output.stdout)?;
+        assert!(list.contains(&id[id.len() - 8..]) && list.contains("GET /api/gateway/version"), "{list}");
+        let output = run(&home, &["approvals", decision, &id[id.len() - 8..], "--home", &data], &[]).await?;
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        assert_eq!(held.await??.status(), status, "{decision}");
+        let again = refusal(&home, &["approvals", "deny", id, "--home", &data], &[]).await?;
+        assert!(again.contains("no request with this id waits"), "{again}");
+    }
+    assert_eq!(loopgate.gateway(Method::GET, "/api/gateway/version").send().await?.status(), 200);
+    let output = run(&home, &["approvals", "rules", "--json", "--home", &data], &[]).await?;
+    let rule: Value = serde_json::from_slice(&output.stdout)?;
+    let id = rule["id"].as_str().context("an id")?;
+    let output = run(&home, &["approvals", "forget", id, "--home", &data], &[]).await?;
+    assert!(output.status.success());
+    let output = run(&home, &["activity", "--json", "--home", &data], &[]).await?;
+    let newest: Value =
+        serde_json::from_str(String::from_utf8(output.stdout)?.lines().next().context("events")?)?;
+    assert_eq!((&newest["path"], &newest["statusCode"]), (&json!("/api/gateway/version"), &json!(200)));
+    assert_eq!(loopgate.stop().await?.code(), Some(0));
+    let text = refusal(&home, &["approvals", "--home", &data], &[]).await?;
+    assert!(text.contains("no Loopgate runs with the data directory"), "{text}");
     Ok(())
 }
 

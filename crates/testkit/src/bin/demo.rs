@@ -103,9 +103,10 @@ fn announce(scene: &Scene, clone: &Path, page: &str, kept: bool) {
     println!("  This is the demo: the assistant, git and gh are real, the model follows a script.");
     println!("  Repository    {}  {}", story::REPOSITORY, clone.display());
     println!("  Wish          {:?}: the script knows this one", story::WISH);
-    println!("  Code host     {page}  shows the pull request and its changes");
+    println!("  Code host     {page}  shows the pull request, whose own link leads to the real GitHub");
     let stays = if kept { "it stays there" } else { "removed when you stop it" };
-    println!("  Home          {} ({stays})\n", scene.home.path().display());
+    println!("  Home          {} ({stays})", scene.home.path().display());
+    println!("  Ctrl-C        ends the demo, and its loops with it\n");
 }
 
 fn write_ready(file: &Path, ready: &Ready, scene: &Scene, page: &str) -> anyhow::Result<()> {

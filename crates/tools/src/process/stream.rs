@@ -100,6 +100,8 @@ fn keep_end(kept: &mut Vec<u8>, piece: &[u8], cap: usize) {
 
 #[cfg(test)]
 mod tests {
+    use tokio::net::unix::pipe;
+
     use super::*;
 
     fn shell(script: &str) -> Command {
@@ -125,27 +127,27 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn the_group_goes_with_its_leader_at_the_limit() {
-        let mut seen = Vec::new();
-        let script = shell("trap '' TERM; sleep 300 & echo $!; wait; sleep 300");
-        let ended = script
-            .stream(limits(Duration::from_millis(300)), &CancellationToken::new(), |piece| {
-                seen.extend_from_slice(piece);
-            })
-            .await
-            .unwrap();
-        assert_eq!(ended.status, Some(Status::TimedOut));
-        let pid: u32 = String::from_utf8(seen).unwrap().trim().parse().unwrap();
-        let started = super::super::identity(pid);
-        assert!(started.is_none_or(|started| !super::super::alive(pid, started)));
+    async fn a_limit_ends_the_run() {
+        let limits = limits(Duration::from_millis(50));
+        let ended = shell("exec sleep 300").stream(limits, &CancellationToken::new(), |_| {}).await;
+        assert_eq!(ended.unwrap().status, Some(Status::TimedOut));
     }
 
+    /// Every process of the group holds the pipe open, so its end says that all of them are gone.
     #[tokio::test]
-    async fn a_caller_that_has_enough_ends_the_run() {
+    async fn a_caller_that_has_enough_ends_the_whole_group() {
+        let folder = tempfile::tempdir().unwrap();
+        let pipe = folder.path().join("held");
+        assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+        let mut held = pipe::OpenOptions::new().open_receiver(&pipe).unwrap();
         let stop = CancellationToken::new();
-        let script = shell("echo ready; sleep 300");
-        let ended = script.stream(limits(Duration::from_secs(60)), &stop, |_| stop.cancel()).await;
+        let ended = shell("exec 3>\"$HELD\"; trap '' TERM; sleep 300 & echo ready; wait; sleep 300")
+            .env("HELD", pipe)
+            .stream(limits(Duration::from_secs(60)), &stop, |_| stop.cancel())
+            .await;
         assert_eq!(ended.unwrap().status, None);
+        let gone = tokio::time::timeout(Duration::from_secs(60), held.read_to_end(&mut Vec::new())).await;
+        assert_eq!(gone.expect("a process of the group is left").unwrap(), 0);
     }
 
     #[tokio::test]

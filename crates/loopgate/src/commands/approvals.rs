@@ -1,0 +1,205 @@
+//! `loopgate approvals`: what waits for the owner of this machine, and the owner's decisions.
+
+use std::collections::HashSet;
+use std::process::ExitCode;
+
+use anyhow::Context as _;
+use clap::{Args, Subcommand};
+use owo_colors::OwoColorize as _;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::cli::Home;
+use crate::control_client::ControlClient;
+
+/// Characters of an id that are shown, from its end, and that are enough to name it.
+const SHORT_ID: usize = 8;
+
+/// List what waits for your decision, and decide.
+///
+/// Requests above the approval tier of the settings are held until you decide here. A page can
+/// never decide about its own request: this command speaks to the running Loopgate over a socket
+/// that only you can open.
+#[derive(Debug, Args)]
+pub struct Approvals {
+    #[command(flatten)]
+    home: Home,
+    /// Follow: print each request when it begins to wait, until Ctrl-C.
+    #[arg(long)]
+    watch: bool,
+    /// Print JSON, one value a line.
+    #[arg(long, global = true)]
+    json: bool,
+    #[command(subcommand)]
+    action: Option<Action>,
+}
+
+#[derive(Debug, Subcommand)]
+enum Action {
+    /// Let a request pass. Its id, or the end of it, stands in the list.
+    Approve { id: String },
+    /// Refuse a request.
+    Deny { id: String },
+    /// Let a request pass, and its like for seven days.
+    Always { id: String },
+    /// List the rules that `always` made.
+    Rules,
+    /// End such a rule.
+    Forget { id: String },
+    /// List what was decided since the start.
+    History,
+}
+
+/// What is shown of a request.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Request {
+    id: String,
+    created_at: String,
+    operation_id: String,
+    risk_tier: String,
+    method: String,
+    path: String,
+    scope_path: Option<String>,
+    location: String,
+    reason: String,
+    decision: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Rule {
+    id: String,
+    operation_id: String,
+    method: String,
+    path: String,
+    scope_path: Option<String>,
+    expires_at: String,
+}
+
+impl Approvals {
+    pub fn run(self) -> anyhow::Result<ExitCode> {
+        let mut client = ControlClient::connect(&self.home.data_dir()?)?;
+        match &self.action {
+            None if self.watch => self.follow(&mut client)?,
+            None => self.list(&mut client, "approvals.list", "Nothing waits.")?,
+            Some(Action::History) => {
+                self.list(&mut client, "approvals.resolved", "Nothing was decided yet.")?;
+            }
+            Some(Action::Approve { id }) => self.decide(&mut client, "approvals.approve", id)?,
+            Some(Action::Deny { id }) => self.decide(&mut client, "approvals.deny", id)?,
+            Some(Action::Always { id }) => self.decide(&mut client, "approvals.always_allow", id)?,
+            Some(Action::Rules) => self.rules(&mut client)?,
+            Some(Action::Forget { id }) => self.forget(&mut client, id)?,
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+
+    fn list(&self, client: &mut ControlClient, verb: &str, nothing: &str) -> anyhow::Result<()> {
+        let rows: Vec<Value> = client.ask(verb, &json!({}))?;
+        if rows.is_empty() && !self.json {
+            anstream::println!("{nothing}");
+        }
+        rows.iter().try_for_each(|row| self.show(row))
+    }
+
+    /// Every change brings the whole list; what has been shown is not shown again.
+    fn follow(&self, client: &mut ControlClient) -> anyhow::Result<()> {
+        client.follow("approvals.watch")?;
+        let mut shown = HashSet::new();
+        loop {
+            let rows: Vec<Value> = client.receive()?;
+            let ids: HashSet<String> =
+                rows.iter().filter_map(|row| Some(row["id"].as_str()?.to_owned())).collect();
+            for row in rows.iter().rev() {
+                if row["id"].as_str().is_some_and(|id| !shown.contains(id)) {
+                    self.show(row)?;
+                }
+            }
+            shown = ids;
+        }
+    }
+
+    fn show(&self, row: &Value) -> anyhow::Result<()> {
+        if self.json {
+            anstream::println!("{row}");
+            return Ok(());
+        }
+        let request: Request =
+            serde_json::from_value(row.clone()).context("a request of an unknown shape")?;
+        let scope = request.scope_path.map(|path| format!(" in {path}")).unwrap_or_default();
+        anstream::println!(
+            "{}  {}  {} {}{scope}\n          {} ({} risk), asked by {} at {}\n          {}",
+            short(&request.id).bold(),
+            request.decision.as_deref().unwrap_or("waits").yellow(),
+            request.method,
+            request.path,
+            request.operation_id,
+            request.risk_tier,
+            request.location,
+            request.created_at,
+            request.reason.dimmed(),
+        );
+        Ok(())
+    }
+
+    fn decide(&self, client: &mut ControlClient, verb: &str, id: &str) -> anyhow::Result<()> {
+        let waiting: Vec<Value> = client.ask("approvals.list", &json!({}))?;
+        let id =
+            one_of(&waiting, id).context("no request with this id waits; loopgate approvals lists them")?;
+        let decided: Value = client.ask(verb, &json!({"approvalId": id}))?;
+        anyhow::ensure!(!decided.is_null(), "it does not wait any more: somebody decided, or nobody in time");
+        if self.json {
+            anstream::println!("{decided}");
+        } else {
+            let word = verb.rsplit('.').next().unwrap_or_default().replace('_', " ");
+            anstream::println!("{}  {}", short(&id).bold(), word.green());
+        }
+        Ok(())
+    }
+
+    fn rules(&self, client: &mut ControlClient) -> anyhow::Result<()> {
+        let rows: Vec<Value> = client.ask("approvals.rules", &json!({}))?;
+        if rows.is_empty() && !self.json {
+            anstream::println!("No rules.");
+        }
+        for row in rows {
+            if self.json {
+                anstream::println!("{row}");
+                continue;
+            }
+            let rule: Rule = serde_json::from_value(row).context("a rule of an unknown shape")?;
+            let scope = rule.scope_path.map(|path| format!(" in {path}")).unwrap_or_default();
+            anstream::println!(
+                "{}  {} {}{scope}  {}, until {}",
+                short(&rule.id).bold(),
+                rule.method,
+                rule.path,
+                rule.operation_id,
+                rule.expires_at
+            );
+        }
+        Ok(())
+    }
+
+    fn forget(&self, client: &mut ControlClient, id: &str) -> anyhow::Result<()> {
+        let rules: Vec<Value> = client.ask("approvals.rules", &json!({}))?;
+        let id = one_of(&rules, id).context("no rule with this id; loopgate approvals rules lists them")?;
+        let removed: bool = client.ask("approvals.remove_rule", &json!({"ruleId": id}))?;
+        anyhow::ensure!(removed, "the rule has ended already");
+        anstream::println!("{}  forgotten", short(&id).bold());
+        Ok(())
+    }
+}
+
+/// The one row whose id ends so.
+fn one_of(rows: &[Value], end: &str) -> Option<String> {
+    let mut found =
+        rows.iter().filter_map(|row| row["id"].as_str()).filter(|id| !end.is_empty() && id.ends_with(end));
+    let first = found.next()?;
+    found.next().is_none().then(|| first.to_owned())
+}
+
+fn short(id: &str) -> &str {
+    id.get(id.len().saturating_sub(SHORT_ID)..).unwrap_or(id)
+}
