@@ -80,6 +80,12 @@ impl Failure {
         Self::new(StatusCode::INTERNAL_SERVER_ERROR, format!("{what}: {cause}"))
     }
 
+    /// Another code than the one that follows from text and status.
+    pub(crate) fn with_code(mut self, code: &str) -> Self {
+        code.clone_into(&mut self.body.code);
+        self
+    }
+
     pub(crate) fn with(mut self, name: &str, value: impl Into<Value>) -> Self {
         *self.body = self.body.with(name, value);
         self

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use loopgate_home::{Repos, Sandbox, SettingsStore};
 use loopgate_runtime::{Places, Runtime};
+use loopgate_tools::git::Git;
 use loopgate_tools::programs::Programs;
 
 use crate::config::{GatewayConfig, Limits};
@@ -22,6 +23,7 @@ pub(crate) struct AppState {
     pub(crate) repos: Arc<Repos>,
     pub(crate) repo_index: RepoIndex,
     pub(crate) programs: Arc<Programs>,
+    pub(crate) git: Git,
     pub(crate) runtime: Option<Arc<Runtime>>,
     pub(crate) places: Places,
     pub(crate) plugin_root: Option<PathBuf>,
@@ -36,8 +38,9 @@ impl App {
             settings: config.settings.clone(),
             sandbox: config.sandbox.clone(),
             repos: config.repos.clone(),
-            repo_index: RepoIndex::new(config.settings.clone(), config.repos.clone()),
+            repo_index: RepoIndex::new(config.settings.clone(), config.repos.clone(), config.sandbox.clone()),
             programs: config.programs.clone(),
+            git: Git::new(config.programs.clone()),
             runtime: config.runtime.clone(),
             places: Places::new(config.repos.clone(), config.sandbox.clone()),
             plugin_root: config.plugin_root.clone(),

@@ -10,8 +10,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use loopgate_api::ids::RepoFullName;
-use loopgate_home::{Repos, ReposError, ReposFile, Settings, SettingsStore};
-use notify::{RecommendedWatcher, RecursiveMode, Watcher as _};
+use loopgate_home::{Repos, ReposError, ReposFile, Sandbox, Settings, SettingsStore};
+use notify::event::ModifyKind;
+use notify::{EventKind, RecommendedWatcher, RecursiveMode, Watcher as _};
 
 /// Names of the files whose change makes the index stale.
 const WATCHED: [&str; 3] = ["repos.json", "config", ".git"];
@@ -30,6 +31,8 @@ struct Index {
 pub(crate) struct RepoIndex {
     settings: Arc<SettingsStore>,
     repos: Arc<Repos>,
+    /// Entries that it does not allow are not there.
+    sandbox: Arc<Sandbox>,
     known: RwLock<Option<Arc<Index>>>,
     /// Set by the watcher, cleared before the files are read again.
     stale: Arc<AtomicBool>,
@@ -38,9 +41,9 @@ pub(crate) struct RepoIndex {
 }
 
 impl RepoIndex {
-    pub(crate) fn new(settings: Arc<SettingsStore>, repos: Arc<Repos>) -> Self {
+    pub(crate) fn new(settings: Arc<SettingsStore>, repos: Arc<Repos>, sandbox: Arc<Sandbox>) -> Self {
         let stale = Arc::new(AtomicBool::new(true));
-        Self { settings, repos, known: RwLock::new(None), stale, watcher: Mutex::new(None) }
+        Self { settings, repos, sandbox, known: RwLock::new(None), stale, watcher: Mutex::new(None) }
     }
 
     /// The clone of a repository, when the answer is at hand. The outer `None` sends the caller to
@@ -81,6 +84,9 @@ impl RepoIndex {
         let mut watched = list_watched;
         for repo in &list.repos {
             let path = loopgate_home::expand_home(&repo.path);
+            if self.sandbox.check(&path).is_err() {
+                continue;
+            }
             watched &= self.watch_clone(&path);
             if let Some(origin) = loopgate_home::origin_of(&path) {
                 clones.entry(origin.as_str().to_lowercase()).or_default().push((origin, path));
@@ -139,8 +145,12 @@ fn watcher_into(stale: Arc<AtomicBool>) -> Option<RecommendedWatcher> {
     }
 }
 
-/// Reads, and changes of files that the index does not come from.
+/// Reads, and changes of files that the index does not come from. A clone itself may be moved away;
+/// what git moves about within its own directory is of no interest.
 fn is_of_no_interest(event: &notify::Event) -> bool {
     let named = |path: &PathBuf| WATCHED.iter().any(|name| path.file_name().is_some_and(|f| f == *name));
-    event.kind.is_access() || (!event.need_rescan() && !event.paths.iter().any(named))
+    let outside_git = |path: &PathBuf| path.parent().is_none_or(|parent| !parent.ends_with(".git"));
+    let moved = matches!(event.kind, EventKind::Remove(_) | EventKind::Modify(ModifyKind::Name(_)));
+    let concerns = |path: &PathBuf| named(path) || (moved && outside_git(path));
+    event.kind.is_access() || (!event.need_rescan() && !event.paths.iter().any(concerns))
 }

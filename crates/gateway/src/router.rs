@@ -31,6 +31,12 @@ fn built() -> Vec<Route> {
         routes::repos::add_route(),
         routes::repos::remove_route(),
         routes::repos::update_route(),
+        routes::git::action_route(),
+        routes::git::branches_route(),
+        routes::git::diff_route(),
+        routes::git::clean_up_route(),
+        routes::git::remove_route(),
+        routes::git::branch_worktree_route(),
         routes::git::repo_path_route(),
         routes::orchestrator::start_route(),
         routes::orchestrator::end_route(),
@@ -45,12 +51,6 @@ fn built() -> Vec<Route> {
 
 /// The routes that come later: method and path below `/api/gateway/`. They answer 501.
 const LATER: &[(Method, &str)] = &[
-    (Method::POST, "git"),
-    (Method::GET, "git/branches"),
-    (Method::POST, "git/diff"),
-    (Method::POST, "git/worktree"),
-    (Method::DELETE, "git/worktree"),
-    (Method::GET, "git/branch-worktree"),
     (Method::POST, "git/pr"),
     (Method::GET, "git/pr/list"),
     (Method::GET, "git/pr/comments"),

@@ -180,17 +180,19 @@ impl Repos {
     /// environment, setting, the repository's own parent.
     #[must_use]
     pub fn worktree_parents(&self, repository: &Path) -> Vec<PathBuf> {
-        let from_environment = std::env::var(env::WORKTREE_PARENT).ok();
-        let from_settings = self.list().ok().and_then(|list| list.settings.worktree_parent_dir.clone());
-        let mut parents: Vec<PathBuf> = [from_environment, from_settings]
-            .into_iter()
-            .flatten()
-            .filter(|dir| !dir.trim().is_empty())
-            .map(|dir| expand_home(dir.trim()))
-            .chain(repository.parent().map(Path::to_owned))
-            .collect();
+        let own = repository.parent().map(Path::to_owned);
+        let mut parents: Vec<PathBuf> = self.named_worktree_parents().into_iter().chain(own).collect();
         parents.dedup();
         parents
+    }
+
+    /// Those of them that somebody named: environment, setting.
+    #[must_use]
+    pub fn named_worktree_parents(&self) -> Vec<PathBuf> {
+        let from_environment = std::env::var(env::WORKTREE_PARENT).ok();
+        let from_settings = self.list().ok().and_then(|list| list.settings.worktree_parent_dir.clone());
+        let named = [from_environment, from_settings].into_iter().flatten();
+        named.filter(|dir| !dir.trim().is_empty()).map(|dir| expand_home(dir.trim())).collect()
     }
 
     fn change(&self, change: impl FnOnce(&mut ReposFile)) -> Result<(), ReposError> {

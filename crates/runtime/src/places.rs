@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use loopgate_api::ids::TicketId;
 use loopgate_home::{Repos, Sandbox, SandboxedPath};
+use loopgate_tools::git::common_git_dir;
 
 /// Finds and chooses directories of worktrees.
 #[derive(Debug, Clone)]
@@ -57,6 +58,38 @@ impl Places {
         Ok(allowed)
     }
 
+    /// Whether a directory is, or holds, something that no removal of worktrees may touch: the
+    /// sandbox, the state directory, or a managed repository. Looks at the disk.
+    #[must_use]
+    pub fn is_precious(&self, directory: &Path) -> bool {
+        let real = |path: PathBuf| path.canonicalize().unwrap_or(path);
+        let base = self.sandbox.base();
+        let state = base.as_ref().map(|base| base.join(loopgate_api::names::STATE_DIR));
+        // A list that cannot be read may name anything.
+        let Ok(list) = self.repos.list() else { return true };
+        let managed = list.repos.iter().map(|repo| loopgate_home::expand_home(&repo.path));
+        let directory = real(directory.to_owned());
+        base.into_iter().chain(state).chain(managed).any(|precious| real(precious).starts_with(&directory))
+    }
+
+    /// Whether a directory stands where worktrees are made, so that it may be what is left of one:
+    /// directly below a parent that was named for them, or beside a managed repository under its
+    /// name. Looks at the disk.
+    #[must_use]
+    pub fn may_be_leftover(&self, directory: &Path) -> bool {
+        let (Some(parent), Some(name)) = (directory.parent(), directory.file_name()) else { return false };
+        let name = name.to_string_lossy();
+        let is_parent = |known: &Path| known.canonicalize().is_ok_and(|known| known == parent);
+        let beside = |repository: PathBuf| {
+            let own = repository.file_name().map(|own| format!("{}-", own.to_string_lossy()));
+            own.is_some_and(|own| name.starts_with(&own)) && repository.parent().is_some_and(is_parent)
+        };
+        let Ok(list) = self.repos.list() else { return false };
+        !name.starts_with('.')
+            && (self.repos.named_worktree_parents().iter().any(|known| is_parent(known))
+                || list.repos.iter().any(|repo| beside(loopgate_home::expand_home(&repo.path))))
+    }
+
     /// Whether the sandbox allows a path at this moment.
     #[must_use]
     pub fn allowed(&self, path: &Path) -> Option<SandboxedPath> {
@@ -71,22 +104,6 @@ fn belongs_to_another(place: &Path, repository: &Path) -> bool {
         (Some(_), None) => true,
         (None, _) => false,
     }
-}
-
-/// The directory that all worktrees of a clone share, with links resolved.
-pub(crate) fn common_git_dir(checkout: &Path) -> Option<PathBuf> {
-    let dot_git = checkout.join(".git");
-    let own = if dot_git.is_dir() {
-        dot_git
-    } else {
-        let pointer = std::fs::read_to_string(&dot_git).ok()?;
-        checkout.join(pointer.strip_prefix("gitdir:")?.trim())
-    };
-    let common = match std::fs::read_to_string(own.join("commondir")) {
-        Ok(common) => own.join(common.trim()),
-        Err(_) => own,
-    };
-    common.canonicalize().ok()
 }
 
 #[cfg(test)]
@@ -126,6 +143,20 @@ mod tests {
         );
         let ticket = TicketId::new("../../etc");
         assert!(places.ticket_worktree(&repository, &ticket).is_none());
+        assert!(places.may_be_leftover(&base.join("wt/any")), "below the parent that was set");
+        assert!(!places.may_be_leftover(&base.join("wt/.hidden")));
+        assert!(!places.may_be_leftover(&base.join("wt/any/deeper")));
+        assert!(
+            !places.may_be_leftover(&base.join("code/shop-1")),
+            "beside a repository that is not managed"
+        );
+        repos.add(&repository, None, None).unwrap();
+        assert!(places.may_be_leftover(&base.join("code/shop-1")));
+        assert!(!places.may_be_leftover(&base.join("code/notes")));
+        for precious in ["", "code", "code/shop", ".loopgate"] {
+            assert!(places.is_precious(&base.join(precious)), "{precious}");
+        }
+        assert!(!places.is_precious(&base.join("code/shop-1")));
         repos.update_settings(|s| s.worktree_parent_dir = Some("/etc".into())).unwrap();
         assert_eq!(places.for_new(&repository, "shop-2").unwrap_err(), Path::new("/etc/shop-2"));
     }

@@ -207,7 +207,7 @@ async fn set_up(runtime: &Runtime, dir: &Path) {
 
 /// Keeps a loop's own files out of every commit made in the clone and its worktrees.
 fn exclude(worktree: &Path) -> std::io::Result<()> {
-    let Some(common) = crate::places::common_git_dir(worktree) else { return Ok(()) };
+    let Some(common) = loopgate_tools::git::common_git_dir(worktree) else { return Ok(()) };
     let path = common.join("info").join("exclude");
     let mut text = std::fs::read_to_string(&path).unwrap_or_default();
     let missing: Vec<&str> =

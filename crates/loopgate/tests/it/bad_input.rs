@@ -349,7 +349,7 @@ async fn every_other_route_says_what_it_lacks() -> Result<()> {
         get("/gateway-auth/exchange", 404, "route not found", "route_not_found"),
         not_built(Method::POST, "/api/gateway/version"),
         not_built(Method::DELETE, "/api/gateway/health-check"),
-        not_built(Method::POST, "/api/gateway/git"),
+        not_built(Method::PUT, "/api/gateway/git"),
         too_large(REPOS, 262_145, 262_144),
         too_large("/api/gateway/orchestrator/chat/SHOP-7", 300 * 1024, 262_144),
         too_large(LOOP, 1_048_577, 1_048_576),

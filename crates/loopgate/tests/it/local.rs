@@ -1,8 +1,6 @@
 //! The gateway alone on a machine of its own: a sandbox with real repositories, and requests with
 //! the gateway's token. A test says what lies there, asks, and reads the answer.
 
-#![allow(dead_code, reason = "the tests of each kind of route take from it what they need")]
-
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, ensure};
@@ -91,7 +89,7 @@ impl Local {
         let repos: Vec<Value> = clones.iter().map(entry).collect();
         let settings = worktree_parent.map_or(json!({}), |parent| json!({"worktreeParentDir": parent}));
         let file = self.at(".loopgate/config/repos.json");
-        write(&file, &json!({"repos": repos, "settings": settings}).to_string())
+        write(&file, json!({"repos": repos, "settings": settings}).to_string())
     }
 
     /// Asks with these query members. `route` is what follows `/api/gateway/`.

@@ -1,4 +1,4 @@
-//! `/api/gateway/git/repo-path`: where clones lie.
+//! `GET /api/gateway/git/repo-path` and `branch-worktree`: where clones and worktrees lie.
 
 use std::path::PathBuf;
 
@@ -7,6 +7,7 @@ use axum::extract::State;
 use loopgate_api::error::ErrorBody;
 use loopgate_api::operation::OperationId;
 use loopgate_home::ReposError;
+use loopgate_tools::git::Worktree;
 use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_axum::routes;
@@ -17,12 +18,27 @@ use crate::extract::QueryMembers;
 use crate::router::Route;
 use crate::routes::on_disk;
 
+/// What a failed look for a worktree is called.
+const NO_WORKTREE: &str = "Failed to resolve branch worktree";
+
 /// Where a repository's clone lies.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct RepoPath {
     /// Absolute; null when no managed repository has that name.
     #[schema(required)]
     path: Option<String>,
+}
+
+/// Where a branch is checked out.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct BranchWorktree {
+    /// The worktree, which may be the clone itself; null when the branch is nowhere checked out.
+    #[schema(required)]
+    path: Option<String>,
+    /// The clone; null when no managed repository has that name.
+    #[schema(required)]
+    repo_path: Option<String>,
 }
 
 /// Find the clone of a repository
@@ -35,20 +51,61 @@ pub(crate) struct RepoPath {
     ))]
 async fn repo_path(State(app): State<App>, query: QueryMembers) -> Answer<RepoPath> {
     let name = query.required("repoFullName", "repoFullName is required")?;
-    let answer = |path: Option<PathBuf>| {
-        Ok(Json(RepoPath { path: path.map(|path| path.to_string_lossy().into_owned()) }))
-    };
-    if let Some(known) = app.repo_index.find(name) {
-        return answer(known);
+    let clone = find(&app, name, "Failed to resolve repo path").await?;
+    Ok(Json(RepoPath { path: clone.map(shown) }))
+}
+
+/// Find the worktree in which a branch is checked out
+#[utoipa::path(get, path = "/api/gateway/git/branch-worktree", operation_id = "git_branch_worktree", tag = "git",
+    params(
+        ("repoFullName" = String, Query, description = "`<org>/<repo>`"),
+        ("headBranch" = String, Query, description = "Whole name of the branch"),
+    ),
+    responses(
+        (status = 200, body = BranchWorktree, description = "The worktree and the clone, or null"),
+        (status = 400, body = ErrorBody, description = "No name or no branch given"),
+        (status = 500, body = ErrorBody, description = "Git could not tell"),
+        (status = 503, body = ErrorBody, description = "No sandbox is set"),
+    ))]
+async fn branch_worktree(State(app): State<App>, query: QueryMembers) -> Answer<BranchWorktree> {
+    let needed = "repoFullName and headBranch are required";
+    let (name, branch) = (query.required("repoFullName", needed)?, query.required("headBranch", needed)?);
+    let mut clone = find(&app, name, NO_WORKTREE).await?;
+    if let Some(known) = &clone
+        && tokio::fs::metadata(known).await.is_err()
+    {
+        // It was moved away, and nobody has said so yet.
+        app.repo_index.outdate();
+        clone = find(&app, name, NO_WORKTREE).await?;
     }
-    let name = name.to_owned();
-    match on_disk(move || app.repo_index.look(&name)).await? {
-        Ok(path) => answer(path),
-        Err(ReposError::NotConfigured) => Err(Failure::not_configured()),
-        Err(error) => Err(Failure::operation("Failed to resolve repo path", &error)),
-    }
+    let Some(clone) = clone else { return Ok(Json(BranchWorktree { path: None, repo_path: None })) };
+    let worktrees = app.git.worktrees(&clone).await;
+    let worktrees = worktrees.map_err(|error| Failure::operation(NO_WORKTREE, &error))?;
+    let on_branch = |worktree: &Worktree| !worktree.prunable && worktree.branch.as_deref() == Some(branch);
+    let path = worktrees.into_iter().find(on_branch).map(|worktree| shown(worktree.path));
+    Ok(Json(BranchWorktree { path, repo_path: Some(shown(clone)) }))
 }
 
 pub(crate) fn repo_path_route() -> Route {
     Route::new(routes!(repo_path), OperationId::GitAction)
+}
+
+pub(crate) fn branch_worktree_route() -> Route {
+    Route::new(routes!(branch_worktree), OperationId::GitBranchWorktree)
+}
+
+/// The clone of a repository by its full name.
+async fn find(app: &App, name: &str, failed: &'static str) -> Result<Option<PathBuf>, Failure> {
+    if let Some(known) = app.repo_index.find(name) {
+        return Ok(known);
+    }
+    let (app, name) = (app.clone(), name.to_owned());
+    on_disk(move || app.repo_index.look(&name)).await?.map_err(|error| match error {
+        ReposError::NotConfigured => Failure::not_configured(),
+        error @ ReposError::Io(_) => Failure::operation(failed, &error),
+    })
+}
+
+fn shown(path: PathBuf) -> String {
+    path.to_string_lossy().into_owned()
 }

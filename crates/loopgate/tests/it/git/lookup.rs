@@ -1,32 +1,52 @@
 //! Finding clones and worktrees by the names that the code host knows.
 
-use anyhow::Result;
-use loopgate_testkit::git::GitRemotes;
+use std::time::{Duration, Instant};
+
+use anyhow::{Result, ensure};
 use loopgate_testkit::git::git;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::local::Local;
 
 const UNSET: &str = "Server not configured — complete onboarding";
+
+/// Where the clone of a name is; `Null` when nowhere.
+async fn path_of(local: &Local, name: &str) -> Result<Value> {
+    Ok(local.get("git/repo-path", &[("repoFullName", name)]).await?.ok()?["path"].take())
+}
+
+/// Asks until the answer is this: that a file has changed is told from outside.
+async fn comes_to(local: &Local, name: &str, path: &Value) -> Result<()> {
+    let mut found = path_of(local, name).await?;
+    let deadline = Instant::now() + Duration::from_secs(20);
+    while found != *path {
+        ensure!(Instant::now() < deadline, "{name} stays at {found}");
+        tokio::task::yield_now().await;
+        found = path_of(local, name).await?;
+    }
+    Ok(())
+}
 
 #[tokio::test]
 async fn a_clone_is_found_by_its_origin() -> Result<()> {
     let local = Local::new().await?;
     let clone = local.clone_of("acme/widget", &[("README.md", "A widget\n")])?;
     local.manage(&[&clone], None)?;
-    let path = |name: &'static str| {
-        let local = &local;
-        async move { local.get("git/repo-path", &[("repoFullName", name)]).await?.ok() }
-    };
-    assert_eq!(path("acme/widget").await?, json!({"path": clone}));
-    assert_eq!(path("Acme/Widget").await?, json!({"path": clone}), "the code host ignores case");
-    assert_eq!(path("acme/other").await?, json!({"path": null}));
-    for url in ["https://github.com/acme/widget/", "ssh://git@github.com:22/acme/widget.git"] {
+    let there = json!(clone);
+    assert_eq!(path_of(&local, "acme/widget").await?, there);
+    assert_eq!(path_of(&local, "Acme/Widget").await?, there, "the code host ignores case");
+    assert_eq!(path_of(&local, "acme/other").await?, Value::Null);
+    for (url, name) in [
+        ("https://github.com/acme/one/", "acme/one"),
+        ("ssh://git@github.com:22/acme/two.git", "acme/two"),
+        ("git@github.com:acme/three", "acme/three"),
+    ] {
         git(&clone, &["remote", "set-url", "origin", url])?;
-        assert_eq!(path("acme/widget").await?, json!({"path": clone}), "{url}");
+        comes_to(&local, name, &there).await?;
     }
-    git(&clone, &["remote", "set-url", "origin", &GitRemotes::url("acme/renamed")])?;
-    assert_eq!(path("acme/widget").await?, json!({"path": null}));
+    assert_eq!(path_of(&local, "acme/widget").await?, Value::Null);
+    std::fs::rename(&clone, local.at("moved"))?;
+    comes_to(&local, "acme/three", &Value::Null).await?;
     let unnamed = local.get("git/repo-path", &[]).await?;
     unnamed.refused(400, "repoFullName is required", "missing_field")
 }
@@ -34,6 +54,55 @@ async fn a_clone_is_found_by_its_origin() -> Result<()> {
 #[tokio::test]
 async fn without_a_sandbox_nothing_is_found() -> Result<()> {
     let local = Local::with(|setup| setup.without_sandbox()).await?;
-    let asked = local.get("git/repo-path", &[("repoFullName", "acme/widget")]).await?;
-    asked.refused(503, UNSET, "not_configured")
+    let query = [("repoFullName", "acme/widget"), ("headBranch", "main")];
+    for route in ["git/repo-path", "git/branch-worktree"] {
+        local.get(route, &query).await?.refused(503, UNSET, "not_configured")?;
+    }
+    let path = local.at("r");
+    std::fs::create_dir_all(&path)?;
+    let answer = super::act(&local, &path, "status", json!({})).await?;
+    assert_eq!((answer.status, &answer.body["code"]), (403, &json!("REPO_NOT_ALLOWED")));
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_branch_is_found_where_it_is_checked_out() -> Result<()> {
+    let local = Local::new().await?;
+    let clone = local.clone_of("acme/widget", &[("README.md", "A widget\n")])?;
+    local.manage(&[&clone], None)?;
+    let place = local.at("line\nbreak");
+    git(&clone, &["worktree", "add", "--quiet", "-b", "x/feature", &place.to_string_lossy()])?;
+    let ask = |name: &'static str, branch: &'static str| {
+        let local = &local;
+        let query = [("repoFullName", name), ("headBranch", branch), ("prNumber", "7")];
+        async move { local.get("git/branch-worktree", &query).await }
+    };
+    let nowhere = json!({"path": null, "repoPath": clone});
+    ask("acme/widget", "x/feature").await?.is(200, &json!({"path": place, "repoPath": clone}))?;
+    ask("acme/widget", "main").await?.is(200, &json!({"path": clone, "repoPath": clone}))?;
+    ask("acme/widget", "feature").await?.is(200, &nowhere)?;
+    ask("acme/widget", "missing").await?.is(200, &nowhere)?;
+    ask("acme/other", "main").await?.is(200, &json!({"path": null, "repoPath": null}))?;
+    std::fs::remove_dir_all(&place)?;
+    ask("acme/widget", "x/feature").await?.is(200, &nowhere)?;
+    let needed = "repoFullName and headBranch are required";
+    ask("acme/widget", "").await?.refused(400, needed, "missing_field")?;
+    ask("", "main").await?.refused(400, needed, "missing_field")?;
+    local.get("git/branch-worktree", &[]).await?.refused(400, needed, "missing_field")
+}
+
+#[tokio::test]
+async fn clones_that_are_outside_or_gone_are_passed_over() -> Result<()> {
+    let local = Local::new().await?;
+    let clone = local.clone_of("acme/widget", &[("README.md", "A widget\n")])?;
+    let outside = local.home.path().join("outside");
+    local.remotes.clone_to("acme/widget", &outside)?;
+    local.manage(&[&local.at("gone"), &outside, &clone], None)?;
+    let query = [("repoFullName", "acme/widget"), ("headBranch", "main")];
+    let found = local.get("git/branch-worktree", &query).await?;
+    found.is(200, &json!({"path": clone, "repoPath": clone}))?;
+    assert_eq!(path_of(&local, "acme/widget").await?, json!(clone));
+    std::fs::rename(&clone, local.at("moved"))?;
+    let found = local.get("git/branch-worktree", &query).await?;
+    found.is(200, &json!({"path": null, "repoPath": null}))
 }

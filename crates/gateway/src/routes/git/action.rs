@@ -1,0 +1,179 @@
+//! `POST /api/gateway/git`: one thing that a person asks of git in a repository.
+//!
+//! What only looks ends with its caller; what changes something is finished even when the caller
+//! has gone.
+
+use std::path::Path;
+
+use axum::Json;
+use axum::extract::State;
+use http::StatusCode;
+use loopgate_api::error::ErrorBody;
+use loopgate_api::operation::OperationId;
+use loopgate_tools::git::{self, Action, Category, Git, GitError, SwitchName};
+use serde_json::{Map, Value, json};
+use utoipa::ToSchema;
+use utoipa_axum::routes;
+
+use super::answers::ActionAnswer;
+use crate::answer::{Answer, Failure};
+use crate::app::App;
+use crate::extract::JsonMembers;
+use crate::router::Route;
+
+/// Base branch of a comparison that names none.
+const USUAL_BASE: &str = "main";
+
+/// What is asked, and of which repository.
+#[derive(Debug, ToSchema)]
+#[schema(rename_all = "camelCase")]
+#[allow(dead_code, reason = "describes the body in the OpenAPI document; it is read member by member")]
+struct GitRequest {
+    /// `status`, `branch`, `commit`, `push`, `pull`, `branch-diff` or `sync-status`.
+    action: String,
+    /// Directory inside the sandbox; `~` is the home directory.
+    repo_path: String,
+    /// For `branch`: the branch to switch to, made when it is new. Characters outside
+    /// `[A-Za-z0-9_/-]` become `-`.
+    branch_name: Option<String>,
+    /// For `commit`.
+    message: Option<String>,
+    /// For `branch-diff`: a branch of `origin`, `main` when none is given.
+    base_branch: Option<String>,
+}
+
+/// Ask something of git
+///
+/// A failure of git's has `code` `SPAWN_FAILED` or `PROCESS_FAILED` and an object `details` with
+/// `action`, `category`, `stderrExcerpt`, and `exitCode` or `hookType`.
+#[utoipa::path(post, path = "/api/gateway/git", operation_id = "git_action", tag = "git",
+    request_body = GitRequest,
+    responses(
+        (status = 200, body = ActionAnswer, description = "Done; the shape follows from the action"),
+        (status = 400, body = ErrorBody, description = "Something is missing or not valid"),
+        (status = 403, body = ErrorBody, description = "Outside the sandbox"),
+        (status = 404, body = ErrorBody, description = "No such directory"),
+        (status = 500, body = ErrorBody, description = "Git or one of its hooks said no"),
+    ))]
+async fn act(State(app): State<App>, body: JsonMembers) -> Answer<ActionAnswer> {
+    let named = given(&body, "repoPath").ok_or_else(|| Failure::bad_request("repoPath is required"))?;
+    let missing = |_| Failure::new(StatusCode::NOT_FOUND, "repository not found");
+    let repository = super::directory(&app, named, missing).await.map_err(with_repository_code)?;
+    let wish = Wish::read(&body)?;
+    let (action, changes) = (wish.action(), wish.changes_something());
+    let work = async move { wish.fulfil(&app.git, repository.canonical()).await };
+    let done = if changes { tokio::spawn(work).await.map_err(|_| Failure::internal())? } else { work.await };
+    done.map(Json).map_err(|error| failed(action, &error))
+}
+
+pub(crate) fn route() -> Route {
+    Route::new(routes!(act), OperationId::GitAction)
+}
+
+/// An action with what it needs.
+enum Wish {
+    Status,
+    Branch(SwitchName),
+    Commit(String),
+    Push,
+    Pull,
+    BranchDiff(String),
+    SyncStatus,
+}
+
+impl Wish {
+    fn read(body: &JsonMembers) -> Result<Self, Failure> {
+        let action = body.text("action").and_then(Action::named);
+        Ok(match action.ok_or_else(|| Failure::bad_request("Invalid action"))? {
+            Action::Status => Self::Status,
+            Action::Branch => {
+                let name = required(body, "branchName", "branchName is required for branch action")?;
+                let name = SwitchName::of(name).ok_or_else(|| Failure::bad_request("Invalid branch name"))?;
+                Self::Branch(name)
+            }
+            Action::Commit => {
+                Self::Commit(required(body, "message", "message is required for commit action")?.to_owned())
+            }
+            Action::Push => Self::Push,
+            Action::Pull => Self::Pull,
+            Action::BranchDiff => {
+                let base = given(body, "baseBranch").unwrap_or(USUAL_BASE);
+                Self::BranchDiff(base_name(base)?.to_owned())
+            }
+            Action::SyncStatus => Self::SyncStatus,
+        })
+    }
+
+    const fn action(&self) -> Action {
+        match self {
+            Self::Status => Action::Status,
+            Self::Branch(_) => Action::Branch,
+            Self::Commit(_) => Action::Commit,
+            Self::Push => Action::Push,
+            Self::Pull => Action::Pull,
+            Self::BranchDiff(_) => Action::BranchDiff,
+            Self::SyncStatus => Action::SyncStatus,
+        }
+    }
+
+    const fn changes_something(&self) -> bool {
+        matches!(self, Self::Branch(_) | Self::Commit(_) | Self::Push | Self::Pull)
+    }
+
+    async fn fulfil(self, git: &Git, repository: &Path) -> Result<ActionAnswer, GitError> {
+        Ok(match self {
+            Self::Status => git.status(repository).await?.into(),
+            Self::Branch(name) => {
+                git.switch_to(repository, &name).await?;
+                ActionAnswer::switched(name.as_str())
+            }
+            Self::Commit(message) => ActionAnswer::committed(git.commit_below(repository, &message).await?),
+            Self::Push => ActionAnswer::pushed(&git.push_here(repository).await?),
+            Self::Pull => ActionAnswer::pulled(&git.pull_here(repository).await?),
+            Self::BranchDiff(base) => {
+                let diff = git.branch_diff(repository, &base).await?;
+                ActionAnswer::branch_diff(base, diff)
+            }
+            Self::SyncStatus => git.sync_status(repository).await?.into(),
+        })
+    }
+}
+
+/// A member that is a string with something in it.
+fn given<'a>(body: &'a JsonMembers, name: &str) -> Option<&'a str> {
+    body.text(name).filter(|text| !text.is_empty())
+}
+
+fn required<'a>(body: &'a JsonMembers, name: &str, otherwise: &str) -> Result<&'a str, Failure> {
+    given(body, name).ok_or_else(|| Failure::bad_request(otherwise))
+}
+
+/// Name of a base branch.
+pub(super) fn base_name(text: &str) -> Result<&str, Failure> {
+    if git::is_base_name(text) { Ok(text) } else { Err(Failure::bad_request("Invalid baseBranch")) }
+}
+
+/// This route has codes of its own.
+fn with_repository_code(failure: Failure) -> Failure {
+    let (code, category) = match failure.status {
+        StatusCode::FORBIDDEN => ("REPO_NOT_ALLOWED", "repo_not_allowed"),
+        StatusCode::NOT_FOUND => ("REPO_NOT_FOUND", "repo_not_found"),
+        _ => return failure,
+    };
+    failure.with_code(code).with("details", json!({"category": category}))
+}
+
+fn failed(action: Action, error: &GitError) -> Failure {
+    let told = git::Failure::of(action, error);
+    let (code, category, more) = match told.category {
+        Category::Spawn => ("SPAWN_FAILED", "spawn_failed", None),
+        Category::Hook(kind) => ("PROCESS_FAILED", "pre_commit_hook", Some(("hookType", json!(kind)))),
+        Category::PushAuth => ("PROCESS_FAILED", "git_push_auth", None),
+        Category::Command(code) => ("PROCESS_FAILED", "git_command_failed", Some(("exitCode", json!(code)))),
+    };
+    let members = [("action", json!(action.as_str())), ("category", json!(category))];
+    let excerpt = ("stderrExcerpt", Value::String(told.excerpt));
+    let members = members.into_iter().chain(more).chain([excerpt]);
+    let details: Map<String, Value> = members.map(|(name, value)| (name.to_owned(), value)).collect();
+    Failure::new(StatusCode::INTERNAL_SERVER_ERROR, told.error).with_code(code).with("details", details)
+}

@@ -1,0 +1,160 @@
+//! `/api/gateway/git/worktree`: removing one worktree, and those of pull requests that are over.
+
+use std::path::PathBuf;
+
+use axum::Json;
+use axum::extract::State;
+use http::StatusCode;
+use loopgate_api::error::ErrorBody;
+use loopgate_api::operation::OperationId;
+use loopgate_tools::git::{self, Cleanup, RemovalError, Removed};
+use serde::Serialize;
+use utoipa::ToSchema;
+use utoipa_axum::routes;
+
+use crate::answer::{Answer, Failure};
+use crate::app::App;
+use crate::extract::JsonMembers;
+use crate::router::Route;
+use crate::routes::on_disk;
+
+/// What a failed clean-up is called.
+const CLEANUP_FAILED: &str = "Worktree cleanup failed";
+
+/// The worktree to remove.
+#[derive(Debug, ToSchema)]
+#[schema(rename_all = "camelCase")]
+#[allow(dead_code, reason = "describes the body in the OpenAPI document; it is read member by member")]
+struct RemoveRequest {
+    /// Directory inside the sandbox.
+    worktree_path: String,
+    /// Also with uncommitted changes, or when git cannot.
+    force: Option<bool>,
+}
+
+/// That it is gone.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct Gone {
+    success: bool,
+    message: &'static str,
+}
+
+/// What became of the worktrees, as paths.
+#[derive(Debug, Default, Serialize, ToSchema)]
+pub(crate) struct CleanedUp {
+    removed: Vec<String>,
+    kept: Vec<String>,
+    /// Why some of the kept ones could not be judged or removed: `<path>: <reason>`.
+    errors: Vec<String>,
+}
+
+/// Remove a worktree; its branch stays
+#[utoipa::path(delete, path = "/api/gateway/git/worktree", operation_id = "remove_worktree", tag = "git",
+    request_body = RemoveRequest,
+    responses(
+        (status = 200, body = Gone, description = "It is gone, or was not there"),
+        (status = 400, body = ErrorBody, description = "No path given, or force on something that is no worktree"),
+        (status = 403, body = ErrorBody, description = "Outside the sandbox"),
+        (status = 409, body = ErrorBody, description = "It has uncommitted changes"),
+        (status = 500, body = ErrorBody, description = "Git refused"),
+    ))]
+async fn remove(State(app): State<App>, body: JsonMembers) -> Answer<Gone> {
+    let named = body.text("worktreePath").filter(|path| !path.is_empty());
+    let named = named.ok_or_else(|| Failure::bad_request("worktreePath is required and must be a string"))?;
+    let force = body.flag("force") == Some(true);
+    let (looking, named) = (app.clone(), named.to_owned());
+    let Some(found) = on_disk(move || Found::look(&looking, &named, force)).await?? else {
+        return Ok(gone("Worktree does not exist"));
+    };
+    let work = async move { app.git.remove_named(&found.place, force, found.leftover).await };
+    match tokio::spawn(work).await.map_err(|_| Failure::internal())? {
+        Ok(Removed::ByGit) => Ok(gone("Worktree removed successfully")),
+        Ok(Removed::ByForce) => Ok(gone("Worktree forcefully removed")),
+        Err(RemovalError::HasWork) => {
+            Err(Failure::new(StatusCode::CONFLICT, RemovalError::HasWork.to_string())
+                .with("hasChanges", true)
+                .with("message", "Use force=true to remove anyway"))
+        }
+        Err(RemovalError::NotAWorktree) => Err(not_a_worktree()),
+        Err(error) => Err(Failure::operation("Failed to remove worktree", &error)),
+    }
+}
+
+/// Remove the worktrees of pull requests whose branches are gone at `origin`
+///
+/// Looks at directories of the worktree parent that are named `<anything>-pr-<number>`. One with
+/// uncommitted changes stays.
+#[utoipa::path(post, path = "/api/gateway/git/worktree", operation_id = "clean_up_worktrees", tag = "git",
+    responses(
+        (status = 200, body = CleanedUp, description = "What was removed and what was not"),
+        (status = 500, body = ErrorBody, description = "No worktree parent is set, or it cannot be read"),
+        (status = 503, body = ErrorBody, description = "No sandbox is set"),
+    ))]
+async fn clean_up(State(app): State<App>) -> Answer<CleanedUp> {
+    app.sandbox.base().ok_or_else(Failure::not_configured)?;
+    let looking = app.clone();
+    let candidates = on_disk(move || candidates(&looking)).await??;
+    let work = async move { app.git.clean_up(candidates).await };
+    let cleaned = tokio::spawn(work).await.map_err(|_| Failure::internal())?;
+    Ok(Json(cleaned.into()))
+}
+
+pub(crate) fn remove_route() -> Route {
+    Route::new(routes!(remove), OperationId::GitAction)
+}
+
+pub(crate) fn clean_up_route() -> Route {
+    Route::new(routes!(clean_up), OperationId::GitAction)
+}
+
+/// A directory that is to be removed.
+struct Found {
+    /// With links resolved.
+    place: PathBuf,
+    /// It lies where only worktrees lie, so that it may be what is left of one.
+    leftover: bool,
+}
+
+impl Found {
+    /// Looks at the disk; `None` when nothing is there.
+    fn look(app: &App, named: &str, force: bool) -> Result<Option<Self>, Failure> {
+        let place = app.sandbox.check(named).map_err(|_| Failure::directory_not_allowed())?;
+        let place = place.canonical().to_owned();
+        if !place.exists() {
+            return Ok(None);
+        }
+        let linked = matches!(git::Checkout::of(&place), git::Checkout::Linked(_));
+        if !place.is_dir() || ((force || linked) && app.places.is_precious(&place)) {
+            return Err(not_a_worktree());
+        }
+        let leftover = app.places.may_be_leftover(&place);
+        Ok(Some(Self { place, leftover }))
+    }
+}
+
+fn candidates(app: &App) -> Result<Vec<PathBuf>, Failure> {
+    let parent = app.repos.named_worktree_parents().into_iter().next().ok_or_else(|| {
+        let text = format!("{CLEANUP_FAILED}: Worktree parent directory not configured");
+        Failure::new(StatusCode::INTERNAL_SERVER_ERROR, text)
+    })?;
+    let Ok(parent) = app.sandbox.check(parent) else { return Ok(Vec::new()) };
+    let found = git::pull_request_worktrees(parent.as_path());
+    let found = found.map_err(|error| Failure::operation(CLEANUP_FAILED, &error))?;
+    Ok(found.into_iter().filter(|place| app.sandbox.check(place).is_ok()).collect())
+}
+
+fn gone(message: &'static str) -> Json<Gone> {
+    Json(Gone { success: true, message })
+}
+
+fn not_a_worktree() -> Failure {
+    Failure::bad_request(RemovalError::NotAWorktree.to_string())
+}
+
+impl From<Cleanup> for CleanedUp {
+    fn from(cleanup: Cleanup) -> Self {
+        let shown =
+            |paths: Vec<PathBuf>| paths.into_iter().map(|path| path.to_string_lossy().into_owned()).collect();
+        Self { removed: shown(cleanup.removed), kept: shown(cleanup.kept), errors: cleanup.errors }
+    }
+}

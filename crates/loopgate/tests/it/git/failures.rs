@@ -1,0 +1,179 @@
+//! What git, its hooks and its remotes refuse, in the words and codes that the page knows.
+
+use anyhow::{Context as _, Result, ensure};
+use loopgate_testkit::git::git;
+use loopgate_testkit::home::UserHome;
+use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpListener;
+
+use super::{act, instead_of};
+use crate::local::{Local, write};
+
+/// Whether an answer is a 500 with these members of `details`.
+fn says(body: &Value, code: &str, details: &Value) -> Result<()> {
+    ensure!(body["code"] == code, "{body}");
+    for (name, value) in details.as_object().context("members")? {
+        ensure!(&body["details"][name] == value, "{name}: wanted {value} in {body}");
+    }
+    Ok(())
+}
+
+fn shown<'a>(body: &'a Value, member: &str) -> &'a str {
+    let place = if member == "error" { &body["error"] } else { &body["details"][member] };
+    place.as_str().unwrap_or_default()
+}
+
+#[tokio::test]
+async fn a_hook_that_refuses_is_told_apart_by_what_it_checks() -> Result<()> {
+    let local = Local::new().await?;
+    let repo = local.repository("r", &[("a", "1\n")])?;
+    let hook = repo.join(".git/hooks/pre-commit");
+    for (script, kind, said) in [
+        ("echo 'pre-commit hook: eslint failed' >&2; exit 1", "lint", "eslint failed"),
+        ("echo 'tsc type error'; exit 1", "typecheck", "tsc type error"),
+        ("echo 'vitest: 3 failed' >&2; exit 1", "test", "3 failed"),
+        ("echo 'husky - no' >&2; exit 1", "unknown", "husky - no"),
+        // It can ask nobody: there is nothing to read and no terminal.
+        (
+            "read answer || answer=none; ( : > /dev/tty ) 2>/dev/null && answer=terminal; echo \"hook $answer\" >&2; exit 1",
+            "unknown",
+            "hook none",
+        ),
+    ] {
+        write(&hook, format!("#!/bin/sh\n{script}\n"))?;
+        std::fs::set_permissions(&hook, std::os::unix::fs::PermissionsExt::from_mode(0o755))?;
+        write(&repo.join("a"), script)?;
+        let answer = act(&local, &repo, "commit", json!({"message": "No"})).await?;
+        ensure!(answer.status == 500 && answer.body["error"] == "Pre-commit hook failed", "{answer:?}");
+        let details = json!({"action": "commit", "category": "pre_commit_hook", "hookType": kind});
+        says(&answer.body, "PROCESS_FAILED", &details)?;
+        ensure!(shown(&answer.body, "stderrExcerpt").contains(said), "{answer:?}");
+    }
+    assert_eq!(git(&repo, &["diff", "--cached", "--name-only"])?.trim(), "a", "it stays staged");
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_commit_of_nothing_is_no_hook() -> Result<()> {
+    let local = Local::new().await?;
+    let repo = local.repository("r", &[("lint/a", "1\n")])?;
+    git(&repo, &["checkout", "--quiet", "-b", "feature/format-x"])?;
+    let answer = act(&local, &repo, "commit", json!({"message": "Lint the hook"})).await?;
+    ensure!(
+        answer.status == 500 && answer.body["error"] == "git commit -m Lint the hook failed",
+        "{answer:?}"
+    );
+    let details = json!({"action": "commit", "category": "git_command_failed", "exitCode": 1});
+    says(&answer.body, "PROCESS_FAILED", &details)?;
+    ensure!(shown(&answer.body, "stderrExcerpt").contains("nothing to commit"), "{answer:?}");
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_lock_of_somebody_else_is_named_with_what_to_do() -> Result<()> {
+    let local = Local::new().await?;
+    let repo = local.repository("format-hook", &[("a", "1\n")])?;
+    write(&repo.join("a"), "2\n")?;
+    write(&repo.join(".git/index.lock"), "")?;
+    assert_eq!(super::status(&local, &repo).await?["hasChanges"], true, "looking needs no lock");
+    let answer = act(&local, &repo, "commit", json!({"message": "Two"})).await?;
+    let details = json!({"action": "commit", "category": "git_command_failed", "exitCode": 128});
+    says(&answer.body, "PROCESS_FAILED", &details)?;
+    let error = shown(&answer.body, "error");
+    ensure!(error.contains("index.lock': File exists") && error.contains("remove the file"), "{error}");
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_remote_that_says_no() -> Result<()> {
+    let local = Local::new().await?;
+    let clone = local.clone_of("acme/widget", &[("a", "1\n")])?;
+    let ssh = local.home.path().join("bin/code-host-ssh");
+    write(&ssh, "#!/bin/sh\necho 'git@github.com: Permission denied (publickey).' >&2\nexit 255\n")?;
+    let answer = act(&local, &clone, "push", json!({})).await?;
+    ensure!(answer.status == 500 && answer.body["error"] == "Git push authentication failed", "{answer:?}");
+    says(&answer.body, "PROCESS_FAILED", &json!({"action": "push", "category": "git_push_auth"}))?;
+    ensure!(shown(&answer.body, "stderrExcerpt").contains("publickey"), "{answer:?}");
+    for action in ["pull", "sync-status"] {
+        let answer = act(&local, &clone, action, json!({})).await?;
+        says(&answer.body, "PROCESS_FAILED", &json!({"action": action, "category": "git_command_failed"}))?;
+        ensure!(shown(&answer.body, "error").contains("Permission denied"), "{answer:?}");
+    }
+    Ok(())
+}
+
+/// A server that always wants a password; answers its port.
+async fn locked_server() -> Result<u16> {
+    let listener = TcpListener::bind("127.0.0.1:0").await?;
+    let port = listener.local_addr()?.port();
+    tokio::spawn(async move {
+        while let Ok((mut stream, _)) = listener.accept().await {
+            let _ = stream.read(&mut [0; 4096]).await;
+            let refusal = "HTTP/1.1 401 Unauthorized\r\nWWW-Authenticate: Basic realm=\"x\"\r\n\
+                           Content-Length: 0\r\nConnection: close\r\n\r\n";
+            let _ = stream.write_all(refusal.as_bytes()).await;
+        }
+    });
+    Ok(port)
+}
+
+#[tokio::test]
+async fn a_remote_that_wants_a_password_is_an_error_and_not_a_wait() -> Result<()> {
+    let local = Local::new().await?;
+    let clone = local.clone_of("acme/widget", &[("a", "1\n")])?;
+    let url = format!("http://127.0.0.1:{}/acme/widget.git", locked_server().await?);
+    git(&clone, &["remote", "set-url", "origin", &url])?;
+    let answer = act(&local, &clone, "push", json!({})).await?;
+    says(&answer.body, "PROCESS_FAILED", &json!({"category": "git_push_auth"}))?;
+    for action in ["pull", "sync-status"] {
+        let answer = act(&local, &clone, action, json!({})).await?;
+        says(&answer.body, "PROCESS_FAILED", &json!({"category": "git_command_failed", "action": action}))?;
+        ensure!(shown(&answer.body, "error").contains("could not read Username"), "{answer:?}");
+    }
+    // What is in a URL is no one's business.
+    git(&clone, &["remote", "set-url", "origin", "http://me:hunter2@127.0.0.1:1/x.git"])?;
+    let answer = act(&local, &clone, "pull", json!({})).await?;
+    ensure!(answer.status == 500 && !answer.body.to_string().contains("hunter2"), "{answer:?}");
+    Ok(())
+}
+
+#[tokio::test]
+async fn what_git_prints_is_cut() -> Result<()> {
+    let local = Local::new().await?;
+    let repo = local.repository("r", &[("a", "1\n")])?;
+    instead_of(&local, "status", "printf 'x%.0s' $(seq 5000) >&2; exit 128")?;
+    let answer = act(&local, &repo, "status", json!({})).await?;
+    says(&answer.body, "PROCESS_FAILED", &json!({"category": "git_command_failed", "exitCode": 128}))?;
+    assert_eq!(shown(&answer.body, "stderrExcerpt"), format!("{}...[truncated]", "x".repeat(1200)));
+    assert_eq!(shown(&answer.body, "error"), "x".repeat(5000));
+    Ok(())
+}
+
+#[tokio::test]
+async fn too_much_is_not_nothing() -> Result<()> {
+    let local = Local::new().await?;
+    let repo = local.repository("r", &[("a", "1\n")])?;
+    instead_of(&local, "status", "exec head -c 20000000 /dev/zero")?;
+    let answer = act(&local, &repo, "status", json!({})).await?;
+    ensure!(answer.status == 500 && answer.body["error"] == "git status printed too much", "{answer:?}");
+    says(&answer.body, "PROCESS_FAILED", &json!({"category": "git_command_failed", "exitCode": 1}))
+}
+
+#[tokio::test]
+async fn without_git_the_answer_says_so() -> Result<()> {
+    let mut home = UserHome::temporary()?;
+    let bin = home.path().join("bin");
+    write(&home.path().join(".profile"), format!("PATH='{}'\nexport PATH\n", bin.display()))?;
+    home.set("PATH", &bin);
+    let local = Local::in_home(home, |setup| setup).await?;
+    let repo = local.repository("r", &[("a", "1\n")])?;
+    let answer = act(&local, &repo, "status", json!({})).await?;
+    assert_eq!(answer.status, 500);
+    says(&answer.body, "SPAWN_FAILED", &json!({"action": "status", "category": "spawn_failed"}))?;
+    ensure!(shown(&answer.body, "error").starts_with("git status "), "{answer:?}");
+    ensure!(shown(&answer.body, "stderrExcerpt").starts_with("git was not found"), "{answer:?}");
+    let answer = local.get("git/branches", &[("repo", &repo.to_string_lossy())]).await?;
+    let text = "git was not found; install it, or set its path in the settings";
+    answer.refused(500, text, "operation_failed")
+}

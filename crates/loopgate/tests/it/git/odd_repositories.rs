@@ -1,0 +1,203 @@
+//! Repositories in a state that is not the usual one: every route says what there is, or why not.
+
+use anyhow::{Result, ensure};
+use loopgate_testkit::git::git;
+use serde_json::{Value, json};
+
+use super::{act, status};
+use crate::local::{Local, write};
+
+/// Runs git and expects it to stop with a conflict.
+fn conflicting(repo: &std::path::Path, args: &[&str]) {
+    assert!(git(repo, args).is_err(), "{args:?} has a conflict");
+}
+
+fn failed(answer: &Value, code: i64, text: &str) -> Result<()> {
+    let details = &answer["details"];
+    ensure!(answer["code"] == "PROCESS_FAILED" && details["category"] == "git_command_failed", "{answer}");
+    ensure!(details["exitCode"] == code, "{answer}");
+    ensure!(answer["error"].as_str().is_some_and(|error| error.contains(text)), "{answer}");
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_repository_before_its_first_commit() -> Result<()> {
+    let local = Local::new().await?;
+    let repo = local.at("fresh");
+    std::fs::create_dir_all(&repo)?;
+    git(&repo, &["init", "--quiet", "--initial-branch=trunk"])?;
+    write(&repo.join("a"), "1\n")?;
+    let answer = status(&local, &repo).await?;
+    assert_eq!((&answer["currentBranch"], &answer["files"]["created"]), (&json!("trunk"), &json!(["a"])));
+
+    for _ in 0..2 {
+        let answer = act(&local, &repo, "branch", json!({"branchName": "first"})).await?.ok()?;
+        assert_eq!(answer["branchName"], "first");
+    }
+    let answer = local.get("git/branches", &[("repo", &repo.to_string_lossy())]).await?.ok()?;
+    assert_eq!(answer, json!({"defaultBranch": "first", "worktrees": [], "branches": []}));
+    let diff = json!({"repoPath": repo, "filePath": "a"});
+    let answer = local.post("git/diff", diff).await?.ok()?;
+    assert_eq!((&answer["isNew"], &answer["newContent"]), (&json!(true), &json!("1\n")));
+
+    let pushed = act(&local, &repo, "push", json!({})).await?;
+    assert_eq!((pushed.status, &pushed.body["code"]), (500, &json!("PROCESS_FAILED")));
+    act(&local, &repo, "commit", json!({"message": "One"})).await?.ok()?;
+    assert_eq!(status(&local, &repo).await?["hasChanges"], false);
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_branch_before_its_first_commit_is_behind_everything() -> Result<()> {
+    let local = Local::new().await?;
+    let clone = local.clone_of("acme/widget", &[("a", "1\n")])?;
+    git(&clone, &["checkout", "--quiet", "--orphan", "new"])?;
+    let answer = act(&local, &clone, "sync-status", json!({})).await?.ok()?;
+    let expected = json!({"isUpToDate": false, "behindBy": 1, "aheadBy": 0, "currentBranch": "new",
+        "trackingBranch": "origin/main"});
+    assert_eq!(answer, expected);
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_checkout_on_no_branch() -> Result<()> {
+    let local = Local::new().await?;
+    let clone = local.clone_of("acme/widget", &[("a", "1\n")])?;
+    git(&clone, &["checkout", "--quiet", "--detach"])?;
+    assert_eq!(status(&local, &clone).await?["currentBranch"], "HEAD");
+    for action in ["push", "pull"] {
+        let answer = act(&local, &clone, action, json!({})).await?;
+        assert_eq!(answer.status, 500);
+        failed(&answer.body, 1, "not on a branch")?;
+    }
+    assert_eq!(act(&local, &clone, "branch-diff", json!({})).await?.ok()?["currentBranch"], "HEAD");
+    assert_eq!(act(&local, &clone, "sync-status", json!({})).await?.ok()?["currentBranch"], "HEAD");
+    write(&clone.join("a"), "2\n")?;
+    act(&local, &clone, "commit", json!({"message": "Loose"})).await?.ok()?;
+    assert_eq!(act(&local, &clone, "sync-status", json!({})).await?.ok()?["aheadBy"], 1);
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_merge_or_a_rebase_under_way() -> Result<()> {
+    let local = Local::new().await?;
+    let repo = local.repository("r", &[("a", "base\n")])?;
+    git(&repo, &["checkout", "--quiet", "-b", "theirs"])?;
+    write(&repo.join("a"), "theirs\n")?;
+    git(&repo, &["commit", "--quiet", "-am", "Theirs"])?;
+    git(&repo, &["checkout", "--quiet", "main"])?;
+    write(&repo.join("a"), "ours\n")?;
+    git(&repo, &["commit", "--quiet", "-am", "Ours"])?;
+
+    conflicting(&repo, &["merge", "theirs"]);
+    let answer = status(&local, &repo).await?;
+    assert_eq!((&answer["currentBranch"], &answer["files"]["modified"]), (&json!("main"), &json!(["a"])));
+    let diff = json!({"repoPath": repo, "filePath": "a"});
+    let answer = local.post("git/diff", diff.clone()).await?.ok()?;
+    assert_eq!(answer["oldContent"], "ours\n");
+    ensure!(answer["newContent"].as_str().is_some_and(|new| new.contains("<<<<<<<")), "{answer}");
+    let answer = act(&local, &repo, "branch", json!({"branchName": "theirs"})).await?;
+    assert_eq!(answer.status, 500);
+    failed(&answer.body, 1, "resolve")?;
+    write(&repo.join("a"), "both\n")?;
+    act(&local, &repo, "commit", json!({"message": "Merged"})).await?.ok()?;
+    assert_eq!(git(&repo, &["rev-list", "--count", "--merges", "HEAD"])?.trim(), "1");
+
+    git(&repo, &["reset", "--quiet", "--hard", "HEAD^"])?;
+    conflicting(&repo, &["rebase", "theirs"]);
+    let answer = status(&local, &repo).await?;
+    assert_eq!((&answer["currentBranch"], &answer["files"]["modified"]), (&json!("HEAD"), &json!(["a"])));
+    let answer = act(&local, &repo, "pull", json!({})).await?;
+    failed(&answer.body, 1, "not on a branch")
+}
+
+#[tokio::test]
+async fn a_repository_without_files_and_a_directory_without_a_repository() -> Result<()> {
+    let local = Local::new().await?;
+    local.repository("r", &[("a", "1\n")])?;
+    git(&local.at(""), &["clone", "--quiet", "--bare", "r", "bare.git"])?;
+    let (bare, plain) = (local.at("bare.git"), local.at("plain"));
+    std::fs::create_dir(&plain)?;
+    failed(&act(&local, &bare, "status", json!({})).await?.body, 128, "work tree")?;
+    failed(&act(&local, &plain, "status", json!({})).await?.body, 128, "not a git repository")?;
+
+    let answer = local.get("git/branches", &[("repo", &bare.to_string_lossy())]).await?.ok()?;
+    assert_eq!(answer["branches"][0]["name"], "main");
+    let answer = local.get("git/branches", &[("repo", &plain.to_string_lossy())]).await?;
+    answer.is(200, &json!({"defaultBranch": "main", "worktrees": [], "branches": []}))?;
+
+    for repo in [&bare, &plain] {
+        let answer = local.post("git/diff", json!({"repoPath": repo, "filePath": "a"})).await?;
+        let told =
+            answer.body["error"].as_str().is_some_and(|e| e.starts_with("Failed to get diff: fatal: "));
+        ensure!(answer.status == 500 && told, "{answer:?}");
+    }
+    let committed = local.post("git/diff", json!({"repoPath": bare, "filePath": "a", "baseBranch": "main"}));
+    let committed = committed.await?.ok()?;
+    assert_eq!((&committed["isNew"], &committed["newContent"]), (&json!(true), &json!("1\n")));
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_submodule_is_one_entry() -> Result<()> {
+    let local = Local::new().await?;
+    let (part, repo) = (local.repository("part", &[("p", "1\n")])?, local.repository("r", &[("a", "1\n")])?);
+    let source = part.to_string_lossy();
+    git(&repo, &["-c", "protocol.file.allow=always", "submodule", "--quiet", "add", &source, "sub"])?;
+    git(&repo, &["commit", "--quiet", "-m", "Part"])?;
+    let sub = repo.join("sub");
+    let before = git(&sub, &["rev-parse", "HEAD"])?;
+    write(&sub.join("p"), "2\n")?;
+    assert_eq!(status(&local, &repo).await?["files"]["modified"], json!(["sub"]));
+    assert_eq!(status(&local, &sub).await?["files"]["modified"], json!(["p"]));
+    act(&local, &sub, "commit", json!({"message": "Two"})).await?.ok()?;
+    let after = git(&sub, &["rev-parse", "HEAD"])?;
+
+    let answer = local.post("git/diff", json!({"repoPath": repo, "filePath": "sub"})).await?.ok()?;
+    let line = |commit: &str| json!(format!("Subproject commit {commit}"));
+    assert_eq!((&answer["oldContent"], &answer["newContent"]), (&line(&before), &line(&after)));
+    let refused = local.delete("git/worktree", json!({"worktreePath": sub, "force": true})).await?;
+    refused.refused(400, "Path is not a git worktree", "invalid_request")?;
+    ensure!(sub.join("p").exists());
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_worktree_of_a_worktree_is_one_of_the_clone() -> Result<()> {
+    let local = Local::new().await?;
+    let repo = local.repository("r", &[("a", "1\n")])?;
+    let (one, two) = (local.at("r-AB-1"), local.at("r-AB-2"));
+    git(&repo, &["worktree", "add", "--quiet", "-b", "one", &one.to_string_lossy()])?;
+    git(&one, &["worktree", "add", "--quiet", "-b", "two", &two.to_string_lossy()])?;
+    write(&two.join("a"), "2\n")?;
+    let answer = status(&local, &two).await?;
+    assert_eq!((&answer["currentBranch"], &answer["files"]["modified"]), (&json!("two"), &json!(["a"])));
+    let answer = local.get("git/branches", &[("repo", &one.to_string_lossy())]).await?.ok()?;
+    let expected = json!([{"path": repo, "branch": "main", "ticketId": null},
+        {"path": two, "branch": "two", "ticketId": "AB-2"}]);
+    assert_eq!(answer["worktrees"], expected);
+    act(&local, &two, "commit", json!({"message": "Two"})).await?.ok()?;
+    local.delete("git/worktree", json!({"worktreePath": one})).await?.ok()?;
+    ensure!(!one.exists() && two.exists());
+    assert_eq!(status(&local, &two).await?["hasChanges"], false);
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_clone_without_history() -> Result<()> {
+    let local = Local::new().await?;
+    local.clone_of("acme/widget", &[("a", "1\n")])?;
+    local.remotes.commit("acme/widget", "main", "Two", &[("a", "2\n")])?;
+    local.remotes.commit("acme/widget", "side", "Side", &[("b", "1\n")])?;
+    local.remotes.commit("acme/widget", "main", "Three", &[("a", "3\n")])?;
+    let shallow = local.at("shallow");
+    let url = format!("file://{}", local.remotes.bare("acme/widget").display());
+    let place = shallow.to_string_lossy().into_owned();
+    git(&local.at(""), &["clone", "--quiet", "--depth=1", "--no-single-branch", &url, &place])?;
+    assert_eq!(status(&local, &shallow).await?["currentBranch"], "main");
+    let answer = act(&local, &shallow, "branch-diff", json!({"baseBranch": "side"})).await?;
+    failed(&answer.body, 128, "no merge base")?;
+    let answer = act(&local, &shallow, "sync-status", json!({})).await?.ok()?;
+    assert_eq!(answer["isUpToDate"], true);
+    Ok(())
+}

@@ -1,0 +1,165 @@
+//! What changed in a working tree, whatever the files are called.
+
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt as _;
+
+use anyhow::{Result, ensure};
+use loopgate_testkit::git::git;
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use super::{act, instead_of, real_git, status};
+use crate::local::{Local, write};
+
+const OUTSIDE: &str = "directory not allowed";
+
+fn files(modified: &[&str], created: &[&str], deleted: &[&str], staged: &[&str]) -> Value {
+    json!({"modified": modified, "created": created, "deleted": deleted, "staged": staged})
+}
+
+#[tokio::test]
+async fn changes_are_listed_by_kind() -> Result<()> {
+    let local = Local::new().await?;
+    let repo = local.repository("r", &[("app.rs", "1\n"), ("old name.rs", "a\nb\nc\n"), ("gone", "x\n")])?;
+    let clean = json!({"currentBranch": "main", "hasChanges": false, "files": files(&[], &[], &[], &[])});
+    assert_eq!(status(&local, &repo).await?, clean);
+
+    write(&repo.join("app.rs"), "2\n")?;
+    let edited = status(&local, &repo).await?;
+    assert_eq!(edited["files"], files(&["app.rs"], &[], &[], &[]), "the first letter stays");
+    assert_eq!(edited["hasChanges"], true);
+
+    git(&repo, &["mv", "old name.rs", "new name.rs"])?;
+    write(&repo.join("added"), "x\n")?;
+    git(&repo, &["add", "added", "app.rs"])?;
+    write(&repo.join("added"), "y\n")?;
+    std::fs::remove_file(repo.join("gone"))?;
+    write(&repo.join("folder/a"), "")?;
+    write(&repo.join("folder/b"), "")?;
+    let all = status(&local, &repo).await?;
+    let expected = files(
+        &["added", "app.rs", "new name.rs"],
+        &["added", "folder/"],
+        &["gone"],
+        &["added", "app.rs", "new name.rs"],
+    );
+    assert_eq!(all["files"], expected);
+    Ok(())
+}
+
+#[tokio::test]
+async fn any_name_is_listed_as_it_is() -> Result<()> {
+    let local = Local::new().await?;
+    let repo = local.repository("r", &[("kept", "")])?;
+    let names = [" leading", "a b", "line\nbreak", "quote\"s'", "tab\tstop", "tränke", "-dash", "*"];
+    for name in names {
+        write(&repo.join(name), "\0binary")?;
+    }
+    write(&repo.join(OsStr::from_bytes(b"caf\xe9")), "")?;
+    let answer = status(&local, &repo).await?;
+    let mut expected: Vec<&str> = names.into_iter().chain(["caf\u{fffd}"]).collect();
+    expected.sort_unstable();
+    assert_eq!(answer["files"]["created"], json!(expected));
+
+    // What cannot be written as text can still be committed.
+    act(&local, &repo, "commit", json!({"message": "All of them"})).await?.ok()?;
+    assert_eq!(status(&local, &repo).await?["hasChanges"], false);
+    Ok(())
+}
+
+#[tokio::test]
+async fn one_process_answers() -> Result<()> {
+    let local = Local::new().await?;
+    let repo = local.repository("r", &[("app.rs", "1\n")])?;
+    let log = local.home.path().join("git-calls");
+    let text = format!(
+        "#!/bin/sh\necho \"$* locks=$GIT_OPTIONAL_LOCKS prompt=$GIT_TERMINAL_PROMPT lang=$LC_ALL\" >> '{}'\n\
+         exec '{}' \"$@\"\n",
+        log.display(),
+        real_git()?.display()
+    );
+    local.home.script("git", &text)?;
+    status(&local, &repo).await?;
+    let calls = std::fs::read_to_string(&log)?;
+    ensure!(calls.lines().count() == 1, "{calls}");
+    ensure!(calls.starts_with("status ") && calls.ends_with("locks=0 prompt=0 lang=C\n"), "{calls}");
+    Ok(())
+}
+
+#[tokio::test]
+async fn what_is_asked_is_checked_in_order() -> Result<()> {
+    let local = Local::new().await?;
+    let repo = local.repository("r", &[("app.rs", "1\n")])?;
+    let post = |body: Value| local.post("git", body);
+    let send = |body: &'static str| local.send(Method::POST, "git", body);
+    send("null").await?.refused(400, "Invalid JSON body", "invalid_json_body")?;
+    send("{").await?.refused(400, "Invalid JSON body", "invalid_json_body")?;
+    for body in ["", "[]", "7", "{}", r#"{"repoPath":5}"#, r#"{"repoPath":""}"#] {
+        send(body).await?.refused(400, "repoPath is required", "missing_field")?;
+    }
+    let missing = json!({"error": "repository not found", "code": "REPO_NOT_FOUND",
+        "details": {"category": "repo_not_found"}});
+    post(json!({"action": "explode", "repoPath": local.at("absent")})).await?.is(404, &missing)?;
+    act(&local, &local.at("absent"), "status", json!({})).await?.is(404, &missing)?;
+    act(&local, &repo.join("app.rs"), "status", json!({})).await?.is(404, &missing)?;
+    let outside =
+        json!({"error": OUTSIDE, "code": "REPO_NOT_ALLOWED", "details": {"category": "repo_not_allowed"}});
+    for path in [local.home.path().to_owned(), local.at("r/../.."), "/etc".into(), "relative".into()] {
+        act(&local, &path, "status", json!({})).await?.is(403, &outside)?;
+    }
+    std::os::unix::fs::symlink(local.home.path(), local.at("link"))?;
+    act(&local, &local.at("link"), "status", json!({})).await?.is(403, &outside)?;
+    for action in [json!("explode"), json!(7), json!(null)] {
+        let answer = act(&local, &repo, "", json!({"action": action})).await?;
+        answer.refused(400, "Invalid action", "invalid_request")?;
+    }
+    let answer = act(&local, &repo, "branch", json!({})).await?;
+    answer.refused(400, "branchName is required for branch action", "missing_field")?;
+    let answer = act(&local, &repo, "commit", json!({"message": ""})).await?;
+    answer.refused(400, "message is required for commit action", "missing_field")?;
+
+    let large = local.send(Method::POST, "git", "x".repeat(262_145)).await?;
+    assert_eq!((large.status, &large.body["maxBytes"]), (413, &json!(262_144)), "{large:?}");
+    assert_eq!(large.body["code"], "request_body_too_large");
+    for (method, route) in [(Method::PUT, "git"), (Method::GET, "git/diff")] {
+        let answer = local.send(method.clone(), route, "").await?;
+        let told = json!({"error": "operation not implemented", "code": "operation_not_implemented",
+            "method": method.as_str(), "path": format!("/api/gateway/{route}")});
+        answer.is(501, &told)?;
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn keys_stay_closed_when_the_home_is_open() -> Result<()> {
+    let home = loopgate_testkit::home::UserHome::temporary()?;
+    let path = home.path().to_owned();
+    std::fs::create_dir(path.join(".ssh"))?;
+    let local = Local::in_home(home, |setup| setup.without_sandbox().arg("--sandbox").arg(path)).await?;
+    for keys in ["~/.ssh", "~/.SSH", "~/src/../.ssh"] {
+        let answer = act(&local, keys.as_ref(), "status", json!({})).await?;
+        assert_eq!((answer.status, &answer.body["code"]), (403, &json!("REPO_NOT_ALLOWED")), "{keys}");
+        assert_eq!(answer.body["error"], OUTSIDE);
+    }
+    Ok(())
+}
+
+/// Whatever a path to git holds, no shell ever reads it.
+#[tokio::test]
+async fn git_is_the_one_that_is_set() -> Result<()> {
+    let local = Local::new().await?;
+    let repo = local.repository("r", &[("app.rs", "1\n")])?;
+    instead_of(&local, "status", "echo 'the wrong one' >&2; exit 3")?;
+    for name in ["with space/git", "git;touch canary", "git$(touch canary)"] {
+        let program = local.home.path().join("tools").join(name);
+        let script = format!("#!/bin/sh\nexec '{}' \"$@\"\n", real_git()?.display());
+        write(&program, script)?;
+        std::fs::set_permissions(&program, std::os::unix::fs::PermissionsExt::from_mode(0o755))?;
+        let set = local.send(Method::PATCH, "settings/binary-paths", json!({"git": program}).to_string());
+        set.await?.ok()?;
+        assert_eq!(status(&local, &repo).await?["currentBranch"], "main", "{name}");
+    }
+    let canaries = [repo.join("canary"), local.at("canary"), local.home.path().join("canary")];
+    ensure!(canaries.iter().all(|canary| !canary.exists()));
+    Ok(())
+}
