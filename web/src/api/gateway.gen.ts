@@ -1,6 +1,78 @@
 // Generated from docs/openapi/gateway.json by `npm run generate`. Do not edit.
 
 export interface paths {
+    "/api/gateway/git": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Ask something of git
+         * @description A failure of git's has `code` `SPAWN_FAILED` or `PROCESS_FAILED` and an object `details` with
+         *     `action`, `category`, `stderrExcerpt`, and `exitCode` or `hookType`.
+         */
+        post: operations["git_action"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/gateway/git/branch-worktree": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Find the worktree in which a branch is checked out */
+        get: operations["git_branch_worktree"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/gateway/git/branches": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List branches and worktrees */
+        get: operations["git_branches"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/gateway/git/diff": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Show both sides of a changed file */
+        post: operations["git_diff"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/gateway/git/repo-path": {
         parameters: {
             query?: never;
@@ -13,6 +85,28 @@ export interface paths {
         put?: never;
         post?: never;
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/gateway/git/worktree": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Remove the worktrees of pull requests whose branches are gone at `origin`
+         * @description Looks at directories of the worktree parent that are named `<anything>-pr-<number>`. One with
+         *     uncommitted changes stays.
+         */
+        post: operations["clean_up_worktrees"];
+        /** Remove a worktree; its branch stays */
+        delete: operations["remove_worktree"];
         options?: never;
         head?: never;
         patch?: never;
@@ -280,6 +374,8 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
+        /** @description An answer; its shape follows from the action. */
+        ActionAnswer: components["schemas"]["StatusAnswer"] | components["schemas"]["Switched"] | components["schemas"]["Committed"] | components["schemas"]["Pushed"] | components["schemas"]["Pulled"] | components["schemas"]["BranchDiffAnswer"] | components["schemas"]["SyncAnswer"];
         /** @description A helper at work. */
         ActiveAgent: {
             agentId: string;
@@ -333,6 +429,46 @@ export interface components {
                 [key: string]: string;
             };
         };
+        /** @description A branch. */
+        BranchAnswer: {
+            /** @description Only at `origin`. */
+            isRemote: boolean;
+            /** @description ISO 8601. */
+            lastCommitDate?: string | null;
+            /** @description Without `origin/`; branches of other remotes keep the remote's name. */
+            name: string;
+        };
+        /** @description `branch-diff`: what the branch changed since it left the base branch of `origin`. */
+        BranchDiffAnswer: {
+            baseBranch: string;
+            /** @description The branch; `HEAD` when it is detached. */
+            currentBranch: string;
+            files: components["schemas"]["BranchFiles"];
+            totalChanges: number;
+        };
+        /** @description Branches and worktrees of a repository. */
+        BranchesAnswer: {
+            /** @description The default one first, then by their last commit, the newest first. */
+            branches: components["schemas"]["BranchAnswer"][];
+            /** @description The default branch of `origin`, else the one that is checked out, else `main`. */
+            defaultBranch: string;
+            /** @description Every worktree but the one that was asked about. */
+            worktrees: components["schemas"]["WorktreeAnswer"][];
+        };
+        /** @description Changed paths, relative to the root of the repository; each in one list. */
+        BranchFiles: {
+            created: string[];
+            deleted: string[];
+            /** @description Changed or renamed (the new name). */
+            modified: string[];
+        };
+        /** @description Where a branch is checked out. */
+        BranchWorktree: {
+            /** @description The worktree, which may be the clone itself; null when the branch is nowhere checked out. */
+            path: string | null;
+            /** @description The clone; null when no managed repository has that name. */
+            repoPath: string | null;
+        };
         /** @description What this desktop can do; which programs it has is told only to who is signed in. */
         Capabilities: {
             commandSigning: boolean;
@@ -353,12 +489,62 @@ export interface components {
             /** @description Version; for `worktree-dir` the directory. */
             version?: string | null;
         };
+        /** @description What became of the worktrees, as paths. */
+        CleanedUp: {
+            /** @description Why some of the kept ones could not be judged or removed: `<path>: <reason>`. */
+            errors: string[];
+            kept: string[];
+            removed: string[];
+        };
+        /** @description `commit`: the new commit. */
+        Committed: {
+            /** @description Short hash. */
+            commit: string;
+            message: string;
+            success: boolean;
+        };
         /** @description Whose name stands in the commits. */
         Committer: {
             /** @description E-mail address. */
             email: string;
             /** @description Name. */
             name: string;
+        };
+        /** @description Both sides. */
+        DiffAnswer: {
+            filePath: string;
+            /** @description Present on files that are no text; the contents are empty then. */
+            isBinary?: boolean | null;
+            /** @description There is no new side. */
+            isDeleted: boolean;
+            /** @description Present on images. */
+            isImage?: boolean | null;
+            /** @description There is no old side. */
+            isNew: boolean;
+            /** @description Type of the image. */
+            mimeType?: string | null;
+            newContent: string;
+            /** @description The new side of an image that is no text. */
+            newContentBase64?: string | null;
+            /**
+             * @description Empty when there is none. Bytes that are not UTF-8 are replaced by `U+FFFD`. The target of a
+             *     link; for a submodule `Subproject commit <hash>`.
+             */
+            oldContent: string;
+            /** @description The old side of an image that is no text. */
+            oldContentBase64?: string | null;
+        };
+        /** @description The file, and what it is held against. */
+        DiffRequest: {
+            /**
+             * @description A branch of `origin`: HEAD is held against it. Without one, the working tree is held
+             *     against HEAD.
+             */
+            baseBranch?: string | null;
+            /** @description Relative to the repository. */
+            filePath: string;
+            /** @description Directory inside the sandbox. */
+            repoPath: string;
         };
         /** @description Whether work goes on in a directory. Members of the state are copied as they are. */
         DirectoryStatus: {
@@ -423,6 +609,27 @@ export interface components {
             taskProgress?: components["schemas"]["TaskProgress"] | null;
             timestamp?: string | null;
             worktreeDir: string;
+        };
+        /** @description What is asked, and of which repository. */
+        GitRequest: {
+            /** @description `status`, `branch`, `commit`, `push`, `pull`, `branch-diff` or `sync-status`. */
+            action: string;
+            /** @description For `branch-diff`: a branch of `origin`, `main` when none is given. */
+            baseBranch?: string | null;
+            /**
+             * @description For `branch`: the branch to switch to, made when it is new. Characters outside
+             *     `[A-Za-z0-9_/-]` become `-`.
+             */
+            branchName?: string | null;
+            /** @description For `commit`. */
+            message?: string | null;
+            /** @description Directory inside the sandbox; `~` is the home directory. */
+            repoPath: string;
+        };
+        /** @description That it is gone. */
+        Gone: {
+            message: string;
+            success: boolean;
         };
         /**
          * @description Provider that runs a loop.
@@ -611,6 +818,24 @@ export interface components {
             raw: Record<string, never>;
             worktreeDir: string;
         };
+        /** @description `pull` */
+        Pulled: {
+            message: string;
+            success: boolean;
+        };
+        /** @description `push` */
+        Pushed: {
+            message: string;
+            pushed: boolean;
+            success: boolean;
+        };
+        /** @description The worktree to remove. */
+        RemoveRequest: {
+            /** @description Also with uncommitted changes, or when git cannot. */
+            force?: boolean | null;
+            /** @description Directory inside the sandbox. */
+            worktreePath: string;
+        };
         /** @description Where a repository's clone lies. */
         RepoPath: {
             /** @description Absolute; null when no managed repository has that name. */
@@ -655,6 +880,46 @@ export interface components {
             stateExists: boolean;
             status: string;
         };
+        /** @description `status`: where HEAD is and what changed. */
+        StatusAnswer: {
+            /** @description The branch; `HEAD` when it is detached. */
+            currentBranch: string;
+            files: components["schemas"]["StatusFiles"];
+            hasChanges: boolean;
+        };
+        /**
+         * @description Changed paths, relative to the root of the working tree, in git's order. A path may be in
+         *     several lists. An untracked directory ends with a slash. In a name that is not UTF-8, `U+FFFD`
+         *     stands for what cannot be shown.
+         */
+        StatusFiles: {
+            /** @description Added, or not known to git. */
+            created: string[];
+            deleted: string[];
+            /** @description Changed, renamed (the new name), or in conflict. */
+            modified: string[];
+            /** @description Changed in the index. */
+            staged: string[];
+        };
+        /** @description `branch`: the branch that is checked out now. */
+        Switched: {
+            /** @description The name after unusual characters became `-`. */
+            branchName: string;
+            message: string;
+            success: boolean;
+        };
+        /** @description `sync-status`: how far the branch is from `main`, or `master`, of `origin`. */
+        SyncAnswer: {
+            /** Format: int64 */
+            aheadBy: number;
+            /** Format: int64 */
+            behindBy: number;
+            /** @description The branch; `HEAD` when it is detached. */
+            currentBranch: string;
+            isUpToDate: boolean;
+            /** @description `origin/main` or `origin/master`; null when the remote has neither. */
+            trackingBranch: string | null;
+        };
         /** @description How far a plan's tasks are. */
         TaskProgress: {
             /** @description Done tasks. */
@@ -688,6 +953,14 @@ export interface components {
         };
         /** @description Always empty here. */
         Versions: Record<string, never>;
+        /** @description A worktree. */
+        WorktreeAnswer: {
+            /** @description Empty when it is on no branch. */
+            branch: string;
+            path: string;
+            /** @description The ticket that its name tells of. */
+            ticketId: string | null;
+        };
     };
     responses: never;
     parameters: never;
@@ -697,6 +970,282 @@ export interface components {
 }
 export type $defs = Record<string, never>;
 export interface operations {
+    git_action: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["GitRequest"];
+            };
+        };
+        responses: {
+            /** @description Done; the shape follows from the action */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ActionAnswer"];
+                };
+            };
+            /** @description Something is missing or not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Outside the sandbox */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No such directory */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Git or one of its hooks said no */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    git_branch_worktree: {
+        parameters: {
+            query: {
+                /** @description Whole name of the branch */
+                headBranch: string;
+                /** @description `<org>/<repo>` */
+                repoFullName: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The worktree and the clone, or null */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BranchWorktree"];
+                };
+            };
+            /** @description No name or no branch given */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Git could not tell */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No sandbox is set */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    git_branches: {
+        parameters: {
+            query: {
+                /** @description Path of the repository */
+                repo: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What there is; nothing where no repository is */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BranchesAnswer"];
+                };
+            };
+            /** @description No path given */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Outside the sandbox */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No such directory */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Git could not be asked */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    git_diff: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["DiffRequest"];
+            };
+        };
+        responses: {
+            /** @description Both sides */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DiffAnswer"];
+                };
+            };
+            /** @description Something is missing or not valid, or the file has no changes */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Outside the sandbox or the repository */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No such repository */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description A side is larger than 5 MiB */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Git could not tell */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
     git_repo_path: {
         parameters: {
             query: {
@@ -729,6 +1278,122 @@ export interface operations {
             };
             /** @description No sandbox is set */
             503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    clean_up_worktrees: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What was removed and what was not */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CleanedUp"];
+                };
+            };
+            /** @description No worktree parent is set, or it cannot be read */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No sandbox is set */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    remove_worktree: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RemoveRequest"];
+            };
+        };
+        responses: {
+            /** @description It is gone, or was not there */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Gone"];
+                };
+            };
+            /** @description No path given, or force on something that is no worktree */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Outside the sandbox */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description It has uncommitted changes */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Git refused */
+            500: {
                 headers: {
                     [name: string]: unknown;
                 };
