@@ -1,23 +1,31 @@
-//! What was asked of the gateway lately: a ring in memory, filled after each answer has gone.
+//! What was asked of the gateway lately: a ring in memory, filled after each answer has gone, and
+//! kept in one private file across restarts.
 //!
 //! Never holds a body, a header or a token; sensitive values of a query are replaced.
 
 use std::collections::VecDeque;
+use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use axum::body::Body;
 use bytes::Bytes;
 use http::{Method, Uri};
 use http_body::{Body as HttpBody, Frame, SizeHint};
 use jiff::Timestamp;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use tokio::sync::Notify;
 use uuid::Uuid;
 
 use crate::answer::ReplyBody;
 
+/// File of the events, in the data directory.
+const FILE: &str = "desktop-activity-log.json";
+/// The file is written at most this often while the gateway serves.
+const WRITE_PAUSE: Duration = Duration::from_secs(1);
 /// Events kept.
 const CAPACITY: usize = 200;
 /// Members of a query whose values are never written.
@@ -25,7 +33,7 @@ const SENSITIVE: [&str; 9] =
     ["token", "secret", "password", "passwd", "key", "signature", "sig", "credential", "auth"];
 
 /// What an event says about the request.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ActivityKind {
     /// Any answer.
@@ -35,7 +43,7 @@ pub enum ActivityKind {
 }
 
 /// One answered request.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Activity {
     /// Id of the event.
@@ -54,23 +62,62 @@ pub struct Activity {
     /// To the end of the answer; for a stream its whole life.
     pub duration_ms: u64,
     /// Why it was refused.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub detail: Option<String>,
     /// Bytes of the body that were read; absent when it was refused unread.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request_size_bytes: Option<u64>,
     /// Bytes of the answer's body.
     pub response_size_bytes: u64,
     /// The caller left before the end.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub aborted: bool,
 }
 
-/// The ring.
-#[derive(Debug, Default)]
-pub struct ActivityLog(Mutex<VecDeque<Activity>>);
+/// The ring and its file.
+#[derive(Debug)]
+pub struct ActivityLog {
+    path: PathBuf,
+    events: Mutex<VecDeque<Activity>>,
+    changed: Notify,
+}
+
+#[derive(Serialize, Deserialize)]
+struct ActivityFile<T> {
+    events: T,
+}
 
 impl ActivityLog {
+    /// Reads what the data directory holds of former runs. Events that cannot be read are left out.
+    pub(crate) fn open(data_dir: &Path) -> Self {
+        let path = data_dir.join(FILE);
+        let stored = std::fs::read(&path).ok();
+        let stored = stored.and_then(|bytes| serde_json::from_slice::<ActivityFile<Vec<Value>>>(&bytes).ok());
+        let events = stored.map_or_else(Vec::new, |file| file.events);
+        let events = events.into_iter().filter_map(|event| serde_json::from_value(event).ok());
+        Self { path, events: Mutex::new(events.take(CAPACITY).collect()), changed: Notify::new() }
+    }
+
+    /// Keeps the file up to date, until it is dropped.
+    pub(crate) async fn keep(self: Arc<Self>) {
+        loop {
+            self.changed.notified().await;
+            tokio::time::sleep(WRITE_PAUSE).await;
+            self.clone().write().await;
+        }
+    }
+
+    /// Writes the file. One that cannot be written costs nothing but the memory of former runs.
+    pub(crate) async fn write(self: Arc<Self>) {
+        let written = tokio::task::spawn_blocking(move || {
+            let json = serde_json::to_vec(&ActivityFile { events: self.list() })?;
+            loopgate_home::files::write_private(&self.path, &json)
+        });
+        if let Ok(Err(error)) = written.await {
+            tracing::warn!(%error, "the activity log could not be written");
+        }
+    }
+
     /// Events, newest first.
     #[must_use]
     pub fn list(&self) -> Vec<Activity> {
@@ -80,16 +127,19 @@ impl ActivityLog {
     /// Forgets everything.
     pub fn clear(&self) {
         self.lock().clear();
+        self.changed.notify_one();
     }
 
     fn push(&self, event: Activity) {
         let mut events = self.lock();
         events.truncate(CAPACITY - 1);
         events.push_front(event);
+        drop(events);
+        self.changed.notify_one();
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, VecDeque<Activity>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.events.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -229,7 +279,8 @@ mod tests {
 
     #[test]
     fn the_ring_keeps_the_newest() {
-        let log = Arc::new(ActivityLog::default());
+        let folder = tempfile::tempdir().unwrap();
+        let log = Arc::new(ActivityLog::open(folder.path()));
         for n in 0..205 {
             let target = format!("/{n}").parse().unwrap();
             Capture::begin(&log, &Method::GET, &target).finish(200, 0, false);
@@ -239,5 +290,20 @@ mod tests {
         assert_eq!(events[0].path, "/204");
         log.clear();
         assert!(log.list().is_empty());
+    }
+
+    #[tokio::test]
+    async fn events_outlive_the_process() {
+        let folder = tempfile::tempdir().unwrap();
+        let log = Arc::new(ActivityLog::open(folder.path()));
+        let target = "/api/gateway/repos?token=abc".parse().unwrap();
+        let mut capture = Capture::begin(&log, &Method::GET, &target);
+        capture.security("no credential provided");
+        capture.finish(401, 12, true);
+        log.clone().write().await;
+        let again = ActivityLog::open(folder.path());
+        assert_eq!(again.list(), log.list());
+        std::fs::write(folder.path().join(FILE), r#"{"events":[{"id":5},{}]}"#).unwrap();
+        assert!(ActivityLog::open(folder.path()).list().is_empty());
     }
 }

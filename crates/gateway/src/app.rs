@@ -9,6 +9,7 @@ use loopgate_tools::git::Git;
 use loopgate_tools::programs::Programs;
 
 use crate::config::{GatewayConfig, Limits};
+use crate::mcp::Detector;
 use crate::repo_index::RepoIndex;
 use crate::routes::health_check::Rounds;
 
@@ -28,6 +29,7 @@ pub(crate) struct AppState {
     pub(crate) places: Places,
     pub(crate) plugin_root: Option<PathBuf>,
     pub(crate) rounds: Rounds,
+    pub(crate) mcp: Detector,
     pub(crate) limits: Limits,
     pub(crate) version: String,
 }
@@ -45,6 +47,7 @@ impl App {
             places: Places::new(config.repos.clone(), config.sandbox.clone()),
             plugin_root: config.plugin_root.clone(),
             rounds: Rounds::default(),
+            mcp: Detector::default(),
             limits: config.limits,
             version: config.version.clone(),
         }))

@@ -18,7 +18,7 @@ use tokio_util::task::TaskTracker;
 use uuid::Uuid;
 
 use crate::activity::ActivityLog;
-use crate::approval::Approvals;
+use crate::approval::{Approvals, Coverage, Effect, Remember};
 use crate::config::SignIn;
 
 /// Name of the socket in the data directory.
@@ -39,6 +39,11 @@ struct Ask {
 struct Params {
     approval_id: Option<String>,
     rule_id: Option<String>,
+    policy_id: Option<String>,
+    #[serde(flatten)]
+    coverage: Option<Coverage>,
+    effect: Option<Effect>,
+    remember: Option<Remember>,
 }
 
 /// What the socket gives access to.
@@ -207,6 +212,16 @@ impl Control {
             "approvals.deny" => Ok(json!(ask.approval()?.and_then(|id| approvals.deny(id)))),
             "approvals.always_allow" => Ok(json!(ask.approval()?.and_then(|id| approvals.always_allow(id)))),
             "approvals.remove_rule" => Ok(json!(ask.rule()?.is_some_and(|id| approvals.remove_rule(id)))),
+            "approvals.policies" => Ok(json!(approvals.policies())),
+            "approvals.set_policy" => {
+                let effect = ask.params.effect.ok_or("effect is required")?;
+                let coverage = ask.coverage(approvals)?;
+                approvals.set_policy(coverage, effect).map(|policy| json!(policy)).map_err(unwritten)
+            }
+            "approvals.remove_policy" => match ask.policy()? {
+                Some(id) => approvals.remove_policy(id).map(|removed| json!(removed)).map_err(unwritten),
+                None => Ok(json!(false)),
+            },
             "approvals.clear" => {
                 approvals.clear_pending();
                 nothing
@@ -229,6 +244,27 @@ impl Ask {
     fn rule(&self) -> Result<Option<Uuid>, String> {
         named(self.params.rule_id.as_deref(), "ruleId is required")
     }
+
+    fn policy(&self) -> Result<Option<Uuid>, String> {
+        named(self.params.policy_id.as_deref(), "policyId is required")
+    }
+
+    /// What a policy is to cover: what is named, or the like of a waiting request.
+    fn coverage(&self, approvals: &Approvals) -> Result<Coverage, String> {
+        let Some(remember) = self.params.remember else {
+            return self
+                .params
+                .coverage
+                .clone()
+                .ok_or_else(|| "a policy needs something to cover".to_owned());
+        };
+        let found = self.approval()?.and_then(|id| approvals.coverage_of(id, remember));
+        found.ok_or_else(|| "the request does not wait any more, or names no directory".to_owned())
+    }
+}
+
+fn unwritten(error: std::io::Error) -> String {
+    format!("the policy could not be written: {error}")
 }
 
 /// An id that is none names nothing; a missing one is an error.

@@ -24,9 +24,6 @@ use crate::router::{self, Table};
 use crate::sessions::Sessions;
 use crate::throttle::{Rate, Throttle};
 
-/// File of the always-allow rules, in the data directory.
-const RULES_FILE: &str = "desktop-approvals.json";
-
 /// The gateway. Clones share everything.
 #[derive(Clone)]
 pub struct Gateway(Arc<Inner>);
@@ -70,8 +67,8 @@ impl Gateway {
             exchanges: Throttle::new(Rate::EXCHANGE),
             refusals: Throttle::new(Rate::REFUSED),
             verifier: Verifier::default(),
-            approvals: Approvals::open(&config.data_dir.join(RULES_FILE)),
-            activity: Arc::default(),
+            approvals: Approvals::open(&config.data_dir),
+            activity: Arc::new(ActivityLog::open(&config.data_dir)),
             sign_in: OnceLock::new(),
             table,
             router,

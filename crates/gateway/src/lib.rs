@@ -32,7 +32,10 @@ mod tests;
 
 pub use activity::{Activity, ActivityKind, ActivityLog};
 pub use answer::ReplyBody;
-pub use approval::{AlwaysAllowRule, Approvals, Decision, PendingApproval, ResolvedApproval};
+pub use approval::{
+    AlwaysAllowRule, ApprovalPolicy, Approvals, Coverage, Decision, Effect, PendingApproval, Remember,
+    ResolvedApproval,
+};
 pub use config::{GatewayConfig, Limits, SignIn};
 #[cfg(unix)]
 pub use control::CONTROL_SOCKET;

@@ -19,7 +19,7 @@ use thiserror::Error;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 use tokio_util::sync::CancellationToken;
-use tokio_util::task::TaskTracker;
+use tokio_util::task::{AbortOnDropHandle, TaskTracker};
 
 use crate::answer::ReplyBody;
 #[cfg(unix)]
@@ -100,6 +100,7 @@ impl Bound {
         let builder = Arc::new(protocol());
         #[cfg(unix)]
         serve_control(&inner, &connections, &stop);
+        let keeper = AbortOnDropHandle::new(tokio::spawn(inner.activity.clone().keep()));
         let mut shutdown = pin!(shutdown);
         loop {
             let accepted = tokio::select! {
@@ -124,6 +125,8 @@ impl Bound {
             stop.by_force.cancel();
             connections.wait().await;
         }
+        drop(keeper);
+        inner.activity.clone().write().await;
         if let Some(discovery) = discovery {
             discovery.withdraw().await;
         }

@@ -4,13 +4,15 @@ use std::io::IsTerminal as _;
 use std::path::Path;
 
 use loopgate_home::LogFormat;
-use tracing_appender::non_blocking::WorkerGuard;
+use tracing_appender::non_blocking::{NonBlockingBuilder, WorkerGuard};
 use tracing_appender::rolling::{RollingFileAppender, Rotation};
 use tracing_subscriber::filter::{EnvFilter, LevelFilter};
 use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::util::SubscriberInitExt as _;
 use tracing_subscriber::{Layer, Registry, fmt};
 
+/// Lines that may wait for the disk; what comes then is dropped. The places are allocated at once.
+const BUFFERED_LINES: usize = 8_192;
 /// Days of logs that are kept.
 const KEPT_FILES: usize = 7;
 
@@ -24,7 +26,7 @@ pub fn start(directory: &Path, format: LogFormat) -> anyhow::Result<WorkerGuard>
         .filename_suffix("log")
         .max_log_files(KEPT_FILES)
         .build(directory)?;
-    let (file, guard) = tracing_appender::non_blocking(appender);
+    let (file, guard) = NonBlockingBuilder::default().buffered_lines_limit(BUFFERED_LINES).finish(appender);
     let filter = EnvFilter::try_from_env("LOOPGATE_LOG").unwrap_or_else(|_| EnvFilter::new("info,sqlx=warn"));
     let colours = std::io::stderr().is_terminal();
     let (to_file, to_terminal): (

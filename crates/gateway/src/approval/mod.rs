@@ -4,9 +4,11 @@
 //! which no HTTP route reaches: a page that asks can never approve itself.
 
 mod pending;
+mod policies;
 mod policy;
 mod rules;
 
-pub use pending::{Approvals, Decision, PendingApproval, ResolvedApproval};
+pub use pending::{Approvals, Decision, PendingApproval, Remember, ResolvedApproval};
+pub use policies::{ApprovalPolicy, Coverage, Effect};
 pub(crate) use policy::{Question, Verdict, evaluate};
 pub use rules::AlwaysAllowRule;

@@ -4,19 +4,25 @@
 //! waiter. In memory only: nobody waits any more after a restart.
 
 use std::collections::{HashMap, VecDeque};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use jiff::Timestamp;
 use loopgate_api::operation::{OperationId, RiskTier};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use tokio::sync::watch;
 use uuid::Uuid;
 
+use super::policies::{ApprovalPolicy, Coverage, Effect, Policies, Subject};
+use super::policy::directory_of;
 use super::rules::{AlwaysAllowRule, Rules};
 
+/// File of the always-allow rules, in the data directory.
+const RULES_FILE: &str = "desktop-approvals.json";
+/// File of the policies.
+const POLICIES_FILE: &str = "approval-policies.json";
 /// Decisions remembered.
 const HISTORY: usize = 50;
 
@@ -92,6 +98,7 @@ struct State {
 struct Inner {
     state: Mutex<State>,
     rules: Rules,
+    policies: Policies,
     /// The switch that lets everything pass; off at every start.
     auto_approve: AtomicBool,
     /// Number of pending requests, for whoever shows it.
@@ -108,12 +115,30 @@ impl std::fmt::Debug for Approvals {
     }
 }
 
+impl PendingApproval {
+    /// The directory that it is about.
+    fn directory(&self) -> Option<PathBuf> {
+        directory_of(self.scope_path.as_deref(), self.query.as_deref())
+    }
+}
+
+/// What a remembered decision holds for, besides the operation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Remember {
+    /// The directory that the request is about.
+    Repository,
+    /// Whoever asked.
+    Origin,
+}
+
 impl Approvals {
-    /// A registry whose always-allow rules lie in the given file.
-    pub(crate) fn open(rules: &Path) -> Self {
+    /// A registry that keeps its always-allow rules and policies in the data directory.
+    pub(crate) fn open(data_dir: &Path) -> Self {
         Self(Arc::new(Inner {
             state: Mutex::default(),
-            rules: Rules::open(rules),
+            rules: Rules::open(&data_dir.join(RULES_FILE)),
+            policies: Policies::open(&data_dir.join(POLICIES_FILE)),
             auto_approve: AtomicBool::new(false),
             count: watch::Sender::new(0),
         }))
@@ -172,6 +197,53 @@ impl Approvals {
     #[must_use]
     pub fn remove_rule(&self, id: Uuid) -> bool {
         self.0.rules.remove(id)
+    }
+
+    /// Policies in force.
+    #[must_use]
+    pub fn policies(&self) -> Vec<ApprovalPolicy> {
+        self.0.policies.list()
+    }
+
+    /// Decides beforehand. Blocks on the disk.
+    ///
+    /// # Errors
+    /// The policy could not be written, and does not hold.
+    pub fn set_policy(&self, coverage: Coverage, effect: Effect) -> std::io::Result<ApprovalPolicy> {
+        self.0.policies.set(coverage, effect)
+    }
+
+    /// Takes such a decision back; answers whether it was there. Blocks on the disk.
+    ///
+    /// # Errors
+    /// It could not be written, and still holds.
+    pub fn remove_policy(&self, id: Uuid) -> std::io::Result<bool> {
+        self.0.policies.remove(id)
+    }
+
+    /// What a policy for the like of a waiting request would cover. `None` when the request does
+    /// not wait any more, or is about no directory.
+    #[must_use]
+    pub fn coverage_of(&self, id: Uuid, remember: Remember) -> Option<Coverage> {
+        let state = self.state();
+        let request = &state.pending.get(&id)?.request;
+        let mut coverage =
+            Coverage { operation_id: Some(request.operation_id), repository: None, origin: None };
+        match remember {
+            Remember::Repository => {
+                coverage.repository = Some(request.directory()?.to_string_lossy().into_owned());
+            }
+            Remember::Origin => coverage.origin = Some(request.location.clone()),
+        }
+        Some(coverage)
+    }
+
+    pub(super) fn has_policies(&self) -> bool {
+        !self.0.policies.is_empty()
+    }
+
+    pub(super) fn effect(&self, subject: &Subject<'_>) -> Option<Effect> {
+        self.0.policies.effect(subject)
     }
 
     /// Refuses everything that waits.

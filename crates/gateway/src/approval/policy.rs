@@ -1,5 +1,7 @@
 //! The rules by which a request passes, is refused, or has to wait for a person.
 
+use std::path::PathBuf;
+
 use bytes::Bytes;
 use http::header::{ORIGIN, REFERER};
 use http::{HeaderMap, HeaderName, Method, Uri};
@@ -11,6 +13,7 @@ use sha2::{Digest as _, Sha256};
 use uuid::Uuid;
 
 use super::pending::{Approvals, PendingApproval};
+use super::policies::{Effect, Subject};
 use crate::answer::Failure;
 use crate::pipeline::Principal;
 
@@ -20,6 +23,8 @@ const SOURCE: HeaderName = HeaderName::from_static(SOURCE_HEADER);
 
 /// Members of a body that name the directory a request is about, in order of preference.
 const SCOPE_MEMBERS: [&str; 5] = ["repoPath", "worktreePath", "workDir", "runDir", "path"];
+/// Members of a query that do.
+const SCOPE_QUERY: [&str; 3] = ["repo", "repoPath", "path"];
 /// Characters of a text that is shown to a person.
 const SHOWN_CHARACTERS: usize = 200;
 
@@ -57,8 +62,14 @@ pub(crate) fn evaluate(question: &Question<'_>, settings: &Settings, approvals: 
     let threshold =
         settings.auto_approval_rules.get(&operation).copied().unwrap_or(settings.default_approval_tier);
     let forced = question.is_forced();
-    if !forced && operation.risk() <= threshold {
-        return Verdict::Allow;
+    match question.decided_beforehand(operation, approvals) {
+        Some(Effect::Deny) => {
+            let refused = Failure::forbidden("request denied");
+            return Verdict::Refuse(refused.with("operationId", operation.as_str()));
+        }
+        Some(Effect::Allow) if !forced => return Verdict::Allow,
+        None if !forced && operation.risk() <= threshold => return Verdict::Allow,
+        Some(_) | None => {}
     }
     let request = question.to_pending(operation, threshold);
     if !forced && approvals.rule_allows(&request) {
@@ -79,6 +90,15 @@ impl Question<'_> {
     fn own_words(&self, name: &HeaderName) -> Option<String> {
         let value = self.headers.get(name).filter(|_| self.principal == Principal::Internal)?;
         shown(&String::from_utf8_lossy(value.as_bytes()))
+    }
+
+    /// What a policy says, if one covers the request.
+    fn decided_beforehand(&self, operation: OperationId, approvals: &Approvals) -> Option<Effect> {
+        if !approvals.has_policies() {
+            return None;
+        }
+        let directory = directory_of(scope_of(self.body).as_deref(), self.target.query());
+        approvals.effect(&Subject { operation, directory: directory.as_deref(), location: &self.location() })
     }
 
     fn location(&self) -> String {
@@ -138,6 +158,17 @@ fn shown(text: &str) -> Option<String> {
     (!text.is_empty()).then_some(text)
 }
 
+/// The directory that a request is about: the scope of its body, else what its query names.
+pub(super) fn directory_of(scope: Option<&str>, query: Option<&str>) -> Option<PathBuf> {
+    if let Some(scope) = scope {
+        return Some(PathBuf::from(scope));
+    }
+    let members: Vec<_> = url::form_urlencoded::parse(query?.as_bytes()).collect();
+    let named = |name: &&str| members.iter().find(|(key, value)| key == name && !value.trim().is_empty());
+    let (_, value) = SCOPE_QUERY.iter().find_map(named)?;
+    std::path::absolute(loopgate_home::expand_home(value.trim())).ok()
+}
+
 fn scope_of(body: &Bytes) -> Option<String> {
     let Ok(Value::Object(members)) = serde_json::from_slice(body) else { return None };
     let text = SCOPE_MEMBERS
@@ -160,6 +191,15 @@ mod tests {
         assert_eq!(scope(r#"{"repoPath":" ","workDir":"/w"}"#).as_deref(), Some("/w"));
         assert_eq!(scope(r#"{"repoPath":5}"#), None);
         assert_eq!(scope("not json"), None);
+    }
+
+    #[test]
+    fn the_query_names_the_directory_where_no_body_does() {
+        let of = |scope, query| directory_of(scope, query).map(|path| path.to_string_lossy().into_owned());
+        assert_eq!(of(Some("/body"), Some("repo=/query")).as_deref(), Some("/body"));
+        assert_eq!(of(None, Some("path=%2Fa%20b&repo=+")).as_deref(), Some("/a b"));
+        assert_eq!(of(None, Some("limit=5")), None);
+        assert_eq!(of(None, None), None);
     }
 
     #[test]

@@ -68,6 +68,7 @@ async fn update(State(app): State<App>, body: Bytes) -> Answer<BinaryPaths> {
         });
         stored.map_err(|error| Failure::operation("Failed to update binary paths", &error))?;
         app.programs.forget();
+        app.mcp.forget();
         Ok(Json(present(&app)))
     })
     .await?

@@ -2,6 +2,7 @@
 //! control plane.
 
 use axum::Extension;
+use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use http::header::CACHE_CONTROL;
 use loopgate_api::error::ErrorBody;
@@ -12,7 +13,9 @@ use utoipa::ToSchema;
 use utoipa_axum::routes;
 
 use crate::answer::Failure;
+use crate::app::App;
 use crate::extract::QueryMembers;
+use crate::mcp::Provider;
 use crate::pipeline::Requester;
 use crate::router::Route;
 use crate::routes::health_check::McpServers;
@@ -38,6 +41,7 @@ pub(crate) struct McpAuth {
         (status = 403, body = ErrorBody, description = "Asked over the link"),
     ))]
 async fn mcp_auth(
+    State(app): State<App>,
     Extension(requester): Extension<Requester>,
     query: QueryMembers,
 ) -> Result<Response, Failure> {
@@ -46,7 +50,9 @@ async fn mcp_auth(
     }
     let expected = query.get("expectedMcpUrl").map(str::trim);
     let server_url = expected.filter(|text| Url::parse(text).is_ok()).map(ToOwned::to_owned);
-    let answer = McpAuth { api_key: "", auth_type: "oauth", server_url, providers: McpServers::unknown() };
+    let known = |provider| app.mcp.known(provider, server_url.as_deref());
+    let providers = McpServers { assistant: known(Provider::Assistant), reviewer: known(Provider::Reviewer) };
+    let answer = McpAuth { api_key: "", auth_type: "oauth", server_url, providers };
     Ok(([(CACHE_CONTROL, "no-store")], axum::Json(answer)).into_response())
 }
 

@@ -8,6 +8,7 @@ mod exchange;
 mod health_check;
 mod listening;
 mod loops;
+mod mcp;
 mod pipeline;
 mod place;
 mod properties;

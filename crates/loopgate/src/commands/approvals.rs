@@ -1,12 +1,14 @@
 //! `loopgate approvals`: what waits for the owner of this machine, and the owner's decisions.
 
 use std::collections::HashSet;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::Context as _;
-use clap::{Args, Subcommand};
+use clap::{Args, Subcommand, ValueEnum};
+use loopgate_api::operation::OperationId;
 use owo_colors::OwoColorize as _;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::cli::Home;
@@ -37,17 +39,85 @@ pub struct Approvals {
 #[derive(Debug, Subcommand)]
 enum Action {
     /// Let a request pass. Its id, or the end of it, stands in the list.
-    Approve { id: String },
+    Approve {
+        id: String,
+        /// Let the operation pass from now on, for its repository or for its caller.
+        #[arg(long, value_enum, value_name = "WHAT")]
+        remember: Option<Remember>,
+    },
     /// Refuse a request.
-    Deny { id: String },
+    Deny {
+        id: String,
+        /// Refuse the operation from now on, for its repository or for its caller.
+        #[arg(long, value_enum, value_name = "WHAT")]
+        remember: Option<Remember>,
+    },
     /// Let a request pass, and its like for seven days.
     Always { id: String },
     /// List the rules that `always` made.
     Rules,
     /// End such a rule.
     Forget { id: String },
+    /// List what you have decided beforehand.
+    Policies,
+    /// Decide beforehand about an operation, or `all`.
+    ///
+    /// Where several policies cover a request, the narrowest counts, and of equally narrow ones the
+    /// strictest.
+    Set {
+        /// Operation id as in the list of what waits, for example git_action, or `all`.
+        #[arg(value_parser = operation)]
+        operation: OperationChoice,
+        /// What becomes of its requests.
+        effect: Effect,
+        /// Only for requests about this directory and what lies below it.
+        #[arg(long, value_name = "DIR")]
+        repository: Option<PathBuf>,
+        /// Only for requests of this caller: the origin of a page, or cloud-socket.
+        #[arg(long, value_name = "ORIGIN")]
+        origin: Option<String>,
+    },
+    /// End a policy.
+    Unset { id: String },
     /// List what was decided since the start.
     History,
+}
+
+/// What a remembered decision holds for.
+#[derive(Debug, Clone, Copy, ValueEnum, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum Remember {
+    /// The directory that the request is about.
+    Repository,
+    /// The page, or the control plane, that asked.
+    Origin,
+}
+
+/// What a policy decides.
+#[derive(Debug, Clone, Copy, ValueEnum, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum Effect {
+    /// It passes.
+    Allow,
+    /// You are asked.
+    Ask,
+    /// It is refused.
+    Deny,
+}
+
+/// One operation, or `None` for all of them.
+#[derive(Debug, Clone, Copy)]
+struct OperationChoice(Option<OperationId>);
+
+fn operation(word: &str) -> Result<OperationChoice, String> {
+    if word == "all" {
+        return Ok(OperationChoice(None));
+    }
+    let known = OperationId::ALL.into_iter().find(|operation| operation.as_str() == word);
+    known.map(|operation| OperationChoice(Some(operation))).ok_or_else(|| {
+        let all = OperationId::ALL.map(OperationId::as_str);
+        format!("it is all or one of {}", all.join(", "))
+    })
 }
 
 /// What is shown of a request.
@@ -64,6 +134,16 @@ struct Request {
     location: String,
     reason: String,
     decision: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Policy {
+    id: String,
+    operation_id: Option<String>,
+    repository: Option<String>,
+    origin: Option<String>,
+    effect: String,
 }
 
 #[derive(Deserialize)]
@@ -86,9 +166,30 @@ impl Approvals {
             Some(Action::History) => {
                 self.list(&mut client, "approvals.resolved", "Nothing was decided yet.")?;
             }
-            Some(Action::Approve { id }) => self.decide(&mut client, "approvals.approve", id)?,
-            Some(Action::Deny { id }) => self.decide(&mut client, "approvals.deny", id)?,
-            Some(Action::Always { id }) => self.decide(&mut client, "approvals.always_allow", id)?,
+            Some(Action::Approve { id, remember }) => {
+                self.decide(
+                    &mut client,
+                    "approvals.approve",
+                    id,
+                    remember.map(|what| (what, Effect::Allow)),
+                )?;
+            }
+            Some(Action::Deny { id, remember }) => {
+                self.decide(&mut client, "approvals.deny", id, remember.map(|what| (what, Effect::Deny)))?;
+            }
+            Some(Action::Always { id }) => self.decide(&mut client, "approvals.always_allow", id, None)?,
+            Some(Action::Policies) => self.policies(&mut client)?,
+            Some(Action::Set { operation, effect, repository, origin }) => {
+                let repository = repository.as_ref().map(std::path::absolute).transpose()?;
+                let params = json!({
+                    "operationId": operation.0,
+                    "repository": repository,
+                    "origin": origin,
+                    "effect": effect,
+                });
+                self.show_policy(client.ask("approvals.set_policy", &params)?)?;
+            }
+            Some(Action::Unset { id }) => self.unset(&mut client, id)?,
             Some(Action::Rules) => self.rules(&mut client)?,
             Some(Action::Forget { id }) => self.forget(&mut client, id)?,
         }
@@ -143,10 +244,20 @@ impl Approvals {
         Ok(())
     }
 
-    fn decide(&self, client: &mut ControlClient, verb: &str, id: &str) -> anyhow::Result<()> {
+    fn decide(
+        &self,
+        client: &mut ControlClient,
+        verb: &str,
+        id: &str,
+        remember: Option<(Remember, Effect)>,
+    ) -> anyhow::Result<()> {
         let waiting: Vec<Value> = client.ask("approvals.list", &json!({}))?;
         let id =
             one_of(&waiting, id).context("no request with this id waits; loopgate approvals lists them")?;
+        if let Some((remember, effect)) = remember {
+            let params = json!({"approvalId": id, "remember": remember, "effect": effect});
+            self.show_policy(client.ask("approvals.set_policy", &params)?)?;
+        }
         let decided: Value = client.ask(verb, &json!({"approvalId": id}))?;
         anyhow::ensure!(!decided.is_null(), "it does not wait any more: somebody decided, or nobody in time");
         if self.json {
@@ -179,6 +290,38 @@ impl Approvals {
                 rule.expires_at
             );
         }
+        Ok(())
+    }
+
+    fn policies(&self, client: &mut ControlClient) -> anyhow::Result<()> {
+        let rows: Vec<Value> = client.ask("approvals.policies", &json!({}))?;
+        if rows.is_empty() && !self.json {
+            anstream::println!("No policies: the tiers of the settings decide.");
+        }
+        rows.into_iter().try_for_each(|row| self.show_policy(row))
+    }
+
+    fn show_policy(&self, row: Value) -> anyhow::Result<()> {
+        if self.json {
+            anstream::println!("{row}");
+            return Ok(());
+        }
+        let policy: Policy = serde_json::from_value(row).context("a policy of an unknown shape")?;
+        let operation = policy.operation_id.as_deref().unwrap_or("all operations");
+        let repository = policy.repository.map(|path| format!(" in {path}")).unwrap_or_default();
+        let origin = policy.origin.map(|origin| format!(" asked by {origin}")).unwrap_or_default();
+        let effect = policy.effect.yellow();
+        anstream::println!("{}  {effect}  {operation}{repository}{origin}", short(&policy.id).bold());
+        Ok(())
+    }
+
+    fn unset(&self, client: &mut ControlClient, id: &str) -> anyhow::Result<()> {
+        let policies: Vec<Value> = client.ask("approvals.policies", &json!({}))?;
+        let id = one_of(&policies, id)
+            .context("no policy with this id; loopgate approvals policies lists them")?;
+        let removed: bool = client.ask("approvals.remove_policy", &json!({"policyId": id}))?;
+        anyhow::ensure!(removed, "the policy has ended already");
+        anstream::println!("{}  ended", short(&id).bold());
         Ok(())
     }
 

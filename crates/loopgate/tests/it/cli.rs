@@ -10,7 +10,8 @@ use loopgate_testkit::home::UserHome;
 use loopgate_testkit::loopgate::{Loopgate, Setup};
 use reqwest::Method;
 use serde_json::{Value, json};
-use tokio::io::{AsyncBufReadExt as _, BufReader};
+use tokio::io::{AsyncBufReadExt as _, BufReader, Lines};
+use tokio::process::ChildStdout;
 
 use crate::stage::free_port;
 
@@ -167,13 +168,50 @@ async fn the_owner_decides_on_the_command_line() -> Result<()> {
     let id = rule["id"].as_str().context("an id")?;
     let output = run(&home, &["approvals", "forget", id, "--home", &data], &[]).await?;
     assert!(output.status.success());
+    policies_come_before_tiers(&home, &loopgate, &data, &mut seen).await?;
     let output = run(&home, &["activity", "--json", "--home", &data], &[]).await?;
     let newest: Value =
         serde_json::from_str(String::from_utf8(output.stdout)?.lines().next().context("events")?)?;
-    assert_eq!((&newest["path"], &newest["statusCode"]), (&json!("/api/gateway/version"), &json!(200)));
+    assert_eq!((&newest["path"], &newest["statusCode"]), (&json!("/api/gateway/repos"), &json!(403)));
     assert_eq!(loopgate.stop().await?.code(), Some(0));
     let text = refusal(&home, &["approvals", "--home", &data], &[]).await?;
     assert!(text.contains("no Loopgate runs with the data directory"), "{text}");
+    Ok(())
+}
+
+/// Everything asks by tier; policies let pass, refuse, and go again.
+async fn policies_come_before_tiers(
+    home: &UserHome,
+    loopgate: &Loopgate,
+    data: &str,
+    seen: &mut Lines<BufReader<ChildStdout>>,
+) -> Result<()> {
+    let shop = loopgate.setup().sandbox().join("shop");
+    let shop = shop.to_str().context("a plain path")?;
+    let said = async |arguments: &[&str]| -> Result<String> {
+        let output = run(home, &[&["approvals", "--home", data], arguments].concat(), &[]).await?;
+        ensure!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        Ok(String::from_utf8(output.stdout)?)
+    };
+    let body = json!({"path": shop});
+    let asked = async || -> Result<Value> {
+        Ok(loopgate.gateway(Method::POST, "/api/gateway/repos").json(&body).send().await?.json().await?)
+    };
+    said(&["set", "repos_config", "allow"]).await?;
+    assert_eq!(asked().await?["error"], "Path does not exist", "it reached the route");
+    said(&["set", "repos_config", "deny"]).await?;
+    assert_eq!(asked().await?["error"], "request denied", "a later decision replaces the earlier");
+    let policy: Value = serde_json::from_str(&said(&["policies", "--json"]).await?)?;
+    said(&["unset", policy["id"].as_str().context("an id")?]).await?;
+    assert!(said(&["policies"]).await?.contains("No policies"));
+
+    let held = tokio::spawn(loopgate.gateway(Method::POST, "/api/gateway/repos").json(&body).send());
+    let line = tokio::time::timeout(RUN_LIMIT, seen.next_line()).await??.context("a request waits")?;
+    let waiting: Value = serde_json::from_str(&line)?;
+    assert_eq!((&waiting["operationId"], &waiting["scopePath"]), (&json!("repos_config"), &json!(shop)));
+    said(&["deny", waiting["id"].as_str().context("an id")?, "--remember", "repository"]).await?;
+    assert_eq!(held.await??.status(), 403);
+    assert_eq!(asked().await?["error"], "request denied", "remembered, without asking");
     Ok(())
 }
 

@@ -22,7 +22,7 @@ pub(crate) use row::Check;
 
 use crate::app::App;
 use crate::extract::QueryMembers;
-use crate::mcp::{McpRecord, negative};
+use crate::mcp::{McpRecord, Provider};
 use crate::router::Route;
 
 /// Everything that was looked at.
@@ -43,9 +43,14 @@ pub(crate) struct McpServers {
 }
 
 impl McpServers {
-    /// Nothing was detected.
-    pub(crate) fn unknown() -> Self {
-        Self { assistant: negative(), reviewer: negative() }
+    /// What is known, after a moment, of the server that the query names.
+    pub(crate) async fn look(app: &App, query: &QueryMembers) -> Self {
+        let expected = query.get("expectedMcpUrl").map(str::trim).filter(|text| !text.is_empty());
+        let (assistant, reviewer) = tokio::join!(
+            app.mcp.look(app, Provider::Assistant, expected),
+            app.mcp.look(app, Provider::Reviewer, expected),
+        );
+        Self { assistant, reviewer }
     }
 }
 
@@ -59,11 +64,12 @@ impl McpServers {
     ),
     responses((status = 200, body = HealthReport, description = "The rows")))]
 async fn health_check(State(app): State<App>, query: QueryMembers) -> Json<HealthReport> {
-    let mut checks = app.rounds.checks(&app).await.to_vec();
+    let (checks, mcp_servers) = tokio::join!(app.rounds.checks(&app), McpServers::look(&app, &query));
+    let mut checks = checks.to_vec();
     let latest = query.get("latestVersion").map(str::trim).filter(|text| !text.is_empty());
     checks.extend(latest.map(|latest| version::row(&app.version, latest)));
     let all_required_passed = checks.iter().all(|check| check.passed || !check.required);
-    Json(HealthReport { checks, all_required_passed, mcp_servers: McpServers::unknown() })
+    Json(HealthReport { checks, all_required_passed, mcp_servers })
 }
 
 pub(crate) fn route() -> Route {

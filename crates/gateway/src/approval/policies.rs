@@ -1,0 +1,232 @@
+//! Policies: what a person has decided beforehand about an operation, everywhere or for one
+//! repository or one caller. Kept in one private file.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use loopgate_api::operation::OperationId;
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+/// What becomes of a request that a policy covers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Effect {
+    /// It passes, unless the caller demands approval.
+    Allow,
+    /// A person is asked, whatever the tier.
+    Ask,
+    /// It is refused.
+    Deny,
+}
+
+/// What a policy covers. A member that is absent covers everything.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Coverage {
+    /// One operation.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub operation_id: Option<OperationId>,
+    /// A directory and what lies below it; absolute.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub repository: Option<String>,
+    /// Who asks, as the list of waiting requests names it: an origin, or `cloud-socket`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub origin: Option<String>,
+}
+
+/// A decision made beforehand. Where several cover a request, the narrowest counts; of equally
+/// narrow ones the strictest.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ApprovalPolicy {
+    /// Id of the policy.
+    pub id: Uuid,
+    /// What it covers.
+    #[serde(flatten)]
+    pub coverage: Coverage,
+    /// What it decides.
+    pub effect: Effect,
+    /// ISO 8601.
+    pub created_at: String,
+}
+
+/// A request, as far as policies look at it.
+pub(crate) struct Subject<'a> {
+    pub(crate) operation: OperationId,
+    /// Directory that the request is about.
+    pub(crate) directory: Option<&'a Path>,
+    /// Who asks.
+    pub(crate) location: &'a str,
+}
+
+impl Coverage {
+    fn includes(&self, subject: &Subject<'_>) -> bool {
+        let below = |repository: &String| subject.directory.is_some_and(|path| path.starts_with(repository));
+        self.operation_id.is_none_or(|operation| operation == subject.operation)
+            && self.repository.as_ref().is_none_or(below)
+            && self.origin.as_ref().is_none_or(|origin| origin == subject.location)
+    }
+
+    /// How narrow it is: places count before operations.
+    fn narrowness(&self) -> (usize, bool) {
+        let places = [self.repository.is_some(), self.origin.is_some()];
+        (places.into_iter().filter(|named| *named).count(), self.operation_id.is_some())
+    }
+}
+
+#[derive(Serialize, Deserialize)]
+struct PoliciesFile {
+    policies: Vec<ApprovalPolicy>,
+}
+
+/// The policies and their file.
+#[derive(Debug)]
+pub(super) struct Policies {
+    path: PathBuf,
+    policies: Mutex<Vec<ApprovalPolicy>>,
+}
+
+impl Policies {
+    /// Reads the file. One that is there but cannot be read must not open what a person closed, so
+    /// everything asks until it is mended.
+    pub(super) fn open(path: &Path) -> Self {
+        let policies = match std::fs::read(path) {
+            Ok(bytes) => serde_json::from_slice::<PoliciesFile>(&bytes).map_or_else(
+                |error| {
+                    tracing::error!(%error, path = %path.display(), "policies cannot be read; every request asks");
+                    vec![everything_asks()]
+                },
+                |file| file.policies,
+            ),
+            Err(_) => Vec::new(),
+        };
+        Self { path: path.to_owned(), policies: Mutex::new(policies) }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.lock().is_empty()
+    }
+
+    pub(super) fn list(&self) -> Vec<ApprovalPolicy> {
+        self.lock().clone()
+    }
+
+    /// What the narrowest policy says, if any covers the request.
+    pub(super) fn effect(&self, subject: &Subject<'_>) -> Option<Effect> {
+        let policies = self.lock();
+        let covering = policies.iter().filter(|policy| policy.coverage.includes(subject));
+        covering
+            .max_by_key(|policy| (policy.coverage.narrowness(), policy.effect))
+            .map(|policy| policy.effect)
+    }
+
+    /// Decides for a coverage; an earlier decision for the same one is replaced. Writes the file.
+    pub(super) fn set(&self, coverage: Coverage, effect: Effect) -> std::io::Result<ApprovalPolicy> {
+        let policy = ApprovalPolicy {
+            id: Uuid::now_v7(),
+            coverage,
+            effect,
+            created_at: loopgate_api::time::now_iso(),
+        };
+        let mut policies = self.lock();
+        let mut next = policies.clone();
+        next.retain(|other| other.coverage != policy.coverage);
+        next.push(policy.clone());
+        self.write(&next)?;
+        *policies = next;
+        Ok(policy)
+    }
+
+    /// Removes a policy; answers whether it was there. Writes the file.
+    pub(super) fn remove(&self, id: Uuid) -> std::io::Result<bool> {
+        let mut policies = self.lock();
+        let mut next = policies.clone();
+        next.retain(|policy| policy.id != id);
+        let removed = next.len() != policies.len();
+        if removed {
+            self.write(&next)?;
+            *policies = next;
+        }
+        Ok(removed)
+    }
+
+    fn write(&self, policies: &[ApprovalPolicy]) -> std::io::Result<()> {
+        let json = serde_json::to_vec_pretty(&PoliciesFile { policies: policies.to_vec() })?;
+        loopgate_home::files::write_private(&self.path, &json)
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<ApprovalPolicy>> {
+        self.policies.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn everything_asks() -> ApprovalPolicy {
+    ApprovalPolicy {
+        id: Uuid::now_v7(),
+        coverage: Coverage { operation_id: None, repository: None, origin: None },
+        effect: Effect::Ask,
+        created_at: loopgate_api::time::now_iso(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PAGE: &str = "https://app.example.test";
+
+    fn coverage(operation: Option<OperationId>, repository: Option<&str>, origin: Option<&str>) -> Coverage {
+        Coverage {
+            operation_id: operation,
+            repository: repository.map(ToOwned::to_owned),
+            origin: origin.map(ToOwned::to_owned),
+        }
+    }
+
+    #[test]
+    fn the_narrowest_counts_and_then_the_strictest() {
+        let folder = tempfile::tempdir().unwrap();
+        let policies = Policies::open(&folder.path().join("policies.json"));
+        let effect = |directory: &str, location| {
+            policies.effect(&Subject {
+                operation: OperationId::GitAction,
+                directory: Some(Path::new(directory)),
+                location,
+            })
+        };
+        assert_eq!(effect("/src/shop", PAGE), None);
+        policies.set(coverage(None, None, None), Effect::Deny).unwrap();
+        policies.set(coverage(Some(OperationId::GitAction), None, None), Effect::Ask).unwrap();
+        assert_eq!(effect("/src/shop", PAGE), Some(Effect::Ask));
+        policies.set(coverage(Some(OperationId::GitAction), Some("/src/shop"), None), Effect::Allow).unwrap();
+        assert_eq!(effect("/src/shop/web", PAGE), Some(Effect::Allow));
+        assert_eq!(effect("/src/shopping", PAGE), Some(Effect::Ask), "a directory, not a prefix");
+        policies.set(coverage(Some(OperationId::GitAction), None, Some(PAGE)), Effect::Deny).unwrap();
+        assert_eq!(effect("/src/shop", PAGE), Some(Effect::Deny), "equally narrow: the strictest");
+        assert_eq!(effect("/src/shop", "cloud-socket"), Some(Effect::Allow));
+    }
+
+    #[test]
+    fn they_survive_and_can_be_taken_back() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("policies.json");
+        let everything = coverage(None, None, None);
+        let first = Policies::open(&file).set(everything.clone(), Effect::Deny).unwrap();
+        let policies = Policies::open(&file);
+        assert_eq!(policies.list(), std::slice::from_ref(&first));
+        let second = policies.set(everything, Effect::Allow).unwrap();
+        assert_eq!(policies.list(), std::slice::from_ref(&second), "the later decision replaces the earlier");
+        assert!(!policies.remove(first.id).unwrap());
+        assert!(policies.remove(second.id).unwrap() && policies.is_empty());
+    }
+
+    #[test]
+    fn a_damaged_file_opens_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("policies.json");
+        std::fs::write(&file, "{").unwrap();
+        let subject = Subject { operation: OperationId::HealthCheck, directory: None, location: PAGE };
+        assert_eq!(Policies::open(&file).effect(&subject), Some(Effect::Ask));
+    }
+}

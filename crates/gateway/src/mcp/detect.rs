@@ -1,0 +1,134 @@
+//! Asks the two programs.
+
+use std::time::Duration;
+
+use loopgate_tools::process::{Limits, Status};
+
+use super::listing::{in_assistant_description, in_assistant_list, in_reviewer_list};
+use super::{McpRecord, Provider};
+use crate::app::App;
+
+/// The assistant connects to each server before it prints its list.
+const ASSISTANT_LIST_LIMIT: Duration = Duration::from_secs(30);
+const ASSISTANT_GET_LIMIT: Duration = Duration::from_secs(5);
+const REVIEWER_LIST_LIMIT: Duration = Duration::from_secs(10);
+/// Bytes of either stream.
+const OUTPUT_LIMIT: usize = 256 * 1024;
+
+/// What came out, and the server's name if it may be asked for by name next time.
+pub(super) struct Found {
+    pub(super) record: McpRecord,
+    pub(super) name: Option<String>,
+}
+
+/// Why a program gave no answer.
+enum Silence {
+    TimedOut,
+    Failed,
+}
+
+/// What a program printed, and whether it ended well.
+struct Printed {
+    text: String,
+    success: bool,
+}
+
+/// Looks for the server at `wanted`, a URL in normal form that was given as `expected`.
+pub(super) async fn detect(
+    app: &App,
+    provider: Provider,
+    wanted: &str,
+    expected: &str,
+    name: Option<String>,
+) -> Found {
+    match provider {
+        Provider::Assistant => assistant(app, wanted, expected, name).await,
+        Provider::Reviewer => reviewer(app, wanted).await,
+    }
+}
+
+async fn assistant(app: &App, wanted: &str, expected: &str, name: Option<String>) -> Found {
+    if let Some(name) = name
+        && let Some(found) = by_name(app, wanted, expected, &name).await
+    {
+        return found;
+    }
+    let printed = match ask(app, Provider::Assistant, &["mcp", "list"], ASSISTANT_LIST_LIMIT).await {
+        Ok(printed) => printed,
+        Err(silence) => return unknown(&silence),
+    };
+    let Some(listed) = in_assistant_list(&printed.text, wanted) else { return unlisted(&printed) };
+    match by_name(app, wanted, expected, &listed.name).await {
+        Some(found) => found,
+        None => Found {
+            record: McpRecord::new(listed.available, Some((listed.name.clone(), listed.url)), None),
+            name: Some(listed.name),
+        },
+    }
+}
+
+/// The server of that name; `None` when it is another one.
+async fn by_name(app: &App, wanted: &str, expected: &str, name: &str) -> Option<Found> {
+    if name.starts_with('-') {
+        return None;
+    }
+    let server = |url: &str| Some((name.to_owned(), url.to_owned()));
+    let printed = match ask(app, Provider::Assistant, &["mcp", "get", name], ASSISTANT_GET_LIMIT).await {
+        Ok(printed) => printed,
+        Err(Silence::Failed) => return None,
+        Err(Silence::TimedOut) => {
+            let record = McpRecord::new(false, server(expected), Some("Status check timed out"));
+            return Some(Found { record, name: Some(name.to_owned()) });
+        }
+    };
+    let described = in_assistant_description(&printed.text, wanted)?;
+    let server = Some((described.name.clone(), described.url));
+    if described.project_local {
+        let record = McpRecord::new(false, server, Some("Project-local config unsupported"));
+        return Some(Found { record, name: None });
+    }
+    Some(Found { record: McpRecord::new(described.available, server, None), name: Some(described.name) })
+}
+
+async fn reviewer(app: &App, wanted: &str) -> Found {
+    match ask(app, Provider::Reviewer, &["mcp", "list"], REVIEWER_LIST_LIMIT).await {
+        Err(silence) => unknown(&silence),
+        Ok(printed) => match in_reviewer_list(&printed.text, wanted) {
+            None => unlisted(&printed),
+            Some(listed) => Found {
+                record: McpRecord::new(listed.available, Some((listed.name, listed.url)), None),
+                name: None,
+            },
+        },
+    }
+}
+
+fn unknown(silence: &Silence) -> Found {
+    let error = match silence {
+        Silence::TimedOut => "Discovery timed out",
+        Silence::Failed => "Discovery failed",
+    };
+    Found { record: McpRecord::new(false, None, Some(error)), name: None }
+}
+
+/// A program that failed does not know that the server is missing.
+fn unlisted(printed: &Printed) -> Found {
+    if printed.success {
+        Found { record: McpRecord::negative(), name: None }
+    } else {
+        unknown(&Silence::Failed)
+    }
+}
+
+async fn ask(app: &App, provider: Provider, arguments: &[&str], limit: Duration) -> Result<Printed, Silence> {
+    let mut command = app.programs.command(provider.program()).await.args(arguments);
+    if let Some(base) = app.sandbox.base().filter(|base| base.is_dir()) {
+        command = command.directory(base);
+    }
+    let output = command.run(Limits::time(limit).output(OUTPUT_LIMIT)).await.map_err(|_| Silence::Failed)?;
+    if output.status == Status::TimedOut {
+        return Err(Silence::TimedOut);
+    }
+    let text = format!("{}\n{}", output.stdout_text(), output.stderr_text());
+    Ok(Printed { text, success: output.status.success() })
+}
