@@ -11,6 +11,7 @@ use std::time::Duration;
 use loopgate_api::ids::BranchName;
 use loopgate_api::launch::Committer;
 use loopgate_tools::git::{Git, GitError, RemoveError, time};
+use loopgate_tools::process::{alive, identity};
 use machine::{Machine, write_script};
 
 /// A clone with one commit on `main`, and the bare repository that it came from.
@@ -126,6 +127,25 @@ async fn a_commit_carries_its_committer_and_hooks_may_refuse() {
     let error = git.commit_all(clone, "Refused", None).await.unwrap_err();
     assert!(error.printed().unwrap().contains("lint failed"));
     assert_eq!(error.to_string(), "lint failed: token=[REDACTED]");
+}
+
+#[tokio::test]
+async fn a_hook_that_never_ends_goes_with_all_it_started() {
+    let code = Code::new().await;
+    let (git, clone) = (&code.git, &code.clone);
+    let told = code.machine.at("told");
+    let hook = format!("sleep 600 & echo $! > '{}'; echo waiting >&2; wait", told.display());
+    write_script(&clone.join(".git/hooks/pre-commit"), &hook);
+    fs::write(clone.join("one"), "2").unwrap();
+    let args = ["commit", "-a", "-m", "Never"];
+    let ended = git.change(clone, &args, Duration::from_secs(4)).await.unwrap_err();
+    assert_eq!(ended.to_string(), "git commit took longer than 4 seconds and was ended");
+    assert!(matches!(ended, GitError::TimedOut { printed, .. } if printed == "waiting"));
+    let child: u32 = fs::read_to_string(told).unwrap().trim().parse().unwrap();
+    assert!(identity(child).is_none_or(|started| !alive(child, started)));
+    assert!(!clone.join(".git/index.lock").exists(), "the next commit is not locked out");
+    fs::remove_file(clone.join(".git/hooks/pre-commit")).unwrap();
+    git.commit_all(clone, "Now", None).await.unwrap().unwrap();
 }
 
 #[tokio::test]

@@ -106,3 +106,16 @@ async fn clones_that_are_outside_or_gone_are_passed_over() -> Result<()> {
     let found = local.get("git/branch-worktree", &query).await?;
     found.is(200, &json!({"path": null, "repoPath": null}))
 }
+
+#[tokio::test]
+async fn an_older_git_lists_worktrees_too() -> Result<()> {
+    let local = Local::new().await?;
+    let clone = local.clone_of("acme/widget", &[("README.md", "A widget\n")])?;
+    local.manage(&[&clone], None)?;
+    let place = local.at("a b");
+    git(&clone, &["worktree", "add", "--quiet", "-b", "feature", &place.to_string_lossy()])?;
+    super::instead_of(&local, "worktree", "case \"$*\" in *-z*) exit 129 ;; esac")?;
+    let query = [("repoFullName", "acme/widget"), ("headBranch", "feature")];
+    let found = local.get("git/branch-worktree", &query).await?;
+    found.is(200, &json!({"path": place, "repoPath": clone}))
+}
