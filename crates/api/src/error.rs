@@ -63,6 +63,7 @@ pub fn code_for(status: u16, text: &str) -> &'static str {
         "fallback gateway unreachable" => "fallback_unreachable",
         "internal error" => "internal_error",
         _ if text.starts_with("Unmapped operation: ") => "unmapped_operation",
+        _ if text.starts_with("operation not implemented: ") => "operation_not_implemented",
         _ if says_outside_sandbox(status, text) => "directory_not_allowed",
         _ if status == 400 && says_missing(text) => "missing_field",
         _ => code_for_status(status),

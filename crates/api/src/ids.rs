@@ -102,7 +102,10 @@ impl FromStr for RepoFullName {
                 && part.chars().all(|c| c.is_ascii_alphanumeric() || "._-".contains(c))
         };
         match text.split_once('/') {
-            Some((org, name)) if text.len() <= 256 && valid_part(org) && valid_part(name) => {
+            // A name stands in argument lists of programs, where a dash would begin an option.
+            Some((org, name))
+                if text.len() <= 256 && !text.starts_with('-') && valid_part(org) && valid_part(name) =>
+            {
                 Ok(Self(text.to_owned()))
             }
             _ => Err(InvalidId("Must be in 'owner/repo' format")),

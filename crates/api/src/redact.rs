@@ -45,6 +45,10 @@ static WORDS: LazyLock<Vec<Pattern>> = LazyLock::new(|| {
     vec![pattern(r"\b[0-9a-fA-F]{20,}\b", "[REDACTED]"), pattern(r"[A-Za-z0-9+/]{40,}={0,2}", "[REDACTED]")]
 });
 
+/// Absolute paths. What stands behind a scheme is no path of this machine.
+static LOCAL_PATHS: LazyLock<[Pattern; 1]> =
+    LazyLock::new(|| [pattern(r#"(^|[\s'"(=:])(?:/[^\s'"/:]+)+/([^\s'"/:]+)"#, "$1…/$2")]);
+
 fn apply(patterns: &[Pattern], text: &str) -> String {
     let mut text = text.to_owned();
     for pattern in patterns {
@@ -66,6 +70,13 @@ pub fn credentials(text: &str) -> String {
 pub fn message(text: &str) -> String {
     let cleaned = apply(&WORDS, &credentials(&strip_ansi(text)));
     cleaned.trim().chars().take(500).collect()
+}
+
+/// Cleans the cause of a failure that is answered: as [`message`], and of absolute paths only the
+/// last part stays.
+#[must_use]
+pub fn cause(text: &str) -> String {
+    message(&apply(&*LOCAL_PATHS, text))
 }
 
 /// Removes ANSI escape sequences.
@@ -111,6 +122,22 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    #[test]
+    fn a_cause_names_no_place_of_this_machine() {
+        for (text, cleaned) in [
+            ("couldn't write '/home/sam/src/shop/.git/refs/x.lock'", "couldn't write '…/x.lock'"),
+            ("File too large at path \"/tmp/a/b\"", "File too large at path \"…/b\""),
+            ("/srv/x: Not a directory", "…/x: Not a directory"),
+            (
+                "fetch https://github.com/acme/shop.git failed",
+                "fetch https://github.com/acme/shop.git failed",
+            ),
+            ("origin/main and a/b are branches", "origin/main and a/b are branches"),
+        ] {
+            assert_eq!(cause(text), cleaned);
+        }
+    }
 
     #[test]
     fn secrets_of_every_shape_are_replaced() {

@@ -76,7 +76,7 @@ impl Failure {
 
     /// A failed handler: the route's own text, followed by a cleaned cause.
     pub(crate) fn operation(what: &str, cause: &dyn std::fmt::Display) -> Self {
-        let cause = loopgate_api::redact::message(&cause.to_string());
+        let cause = loopgate_api::redact::cause(&cause.to_string());
         Self::new(StatusCode::INTERNAL_SERVER_ERROR, format!("{what}: {cause}"))
     }
 

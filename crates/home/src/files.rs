@@ -44,9 +44,10 @@ pub fn create_private_dir(path: &Path) -> io::Result<()> {
 fn write(path: &Path, bytes: &[u8], audience: Audience) -> io::Result<()> {
     let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     std::fs::create_dir_all(parent)?;
-    // The temporary file is made with mode 0600.
-    let mut file = tempfile::NamedTempFile::new_in(parent)?;
-    file.write_all(bytes)?;
+    // The temporary file is made with mode 0600. Its own errors would name its path, which is
+    // nobody's business where errors are answered.
+    let mut file = tempfile::NamedTempFile::new_in(parent).map_err(|error| io::Error::from(error.kind()))?;
+    file.as_file_mut().write_all(bytes)?;
     if audience == Audience::Everybody {
         #[cfg(unix)]
         {

@@ -41,7 +41,7 @@ impl Places {
             .find_map(|place| self.sandbox.check(place).ok())
     }
 
-    /// Where a new directory of that name goes; its parent is made. Looks at the disk.
+    /// Where a new directory of that name goes; git makes its parents. Looks at the disk.
     ///
     /// # Errors
     /// The path that the sandbox does not allow.
@@ -51,11 +51,7 @@ impl Places {
         let place = places
             .find(|place| !belongs_to_another(place, repository.as_path()))
             .unwrap_or_else(|| repository.as_path().with_file_name(name));
-        let parent = place.parent().unwrap_or(&place);
-        self.sandbox.check(parent).map_err(|_| place.clone())?;
-        let allowed = self.sandbox.check(&place).map_err(|_| place.clone())?;
-        std::fs::create_dir_all(parent).map_err(|_| place.clone())?;
-        Ok(allowed)
+        self.sandbox.check(&place).map_err(|_| place)
     }
 
     /// Whether a directory is, or holds, something that no removal of worktrees may touch: the

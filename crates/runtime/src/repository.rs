@@ -24,13 +24,24 @@ pub(crate) struct Repository {
     pub full_name: Option<RepoFullName>,
 }
 
-/// The primary repository of a request that needs one.
-pub(crate) async fn resolve(runtime: &Runtime, request: &LoopRequest) -> Result<Repository, Refusal> {
+/// The primary repository that a request names; `None` when it names none.
+pub(crate) async fn resolve(runtime: &Runtime, request: &LoopRequest) -> Result<Option<Repository>, Refusal> {
     if let Some(path) = &request.local_repo_path {
-        return by_path(runtime, request, path).await;
+        return by_path(runtime, request, path).await.map(Some);
     }
     let name = request.repo.as_ref().map(|repo| repo.full_name.trim()).filter(|name| !name.is_empty());
-    let name = name.ok_or_else(|| LoopError::bad_request(REQUIRED))?;
+    match name {
+        Some(name) => by_name(runtime, name).await.map(Some),
+        None => Ok(None),
+    }
+}
+
+/// The answer to a request that needs a repository and names none.
+pub(crate) fn required() -> LoopError {
+    LoopError::bad_request(REQUIRED)
+}
+
+async fn by_name(runtime: &Runtime, name: &str) -> Result<Repository, Refusal> {
     let not_found = || {
         let error = LoopError::new(404, format!("Repository not found locally: {name}"));
         Refusal::said(error, code::REPO_NOT_FOUND)

@@ -14,6 +14,7 @@ use loopgate_api::names::{
 };
 use loopgate_home::files::write_private;
 use loopgate_tools::git::committer_variables;
+use loopgate_tools::process::append_private;
 use loopgate_tools::shim::{self, ShimError, ShimHandle, Spec, State};
 use secrecy::{ExposeSecret as _, SecretString};
 
@@ -125,8 +126,8 @@ pub(crate) struct Earlier {
     pub bytes: u64,
 }
 
-/// Clears what an earlier run left, and notes where the stream of this run begins. Blocks on the
-/// disk.
+/// Clears what an earlier run left, makes sure that the log can be written, and notes where the
+/// stream of this run begins. Blocks on the disk.
 pub(crate) fn clear_traces(work_dir: &Path) -> io::Result<Earlier> {
     for name in [LOOP_ERROR, EXIT_FILE, "commit-exit.json", PROCESS_PID, PROCESS_START] {
         match std::fs::remove_file(work_dir.join(name)) {
@@ -134,6 +135,7 @@ pub(crate) fn clear_traces(work_dir: &Path) -> io::Result<Earlier> {
             _ => {}
         }
     }
+    append_private(&work_dir.join(LOOP_LOG))?;
     write_private(&work_dir.join(ASSISTANT_STDERR), b"")?;
     // Empty: streams of earlier runs are none of this run's business.
     write_private(&work_dir.join(ASSISTANT_OUTPUT_NAME), b"")?;

@@ -116,6 +116,7 @@ impl Runtime {
     ) -> Result<Started, Refusal> {
         let repository = repository::resolve(self, request).await?;
         check_peers(request)?;
+        let repository = repository.ok_or_else(repository::required)?;
         let prepared =
             worktree::prepare(self, request, &repository.path, |dir| reservation.claim(dir)).await?;
         let work_dir = prepared.dir.as_path().join(WORK_DIR);
@@ -205,7 +206,7 @@ impl Runtime {
         let (shim, state) = spawn::start_driver(self, launch, start, process).await.map_err(|error| {
             let error = LoopError::new(
                 500,
-                format!("Failed to spawn process: {}", redact::message(&error.to_string())),
+                format!("Failed to spawn process: {}", redact::cause(&error.to_string())),
             );
             Refusal::said(error, code::SPAWN_FAILED)
         })?;
@@ -289,6 +290,15 @@ impl Runtime {
         prepared: &Prepared,
         work_dir: &std::path::Path,
     ) -> Result<staging::Staged, Refusal> {
+        let unwritable = |cause: String| {
+            let answer = LoopError::new(500, "Failed to write artifacts to workdir");
+            Refusal::told(answer, code::ARTIFACT_WRITE_FAILED, cause)
+        };
+        // A link in the repository could lead every file of the loop elsewhere.
+        let inside = self.places.allowed(work_dir);
+        if !inside.is_some_and(|place| place.canonical().starts_with(prepared.dir.canonical())) {
+            return Err(unwritable("the work directory leads out of the worktree".to_owned()));
+        }
         let mut tracked = Vec::new();
         for agent in request.agent_definitions() {
             let path = format!(".claude/agents/{}.md", loopgate_api::ids::slug(&agent.slug));
@@ -307,11 +317,9 @@ impl Runtime {
             staging::stage(&staging, &place)
         })
         .await;
-        let staged = staged.map_err(|_| LoopError::internal())?.map_err(|error| {
-            let cause = redact::message(&error.to_string());
-            let answer = LoopError::new(500, "Failed to write artifacts to workdir");
-            Refusal::told(answer, code::ARTIFACT_WRITE_FAILED, cause)
-        })?;
+        let staged = staged
+            .map_err(|_| LoopError::internal())?
+            .map_err(|error| unwritable(redact::cause(&error.to_string())))?;
         attachments::fetch(&request.attachments, work_dir, self.cloud.origin().as_deref()).await;
         Ok(staged)
     }

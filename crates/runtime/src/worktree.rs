@@ -90,7 +90,7 @@ pub(crate) async fn prepare(
     }
     if request.command == LoopCommand::Plan {
         clear(runtime, request, repository, &naming, &dir, &claim).await?;
-    } else if dir.as_path().is_dir() {
+    } else if dir.as_path().join(".git").exists() {
         return Ok(ready(runtime, dir).await);
     }
     make(runtime, request, repository, &naming, &dir).await?;
@@ -178,8 +178,7 @@ async fn make(
     if let Err(error) = runtime.git.fetch(repository.as_path()).await {
         tracing::info!(%error, "the repository could not be fetched; its present state is used");
     }
-    let base: BranchName =
-        request.base_branch().trim().parse().map_err(|error| refuse(format!("{error}")))?;
+    let base: BranchName = request.base_branch().parse().map_err(|error| refuse(format!("{error}")))?;
     let found = runtime.git.base_ref(repository.as_path(), &base).await.map_err(|e| refuse(e.to_string()))?;
     let from = found.ok_or_else(|| refuse(format!("branch \"{base}\" does not exist")))?;
     let added = runtime.git.worktree_add(repository.as_path(), dir.as_path(), &naming.branch, &from).await;
@@ -226,7 +225,7 @@ fn exclude(worktree: &Path) -> std::io::Result<()> {
 }
 
 fn failed(command: LoopCommand, cause: &str) -> Refusal {
-    let text = format!("Failed to materialize {command} branch: {}", redact::message(cause));
+    let text = format!("Failed to materialize {command} branch: {}", redact::cause(cause));
     Refusal::said(LoopError::new(500, text), code::BRANCH_CREATE_FAILED)
 }
 

@@ -267,7 +267,7 @@ fn lines_wanted(text: Option<&str>) -> usize {
 }
 
 fn unreadable(reason: impl AsRef<str>) -> Failure {
-    let reason = loopgate_api::redact::message(reason.as_ref());
+    let reason = loopgate_api::redact::cause(reason.as_ref());
     Failure::new(StatusCode::INTERNAL_SERVER_ERROR, reason)
 }
 

@@ -27,6 +27,9 @@ impl TicketFiles<'_> {
     pub(crate) fn plan(&self) -> Result<Option<PlanAnswer>, String> {
         let Some(text) = self.text(PLAN_JSON).map_err(|error| error.to_string())? else { return Ok(None) };
         let raw = plan::parse(&text).map_err(|error| format!("plan.json is malformed: {error}"))?;
+        if !raw.is_object() {
+            return Err("plan.json is not an object".to_owned());
+        }
         let beside = self.text(PLAN_MD).ok().flatten();
         Ok(Some(PlanAnswer {
             exists: true,

@@ -3,6 +3,9 @@
 
 mod bad_input;
 mod cli;
+#[allow(dead_code, clippy::unwrap_used, reason = "these tests use a part of it, and it is for tests alone")]
+#[path = "../../../runtime/tests/support/cloud.rs"]
+mod cloud;
 mod crash;
 mod direct;
 mod foreign;
@@ -11,3 +14,4 @@ mod local;
 mod page;
 mod stage;
 mod story;
+mod tickets;

@@ -7,7 +7,7 @@ mod extensions;
 mod fields;
 
 use loopgate_api::command::{LoopCommand, Need};
-use loopgate_api::ids::LoopId;
+use loopgate_api::ids::{BranchName, LoopId};
 use loopgate_api::launch::{
     AgentDefinition, Artifact, ArtifactType, Attachment, Committer, Harness, PeerRef, RepoConfig, RepoRef,
 };
@@ -128,12 +128,20 @@ impl LoopRequest {
     ) -> Result<Self, LoopError> {
         let peers: Vec<PeerRef> =
             if command.spec().peers { fields.list("additionalRepos")? } else { Vec::new() };
+        let repo: Option<RepoRef> = fields.object("repo")?;
+        let branches = repo.iter().map(|repo| ("repo", "branch".to_owned(), &repo.branch));
+        let of_peers = peers.iter().enumerate();
+        let of_peers =
+            of_peers.map(|(index, peer)| ("additionalRepos", format!("{index}.branch"), &peer.branch));
+        for (field, path, branch) in branches.chain(of_peers) {
+            check_branch(field, &path, branch)?;
+        }
         Ok(Self {
             loop_id,
             command,
             token,
             artifacts: fields.list("artifacts")?,
-            repo: fields.object("repo")?,
+            repo,
             local_repo_path: fields.filled("localRepoPath")?,
             additional_repos: peers,
             committer: fields.object("committer")?,
@@ -174,7 +182,8 @@ impl LoopRequest {
     /// The branch to start from.
     #[must_use]
     pub fn base_branch(&self) -> String {
-        self.repo.as_ref().map_or_else(loopgate_api::launch::default_branch, |repo| repo.branch.clone())
+        let named = self.repo.as_ref().map(|repo| repo.branch.trim()).filter(|branch| !branch.is_empty());
+        named.map_or_else(loopgate_api::launch::default_branch, str::to_owned)
     }
 
     fn names_repository(&self) -> bool {
@@ -260,6 +269,15 @@ fn required(fields: &Fields<'_>) -> Result<(String, String, String), LoopError> 
     }
     let text = |name: &str| fields.text(name).map(Option::unwrap_or_default);
     Ok((text("loopId")?, text("command")?, text(token_name)?))
+}
+
+/// A branch that is named must be a name that git can never take for an option or a path.
+fn check_branch(field: &str, path: &str, branch: &str) -> Result<(), LoopError> {
+    let branch = branch.trim();
+    match branch.parse::<BranchName>() {
+        Err(error) if !branch.is_empty() => Err(LoopError::malformed(field, &format!("{path}: {error}"))),
+        _ => Ok(()),
+    }
 }
 
 fn supported(command: &str) -> Result<LoopCommand, LoopError> {

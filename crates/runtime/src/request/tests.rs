@@ -101,6 +101,21 @@ fn extensions_are_judged_before_missing_members() {
 }
 
 #[test]
+fn a_branch_is_a_name_and_never_an_option() {
+    for branch in ["--upload-pack=x", "../main", "a..b", "a b"] {
+        let text = refusal(&with("repo", json!({"fullName": "acme/api", "branch": branch})));
+        assert_eq!(text, "repo is malformed: branch: Branch name contains invalid characters");
+        let text = refusal(&with("additionalRepos", json!([{"fullName": "acme/web", "branch": branch}])));
+        assert_eq!(text, "additionalRepos is malformed: 0.branch: Branch name contains invalid characters");
+    }
+    for branch in [json!(" feature/x "), json!(""), Value::Null] {
+        let body = with("repo", json!({"fullName": "acme/api", "branch": branch}));
+        let wanted = if branch.as_str().is_some_and(|text| !text.is_empty()) { "feature/x" } else { "main" };
+        assert_eq!(LoopRequest::parse(body.to_string().as_bytes()).unwrap().base_branch(), wanted);
+    }
+}
+
+#[test]
 fn wrong_types_inside_lists_are_named() {
     let text = refusal(&with("additionalRepos", json!([null])));
     assert!(text.starts_with("additionalRepos is malformed: 0"), "{text}");

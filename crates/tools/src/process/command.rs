@@ -249,7 +249,10 @@ impl Command {
 }
 
 /// Opens a file for appending, readable by its owner only, and makes its directory.
-pub(crate) fn append_private(path: &Path) -> io::Result<File> {
+///
+/// # Errors
+/// Any failure of the file system.
+pub fn append_private(path: &Path) -> io::Result<File> {
     if let Some(directory) = path.parent() {
         std::fs::create_dir_all(directory)?;
     }

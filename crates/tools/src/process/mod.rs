@@ -12,8 +12,7 @@ mod run;
 mod stream;
 pub(crate) mod table;
 
-pub(crate) use command::append_private;
-pub use command::{Command, StartError, Started, Stdin};
+pub use command::{Command, StartError, Started, Stdin, append_private};
 pub use group::{KillOutcome, kill_group};
 pub use identity::{ProcessStart, alive, identity};
 pub use output::{Limits, Output, Status};

@@ -1,0 +1,218 @@
+//! Who is let in: credentials, the exchange of a challenge for a session, and what a session is
+//! good for.
+
+use std::net::TcpListener;
+
+use anyhow::{Context as _, Result, ensure};
+use loopgate_testkit::home::UserHome;
+use loopgate_testkit::loopgate::{Loopgate, Setup};
+use reqwest::{Method, header};
+use serde_json::{Value, json};
+
+use super::{API_KEY, EXCHANGE, LOOP, raw, told};
+use crate::stage::{Stage, free_port};
+
+const VERSION: &str = "/api/gateway/version";
+const SESSION: &str = "x-desktop-session-token";
+const STALE: &str = "invalid or expired session token, or origin mismatch";
+
+fn unauthorized(reason: &str) -> (u16, Value) {
+    (401, json!({"error": "unauthorized", "code": "unauthorized", "reason": reason}))
+}
+
+/// Asks for the version with these headers and no gateway token.
+async fn version(loopgate: &Loopgate, headers: &[(&str, &str)]) -> Result<(u16, Value)> {
+    let mut request = loopgate.gateway_bare(Method::GET, VERSION);
+    for (name, value) in headers {
+        request = request.header(*name, *value);
+    }
+    told(request.send().await?).await
+}
+
+/// Trades a body for a session. Nothing of it may be cached.
+async fn exchange(loopgate: &Loopgate, origin: Option<&str>, body: String) -> Result<(u16, Value)> {
+    let mut request = loopgate.gateway_bare(Method::POST, EXCHANGE).body(body);
+    if let Some(origin) = origin {
+        request = request.header(header::ORIGIN, origin);
+    }
+    let answer = request.send().await?;
+    ensure!(answer.headers().get(header::CACHE_CONTROL).context("cache-control")? == "no-store");
+    told(answer).await
+}
+
+fn error(status: u16, error: &str, code: &str) -> (u16, Value) {
+    (status, json!({"error": error, "code": code}))
+}
+
+/// A challenge of the control plane for the page's origin.
+async fn challenge(stage: &Stage) -> Result<String> {
+    let body = json!({"origin": stage.loopgate.ready().page_url});
+    let made = stage.page.0.post("/compute-targets/local-auth/challenge", &body).await?;
+    Ok(json!({"challengeToken": made["data"]["challengeToken"]}).to_string())
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn nobody_gets_in_without_a_credential() -> Result<()> {
+    let stage = Stage::story().await?;
+    let page = stage.loopgate.ready().page_url.clone();
+    let made_up = "x".repeat(64);
+    let token = stage.loopgate.gateway_token();
+    let almost = &token[..token.len() - 1];
+    for (headers, reason) in [
+        (vec![], "no credential provided"),
+        (vec![("origin", "null")], "no credential provided"),
+        (vec![("origin", page.as_str())], "session token required for browser requests"),
+        (vec![("x-desktop-gateway-token", "wrong")], "no credential provided"),
+        (vec![("x-desktop-gateway-token", almost)], "no credential provided"),
+        (vec![("x-desktop-gateway-token", "")], "no credential provided"),
+        (vec![("authorization", token)], "no credential provided"),
+        (vec![(SESSION, token)], "session token present but Origin header missing"),
+        (vec![(SESSION, made_up.as_str())], "session token present but Origin header missing"),
+        (vec![(SESSION, made_up.as_str()), ("origin", page.as_str())], STALE),
+    ] {
+        ensure!(version(&stage.loopgate, &headers).await? == unauthorized(reason), "{headers:?}");
+    }
+    // The refusal comes before the body is read.
+    let huge = stage.loopgate.gateway_bare(Method::POST, LOOP).body("x".repeat(2_000_000)).send().await?;
+    ensure!(told(huge).await? == unauthorized("no credential provided"));
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_exchange_lacks_nothing() -> Result<()> {
+    let stage = Stage::story().await?;
+    let page = stage.loopgate.ready().page_url.clone();
+    let needed = error(400, "invalid request body: challengeToken required", "missing_field");
+    let challenge = r#"{"challengeToken":"made-up"}"#;
+    for (origin, body, wanted) in [
+        (None, challenge, error(400, "Origin header required", "missing_field")),
+        (Some("null"), challenge, error(400, "Origin header required", "missing_field")),
+        (Some(page.as_str()), "", needed.clone()),
+        (Some(page.as_str()), "{", needed.clone()),
+        (Some(page.as_str()), "[]", needed.clone()),
+        (Some(page.as_str()), r#"{"challengeToken":""}"#, needed.clone()),
+        (Some(page.as_str()), r#"{"challengeToken":5}"#, needed),
+        (Some(page.as_str()), challenge, error(401, "Invalid or expired challenge token", "unauthorized")),
+        (Some("https://evil.test"), challenge, error(403, "Origin not allowed", "forbidden")),
+    ] {
+        let got = exchange(&stage.loopgate, origin, body.to_owned()).await?;
+        ensure!((got.0, &got.1["error"]) == (wanted.0, &wanted.1["error"]), "{origin:?} {body}: {got:?}");
+        ensure!(got.1["code"].is_string(), "{got:?}");
+    }
+    let most = json!({"error": "request body too large", "code": "request_body_too_large", "maxBytes": 4096});
+    let over = exchange(&stage.loopgate, Some(&page), "x".repeat(4097)).await?;
+    ensure!(over == (413, most.clone()), "{over:?}");
+    let port = stage.loopgate.ready().gateway_port;
+    let head = format!(
+        "POST {EXCHANGE} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nOrigin: {page}\r\nConnection: close\r\n\
+         Transfer-Encoding: chunked\r\n\r\n"
+    );
+    let chunked = |bytes: &str| format!("{head}{:x}\r\n{bytes}\r\n0\r\n\r\n", bytes.len());
+    let over = raw(&stage.loopgate, &chunked(&"x".repeat(4097))).await?;
+    ensure!(over.starts_with("HTTP/1.1 413 ") && over.ends_with(&most.to_string()), "{over}");
+    let small = raw(&stage.loopgate, &chunked(challenge)).await?;
+    ensure!(
+        small.starts_with("HTTP/1.1 401 ") && small.contains("Invalid or expired challenge token"),
+        "{small}"
+    );
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_session_belongs_to_its_origin_and_its_challenge_is_used_up() -> Result<()> {
+    let stage = Stage::story().await?;
+    let (loopgate, page) = (&stage.loopgate, stage.loopgate.ready().page_url.clone());
+    let first = challenge(&stage).await?;
+    let (status, session) = exchange(loopgate, Some(&page), first.clone()).await?;
+    let token = session["sessionToken"].as_str().context("a session")?.to_owned();
+    ensure!(status == 200 && token.len() == 64 && token.bytes().all(|b| b.is_ascii_hexdigit()), "{session}");
+    ensure!(session["expiresAt"].as_str().is_some_and(|at| at.ends_with('Z')), "{session}");
+    let mine = [(SESSION, token.as_str()), ("origin", page.as_str())];
+    ensure!(version(loopgate, &mine).await?.0 == 200);
+    let again = exchange(loopgate, Some(&page), first).await?;
+    ensure!(
+        again.0 == 403 && again.1["error"] == "Challenge has already been used or has expired",
+        "{again:?}"
+    );
+
+    ensure!(
+        version(loopgate, &[(SESSION, &token)]).await?
+            == unauthorized("session token present but Origin header missing")
+    );
+    let other = format!("http://127.0.0.1:{}", free_port()?);
+    for origin in [other.as_str(), "https://evil.test", &page.to_uppercase(), &format!("{page}/")] {
+        let got = version(loopgate, &[(SESSION, &token), ("origin", origin)]).await?;
+        ensure!(got == unauthorized(STALE), "{origin}: {got:?}");
+    }
+    // A challenge for one page is no good for another.
+    let (status, refusal) = exchange(loopgate, Some(&other), challenge(&stage).await?).await?;
+    ensure!(
+        status == 403 && refusal["error"] == "Request origin does not match challenge origin",
+        "{refusal}"
+    );
+
+    // Eight more, and the first is gone.
+    let mut last = String::new();
+    for _ in 0..8 {
+        let (status, session) = exchange(loopgate, Some(&page), challenge(&stage).await?).await?;
+        ensure!(status == 200, "{session}");
+        last = session["sessionToken"].as_str().context("a session")?.to_owned();
+    }
+    ensure!(version(loopgate, &mine).await? == unauthorized(STALE));
+    ensure!(version(loopgate, &[(SESSION, &last), ("origin", &page)]).await?.0 == 200);
+    Ok(())
+}
+
+async fn gateway(home: &UserHome, api_origin: Option<&str>) -> Result<Loopgate> {
+    let setup = Setup::new(home)?.binary(env!("CARGO_BIN_EXE_loopgate")).gateway_alone();
+    let setup = setup.env("LOOPGATE_API_KEY", API_KEY);
+    match api_origin {
+        Some(origin) => setup.arg("--api-origin").arg(origin).start().await,
+        None => setup.start().await,
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn without_a_control_plane_there_are_no_sessions_and_no_loops() -> Result<()> {
+    let home = UserHome::temporary()?;
+    let loopgate = gateway(&home, None).await?;
+    let not_configured = error(503, "API origin not configured", "unavailable");
+    let challenge = r#"{"challengeToken":"x"}"#.to_owned();
+    ensure!(exchange(&loopgate, Some("http://localhost:3000"), challenge).await? == not_configured);
+    for body in ["{}", "{", ""] {
+        let answer = loopgate.gateway(Method::POST, LOOP).body(body).send().await?;
+        ensure!(told(answer).await? == not_configured, "{body}");
+    }
+    ensure!(version(&loopgate, &[]).await?.0 == 401);
+    ensure!(loopgate.gateway(Method::GET, "/api/gateway/repos").send().await?.status() == 200);
+    Ok(())
+}
+
+/// One control plane takes connections and never answers, at the address of the other nobody listens.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_control_plane_that_says_nothing_holds_nobody_up() -> Result<()> {
+    let silent = TcpListener::bind("127.0.0.1:0")?;
+    let homes = (UserHome::temporary()?, UserHome::temporary()?);
+    let waiting = gateway(&homes.0, Some(&format!("http://{}", silent.local_addr()?))).await?;
+    let alone = gateway(&homes.1, Some(&format!("http://127.0.0.1:{}", free_port()?))).await?;
+    let challenge = || r#"{"challengeToken":"x"}"#.to_owned();
+    let order = |command: &str| {
+        json!({"loopId": super::ID, "command": command, "loopgateAuthToken": "t", "artifacts": [],
+            "prompt": "x", "localRepoPath": "/etc"})
+    };
+    let begun = std::time::Instant::now();
+    let refused = waiting.gateway(Method::POST, LOOP).json(&order("EXECUTE")).send().await?;
+    ensure!(told(refused).await? == error(403, super::DENIED.0, super::DENIED.1));
+    // The event that tells of it is given one second; the test allows for a busy machine.
+    ensure!(begun.elapsed().as_secs() < 20, "the refusal took {:?}", begun.elapsed());
+    let refused = alone.gateway(Method::POST, LOOP).json(&order("PLAN")).send().await?;
+    ensure!(told(refused).await? == error(403, super::DENIED.0, super::DENIED.1));
+
+    let page = Some("http://localhost:3000");
+    let slow = exchange(&waiting, page, challenge()).await?;
+    ensure!(slow == error(504, "verify request timed out", "upstream_timed_out"), "{slow:?}");
+    let gone = exchange(&alone, page, challenge()).await?;
+    let text = "verify request failed: control plane unreachable";
+    ensure!(gone == error(502, text, "upstream_failed"), "{gone:?}");
+    Ok(())
+}

@@ -1,0 +1,133 @@
+//! Paths, methods, sizes and targets that no route takes, and the paths of programs.
+
+use anyhow::{Context as _, Result};
+use reqwest::Method;
+use serde_json::{Value, json};
+use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
+use tokio::net::UnixStream;
+
+use super::{KILL, LOOP, check, get, post, raw, row, too_large};
+use crate::stage::Stage;
+
+const PATHS: &str = "/api/gateway/settings/binary-paths";
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn no_route_takes_what_is_not_its_own() -> Result<()> {
+    let stage = Stage::story().await?;
+    let not_built = |method: Method, path: &str| {
+        let body = json!({"error": "operation not implemented", "code": "operation_not_implemented",
+            "method": method.as_str(), "path": path});
+        row(method, path, "", 501, body)
+    };
+    let nowhere = |method: Method, path: &str| {
+        row(method, path, "", 404, json!({"error": "route not found", "code": "route_not_found"}))
+    };
+    let rows = vec![
+        get("/api/gateway/nope", 403, "Unmapped operation: /api/gateway/nope", "unmapped_operation"),
+        get(
+            "/api/gateway/version/?x=1",
+            403,
+            "Unmapped operation: /api/gateway/version/",
+            "unmapped_operation",
+        ),
+        get("/api/gateway/Version", 403, "Unmapped operation: /api/gateway/Version", "unmapped_operation"),
+        nowhere(Method::GET, "/api/gateway"),
+        nowhere(Method::GET, "/API/gateway/version"),
+        nowhere(Method::GET, "/nope"),
+        nowhere(Method::GET, "/health/"),
+        nowhere(Method::POST, "/health"),
+        nowhere(Method::PUT, "/health"),
+        nowhere(Method::GET, "/gateway-auth/exchange"),
+        nowhere(Method::DELETE, "/gateway-auth/exchange"),
+        not_built(Method::POST, "/api/gateway/version"),
+        not_built(Method::DELETE, "/api/gateway/health-check"),
+        not_built(Method::PUT, LOOP),
+        not_built(Method::GET, LOOP),
+        not_built(Method::GET, KILL),
+        too_large("/api/gateway/orchestrator/chat/SHOP-7", 300 * 1024, 262_144),
+        too_large(KILL, 262_145, 262_144),
+        too_large(LOOP, 1_048_577, 1_048_576),
+        // Within the limit a body is read, and then refused for what it says.
+        post(LOOP, "x".repeat(300 * 1024), 400, "Invalid JSON body", "invalid_json_body"),
+        post(LOOP, "x".repeat(1_048_576), 400, "Invalid JSON body", "invalid_json_body"),
+        post(KILL, "x".repeat(262_144), 400, "Invalid JSON body", "invalid_json_body"),
+    ];
+    check(&stage.loopgate, rows).await?;
+    let head = stage.loopgate.gateway(Method::HEAD, "/health").send().await?;
+    assert_eq!(head.status(), 404);
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_target_that_is_none_is_answered() -> Result<()> {
+    let stage = Stage::story().await?;
+    let host = format!("Host: 127.0.0.1:{}\r\nConnection: close\r\n", stage.loopgate.ready().gateway_port);
+    for target in ["//", "//evil.test/health", "/\\evil.test/health"] {
+        let answer = raw(&stage.loopgate, &format!("GET {target} HTTP/1.1\r\n{host}\r\n")).await?;
+        assert!(answer.starts_with("HTTP/1.1 400 "), "{target}: {answer}");
+        let body = r#"{"error":"malformed request target","code":"malformed_request_target"}"#;
+        assert!(answer.ends_with(body), "{target}: {answer}");
+    }
+    let dotted = format!("GET /health/../api/gateway/version HTTP/1.1\r\n{host}\r\n");
+    let answer = raw(&stage.loopgate, &dotted).await?;
+    assert!(answer.starts_with("HTTP/1.1 401 "), "dots are resolved before the gate: {answer}");
+    for nonsense in ["nonsense\r\n\r\n", "GET /health HTTP/9.9\r\n\r\n", "\0\0\0\0\r\n\r\n"] {
+        let answer = raw(&stage.loopgate, nonsense).await.unwrap_or_default();
+        assert!(!answer.starts_with("HTTP/1.1 2"), "{nonsense:?}: {answer}");
+    }
+    let long = format!("GET /health HTTP/1.1\r\n{host}X-Long: {}\r\n\r\n", "x".repeat(20_000));
+    assert!(raw(&stage.loopgate, &long).await?.starts_with("HTTP/1.1 431 "));
+    let answer = raw(&stage.loopgate, &format!("GET /health HTTP/1.1\r\n{host}\r\n")).await?;
+    assert!(answer.starts_with("HTTP/1.1 200 ") && answer.contains(r#""status":"ok""#), "{answer}");
+    Ok(())
+}
+
+/// What was refused for its size is written down for the owner, without what it held.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_refused_body_is_an_event_without_its_content() -> Result<()> {
+    let stage = Stage::story().await?;
+    let secret = "hunter2-".repeat(40_000);
+    let answer = stage.loopgate.gateway(Method::POST, KILL).body(secret).send().await?;
+    assert_eq!(answer.status(), 413);
+    assert_eq!(answer.headers().get("cache-control").context("cache-control")?, "no-store");
+    let refused = stage.loopgate.gateway_bare(Method::GET, "/api/gateway/repos").send().await?;
+    assert_eq!(refused.status(), 401);
+
+    let socket = stage.loopgate.setup().data_dir().join("control.sock");
+    let mut owner = BufReader::new(UnixStream::connect(socket).await?);
+    owner.write_all(b"{\"id\":1,\"verb\":\"activity.list\"}\n").await?;
+    let mut line = String::new();
+    owner.read_line(&mut line).await?;
+    assert!(!line.contains("hunter2"), "{line}");
+    let listed: Value = serde_json::from_str(&line)?;
+    let events = listed["data"].as_array().context("a list")?;
+    for (path, detail) in [(KILL, "request_body_too_large"), ("/api/gateway/repos", "no credential provided")]
+    {
+        let event = events.iter().find(|event| event["path"] == path).context("it is recorded")?;
+        assert_eq!((&event["type"], &event["detail"]), (&json!("security"), &json!(detail)), "{event}");
+    }
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_program_is_named_by_an_absolute_path_to_it() -> Result<()> {
+    let stage = Stage::story().await?;
+    let paths = |sent: Value, error: &str| {
+        row(Method::PATCH, PATHS, sent, 400, json!({"error": error, "code": "invalid_request"}))
+    };
+    let broken = json!({"error": "invalid JSON body", "code": "invalid_json_body"});
+    let rows = vec![
+        row(Method::PATCH, PATHS, "{", 400, broken),
+        paths(json!([]), "body must be a JSON object"),
+        paths(json!({"perl": "/x"}), "unknown key: perl"),
+        paths(json!({"git": ""}), "value for git must not be empty"),
+        paths(json!({"git": 5}), "value for git must be a string or null"),
+        paths(json!({"git": "rel/git"}), "Binary path for git must be an absolute path: rel/git"),
+        paths(json!({"git": "/no/git"}), "Binary path for git does not exist: /no/git"),
+        paths(json!({"git": "/etc/passwd"}), "Binary path for git is not executable: /etc/passwd"),
+    ];
+    check(&stage.loopgate, rows).await?;
+    let answer = stage.loopgate.gateway(Method::GET, PATHS).send().await?.json::<Value>().await?;
+    assert_eq!(answer, json!({"binaryPaths": {}}), "what was refused is not stored");
+    Ok(())
+}

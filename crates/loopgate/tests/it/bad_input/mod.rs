@@ -1,0 +1,82 @@
+//! Bad input against the running program: every refusal that the routes promise, with its whole
+//! body. One home serves the rows of a test; a row changes nothing, so their order does not matter.
+
+mod access;
+mod at_large;
+mod launch;
+mod loops;
+mod repositories;
+mod tickets;
+
+use anyhow::{Context as _, Result};
+use loopgate_testkit::loopgate::Loopgate;
+use reqwest::{Method, header};
+use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpStream;
+
+const LOOP: &str = "/api/gateway/orchestrator/loop";
+const KILL: &str = "/api/gateway/orchestrator/loop/kill";
+const REPOS: &str = "/api/gateway/repos";
+const EXCHANGE: &str = "/gateway-auth/exchange";
+const ID: &str = "0190a5f3-c8b9-7f00-a1b2-c3d4e5f60718";
+/// A key as a person would set it, for homes that no control plane has given one.
+const API_KEY: &str = "lgk_live_0123456789abcdef0123456789abcdef";
+/// What is refused for a path outside the sandbox, everywhere.
+const DENIED: (&str, &str) = ("directory not allowed", "directory_not_allowed");
+
+/// A request and its refusal.
+struct Row {
+    request: (Method, String, String),
+    status: u16,
+    body: Value,
+}
+
+fn row(method: Method, path: impl Into<String>, sent: impl ToString, status: u16, body: Value) -> Row {
+    Row { request: (method, path.into(), sent.to_string()), status, body }
+}
+
+/// A refusal with nothing beside text and code.
+fn post(path: &str, sent: impl ToString, status: u16, error: &str, code: &str) -> Row {
+    row(Method::POST, path, sent, status, json!({"error": error, "code": code}))
+}
+
+fn get(path: impl Into<String>, status: u16, error: &str, code: &str) -> Row {
+    row(Method::GET, path, "", status, json!({"error": error, "code": code}))
+}
+
+fn too_large(path: &str, bytes: usize, most: usize) -> Row {
+    let body = json!({"error": "request body too large", "code": "request_body_too_large", "maxBytes": most});
+    row(Method::POST, path, "x".repeat(bytes), 413, body)
+}
+
+/// Sends every row with the gateway's token and lists those that are answered otherwise.
+async fn check(loopgate: &Loopgate, rows: Vec<Row>) -> Result<()> {
+    let mut wrong = Vec::new();
+    for Row { request: (method, path, sent), status, body } in rows {
+        let what = format!("{method} {path} {}", sent.chars().take(300).collect::<String>());
+        let answer = loopgate.gateway(method, &path).body(sent).send().await.context(what.clone())?;
+        let kind = answer.headers().get(header::CONTENT_TYPE).cloned();
+        let (got, text) = (answer.status().as_u16(), answer.text().await?);
+        let json = serde_json::from_str::<Value>(&text).unwrap_or_default();
+        if (got, &json) != (status, &body) || kind.is_none_or(|kind| kind != "application/json") {
+            wrong.push(format!("{what}\n   wanted {status} {body}\n   got    {got} {text}"));
+        }
+    }
+    anyhow::ensure!(wrong.is_empty(), "{} refusals differ:\n{}", wrong.len(), wrong.join("\n"));
+    Ok(())
+}
+
+/// Sends bytes as they are and answers what comes back until the connection closes.
+async fn raw(loopgate: &Loopgate, request: &str) -> Result<String> {
+    let mut stream = TcpStream::connect(("127.0.0.1", loopgate.ready().gateway_port)).await?;
+    stream.write_all(request.as_bytes()).await?;
+    let mut answer = Vec::new();
+    stream.read_to_end(&mut answer).await?;
+    Ok(String::from_utf8(answer)?)
+}
+
+/// Status and body of an answer.
+async fn told(answer: reqwest::Response) -> Result<(u16, Value)> {
+    Ok((answer.status().as_u16(), answer.json().await?))
+}

@@ -1,0 +1,133 @@
+//! The list of repositories: refused changes, a broken file, many writers.
+
+use anyhow::{Context as _, Result, ensure};
+use loopgate_testkit::loopgate::Loopgate;
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use super::{DENIED, REPOS, check, post, row, too_large};
+use crate::stage::Stage;
+
+async fn listed(loopgate: &Loopgate) -> Result<Value> {
+    let answer = loopgate.gateway(Method::GET, REPOS).send().await?;
+    ensure!(answer.status() == 200, "{}", answer.status());
+    Ok(answer.json().await?)
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_refused_change_changes_nothing() -> Result<()> {
+    let stage = Stage::story().await?;
+    let before = listed(&stage.loopgate).await?;
+    let refused = |method: Method, path: &str, sent: &str, status: u16, error: &str, code: &str| {
+        row(method, path, sent, status, json!({"error": error, "code": code}))
+    };
+    let required = "path is required and must be a string";
+    let rows = vec![
+        post(REPOS, "{", 400, "Invalid JSON body", "invalid_json_body"),
+        post(REPOS, "null", 400, "Invalid JSON body", "invalid_json_body"),
+        post(REPOS, "", 400, required, "missing_field"),
+        post(REPOS, "[]", 400, required, "missing_field"),
+        post(REPOS, "5", 400, required, "missing_field"),
+        post(REPOS, r#"{"path":5}"#, 400, required, "missing_field"),
+        post(REPOS, r#"{"path":""}"#, 400, required, "missing_field"),
+        // The answer for a place outside does not tell whether it exists.
+        post(REPOS, r#"{"path":"/etc"}"#, 403, DENIED.0, DENIED.1),
+        post(REPOS, r#"{"path":"/no/such/place"}"#, 403, DENIED.0, DENIED.1),
+        post(REPOS, r#"{"path":"relative"}"#, 403, DENIED.0, DENIED.1),
+        post(
+            REPOS,
+            json!({"path": stage.clone.join("missing")}),
+            400,
+            "Path does not exist",
+            "invalid_request",
+        ),
+        post(
+            REPOS,
+            json!({"path": stage.clone.join("README.md")}),
+            400,
+            "Path must be a directory",
+            "invalid_request",
+        ),
+        post(REPOS, json!({"path": stage.clone}), 400, "Repository already configured", "invalid_request"),
+        refused(Method::DELETE, REPOS, "", 400, "path query parameter is required", "missing_field"),
+        refused(
+            Method::DELETE,
+            &format!("{REPOS}?path=%2Fnot%2Flisted"),
+            "",
+            400,
+            "Repository not found",
+            "invalid_request",
+        ),
+        refused(Method::PATCH, REPOS, "{", 400, "Invalid JSON body", "invalid_json_body"),
+        refused(Method::PATCH, REPOS, "", 400, "No settings to update", "invalid_request"),
+        refused(
+            Method::PATCH,
+            REPOS,
+            r#"{"worktreeParentDir":5,"worktreeParentDirConfirmed":"yes"}"#,
+            400,
+            "No settings to update",
+            "invalid_request",
+        ),
+        refused(Method::PATCH, REPOS, r#"{"worktreeParentDir":"/etc"}"#, 403, DENIED.0, DENIED.1),
+        too_large(REPOS, 262_145, 262_144),
+        // Within the limit a body is read, and then refused for what it says.
+        post(REPOS, "x".repeat(262_144), 400, "Invalid JSON body", "invalid_json_body"),
+    ];
+    check(&stage.loopgate, rows).await?;
+    assert_eq!(listed(&stage.loopgate).await?, before);
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_broken_list_is_moved_aside_and_begun_anew() -> Result<()> {
+    let stage = Stage::story().await?;
+    let folder = stage.scene.sandbox().join(".loopgate/config");
+    let file = folder.join("repos.json");
+    let corrupt = || -> Result<Vec<String>> {
+        let mut found = Vec::new();
+        for entry in std::fs::read_dir(&folder)? {
+            let entry = entry?;
+            if entry.file_name().to_string_lossy().starts_with("repos.json.corrupt-") {
+                found.push(std::fs::read_to_string(entry.path())?);
+            }
+        }
+        Ok(found)
+    };
+    std::fs::write(&file, "{")?;
+    assert_eq!(listed(&stage.loopgate).await?["repos"], json!([]));
+    assert_eq!(corrupt()?, ["{"], "the old bytes are kept");
+    let answer =
+        stage.loopgate.gateway(Method::POST, REPOS).json(&json!({"path": stage.clone})).send().await?;
+    assert_eq!(answer.status(), 200);
+    let written: Value = serde_json::from_slice(&std::fs::read(&file)?)?;
+    assert_eq!(written["repos"].as_array().map(Vec::len), Some(1));
+
+    // A list that another program wrote with some entries of its own keeps those that can be read.
+    std::fs::write(&file, json!({"repos": [5, {"path": stage.clone}, {"name": "x"}]}).to_string())?;
+    assert_eq!(listed(&stage.loopgate).await?["repos"].as_array().map(Vec::len), Some(1));
+    assert_eq!(corrupt()?.len(), 1);
+    assert!(stage.loopgate.output().contains("repos.json"), "the user is told: {}", stage.loopgate.output());
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn ten_writers_leave_ten_entries() -> Result<()> {
+    let stage = Stage::story().await?;
+    let file = stage.scene.sandbox().join(".loopgate/config/repos.json");
+    let mut writers = tokio::task::JoinSet::new();
+    for number in 0..10 {
+        let place = stage.scene.sandbox().join(format!("many-{number}"));
+        std::fs::create_dir_all(&place)?;
+        let request = stage.loopgate.gateway(Method::POST, REPOS).json(&json!({"path": place}));
+        writers.spawn(async move { request.send().await.map(|answer| answer.status().as_u16()) });
+    }
+    while let Some(status) = writers.join_next().await {
+        assert_eq!(status??, 200);
+        serde_json::from_slice::<Value>(&std::fs::read(&file)?)
+            .context("the file is whole at every moment")?;
+    }
+    let names = listed(&stage.loopgate).await?;
+    let names = names["repos"].as_array().context("a list")?.iter().map(|repo| repo["name"].as_str());
+    assert_eq!(names.filter(|name| name.is_some_and(|name| name.starts_with("many-"))).count(), 10);
+    Ok(())
+}

@@ -1,0 +1,129 @@
+//! Reading what a ticket left, asked wrongly or where there is nothing to read.
+
+use anyhow::Result;
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use super::{DENIED, check, get, row};
+use crate::foreign::encoded;
+use crate::stage::Stage;
+
+const API: &str = "/api/gateway/orchestrator";
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_ticket_is_read_in_the_sandbox_only() -> Result<()> {
+    let stage = Stage::story().await?;
+    let repo = encoded(&stage.clone.to_string_lossy());
+    let mut rows = vec![
+        get(format!("{API}/status"), 400, "workDir parameter is required", "missing_field"),
+        get(format!("{API}/status?workDir="), 400, "workDir parameter is required", "missing_field"),
+        get(format!("{API}/status/%E0%A4%A?repo={repo}"), 400, "malformed path", "malformed_path"),
+        get(format!("{API}/logs/%?repo={repo}"), 400, "malformed path", "malformed_path"),
+        get(format!("{API}/plan/%zz?repo={repo}"), 400, "malformed path", "malformed_path"),
+        row(
+            Method::GET,
+            format!("{API}/plan/SHOP-7?repo={repo}"),
+            "",
+            404,
+            json!({"error": "Worktree not found", "code": "not_found", "exists": false}),
+        ),
+        // The first of two values counts.
+        get(format!("{API}/status/SHOP-7?repo=%2Fetc&repo={repo}"), 403, DENIED.0, DENIED.1),
+    ];
+    let home = stage.scene.home.path().to_string_lossy().into_owned();
+    std::os::unix::fs::symlink("/etc", stage.scene.sandbox().join("way-out"))?;
+    let outside = [
+        "/etc".to_owned(),
+        "/".to_owned(),
+        "~/.ssh".to_owned(),
+        "relative".to_owned(),
+        home.clone(),
+        format!("{home}/src-beside"),
+        format!("{home}/src/../../elsewhere"),
+        format!("{home}/src/way-out"),
+        format!("{home}/src/way-out/ssh"),
+        format!("{home}/loopgate-data"),
+    ];
+    for place in outside.iter().map(|place| encoded(place)) {
+        rows.push(get(format!("{API}/status?workDir={place}"), 403, DENIED.0, DENIED.1));
+        for what in ["status", "logs", "plan"] {
+            rows.push(get(format!("{API}/{what}/SHOP-7?repo={place}"), 403, DENIED.0, DENIED.1));
+        }
+    }
+    for (what, text) in [
+        ("status", "repo query parameter is required"),
+        ("logs", "repo parameter is required"),
+        ("plan", "repo query parameter is required"),
+    ] {
+        rows.push(get(format!("{API}/{what}/SHOP-7"), 400, text, "missing_field"));
+        rows.push(get(format!("{API}/{what}/SHOP-7?repo="), 400, text, "missing_field"));
+        rows.push(get(format!("{API}/{what}/SHOP-7?Repo={repo}"), 400, text, "missing_field"));
+        for method in [Method::POST, Method::PUT, Method::DELETE] {
+            let path = format!("{API}/{what}/SHOP-7");
+            let body = json!({"error": "operation not implemented", "code": "operation_not_implemented",
+                "method": method.as_str(), "path": path});
+            rows.push(row(method, path, "", 501, body));
+        }
+    }
+    check(&stage.loopgate, rows).await
+}
+
+/// An id is no path, however it is written.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_id_never_leads_out_of_its_place() -> Result<()> {
+    let stage = Stage::story().await?;
+    let repo = encoded(&stage.clone.to_string_lossy());
+    let beside = stage.scene.sandbox().join("secret/.loopgate/work");
+    std::fs::create_dir_all(&beside)?;
+    std::fs::write(beside.join("state.json"), r#"{"status":"SECRET"}"#)?;
+    std::fs::write(beside.join("plan.json"), r#"{"content":"SECRET"}"#)?;
+    std::fs::write(beside.join("orchestrator-launch.log"), "SECRET\n")?;
+    for id in ["..%2Fsecret", "..%2f..%2fetc", "%2e%2e%2fsecret", "x%2F..%2F..%2Fsecret", "..%5Csecret"] {
+        for what in ["status", "logs", "plan"] {
+            let path = format!("{API}/{what}/{id}?repo={repo}");
+            let answer = stage.loopgate.gateway(Method::GET, &path).send().await?;
+            let status = answer.status().as_u16();
+            let text = answer.text().await?;
+            let body: Value = serde_json::from_str(&text)?;
+            assert_eq!((status, &body["exists"]), (if what == "plan" { 404 } else { 200 }, &json!(false)));
+            assert!(!text.contains("SECRET"), "{path}: {text}");
+        }
+    }
+    Ok(())
+}
+
+/// What cannot be read is a failure in shape, and the next request is served.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn broken_files_are_told_without_their_places() -> Result<()> {
+    let stage = Stage::story().await?;
+    let worktree = stage.scene.sandbox().join("garden-notes-SHOP-7");
+    let work = worktree.join(".loopgate/work");
+    std::fs::create_dir_all(&work)?;
+    let (repo, dir) = (encoded(&stage.clone.to_string_lossy()), encoded(&worktree.to_string_lossy()));
+    let not_yet =
+        json!({"error": "Plan not found yet", "code": "not_found", "exists": false, "planExists": false});
+    let plan = format!("{API}/plan/SHOP-7?repo={repo}");
+    check(&stage.loopgate, vec![row(Method::GET, plan.clone(), "", 404, not_yet)]).await?;
+    for broken in ["{", "[]", "nonsense", ""] {
+        std::fs::write(work.join("state.json"), broken)?;
+        std::fs::write(work.join("plan.json"), broken)?;
+        for (path, begin) in [
+            (format!("{API}/status?workDir={dir}"), "state.json is "),
+            (format!("{API}/status/SHOP-7?repo={repo}"), "Failed to read status: "),
+            (plan.clone(), "Failed to read plan: "),
+        ] {
+            let answer = stage.loopgate.gateway(Method::GET, &path).send().await?;
+            let (status, body) = super::told(answer).await?;
+            let text = body["error"].as_str().unwrap_or_default();
+            assert!(status == 500 && text.starts_with(begin), "{path} with {broken:?}: {status} {body}");
+            assert_eq!(body["code"], "operation_failed");
+            assert!(!text.contains('/'), "{text}");
+            if path.contains("workDir") {
+                assert_eq!(body["isRunning"], false);
+            }
+        }
+    }
+    let answer = stage.loopgate.gateway_bare(Method::GET, "/health").send().await?;
+    assert_eq!(answer.status(), 200);
+    Ok(())
+}
