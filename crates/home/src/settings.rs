@@ -32,7 +32,7 @@ pub struct Settings {
     /// Origin of the relay; the API's when absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub relay_origin: Option<String>,
-    /// Origin of the web app.
+    /// Origin of the web app; the API's when absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub web_app_origin: Option<String>,
     /// Whether loopback origins are refused.
@@ -121,6 +121,16 @@ impl Settings {
                 )));
             }
             *base = expanded;
+        }
+        if let Some(file) = &mut self.gateway_token_file {
+            let expanded = crate::expand_home(&file.to_string_lossy());
+            if !expanded.is_absolute() {
+                return Err(SettingsError::Invalid(format!(
+                    "gateway_token_file must be an absolute path, not \"{}\"",
+                    file.display()
+                )));
+            }
+            *file = expanded;
         }
         Ok(self)
     }
@@ -254,7 +264,10 @@ impl SettingsStore {
 fn parse(path: &Path, text: &str) -> Result<Settings, SettingsError> {
     let settings: Settings = toml_edit::de::from_str(text)
         .map_err(|e| SettingsError::Malformed { path: path.to_owned(), message: e.to_string() })?;
-    settings.normalized()
+    settings.normalized().map_err(|error| match error {
+        SettingsError::Invalid(message) => SettingsError::Malformed { path: path.to_owned(), message },
+        other => other,
+    })
 }
 
 fn overlay(stored: &Settings, overrides: &Overrides) -> Result<Settings, SettingsError> {
@@ -262,7 +275,8 @@ fn overlay(stored: &Settings, overrides: &Overrides) -> Result<Settings, Setting
     let over = overrides.clone();
     settings.sandbox_base_directory = over.sandbox_base_directory.or(settings.sandbox_base_directory);
     settings.api_origin = over.api_origin.or(settings.api_origin);
-    settings.web_app_origin = over.web_app_origin.or(settings.web_app_origin);
+    settings.web_app_origin =
+        over.web_app_origin.or(settings.web_app_origin).or_else(|| settings.api_origin.clone());
     settings.relay_origin =
         over.relay_origin.or(settings.relay_origin).or_else(|| settings.api_origin.clone());
     settings.prod_origins_only = over.prod_origins_only.unwrap_or(settings.prod_origins_only);

@@ -26,21 +26,9 @@ pub struct Home {
 }
 
 impl Home {
-    /// Opens what lies in the directory. `defaults` are origins that hold where no flag says
-    /// otherwise.
-    pub fn open(dir: DataDir, desktop: &DesktopArgs, defaults: &Overrides) -> anyhow::Result<Self> {
-        let absolute = |path: &PathBuf| std::path::absolute(path).context("the sandbox is no usable path");
-        let sandbox = desktop.sandbox.as_ref().map(absolute).transpose()?;
-        let overrides = Overrides {
-            sandbox_base_directory: sandbox,
-            api_origin: desktop.api_origin.clone().or_else(|| defaults.api_origin.clone()),
-            relay_origin: std::env::var("LOOPGATE_RELAY_ORIGIN")
-                .ok()
-                .or_else(|| defaults.relay_origin.clone()),
-            web_app_origin: desktop.web_origin.clone().or_else(|| defaults.web_app_origin.clone()),
-            prod_origins_only: flag_variable("LOOPGATE_LOCAL_GATEWAY_PROD_ORIGINS_ONLY"),
-        };
-        let settings = Arc::new(SettingsStore::open(&dir.file(SETTINGS_FILE), overrides)?);
+    /// Opens what lies in the directory; flags lie over its settings.
+    pub fn open(dir: DataDir, desktop: &DesktopArgs) -> anyhow::Result<Self> {
+        let settings = Arc::new(settings(&dir, desktop)?);
         let sandbox = Arc::new(Sandbox::new(settings.clone(), dir.path()));
         let repos = Arc::new(Repos::new(settings.clone()));
         let credentials = Arc::new(Credentials::open(&dir).context("cannot read the keys of this desktop")?);
@@ -59,6 +47,19 @@ pub fn open_dir(common: &Common) -> Result<DataDir, DataDirError> {
 /// The settings of the directory alone, before any flag.
 pub fn stored_settings(dir: &DataDir) -> anyhow::Result<Arc<Settings>> {
     Ok(SettingsStore::open(&dir.file(SETTINGS_FILE), Overrides::default())?.get())
+}
+
+/// The settings of the directory, with what flags and environment say over them.
+pub fn settings(dir: &DataDir, desktop: &DesktopArgs) -> anyhow::Result<SettingsStore> {
+    let absolute = |path: &PathBuf| std::path::absolute(path).context("the sandbox is no usable path");
+    let overrides = Overrides {
+        sandbox_base_directory: desktop.sandbox.as_ref().map(absolute).transpose()?,
+        api_origin: desktop.api_origin.clone(),
+        relay_origin: std::env::var("LOOPGATE_RELAY_ORIGIN").ok(),
+        web_app_origin: desktop.web_origin.clone(),
+        prod_origins_only: flag_variable("LOOPGATE_LOCAL_GATEWAY_PROD_ORIGINS_ONLY"),
+    };
+    Ok(SettingsStore::open(&dir.file(SETTINGS_FILE), overrides)?)
 }
 
 /// Only the exact value `1` switches a mode on.

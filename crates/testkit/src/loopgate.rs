@@ -58,6 +58,7 @@ pub struct Setup {
     boxed: bool,
     arguments: Vec<OsString>,
     environment: Vec<(OsString, OsString)>,
+    from_file: bool,
     shown: bool,
 }
 
@@ -96,6 +97,7 @@ impl Setup {
             boxed: true,
             arguments: Vec::new(),
             environment: Vec::new(),
+            from_file: false,
             shown: false,
         })
     }
@@ -105,6 +107,18 @@ impl Setup {
     pub fn gateway_alone(mut self) -> Self {
         "gateway".clone_into(&mut self.command);
         self
+    }
+
+    /// Leaves sandbox, port and token file to this settings file. Its token file must be
+    /// [`Self::token_file`].
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    pub fn settings(mut self, toml: &str) -> anyhow::Result<Self> {
+        std::fs::create_dir_all(self.data_dir())?;
+        std::fs::write(self.data_dir().join("settings.toml"), toml)?;
+        self.from_file = true;
+        Ok(self)
     }
 
     /// Takes another binary, for example the one of `CARGO_BIN_EXE_loopgate`.
@@ -154,6 +168,12 @@ impl Setup {
         self.home.path().join("loopgate-data")
     }
 
+    /// Where the gateway token lies.
+    #[must_use]
+    pub fn token_file(&self) -> PathBuf {
+        self.home.path().join("loopgate-gateway-token")
+    }
+
     /// Where output of the process goes.
     #[must_use]
     pub fn output_file(&self) -> PathBuf {
@@ -166,17 +186,18 @@ impl Setup {
     /// When it ends or does not answer in time; the text holds what it printed.
     pub async fn start(self) -> anyhow::Result<Loopgate> {
         let ready_file = self.home.path().join("loopgate-ready.json");
-        let token_file = self.home.path().join("loopgate-gateway-token");
+        let token_file = self.token_file();
         if ready_file.exists() {
             std::fs::remove_file(&ready_file)?;
         }
         let mut command = self.home.command(&self.binary.to_string_lossy());
-        command.arg(&self.command).arg("--home").arg(self.data_dir());
-        if self.boxed {
+        command.arg(&self.command).arg("--home").arg(self.data_dir()).arg("--ready-file").arg(&ready_file);
+        if self.boxed && !self.from_file {
             command.arg("--sandbox").arg(&self.sandbox);
         }
-        command.arg("--gateway-token-file").arg(&token_file).arg("--ready-file").arg(&ready_file);
-        command.args(["--port", "0"]);
+        if !self.from_file {
+            command.arg("--gateway-token-file").arg(&token_file).args(["--port", "0"]);
+        }
         if self.command == "up" {
             command.arg("--no-open");
         }
@@ -189,7 +210,7 @@ impl Setup {
         let mut child = command.spawn().with_context(|| format!("start {}", self.binary.display()))?;
         let ready = wait_ready(&mut child, &ready_file, &self.output_file()).await?;
         let token = std::fs::read_to_string(&token_file).context("read the gateway token")?;
-        let http = reqwest::Client::builder().timeout(REQUEST_LIMIT).no_proxy().build()?;
+        let http = client()?;
         Ok(Loopgate { setup: self, child, ready, token: token.trim().to_owned(), http })
     }
 }
@@ -256,27 +277,7 @@ impl Loopgate {
     /// # Errors
     /// When the link has been used, or the server refuses.
     pub async fn sign_in_by(&self, link: &str) -> anyhow::Result<SignedIn> {
-        let token = link_token(link)?;
-        let answer = self
-            .http
-            .post(format!("{}/auth/sign-in-link", self.ready.api_origin))
-            .header(header::ORIGIN, &self.ready.page_url)
-            .json(&json!({"token": token}))
-            .send()
-            .await?;
-        let answer = refused(answer).await?;
-        let cookie = answer
-            .headers()
-            .get(header::SET_COOKIE)
-            .and_then(|cookie| cookie.to_str().ok()?.split(';').next())
-            .context("the answer to a sign-in sets a cookie")?
-            .to_owned();
-        Ok(SignedIn {
-            http: self.http.clone(),
-            api_origin: self.ready.api_origin.clone(),
-            page_url: self.ready.page_url.clone(),
-            cookie,
-        })
+        SignedIn::by_link(&self.ready.api_origin, &self.ready.page_url, link).await
     }
 
     /// Waits until it ends by itself.
@@ -317,6 +318,16 @@ impl Loopgate {
         self.setup.clone().start().await
     }
 
+    /// Starts it again on the same home with these arguments in addition. It must have ended.
+    ///
+    /// # Errors
+    /// See [`Setup::start`].
+    pub async fn start_again_with(self, arguments: &[&str]) -> anyhow::Result<Self> {
+        let mut setup = self.setup.clone();
+        setup.arguments.extend(arguments.iter().map(OsString::from));
+        setup.start().await
+    }
+
     /// What it printed so far, over all its starts.
     #[must_use]
     pub fn output(&self) -> String {
@@ -325,6 +336,28 @@ impl Loopgate {
 }
 
 impl SignedIn {
+    /// Signs in by a one-time link, at the control plane that an origin names.
+    ///
+    /// # Errors
+    /// When the link is refused: it works once.
+    pub async fn by_link(api_origin: &str, page_url: &str, link: &str) -> anyhow::Result<Self> {
+        let (token, http) = (link_token(link)?, client()?);
+        let answer = http
+            .post(format!("{api_origin}/auth/sign-in-link"))
+            .header(header::ORIGIN, page_url)
+            .json(&json!({"token": token}))
+            .send()
+            .await?;
+        let answer = refused(answer).await?;
+        let cookie = answer
+            .headers()
+            .get(header::SET_COOKIE)
+            .and_then(|cookie| cookie.to_str().ok()?.split(';').next())
+            .context("the answer to a sign-in sets a cookie")?
+            .to_owned();
+        Ok(Self { http, api_origin: api_origin.to_owned(), page_url: page_url.to_owned(), cookie })
+    }
+
     /// A request to the control plane, as the signed-in page sends it.
     pub fn request(&self, method: Method, path: &str) -> RequestBuilder {
         self.http
@@ -407,6 +440,10 @@ impl SignedIn {
     pub fn cookie(&self) -> &str {
         &self.cookie
     }
+}
+
+fn client() -> anyhow::Result<reqwest::Client> {
+    Ok(reqwest::Client::builder().timeout(REQUEST_LIMIT).no_proxy().build()?)
 }
 
 /// Finds the binary: the variable, else the target directory that this test was built in.

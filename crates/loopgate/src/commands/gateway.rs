@@ -4,7 +4,6 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
-use loopgate_home::Overrides;
 
 use crate::cli::{Common, DesktopArgs};
 use crate::desktop::Desktop;
@@ -28,7 +27,7 @@ pub struct Gateway {
 
 impl Gateway {
     pub fn run(self) -> anyhow::Result<ExitCode> {
-        let home = Home::open(open_dir(&self.common)?, &self.desktop, &Overrides::default())?;
+        let home = Home::open(open_dir(&self.common)?, &self.desktop)?;
         let _log = commands::start_log(&home.dir, &self.common, &home.settings.get())?;
         commands::block_on(async {
             let stop = shutdown::on_signals()?;

@@ -6,14 +6,14 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use clap::Args;
-use loopgate_home::{DataDir, DataDirError, Overrides, Program, normalize_origin, origin_of};
+use loopgate_home::{DataDir, DataDirError, Program, origin_of};
 use loopgate_tools::programs::Programs;
 use url::Url;
 
 use crate::cli::{Common, DesktopArgs};
 use crate::desktop::Desktop;
 use crate::embedded::{self, Embedded};
-use crate::home::{Home, open_dir, stored_settings};
+use crate::home::{Home, open_dir, settings};
 use crate::screen::{self, Ready, Screen};
 use crate::{commands, control_client, onboarding, sandbox_choice, shutdown};
 
@@ -72,21 +72,18 @@ impl Up {
 
     async fn serve(self, dir: DataDir) -> anyhow::Result<ExitCode> {
         let stop = shutdown::on_signals()?;
-        let stored = stored_settings(&dir)?;
-        let api_origin = self.desktop.api_origin.as_ref().or(stored.api_origin.as_ref());
-        let listener = listener(api_origin.map(String::as_str)).await?;
+        let wanted = settings(&dir, &self.desktop)?.get();
+        let listener = listener(wanted.api_origin.as_deref()).await?;
         let origin = format!("http://{}", listener.local_addr()?);
-        let web_origin = self.desktop.web_origin.as_ref().or(stored.web_app_origin.as_ref());
-        let web_origin = web_origin.unwrap_or(&origin).clone();
-        let defaults = Overrides {
+        // One that only follows the API's follows the port that was really bound.
+        let web_origin = wanted.web_app_origin.clone().filter(|_| wanted.web_app_origin != wanted.api_origin);
+        let web_origin = web_origin.unwrap_or_else(|| origin.clone());
+        let desktop_args = DesktopArgs {
             api_origin: Some(origin.clone()),
-            relay_origin: Some(origin.clone()),
-            web_app_origin: Some(web_origin.clone()),
-            ..Overrides::default()
+            web_origin: Some(web_origin.clone()),
+            ..self.desktop.clone()
         };
-        let mut desktop_args = self.desktop.clone();
-        desktop_args.api_origin = None;
-        let home = Home::open(dir, &desktop_args, &defaults)?;
+        let home = Home::open(dir, &desktop_args)?;
         let _log = commands::start_log(&home.dir, &self.common, &home.settings.get())?;
         let sandbox = choose_sandbox(&home)?;
 
@@ -133,16 +130,16 @@ impl Up {
     }
 }
 
-/// Listens where the API origin says, else at the preferred port of loopback.
+/// Listens where the API's origin says, else at the preferred port of loopback.
 async fn listener(api_origin: Option<&str>) -> anyhow::Result<tokio::net::TcpListener> {
     let Some(origin) = api_origin else { return embedded::bind().await };
-    let origin = normalize_origin(origin, "API origin")?;
-    let url = Url::parse(&origin)?;
+    let url = Url::parse(origin)?;
     let port = url.port_or_known_default().context("the API origin has no port")?;
     anyhow::ensure!(
         url.scheme() == "http",
-        "loopgate up serves the control plane on this machine, so the API origin must be http://127.0.0.1:PORT, \
-         not {origin}; use loopgate gateway to connect to another one"
+        "loopgate up serves the control plane on this machine, so the API origin must be http://127.0.0.1:PORT \
+         and not {origin}; use loopgate gateway to connect to another one, or change --api-origin (api_origin \
+         in settings.toml)"
     );
     tokio::net::TcpListener::bind(("127.0.0.1", port))
         .await

@@ -27,7 +27,7 @@ async fn run(home: &UserHome, arguments: &[&str], variables: &[(&str, &str)]) ->
 }
 
 /// What it said when it refused to start.
-async fn refusal(home: &UserHome, arguments: &[&str], variables: &[(&str, &str)]) -> Result<String> {
+pub async fn refusal(home: &UserHome, arguments: &[&str], variables: &[(&str, &str)]) -> Result<String> {
     let output = run(home, arguments, variables).await?;
     let text = String::from_utf8_lossy(&output.stderr).into_owned();
     ensure!(output.status.code() == Some(1), "{}: {text}", output.status);

@@ -17,7 +17,7 @@ use sea_orm::{ConnectionTrait as _, Database, DbBackend, Statement};
 use crate::page::Page;
 
 /// How long something may take that nothing announces.
-const SETTLE_LIMIT: Duration = Duration::from_secs(20);
+pub const SETTLE_LIMIT: Duration = Duration::from_secs(20);
 /// Pause between two looks at it.
 const LOOK_AGAIN: Duration = Duration::from_millis(20);
 

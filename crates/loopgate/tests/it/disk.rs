@@ -1,0 +1,169 @@
+//! A data directory that cannot be used, and a disk that takes nothing more: said plainly, without
+//! a panic, and over when it is over.
+
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+
+use anyhow::{Context as _, Result, ensure};
+use loopgate_testkit::home::UserHome;
+use loopgate_testkit::loopgate::Loopgate;
+use loopgate_testkit::scene::Scene;
+use loopgate_testkit::story;
+use reqwest::Method;
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+use crate::cli::refusal;
+use crate::stage::{of_loop, settle};
+
+const PROGRAM: &str = env!("CARGO_BIN_EXE_loopgate");
+
+/// Puts something in the way of the data directory.
+type Spoil = fn(&Path) -> std::io::Result<()>;
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_data_directory_that_cannot_be_used_is_named() -> Result<()> {
+    let spoilt: [(&str, Spoil, &str); 6] = [
+        ("a file in its place", |data| std::fs::write(data, ""), "cannot use the data directory"),
+        (
+            "a file in the place of its parent",
+            |data| std::fs::write(data.parent().unwrap_or(data), ""),
+            "cannot use the data directory",
+        ),
+        (
+            "a lock that is no file",
+            |data| std::fs::create_dir_all(data.join("loopgate.lock")),
+            "cannot use the data directory",
+        ),
+        (
+            "settings that are no file",
+            |data| std::fs::create_dir_all(data.join("settings.toml")),
+            "settings.toml",
+        ),
+        (
+            "a file in the place of the logs",
+            |data| std::fs::create_dir_all(data).and_then(|()| std::fs::write(data.join("logs"), "")),
+            "cannot write logs",
+        ),
+        (
+            "records that are no file",
+            |data| std::fs::create_dir_all(data.join("desktop.db")),
+            "cannot open the records of this desktop",
+        ),
+    ];
+    for (what, spoil, named) in spoilt {
+        let home = UserHome::temporary()?;
+        let data = home.path().join("some/data");
+        if !what.contains("parent") {
+            std::fs::create_dir_all(home.path().join("some"))?;
+        }
+        spoil(&data)?;
+        let directory = data.to_string_lossy().into_owned();
+        let sandbox = home.path().to_string_lossy().into_owned();
+        let gateway = ["gateway", "--home", &directory, "--port", "0"];
+        let up = [
+            "up",
+            "--home",
+            &directory,
+            "--port",
+            "0",
+            "--no-open",
+            "--sandbox",
+            &sandbox,
+            "--api-origin",
+            "http://127.0.0.1:0",
+        ];
+        for arguments in [&gateway[..], &up[..]] {
+            let said = refusal(&home, arguments, &[]).await?;
+            ensure!(said.contains(named), "{what}: {said}");
+        }
+    }
+    Ok(())
+}
+
+/// Root may write anywhere; everybody else is told.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_directory_without_the_right_to_write_is_named() -> Result<()> {
+    let home = UserHome::temporary()?;
+    let locked = home.path().join("locked");
+    std::fs::create_dir_all(&locked)?;
+    std::fs::set_permissions(&locked, std::fs::Permissions::from_mode(0o500))?;
+    let is_root = std::fs::write(locked.join("probe"), "").is_ok();
+    // The kernel's own directories refuse root as well.
+    let place = if is_root { Path::new("/proc/loopgate").to_owned() } else { locked.join("data") };
+    let directory = place.to_string_lossy().into_owned();
+    for command in ["gateway", "control-plane"] {
+        let said = refusal(&home, &[command, "--home", &directory], &[]).await?;
+        ensure!(said.contains("cannot use the data directory") && said.contains(&directory), "{said}");
+    }
+    Ok(())
+}
+
+/// A program that is told of a full disk instead of being ended by the signal that goes before it.
+fn tolerant(home: &UserHome) -> Result<std::path::PathBuf> {
+    home.script("loopgate-tolerant", &format!("#!/bin/sh\ntrap '' XFSZ\nexec '{PROGRAM}' \"$@\"\n"))
+}
+
+/// Lets no file of a process, and of what it starts, grow any more; or lets them grow again.
+fn full_disk(loopgate: &Loopgate, full: bool) -> Result<()> {
+    let pid = loopgate.pid().context("it runs")?.to_string();
+    let limit = if full { "--fsize=0:" } else { "--fsize=unlimited:" };
+    #[expect(clippy::disallowed_methods, reason = "limits a process of this test")]
+    let status = std::process::Command::new("prlimit").args(["--pid", &pid, limit]).status()?;
+    ensure!(status.success(), "prlimit failed");
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_full_disk_refuses_and_passes() -> Result<()> {
+    let scene = Scene::new(story::script()).await?;
+    let clone = scene.add_story()?;
+    let loopgate = scene.loopgate()?.binary(tolerant(&scene.home)?).arg("--api-origin");
+    let mut loopgate = loopgate.arg("http://127.0.0.1:0").start().await?;
+    let place = scene.sandbox().join("more");
+    std::fs::create_dir_all(&place)?;
+    let list = scene.sandbox().join(".loopgate/config/repos.json");
+    let before = std::fs::read(&list)?;
+    let add = || async {
+        let request = loopgate.gateway(Method::POST, "/api/gateway/repos").json(&json!({"path": place}));
+        let answer = request.send().await?;
+        anyhow::Ok((answer.status().as_u16(), answer.json::<Value>().await?))
+    };
+    let loop_id = Uuid::new_v4();
+    let order = || async {
+        let body = json!({"loopId": loop_id, "command": "PLAN", "loopgateAuthToken": "made-up",
+            "artifacts": [], "prompt": story::WISH, "repo": {"fullName": story::REPOSITORY}});
+        let request = loopgate.gateway(Method::POST, "/api/gateway/orchestrator/loop");
+        let answer = request.header("x-desktop-source", "cloud-socket").json(&body).send().await?;
+        anyhow::Ok((answer.status().as_u16(), answer.json::<Value>().await?))
+    };
+
+    full_disk(&loopgate, true)?;
+    let (status, refusal) = add().await?;
+    let text = refusal["error"].as_str().unwrap_or_default();
+    ensure!(status == 500 && text.starts_with("Failed to add repo: "), "{status} {refusal}");
+    ensure!(refusal["code"] == "operation_failed" && !text.contains('/'), "{refusal}");
+    ensure!(std::fs::read(&list)? == before, "the list is as it was");
+    let (status, refusal) = order().await?;
+    let text = refusal["error"].as_str().unwrap_or_default();
+    let said = status == 500 && text.starts_with("Failed to materialize PLAN branch: ");
+    ensure!(said && !text.contains("/tmp/") && refusal["code"] == "operation_failed", "{status} {refusal}");
+    for path in ["/health", "/api/gateway/version", "/api/gateway/repos"] {
+        let answer = loopgate.gateway(Method::GET, path).send().await?;
+        ensure!(answer.status() == 200, "{path} on a full disk: {}", answer.status());
+    }
+    ensure!(of_loop(&loop_id.to_string()).is_empty(), "nothing was started");
+
+    full_disk(&loopgate, false)?;
+    let (status, added) = add().await?;
+    ensure!(status == 200, "{status} {added}");
+    let (status, started) = order().await?;
+    ensure!(status == 200, "the same loop can be ordered again: {status} {started}");
+    let kill = loopgate.gateway(Method::POST, "/api/gateway/orchestrator/loop/kill");
+    kill.json(&json!({"loopId": loop_id})).send().await?;
+    ensure!(settle(|| of_loop(&loop_id.to_string()).is_empty()).await, "it still runs");
+    ensure!(clone.join(".git").is_dir());
+    ensure!(!loopgate.output().contains("panicked"), "{}", loopgate.output());
+    assert_eq!(loopgate.stop().await?.code(), Some(0));
+    Ok(())
+}
