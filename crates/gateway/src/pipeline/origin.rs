@@ -10,6 +10,10 @@ use http::header::{
 use http::{HeaderMap, HeaderName, HeaderValue};
 use url::Url;
 
+/// Keeps an answer from pages that load it without asking, as an image or a script: to them there is
+/// no answer at all, not even that something listens here.
+const RESOURCE_POLICY: HeaderName = HeaderName::from_static("cross-origin-resource-policy");
+const SAME_ORIGIN: HeaderValue = HeaderValue::from_static("same-origin");
 const ALLOW_PRIVATE_NETWORK: HeaderName = HeaderName::from_static("access-control-allow-private-network");
 const REQUEST_PRIVATE_NETWORK: HeaderName = HeaderName::from_static("access-control-request-private-network");
 const METHODS: HeaderValue = HeaderValue::from_static("GET,POST,PUT,PATCH,DELETE,OPTIONS");
@@ -93,7 +97,7 @@ pub(crate) struct Cors {
 
 impl Cors {
     pub(crate) fn apply(self, headers: &mut HeaderMap) {
-        headers.reserve(6);
+        headers.reserve(7);
         if let Some(origin) = self.origin {
             headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, origin);
         }
@@ -101,6 +105,7 @@ impl Cors {
         headers.insert(ACCESS_CONTROL_ALLOW_HEADERS, HEADERS);
         headers.insert(ACCESS_CONTROL_ALLOW_CREDENTIALS, FALSE);
         headers.insert(VARY, VARIES);
+        headers.insert(RESOURCE_POLICY, SAME_ORIGIN);
         if self.private_network {
             headers.insert(ALLOW_PRIVATE_NETWORK, TRUE);
         }

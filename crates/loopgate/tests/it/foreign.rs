@@ -12,6 +12,10 @@ mod specified_routes;
 /// Names that resolve to this machine without being ours.
 const HOSTS: [&str; 4] = ["evil.test", "evil.test:19432", "127.0.0.1.evil.test", "localhost.evil.test:80"];
 const ORIGIN: &str = "https://evil.test";
+/// Pages that are not ours, some of which would like to look so.
+const ORIGINS: [&str; 5] =
+    [ORIGIN, "null", "http://127.evil.test:8080", "http://localhost.evil.test", "http://evil.test:19432"];
+const ALLOW_PRIVATE_NETWORK: &str = "access-control-allow-private-network";
 
 /// The gateway's routes, with something in the place of each parameter.
 fn routes() -> impl Iterator<Item = (Method, String)> {
@@ -46,36 +50,116 @@ async fn a_foreign_host_name_gets_nothing_on_any_route() -> Result<()> {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_foreign_page_gets_nothing_on_any_route() -> Result<()> {
     let stage = Stage::story().await?;
-    for (method, path) in routes() {
-        let preflight = stage
-            .loopgate
-            .gateway_bare(Method::OPTIONS, &path)
-            .header(header::ORIGIN, ORIGIN)
-            .header("access-control-request-method", method.as_str())
-            .header("access-control-request-private-network", "true");
-        let answer = preflight.send().await?;
-        not_for_the_page(answer.headers(), &format!("OPTIONS {path}"))?;
-        ensure!(!answer.headers().contains_key("access-control-allow-private-network"), "OPTIONS {path}");
+    let loopgate = &stage.loopgate;
+    for origin in ORIGINS {
+        for (method, path) in routes() {
+            let preflight = loopgate
+                .gateway_bare(Method::OPTIONS, &path)
+                .header(header::ORIGIN, origin)
+                .header("access-control-request-method", method.as_str())
+                .header("access-control-request-private-network", "true");
+            let answer = preflight.send().await?;
+            ensure!(answer.status() == 204, "OPTIONS {path}: {}", answer.status());
+            not_for_the_page(answer.headers(), &format!("OPTIONS {path} of {origin}"))?;
 
-        let request = stage.loopgate.gateway_bare(method.clone(), &path).header(header::ORIGIN, ORIGIN);
-        let answer = request.header("x-desktop-session-token", "0".repeat(64)).send().await?;
-        not_for_the_page(answer.headers(), &format!("{method} {path}"))?;
-        let (status, body) = (answer.status().as_u16(), answer.json::<Value>().await?);
-        // The probe is open to programs; its answer is withheld from the page by the header above.
-        let refused = match path.as_str() {
-            "/health" => status == 200,
-            "/gateway-auth/exchange" => status == 403 && body["error"] == "Origin not allowed",
-            _ => matches!((status, body["code"].as_str()), (401, Some("unauthorized")) | (429, _)),
-        };
-        ensure!(refused, "{method} {path}: {status} {body}");
+            let request = loopgate.gateway_bare(method.clone(), &path).header(header::ORIGIN, origin);
+            let request = request.header("access-control-request-private-network", "true");
+            let answer = request.header("x-desktop-session-token", "0".repeat(64)).send().await?;
+            let what = format!("{method} {path} of {origin}");
+            not_for_the_page(answer.headers(), &what)?;
+            let (status, body) = (answer.status().as_u16(), answer.json::<Value>().await?);
+            // The probe is open to programs; its answer is withheld from the page by its headers.
+            let refused = match path.as_str() {
+                "/health" => status == 200,
+                "/gateway-auth/exchange" if origin == "null" => status == 400,
+                "/gateway-auth/exchange" => status == 403 && body["error"] == "Origin not allowed",
+                _ => matches!((status, body["code"].as_str()), (401, Some("unauthorized")) | (429, _)),
+            };
+            ensure!(refused, "{what}: {status} {body}");
+        }
     }
     Ok(())
 }
 
-/// A browser hands an answer to a page only when this header names it.
+/// A page that somehow knew the token could still read nothing: whatever is answered, it is
+/// answered to somebody else.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn no_status_is_for_a_foreign_page() -> Result<()> {
+    let stage = Stage::story().await?;
+    let loopgate = &stage.loopgate;
+    let asked = [
+        (Method::GET, "/nope", "", 404),
+        (Method::GET, "/api/gateway", "", 404),
+        (Method::POST, "/health", "", 404),
+        (Method::GET, "/api/gateway/nope", "", 403),
+        (Method::POST, "/api/gateway/version", "", 501),
+        (Method::DELETE, "/api/gateway/health-check", "", 501),
+        (Method::GET, "/api/gateway/version", "", 200),
+        (Method::GET, "/api/gateway/repos", "", 200),
+        (Method::POST, "/api/gateway/repos", "{", 400),
+        (Method::POST, "/api/gateway/orchestrator/loop", "{", 400),
+        (Method::GET, "/api/gateway/orchestrator/status/%zz", "", 400),
+        (Method::GET, "/api/gateway/orchestrator/status/X?repo=%2Fetc", "", 403),
+    ];
+    for origin in ORIGINS {
+        for (method, path, body, wanted) in asked.clone() {
+            let request = loopgate.gateway(method.clone(), path).header(header::ORIGIN, origin).body(body);
+            let answer = request.header("access-control-request-private-network", "TRUE").send().await?;
+            ensure!(answer.status() == wanted, "{method} {path}: {}", answer.status());
+            not_for_the_page(answer.headers(), &format!("{method} {path} of {origin}"))?;
+        }
+        let huge = loopgate.gateway(Method::POST, "/api/gateway/repos").header(header::ORIGIN, origin);
+        let answer = huge.body("x".repeat(262_145)).send().await?;
+        ensure!(answer.status() == 413, "{}", answer.status());
+        not_for_the_page(answer.headers(), &format!("413 of {origin}"))?;
+    }
+    Ok(())
+}
+
+/// The pages that are ours are told so, on the same routes.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn our_pages_may_ask() -> Result<()> {
+    let stage = Stage::story().await?;
+    let page = stage.loopgate.ready().page_url.clone();
+    for origin in [page.as_str(), "http://127.0.0.2:8080", "http://localhost:3000", "http://[::1]:5"] {
+        for (method, path) in [
+            (Method::OPTIONS, "/api/gateway/version"),
+            (Method::OPTIONS, "/health"),
+            (Method::GET, "/health"),
+            (Method::GET, "/api/gateway/version"),
+            (Method::GET, "/nope"),
+        ] {
+            let request = stage.loopgate.gateway_bare(method.clone(), path).header(header::ORIGIN, origin);
+            let answer = request.header("access-control-request-private-network", "true").send().await?;
+            let granted = answer.headers().get(header::ACCESS_CONTROL_ALLOW_ORIGIN);
+            ensure!(granted.is_some_and(|granted| granted == origin), "{method} {path}: {granted:?}");
+            let private = answer.headers().get(ALLOW_PRIVATE_NETWORK);
+            ensure!(private.is_some_and(|private| private == "true"), "{method} {path} of {origin}");
+        }
+    }
+    // Without an origin the web app is named, and nothing is said of private networks.
+    let answer = stage.loopgate.gateway_bare(Method::GET, "/health").send().await?;
+    let granted = answer.headers().get(header::ACCESS_CONTROL_ALLOW_ORIGIN);
+    ensure!(granted.is_some_and(|granted| *granted == page), "{granted:?}");
+    ensure!(!answer.headers().contains_key(ALLOW_PRIVATE_NETWORK));
+    Ok(())
+}
+
+/// A browser hands an answer to a page that asks only when a header names it, and to one that
+/// loads it without asking only when no other header forbids that.
 fn not_for_the_page(headers: &header::HeaderMap, what: &str) -> Result<()> {
+    let named = headers.get_all(header::ACCESS_CONTROL_ALLOW_ORIGIN).iter().count();
+    ensure!(named <= 1, "{what} names {named} origins");
     let granted = headers.get(header::ACCESS_CONTROL_ALLOW_ORIGIN);
-    ensure!(granted.is_none_or(|origin| origin != ORIGIN && origin != "*"), "{what} is for {granted:?}");
+    ensure!(
+        granted.is_none_or(|granted| granted != "*" && ORIGINS.iter().all(|origin| granted != origin)),
+        "{what} is for {granted:?}"
+    );
+    ensure!(!headers.contains_key(ALLOW_PRIVATE_NETWORK), "{what} opens the private network");
+    let credentials = headers.get(header::ACCESS_CONTROL_ALLOW_CREDENTIALS);
+    ensure!(credentials.is_none_or(|allowed| allowed == "false"), "{what} takes credentials");
+    let policy = headers.get("cross-origin-resource-policy");
+    ensure!(policy.is_some_and(|policy| policy == "same-origin"), "{what} may be loaded by anybody");
     Ok(())
 }
 
@@ -104,7 +188,8 @@ async fn the_control_plane_refuses_both_on_every_route() -> Result<()> {
                 request.header(header::COOKIE, stage.page.0.cookie()).header(header::ORIGIN, ORIGIN);
             let answer = request.send().await?;
             ensure!(answer.status() == 403, "{method} {path}: {}", answer.status());
-            not_for_the_page(answer.headers(), &format!("{method} {path}"))?;
+            let granted = answer.headers().get(header::ACCESS_CONTROL_ALLOW_ORIGIN);
+            ensure!(granted.is_none_or(|granted| granted != ORIGIN && granted != "*"), "{method} {path}");
         }
     }
     ensure!(tried > 40, "only {tried} routes");
