@@ -1,5 +1,8 @@
 //! Whether an expected MCP server is reached, with programs that print what a test wants.
 
+use std::time::Duration;
+
+use loopgate_tools::process::{Command, Limits};
 use serde_json::{Value, json};
 
 use super::place::{Place, Wish, within};
@@ -81,10 +84,11 @@ async fn a_server_of_one_project_does_not_count() {
 #[tokio::test]
 async fn a_slow_program_holds_nobody_up_and_is_heard_later() {
     let mut wish = Wish::default();
-    wish.limits.probe_timeout = std::time::Duration::from_millis(200);
+    wish.limits.probe_timeout = Duration::from_millis(200);
     let place = Place::with(wish).await;
     let go = place.sandbox().join("go");
-    assert!(std::process::Command::new("mkfifo").arg(&go).status().unwrap().success());
+    let made = Command::new("mkfifo").arg(&go).run(Limits::time(Duration::from_secs(20))).await;
+    assert!(made.unwrap().status.success());
     place.program(
         "claude",
         &format!(

@@ -138,7 +138,8 @@ mod tests {
     async fn a_caller_that_has_enough_ends_the_whole_group() {
         let folder = tempfile::tempdir().unwrap();
         let pipe = folder.path().join("held");
-        assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+        let made = Command::new("mkfifo").arg(&pipe).run(Limits::time(Duration::from_secs(20))).await;
+        assert!(made.unwrap().status.success());
         let mut held = pipe::OpenOptions::new().open_receiver(&pipe).unwrap();
         let stop = CancellationToken::new();
         let ended = shell("exec 3>\"$HELD\"; trap '' TERM; sleep 300 & echo ready; wait; sleep 300")
