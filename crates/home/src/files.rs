@@ -3,9 +3,9 @@
 use std::io::{self, Write as _};
 use std::path::Path;
 
-/// Who may read a file.
+/// Who may read a file, or enter a directory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Audience {
+pub(crate) enum Audience {
     Everybody,
     Owner,
 }

@@ -19,5 +19,5 @@ pub use data_dir::{DataDir, DataDirError, default_data_dir};
 pub use origin::{InvalidOrigin, normalize_origin};
 pub use program::Program;
 pub use repos::{AddRepoError, Repos, ReposError, ReposFile, default_branch_of, origin_of};
-pub use sandbox::{Denied, Sandbox, SandboxedPath, expand_home};
+pub use sandbox::{Denied, Directory, Entry, Kind, Sandbox, SandboxedPath, expand_home, led_away};
 pub use settings::{LogFormat, Overrides, Settings, SettingsError, SettingsStore};

@@ -1,0 +1,79 @@
+//! Directory handles where the system has none: paths that are looked at again after opening.
+
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::{Entry, Kind};
+use crate::files::Audience;
+
+#[derive(Debug)]
+pub(super) struct Handle(PathBuf);
+
+impl Handle {
+    pub(super) fn of(path: &Path) -> io::Result<Self> {
+        let real = path.canonicalize()?;
+        if real.is_dir() { Ok(Self(real)) } else { Err(io::ErrorKind::NotADirectory.into()) }
+    }
+
+    pub(super) fn directory(&self, path: &Path) -> io::Result<Self> {
+        Self::of(&self.real(path)?)
+    }
+
+    pub(super) fn open_file(&self, path: &Path) -> io::Result<File> {
+        let file = File::open(self.real(path)?)?;
+        self.real(path)?;
+        Ok(file)
+    }
+
+    pub(super) fn make(&self, name: &Path, _: Audience) -> io::Result<()> {
+        std::fs::create_dir(self.0.join(name))
+    }
+
+    pub(super) fn create_file(&self, name: &Path) -> io::Result<File> {
+        File::options().write(true).create_new(true).open(self.0.join(name))
+    }
+
+    pub(super) fn remove_file(&self, name: &Path) -> io::Result<()> {
+        std::fs::remove_file(self.0.join(name))
+    }
+
+    pub(super) fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        std::fs::rename(self.0.join(from), self.0.join(to))
+    }
+
+    pub(super) fn entries(&self) -> io::Result<Vec<Entry>> {
+        let mut entries = Vec::new();
+        for entry in std::fs::read_dir(&self.0)? {
+            let entry = entry?;
+            entries.push(Entry { name: entry.file_name(), kind: kind_of(entry.file_type()?) });
+        }
+        Ok(entries)
+    }
+
+    pub(super) fn kind(&self, path: &Path) -> Option<Kind> {
+        Some(kind_of(self.0.join(path).symlink_metadata().ok()?.file_type()))
+    }
+
+    /// The path, when no link is on its way.
+    fn real(&self, path: &Path) -> io::Result<PathBuf> {
+        let wanted = self.0.join(path);
+        if wanted.canonicalize()? == wanted {
+            Ok(wanted)
+        } else {
+            Err(io::ErrorKind::PermissionDenied.into())
+        }
+    }
+}
+
+fn kind_of(file_type: std::fs::FileType) -> Kind {
+    if file_type.is_symlink() {
+        Kind::Link
+    } else if file_type.is_dir() {
+        Kind::Directory
+    } else if file_type.is_file() {
+        Kind::File
+    } else {
+        Kind::Other
+    }
+}

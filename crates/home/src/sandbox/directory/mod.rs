@@ -1,0 +1,209 @@
+//! Access relative to an open directory, so that nothing can be swapped between check and use.
+//!
+//! A checked path is canonical: it holds no link. It is therefore opened from the base directory's
+//! handle downwards without following any link; one that turns up was put there after the check.
+//! On Linux this is one `openat2` that the kernel keeps beneath the handle, elsewhere (and on
+//! kernels without it) one `openat` a component. The crate cap-std was not taken for it, because it
+//! follows links that stay beneath the handle, and such a link can be swapped in to lead to a denied
+//! place inside the sandbox; it also refuses absolute links, which the check resolves and allows.
+
+#[cfg(not(unix))]
+mod elsewhere;
+#[cfg(unix)]
+mod unix;
+
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::io::{self, Read, Write as _};
+use std::path::{Component, Path};
+
+#[cfg(not(unix))]
+use self::elsewhere as system;
+#[cfg(unix)]
+use self::unix as system;
+use crate::files::Audience;
+
+/// A directory that is held open. Paths below it are relative, hold no `..`, and are never led
+/// through a link. Everything here blocks on the disk.
+#[derive(Debug)]
+pub struct Directory(system::Handle);
+
+/// What a directory holds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Entry {
+    /// Its name.
+    pub name: OsString,
+    /// What it is.
+    pub kind: Kind,
+}
+
+/// Kind of an entry; links are not followed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// A directory.
+    Directory,
+    /// A regular file.
+    File,
+    /// A symbolic link, wherever it leads.
+    Link,
+    /// A socket, a pipe, a device.
+    Other,
+}
+
+impl Directory {
+    /// Opens a directory by its path. For places that the program itself chose; what came from
+    /// outside is opened by the sandbox.
+    ///
+    /// # Errors
+    /// Any failure of the file system.
+    pub fn of(path: &Path) -> io::Result<Self> {
+        system::Handle::of(path).map(Self)
+    }
+
+    /// Opens a directory below this one; the empty path is this one again.
+    ///
+    /// # Errors
+    /// Any failure of the file system; [`led_away`] tells when a link was in the way.
+    pub fn directory(&self, path: &Path) -> io::Result<Self> {
+        plain(path)?;
+        self.0.directory(path).map(Self)
+    }
+
+    /// Opens a regular file for reading.
+    ///
+    /// # Errors
+    /// As [`Directory::directory`]; what is no regular file counts as not found.
+    pub fn open_file(&self, path: &Path) -> io::Result<File> {
+        plain(path)?;
+        let file = self.0.open_file(path)?;
+        if file.metadata()?.is_file() { Ok(file) } else { Err(io::ErrorKind::NotFound.into()) }
+    }
+
+    /// Opens a directory below this one, and makes it and those above it where they are missing.
+    ///
+    /// # Errors
+    /// As [`Directory::directory`].
+    pub fn make_directory(&self, path: &Path) -> io::Result<Self> {
+        self.make_each(path, Audience::Everybody)
+    }
+
+    /// As [`Directory::make_directory`]; only the owner may enter what is made.
+    ///
+    /// # Errors
+    /// As [`Directory::directory`].
+    pub fn make_private_directory(&self, path: &Path) -> io::Result<Self> {
+        self.make_each(path, Audience::Owner)
+    }
+
+    fn make_each(&self, path: &Path, audience: Audience) -> io::Result<Self> {
+        plain(path)?;
+        let mut reached = self.directory(Path::new(""))?;
+        for component in path.components() {
+            let name = Path::new(component.as_os_str());
+            reached = match reached.directory(name) {
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                    match reached.0.make(name, audience) {
+                        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
+                        _ => {}
+                    }
+                    reached.directory(name)?
+                }
+                opened => opened?,
+            };
+        }
+        Ok(reached)
+    }
+
+    /// Everything in it but `.` and `..`, in no order.
+    ///
+    /// # Errors
+    /// Any failure of the file system.
+    pub fn entries(&self) -> io::Result<Vec<Entry>> {
+        self.0.entries()
+    }
+
+    /// Kind of an entry below it; `None` when there is none.
+    #[must_use]
+    pub fn kind(&self, path: &Path) -> Option<Kind> {
+        plain(path).ok()?;
+        self.0.kind(path)
+    }
+
+    /// Makes a file that is not there yet, for its owner alone, and opens it for writing.
+    ///
+    /// # Errors
+    /// Any failure of the file system; `AlreadyExists` when the name is taken, by a link too.
+    pub fn create_file(&self, name: &OsStr) -> io::Result<File> {
+        self.0.create_file(single(name)?)
+    }
+
+    /// Writes a new file so that it appears whole or not at all, readable by everybody.
+    ///
+    /// # Errors
+    /// As [`Directory::create_file`]; nothing is left behind then.
+    pub fn write_new(&self, name: &OsStr, content: &mut dyn Read) -> io::Result<u64> {
+        // The name is held by an empty file until the full one takes its place.
+        drop(self.create_file(name)?);
+        let mut part = OsString::from(".");
+        part.push(name);
+        part.push(".part");
+        let written = self.write_part(&part, content).and_then(|size| {
+            self.0.rename(Path::new(&part), Path::new(name))?;
+            Ok(size)
+        });
+        if written.is_err() {
+            let _ = self.remove_file(&part);
+            let _ = self.remove_file(name);
+        }
+        written
+    }
+
+    fn write_part(&self, part: &OsStr, content: &mut dyn Read) -> io::Result<u64> {
+        let mut file = self.create_file(part)?;
+        let size = io::copy(content, &mut file)?;
+        file.flush()?;
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt as _;
+            file.set_permissions(std::fs::Permissions::from_mode(0o644))?;
+        }
+        file.sync_all()?;
+        Ok(size)
+    }
+
+    /// Removes a file or a link.
+    ///
+    /// # Errors
+    /// Any failure of the file system.
+    pub fn remove_file(&self, name: &OsStr) -> io::Result<()> {
+        self.0.remove_file(single(name)?)
+    }
+}
+
+/// Whether an open failed because a link stands where none was, or something else than a directory
+/// on the way: the path was changed after its check.
+#[must_use]
+pub fn led_away(error: &io::Error) -> bool {
+    #[cfg(unix)]
+    return [rustix::io::Errno::LOOP, rustix::io::Errno::XDEV]
+        .iter()
+        .any(|errno| error.raw_os_error() == Some(errno.raw_os_error()));
+    #[cfg(not(unix))]
+    return error.kind() == io::ErrorKind::PermissionDenied;
+}
+
+/// Refuses a path that could leave the directory.
+fn plain(path: &Path) -> io::Result<()> {
+    let plain = path.components().all(|component| matches!(component, Component::Normal(_)));
+    if plain { Ok(()) } else { Err(io::ErrorKind::InvalidInput.into()) }
+}
+
+/// A name that is one component.
+fn single(name: &OsStr) -> io::Result<&Path> {
+    let path = Path::new(name);
+    plain(path)?;
+    if path.components().count() == 1 { Ok(path) } else { Err(io::ErrorKind::InvalidInput.into()) }
+}
+
+#[cfg(test)]
+mod tests;

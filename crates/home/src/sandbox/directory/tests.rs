@@ -1,0 +1,116 @@
+//! What a handle opens, and what it does not, whatever is swapped under it.
+#![cfg(unix)]
+
+use std::io::Read as _;
+use std::os::unix::fs::symlink;
+
+use super::*;
+
+fn place() -> (tempfile::TempDir, Directory) {
+    let dir = tempfile::tempdir().unwrap();
+    for name in ["box/sub/deep", "out"] {
+        std::fs::create_dir_all(dir.path().join(name)).unwrap();
+    }
+    for name in ["box/sub/deep/file", "out/file"] {
+        std::fs::write(dir.path().join(name), name).unwrap();
+    }
+    let handle = Directory::of(&dir.path().join("box")).unwrap();
+    (dir, handle)
+}
+
+fn content(mut file: File) -> String {
+    let mut text = String::new();
+    file.read_to_string(&mut text).unwrap();
+    text
+}
+
+#[test]
+fn plain_paths_are_opened_and_others_are_not() {
+    let (_dir, handle) = place();
+    assert_eq!(content(handle.open_file(Path::new("sub/deep/file")).unwrap()), "box/sub/deep/file");
+    assert_eq!(
+        content(handle.directory(Path::new("sub")).unwrap().open_file(Path::new("deep/file")).unwrap()),
+        "box/sub/deep/file"
+    );
+    for path in ["../out/file", "/etc/passwd", "sub/../../out/file", "./sub/../sub"] {
+        let error = handle.open_file(Path::new(path)).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::InvalidInput, "{path}");
+    }
+    for path in ["sub", "missing", "sub/deep/file/x"] {
+        assert!(handle.open_file(Path::new(path)).is_err(), "{path}");
+    }
+}
+
+#[test]
+fn a_link_that_was_swapped_in_is_not_followed() {
+    let (dir, handle) = place();
+    let base = dir.path().join("box");
+    // Each of them leads to a file that exists; two of them even stay inside.
+    symlink(dir.path().join("out/file"), base.join("file-out")).unwrap();
+    symlink("sub/deep/file", base.join("file-in")).unwrap();
+    symlink("../out", base.join("dir-out")).unwrap();
+    symlink("sub", base.join("dir-in")).unwrap();
+    for path in ["file-out", "file-in", "dir-out/file", "dir-in/deep/file"] {
+        let at_once = handle.open_file(Path::new(path)).unwrap_err();
+        let step_by_step = handle.0.open_old(Path::new(path)).unwrap_err();
+        assert!(led_away(&at_once), "{path}: {at_once}");
+        assert!(led_away(&step_by_step), "{path}: {step_by_step}");
+    }
+    assert!(led_away(&handle.make_directory(Path::new("dir-out/new")).unwrap_err()));
+    assert!(!dir.path().join("out/new").exists());
+    assert_eq!(content(handle.0.open_old(Path::new("sub/deep/file")).unwrap()), "box/sub/deep/file");
+}
+
+#[test]
+fn a_handle_stays_with_its_directory_when_the_name_moves_on() {
+    let (dir, handle) = place();
+    std::fs::rename(dir.path().join("box"), dir.path().join("moved")).unwrap();
+    symlink("out", dir.path().join("box")).unwrap();
+    assert_eq!(content(handle.open_file(Path::new("sub/deep/file")).unwrap()), "box/sub/deep/file");
+    assert!(handle.open_file(Path::new("file")).is_err());
+}
+
+#[test]
+fn a_pipe_is_no_file_and_nobody_waits_for_it() {
+    let (dir, handle) = place();
+    let pipe = dir.path().join("box/pipe");
+    rustix::fs::mknodat(rustix::fs::CWD, &pipe, rustix::fs::FileType::Fifo, 0o600.into(), 0).unwrap();
+    assert_eq!(handle.open_file(Path::new("pipe")).unwrap_err().kind(), io::ErrorKind::NotFound);
+    assert_eq!(handle.kind(Path::new("pipe")), Some(Kind::Other));
+}
+
+#[test]
+fn entries_say_what_they_are() {
+    let (dir, handle) = place();
+    symlink("nowhere", dir.path().join("box/link")).unwrap();
+    std::fs::write(dir.path().join("box/plain"), "").unwrap();
+    let mut entries = handle.entries().unwrap();
+    entries.sort_by(|a, b| a.name.cmp(&b.name));
+    let found: Vec<_> = entries.iter().map(|entry| (entry.name.to_str().unwrap(), entry.kind)).collect();
+    assert_eq!(found, [("link", Kind::Link), ("plain", Kind::File), ("sub", Kind::Directory)]);
+    assert_eq!(handle.kind(Path::new("sub/deep/file")), Some(Kind::File));
+    assert_eq!(handle.kind(Path::new("link")), Some(Kind::Link));
+    assert_eq!(handle.kind(Path::new("link/x")), None);
+}
+
+#[test]
+fn a_new_file_appears_whole_or_not_at_all() {
+    struct Broken(&'static [u8]);
+    impl Read for Broken {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            match self.0.read(buffer)? {
+                0 => Err(io::Error::other("the source broke")),
+                read => Ok(read),
+            }
+        }
+    }
+    let (dir, handle) = place();
+    let new = handle.make_directory(Path::new("new/er")).unwrap();
+    assert_eq!(new.write_new(OsStr::new("a"), &mut &b"text"[..]).unwrap(), 4);
+    assert_eq!(std::fs::read(dir.path().join("box/new/er/a")).unwrap(), b"text");
+    let taken = new.write_new(OsStr::new("a"), &mut &b"other"[..]).unwrap_err();
+    assert_eq!(taken.kind(), io::ErrorKind::AlreadyExists);
+    assert!(new.write_new(OsStr::new("b"), &mut Broken(b"half")).is_err());
+    assert!(new.write_new(OsStr::new("../b"), &mut &b""[..]).is_err());
+    assert_eq!(new.entries().unwrap(), [Entry { name: "a".into(), kind: Kind::File }]);
+}

@@ -1,0 +1,146 @@
+//! Directory handles on Unix.
+
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::Path;
+
+use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags};
+use rustix::io::Errno;
+
+use super::{Entry, Kind};
+use crate::files::Audience;
+
+/// A file that is opened for reading must not make its opener wait, as a pipe would.
+const READING: OFlags = OFlags::RDONLY.union(OFlags::NONBLOCK).union(OFlags::NOCTTY);
+const DIRECTORY: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY);
+
+#[derive(Debug)]
+pub(super) struct Handle(OwnedFd);
+
+impl Handle {
+    pub(super) fn of(path: &Path) -> io::Result<Self> {
+        Ok(Self(rustix::fs::open(path, DIRECTORY | OFlags::CLOEXEC, Mode::empty())?))
+    }
+
+    pub(super) fn directory(&self, path: &Path) -> io::Result<Self> {
+        let path = if path.as_os_str().is_empty() { Path::new(".") } else { path };
+        Ok(Self(self.open(path, DIRECTORY)?))
+    }
+
+    pub(super) fn open_file(&self, path: &Path) -> io::Result<File> {
+        Ok(self.open(path, READING)?.into())
+    }
+
+    pub(super) fn make(&self, name: &Path, audience: Audience) -> io::Result<()> {
+        let mode = match audience {
+            Audience::Everybody => 0o755,
+            Audience::Owner => 0o700,
+        };
+        Ok(rustix::fs::mkdirat(&self.0, name, Mode::from_raw_mode(mode))?)
+    }
+
+    pub(super) fn create_file(&self, name: &Path) -> io::Result<File> {
+        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        Ok(rustix::fs::openat(&self.0, name, flags, Mode::from_raw_mode(0o600))?.into())
+    }
+
+    pub(super) fn remove_file(&self, name: &Path) -> io::Result<()> {
+        Ok(rustix::fs::unlinkat(&self.0, name, AtFlags::empty())?)
+    }
+
+    pub(super) fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        Ok(rustix::fs::renameat(&self.0, from, &self.0, to)?)
+    }
+
+    pub(super) fn entries(&self) -> io::Result<Vec<Entry>> {
+        let mut entries = Vec::new();
+        for entry in Dir::read_from(&self.0)? {
+            let entry = entry?;
+            let name = OsStr::from_bytes(entry.file_name().to_bytes());
+            if name == "." || name == ".." {
+                continue;
+            }
+            let kind = match entry.file_type() {
+                FileType::Unknown => self.kind(Path::new(name)),
+                known => Some(kind_of(known)),
+            };
+            // One that went away meanwhile is not there.
+            entries.extend(kind.map(|kind| Entry { name: name.to_owned(), kind }));
+        }
+        Ok(entries)
+    }
+
+    /// The last component is not followed; those before it are opened one by one.
+    pub(super) fn kind(&self, path: &Path) -> Option<Kind> {
+        let (parent, name) = (path.parent()?, path.file_name()?);
+        let opened;
+        let directory = if parent.as_os_str().is_empty() {
+            &self.0
+        } else {
+            opened = self.open(parent, DIRECTORY).ok()?;
+            &opened
+        };
+        let found = rustix::fs::statat(directory, name, AtFlags::SYMLINK_NOFOLLOW).ok()?;
+        Some(kind_of(FileType::from_raw_mode(found.st_mode)))
+    }
+
+    /// Opens what lies below the handle, through no link at all.
+    fn open(&self, path: &Path, flags: OFlags) -> io::Result<OwnedFd> {
+        let flags = flags | OFlags::CLOEXEC;
+        #[cfg(target_os = "linux")]
+        match self.open_at_once(path, flags) {
+            // The kernel does not have it, or a filter around this process hides it.
+            Err(Errno::NOSYS | Errno::PERM) => {}
+            opened => return Ok(opened?),
+        }
+        Ok(self.open_step_by_step(path, flags)?)
+    }
+
+    #[cfg(target_os = "linux")]
+    fn open_at_once(&self, path: &Path, flags: OFlags) -> Result<OwnedFd, Errno> {
+        use rustix::fs::ResolveFlags;
+        const RESOLVE: ResolveFlags =
+            ResolveFlags::BENEATH.union(ResolveFlags::NO_SYMLINKS).union(ResolveFlags::NO_MAGICLINKS);
+        rustix::fs::openat2(&self.0, path, flags, Mode::empty(), RESOLVE)
+    }
+
+    fn open_step_by_step(&self, path: &Path, flags: OFlags) -> Result<OwnedFd, Errno> {
+        let mut reached: Option<OwnedFd> = None;
+        let mut components = path.components().peekable();
+        while let Some(component) = components.next() {
+            let flags = if components.peek().is_some() { DIRECTORY | OFlags::CLOEXEC } else { flags };
+            let at = reached.as_ref().unwrap_or(&self.0);
+            let opened =
+                rustix::fs::openat(at, component.as_os_str(), flags | OFlags::NOFOLLOW, Mode::empty());
+            reached = Some(opened.map_err(|errno| link_or(at, component.as_os_str(), errno))?);
+        }
+        reached.ok_or(Errno::INVAL)
+    }
+
+    /// Opens as kernels do that cannot do it at once.
+    #[cfg(test)]
+    pub(super) fn open_old(&self, path: &Path) -> io::Result<File> {
+        Ok(self.open_step_by_step(path, READING | OFlags::CLOEXEC)?.into())
+    }
+}
+
+/// A link where a directory was wanted says only that it is none; this says what it is.
+fn link_or(at: &OwnedFd, name: &OsStr, errno: Errno) -> Errno {
+    let is_link = || {
+        rustix::fs::statat(at, name, AtFlags::SYMLINK_NOFOLLOW)
+            .is_ok_and(|found| FileType::from_raw_mode(found.st_mode).is_symlink())
+    };
+    if errno == Errno::NOTDIR && is_link() { Errno::LOOP } else { errno }
+}
+
+fn kind_of(file_type: FileType) -> Kind {
+    match file_type {
+        FileType::Directory => Kind::Directory,
+        FileType::RegularFile => Kind::File,
+        FileType::Symlink => Kind::Link,
+        _ => Kind::Other,
+    }
+}

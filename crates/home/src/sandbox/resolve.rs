@@ -1,0 +1,143 @@
+//! The forms of a path that the sandbox decides by: as it is written, and where it really leads.
+
+use std::ffi::OsString;
+use std::io::ErrorKind;
+use std::path::{Component, Path, PathBuf};
+
+/// Links followed on the way of one path; as many as the kernel follows.
+const MAX_LINKS: usize = 40;
+
+/// Expands a leading `~` or `~/`; `~user` stays as it is.
+#[must_use]
+pub fn expand_home(path: &str) -> PathBuf {
+    let rest = match path {
+        "~" => Some(""),
+        _ => path.strip_prefix("~/"),
+    };
+    match (rest, etcetera::home_dir()) {
+        (Some(""), Ok(home)) => home,
+        (Some(rest), Ok(home)) => home.join(rest.trim_start_matches('/')),
+        _ => PathBuf::from(path),
+    }
+}
+
+/// Removes `.` and `..` without asking the disk; `None` for a relative path.
+pub(super) fn lexically_absolute(path: &Path) -> Option<PathBuf> {
+    if !path.is_absolute() {
+        return None;
+    }
+    let mut clean = PathBuf::new();
+    for component in path.components() {
+        match component {
+            Component::CurDir => {}
+            Component::ParentDir => {
+                clean.pop();
+            }
+            other => clean.push(other),
+        }
+    }
+    Some(clean)
+}
+
+/// The real path, in its true casing. What does not exist is added as it is written, also behind a
+/// link that leads nowhere yet: a later write through that link would land there. `None` when the
+/// way is no way: links in a circle, or `..` behind something that is no directory.
+pub(super) fn canonical_form(path: &Path) -> Option<PathBuf> {
+    match path.canonicalize() {
+        Ok(canonical) => Some(canonical),
+        Err(_) => Walk::along(path),
+    }
+}
+
+/// A way from the root, one component after the other.
+struct Walk {
+    /// Where the way has led so far; exists, and holds no link.
+    reached: PathBuf,
+    /// What follows and does not exist.
+    missing: Vec<OsString>,
+    /// What is still to be walked, the next component last.
+    ahead: Vec<Step>,
+    links: usize,
+}
+
+enum Step {
+    Root(PathBuf),
+    Up,
+    Into(OsString),
+}
+
+impl Walk {
+    fn along(path: &Path) -> Option<PathBuf> {
+        let mut walk = Self { reached: PathBuf::new(), missing: Vec::new(), ahead: Vec::new(), links: 0 };
+        walk.add(path);
+        while let Some(step) = walk.ahead.pop() {
+            walk.take(step)?;
+        }
+        // Once more through the system, which knows the true casing.
+        let mut canonical = walk.reached.canonicalize().ok()?;
+        canonical.extend(&walk.missing);
+        Some(canonical)
+    }
+
+    /// Puts the steps of a path before those that are still ahead.
+    fn add(&mut self, path: &Path) {
+        let mut root = PathBuf::new();
+        let mut steps = Vec::new();
+        for component in path.components() {
+            match component {
+                Component::Prefix(_) | Component::RootDir => root.push(component),
+                Component::CurDir => {}
+                Component::ParentDir => steps.push(Step::Up),
+                Component::Normal(name) => steps.push(Step::Into(name.to_owned())),
+            }
+        }
+        self.ahead.extend(steps.into_iter().rev());
+        if !root.as_os_str().is_empty() {
+            self.ahead.push(Step::Root(root));
+        }
+    }
+
+    fn take(&mut self, step: Step) -> Option<()> {
+        match step {
+            Step::Root(root) => {
+                self.reached = root;
+                self.missing.clear();
+            }
+            Step::Up if self.missing.is_empty() && self.reached.is_dir() => {
+                self.reached.pop();
+            }
+            Step::Up => return None,
+            Step::Into(name) if !self.missing.is_empty() => self.missing.push(name),
+            Step::Into(name) => self.enter(name)?,
+        }
+        Some(())
+    }
+
+    fn enter(&mut self, name: OsString) -> Option<()> {
+        let next = self.reached.join(&name);
+        match next.symlink_metadata() {
+            Ok(metadata) if metadata.is_symlink() => {
+                self.links += 1;
+                if self.links > MAX_LINKS {
+                    return None;
+                }
+                self.add(&next.read_link().ok()?);
+            }
+            Ok(_) => self.reached = next,
+            // What cannot be looked at cannot be entered either.
+            Err(error)
+                if matches!(
+                    error.kind(),
+                    ErrorKind::NotFound
+                        | ErrorKind::NotADirectory
+                        | ErrorKind::PermissionDenied
+                        | ErrorKind::InvalidFilename
+                ) =>
+            {
+                self.missing.push(name);
+            }
+            Err(_) => return None,
+        }
+        Some(())
+    }
+}

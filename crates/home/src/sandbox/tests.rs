@@ -1,0 +1,150 @@
+//! The decision, case by case.
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::settings::Overrides;
+
+struct Place {
+    dir: tempfile::TempDir,
+    sandbox: Sandbox,
+}
+
+impl Place {
+    fn new() -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        for name in ["box/sub", "box-evil", "data"] {
+            std::fs::create_dir_all(dir.path().join(name)).unwrap();
+        }
+        let overrides =
+            Overrides { sandbox_base_directory: Some(dir.path().join("box")), ..Overrides::default() };
+        let store = SettingsStore::open(&dir.path().join("settings.toml"), overrides).unwrap();
+        let sandbox = Sandbox::new(Arc::new(store), &dir.path().join("data"));
+        Self { dir, sandbox }
+    }
+
+    fn allows(&self, path: &str) -> bool {
+        self.sandbox.check(self.dir.path().join(path)).is_ok()
+    }
+}
+
+#[test]
+fn inside_is_allowed_and_outside_is_not() {
+    let place = Place::new();
+    assert!(place.allows("box"));
+    assert!(place.allows("box/sub"));
+    assert!(place.allows("box/missing/child"));
+    assert!(place.allows("box/sub/../sub"));
+    assert!(!place.allows("box-evil"), "a sibling with the same beginning");
+    assert!(!place.allows("box/../data"));
+    assert!(!place.allows("box/../../../../../etc/passwd"));
+    assert!(place.sandbox.check("relative").is_err());
+    assert!(place.sandbox.check("/").is_err());
+    assert!(place.sandbox.check("").is_err());
+    assert!(place.sandbox.check("~/.SSH").is_err());
+}
+
+#[cfg(unix)]
+#[test]
+fn links_are_followed_before_the_decision() {
+    let place = Place::new();
+    let link = |target: &str, name: &str| {
+        std::os::unix::fs::symlink(target, place.dir.path().join("box").join(name)).unwrap();
+    };
+    link("../box-evil", "out");
+    link("/etc", "etc");
+    link("sub", "in");
+    link("../not-there-yet", "dangling");
+    link("not-there-yet", "dangling-inside");
+    link("dangling-inside/../../box-evil", "through-nothing");
+    link("circle", "circle");
+    assert!(!place.allows("box/out"));
+    assert!(!place.allows("box/out/new-file"));
+    assert!(!place.allows("box/etc/passwd"));
+    assert!(place.allows("box/in"));
+    assert!(!place.allows("box/dangling"));
+    assert!(!place.allows("box/dangling/child"));
+    assert!(place.allows("box/dangling-inside"));
+    assert!(!place.allows("box/through-nothing"));
+    assert!(!place.allows("box/circle"));
+    assert!(!place.allows("box/circle/child"));
+}
+
+#[test]
+fn odd_names_lead_nowhere_else() {
+    let place = Place::new();
+    assert!(!place.allows("box/a\0b"));
+    assert!(place.sandbox.check("\0").is_err());
+    for name in ["%2e%2e", "..%2f..%2fdata", "\u{ff0e}\u{ff0e}", "..\\..\\data", "...", ".. ", " "] {
+        let checked = place.sandbox.check(place.dir.path().join("box").join(name)).unwrap();
+        let base = place.dir.path().join("box").canonicalize().unwrap();
+        assert_eq!(checked.canonical(), base.join(name), "is only a name");
+    }
+    assert!(place.allows(&format!("box/{}", "n".repeat(300))), "a name that cannot exist is a missing one");
+    assert!(!place.allows(&format!("box/{}", "n/".repeat(4000))), "a path that cannot exist");
+    assert!(!place.allows(&format!("box/{}", "../".repeat(4000))));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_link_put_in_after_the_check_is_not_followed() {
+    let place = Place::new();
+    let base = place.dir.path().join("box");
+    std::fs::create_dir(base.join("denied")).unwrap();
+    std::fs::write(base.join("denied/file"), "secret").unwrap();
+    std::fs::write(place.dir.path().join("box-evil/file"), "secret").unwrap();
+    std::fs::write(base.join("sub/file"), "fine").unwrap();
+    let file = place.sandbox.check(base.join("sub/file")).unwrap();
+    let new = place.sandbox.check(base.join("sub/new")).unwrap();
+    assert!(file.open_file().is_ok());
+    for target in ["../box-evil", "denied"] {
+        std::fs::rename(base.join("sub"), base.join("aside")).unwrap();
+        std::os::unix::fs::symlink(target, base.join("sub")).unwrap();
+        assert!(led_away(&file.open_file().unwrap_err()), "{target}");
+        assert!(led_away(&new.make_directory().unwrap_err()), "{target}");
+        std::fs::remove_file(base.join("sub")).unwrap();
+        std::fs::rename(base.join("aside"), base.join("sub")).unwrap();
+    }
+    assert!(!place.dir.path().join("box-evil/new").exists() && !base.join("denied/new").exists());
+}
+
+#[test]
+fn home_is_expanded_by_component() {
+    let home = etcetera::home_dir().unwrap();
+    assert_eq!(expand_home("~"), home);
+    assert_eq!(expand_home("~/x"), home.join("x"));
+    assert_eq!(expand_home("~//etc"), home.join("etc"), "stays below the home");
+    assert_eq!(expand_home("~other/x"), Path::new("~other/x"));
+}
+
+#[test]
+fn the_deny_list_beats_the_sandbox() {
+    let dir = tempfile::tempdir().unwrap();
+    let overrides = Overrides { sandbox_base_directory: Some("/".into()), ..Overrides::default() };
+    let store = Arc::new(SettingsStore::open(&dir.path().join("s.toml"), overrides).unwrap());
+    let sandbox = Sandbox::new(store, dir.path());
+    assert!(sandbox.check("/").is_ok());
+    for path in ["/etc/hosts", "/ETC/hosts", "/bin/sh", "/usr/bin/env", "/proc/self/environ"] {
+        assert!(sandbox.check(path).is_err(), "{path}");
+    }
+    assert!(sandbox.check(dir.path()).is_err(), "the data directory");
+}
+
+#[test]
+fn without_a_base_nothing_is_allowed() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = SettingsStore::open(&dir.path().join("s.toml"), Overrides::default()).unwrap();
+    assert!(Sandbox::new(Arc::new(store), dir.path()).check(dir.path().join("x")).is_err());
+}
+
+proptest! {
+    #[test]
+    fn what_is_allowed_lies_inside(parts in proptest::collection::vec("(\\.\\.|\\.|[a-z]{1,3}|sub)", 0..8)) {
+        let place = Place::new();
+        let path = place.dir.path().join("box").join(parts.join("/"));
+        if let Ok(allowed) = place.sandbox.check(&path) {
+            let base = place.dir.path().join("box").canonicalize().unwrap();
+            prop_assert!(allowed.canonical().starts_with(base));
+        }
+    }
+}
