@@ -3,9 +3,10 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use loopgate_files::FileSearch;
 use loopgate_home::{Repos, Sandbox, SettingsStore};
 use loopgate_runtime::{Places, Runtime};
-use loopgate_tools::git::Git;
+use loopgate_tools::git::{Git, Standings};
 use loopgate_tools::programs::Programs;
 
 use crate::config::{GatewayConfig, Limits};
@@ -27,11 +28,15 @@ pub(crate) struct AppState {
     pub(crate) git: Git,
     pub(crate) runtime: Option<Arc<Runtime>>,
     pub(crate) places: Places,
+    pub(crate) file_search: FileSearch,
+    pub(crate) standings: Standings,
     pub(crate) plugin_root: Option<PathBuf>,
     pub(crate) rounds: Rounds,
     pub(crate) mcp: Detector,
     pub(crate) limits: Limits,
     pub(crate) version: String,
+    /// Where bytes go on their way; private.
+    pub(crate) spool_dir: PathBuf,
 }
 
 impl App {
@@ -45,11 +50,14 @@ impl App {
             git: Git::new(config.programs.clone()),
             runtime: config.runtime.clone(),
             places: Places::new(config.repos.clone(), config.sandbox.clone()),
+            standings: Standings::new(Git::new(config.programs.clone())),
+            file_search: FileSearch::new(config.sandbox.clone()),
             plugin_root: config.plugin_root.clone(),
             rounds: Rounds::default(),
             mcp: Detector::default(),
             limits: config.limits,
             version: config.version.clone(),
+            spool_dir: config.data_dir.clone(),
         }))
     }
 }

@@ -172,7 +172,7 @@ async fn read_challenge(
 ) -> Result<String, Refused> {
     let limit = BodyLimit::EXCHANGE;
     let bytes = match body::read(body, headers, limit, Keep::All, &inner.config.limits).await {
-        Ok(bytes) => bytes,
+        Ok(received) => received.whole(),
         Err(unread) => {
             if let Unread::TooLarge { declared, observed } = &unread {
                 capture.request_size = observed.or(*declared);

@@ -4,11 +4,15 @@
 
 use axum::body::Bytes;
 use axum::extract::{FromRequest, FromRequestParts, Path, Request};
+use http::header::{CONTENT_TYPE, IF_RANGE, RANGE};
 use http::request::Parts;
 use loopgate_api::ids::TicketId;
 use serde_json::{Map, Value};
 
 use crate::answer::Failure;
+
+/// What stands before the ticket in the path of an attachment.
+pub(crate) const ATTACHMENTS: &str = "/api/gateway/orchestrator/attachments/";
 
 /// The members of a query. The first value of a repeated name counts; a broken percent sign stays
 /// as it is.
@@ -76,6 +80,97 @@ impl<S: Send + Sync> FromRequest<S> for JsonMembers {
     }
 }
 
+/// The parts of a form, as they come; nothing when the body is no form.
+pub(crate) struct FormBody(pub(crate) Option<multer::Multipart<'static>>);
+
+impl<S: Send + Sync> FromRequest<S> for FormBody {
+    type Rejection = std::convert::Infallible;
+
+    async fn from_request(request: Request, _: &S) -> Result<Self, Self::Rejection> {
+        let kind = request.headers().get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
+        let boundary = kind.and_then(|kind| multer::parse_boundary(kind).ok());
+        let body = request.into_body().into_data_stream();
+        Ok(Self(boundary.map(|boundary| multer::Multipart::new(body, boundary))))
+    }
+}
+
+/// The ticket and the path that follow `attachments/`. Each is decoded once and by itself, so that
+/// an encoded slash in the ticket stays part of the ticket.
+#[derive(Debug)]
+pub(crate) struct AttachmentPath {
+    pub(crate) ticket: TicketId,
+    /// As it is written; `None` when nothing follows the ticket.
+    pub(crate) path: Option<String>,
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for AttachmentPath {
+    type Rejection = Failure;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Failure> {
+        let rest = parts.uri.path().strip_prefix(ATTACHMENTS).unwrap_or_default();
+        let decoded = |text: &str| {
+            let text = percent_encoding::percent_decode_str(text).decode_utf8();
+            text.map(std::borrow::Cow::into_owned).map_err(|_| Failure::bad_request("malformed path"))
+        };
+        let (ticket, path) = match rest.split_once('/') {
+            Some((ticket, path)) => (decoded(ticket)?, Some(decoded(path)?)),
+            None => (decoded(rest)?, None),
+        };
+        Ok(Self { ticket: TicketId::new(ticket), path })
+    }
+}
+
+/// One range of bytes that a request asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ByteRange {
+    /// From this byte to that one, or to the end.
+    From(u64, Option<u64>),
+    /// So many bytes at the end.
+    Last(u64),
+}
+
+impl ByteRange {
+    /// The first byte and the number of bytes in a file of this size; `None` when there are none.
+    pub(crate) fn within(self, size: u64) -> Option<(u64, u64)> {
+        let (first, end) = match self {
+            Self::From(first, last) => (first, last.map_or(size, |last| last.saturating_add(1).min(size))),
+            Self::Last(count) => (size.saturating_sub(count), size),
+        };
+        (first < end).then(|| (first, end - first))
+    }
+}
+
+/// The range that is asked for. Several at once, and anything else that is not understood, count as
+/// none: the whole is a right answer to them.
+#[derive(Debug)]
+pub(crate) struct WantedRange(pub(crate) Option<ByteRange>);
+
+impl WantedRange {
+    fn read(text: &str) -> Option<ByteRange> {
+        let (first, last) = text.trim().strip_prefix("bytes=")?.split_once('-')?;
+        let number = |text: &str| {
+            text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse::<u64>().ok()).flatten()
+        };
+        match (number(first), number(last)) {
+            (Some(first), Some(last)) if first <= last => Some(ByteRange::From(first, Some(last))),
+            (Some(first), None) if last.is_empty() => Some(ByteRange::From(first, None)),
+            (None, Some(count)) if first.is_empty() => Some(ByteRange::Last(count)),
+            _ => None,
+        }
+    }
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for WantedRange {
+    type Rejection = std::convert::Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Self::Rejection> {
+        // Answers carry nothing to compare with, so a condition never holds.
+        let conditional = parts.headers.contains_key(IF_RANGE);
+        let text = parts.headers.get(RANGE).filter(|_| !conditional).and_then(|text| text.to_str().ok());
+        Ok(Self(text.and_then(Self::read)))
+    }
+}
+
 /// The ticket that a path names, decoded once.
 #[derive(Debug)]
 pub(crate) struct TicketPath(pub(crate) TicketId);
@@ -94,6 +189,30 @@ impl<S: Send + Sync> FromRequestParts<S> for TicketPath {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn ranges_are_read_and_fitted() {
+        let within = |text: &str| WantedRange::read(text).map(|range| range.within(10));
+        for (text, wanted) in [
+            ("bytes=0-3", Some(Some((0, 4)))),
+            ("bytes=4-", Some(Some((4, 6)))),
+            ("bytes=-3", Some(Some((7, 3)))),
+            ("bytes=-30", Some(Some((0, 10)))),
+            ("bytes=8-100", Some(Some((8, 2)))),
+            ("bytes=9-9", Some(Some((9, 1)))),
+            ("bytes=10-", Some(None)),
+            ("bytes=-0", Some(None)),
+            ("bytes=0-18446744073709551615", Some(Some((0, 10)))),
+            ("bytes=3-1", None),
+            ("bytes=0-1,3-4", None),
+            ("bytes=", None),
+            ("bytes=-", None),
+            ("bytes=+1-2", None),
+            ("lines=0-1", None),
+        ] {
+            assert_eq!(within(text), wanted, "{text}");
+        }
+    }
 
     #[test]
     fn bodies_are_read_by_the_table() {

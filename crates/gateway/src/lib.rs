@@ -24,6 +24,7 @@ mod repo_index;
 mod router;
 mod routes;
 mod sessions;
+mod spool;
 mod throttle;
 mod ticket_files;
 

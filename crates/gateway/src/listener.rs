@@ -100,6 +100,7 @@ impl Bound {
         let builder = Arc::new(protocol());
         #[cfg(unix)]
         serve_control(&inner, &connections, &stop);
+        connections.spawn_blocking(loopgate_files::RunDir::sweep);
         let keeper = AbortOnDropHandle::new(tokio::spawn(inner.activity.clone().keep()));
         let mut shutdown = pin!(shutdown);
         loop {

@@ -44,6 +44,14 @@ fn built() -> Vec<Route> {
         routes::orchestrator::ticket_status_route(),
         routes::orchestrator::ticket_logs_route(),
         routes::orchestrator::ticket_plan_route(),
+        routes::files::directories::route(),
+        routes::files::search::route(),
+        routes::files::attachments::route(),
+        routes::files::upload::route(),
+        routes::files::work_directory::route(),
+        routes::files::run_viewer::extract_route(),
+        routes::files::run_viewer::list_route(),
+        routes::files::run_viewer::remove_route(),
         #[cfg(test)]
         routes::panicking::route(),
     ]
@@ -60,14 +68,6 @@ const LATER: &[(Method, &str)] = &[
     (Method::GET, "git/pr/head-sha"),
     (Method::POST, "git/pr/inline-comment"),
     (Method::GET, "git/user"),
-    (Method::GET, "directories"),
-    (Method::GET, "files/search"),
-    (Method::GET, "run-viewer-extract"),
-    (Method::POST, "run-viewer-extract"),
-    (Method::DELETE, "run-viewer-extract"),
-    (Method::GET, "work-directory/{ticketId}"),
-    (Method::GET, "orchestrator/attachments/{*attachmentPath}"),
-    (Method::POST, "orchestrator/upload/{ticketId}"),
     (Method::POST, "orchestrator/launch"),
     (Method::POST, "orchestrator/plan-loop/{*step}"),
     (Method::POST, "orchestrator/kill"),
@@ -193,13 +193,15 @@ impl Route {
 
     fn later(method: &Method, rest: &str) -> Self {
         let path = format!("{}{rest}", loopgate_api::operation::GATEWAY_PREFIX);
-        let limit = match rest {
-            "orchestrator/upload/{ticketId}" => BodyLimit::UPLOAD,
-            "run-viewer-extract" if method == Method::POST => BodyLimit::RUN_VIEWER,
-            _ => BodyLimit::GENERIC,
-        };
         let operation = OperationId::of_path(&path);
-        Self { method: method.clone(), path, auth: Auth::Gateway, operation, limit, serving: Serving::Later }
+        Self {
+            method: method.clone(),
+            path,
+            auth: Auth::Gateway,
+            operation,
+            limit: BodyLimit::GENERIC,
+            serving: Serving::Later,
+        }
     }
 }
 
@@ -286,7 +288,8 @@ pub(crate) fn build(app: App) -> (Table, Router, OpenApi) {
             tracing::error!(%error, path, "a route cannot be reached");
         }
     }
-    let (router, document) = router.with_state(app).split_for_parts();
+    let (router, mut document) = router.with_state(app).split_for_parts();
+    name_wildcards(&mut document);
     (Table { matcher }, router, document)
 }
 
@@ -316,5 +319,13 @@ pub(crate) fn document() -> OpenApi {
             Serving::Later => {}
         }
     }
-    router.into_openapi()
+    let mut document = router.into_openapi();
+    name_wildcards(&mut document);
+    document
+}
+
+/// Descriptions know no wildcards: there a parameter for the rest of a path is one like any other.
+fn name_wildcards(document: &mut OpenApi) {
+    let paths = std::mem::take(&mut document.paths.paths);
+    document.paths.paths = paths.into_iter().map(|(path, item)| (path.replace("{*", "{"), item)).collect();
 }

@@ -1,6 +1,46 @@
 // Generated from docs/openapi/gateway.json by `npm run generate`. Do not edit.
 
 export interface paths {
+    "/api/gateway/directories": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the folders in a directory
+         * @description Hidden ones are left out. A directory that does not exist has none.
+         */
+        get: operations["list_directories"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/gateway/files/search": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Find files by a piece of their path
+         * @description Searches the worktree of a ticket, or the repository itself. What git ignores is left out.
+         */
+        get: operations["search_files"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/gateway/git": {
         parameters: {
             query?: never;
@@ -166,6 +206,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/gateway/orchestrator/attachments/{attachmentPath}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read a file that belongs to a ticket */
+        get: operations["read_attachment"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/gateway/orchestrator/logs/{ticketId}": {
         parameters: {
             query?: never;
@@ -272,6 +329,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/gateway/orchestrator/upload/{ticketId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Add images to a ticket
+         * @description All of them are saved, or none.
+         */
+        post: operations["upload_images"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/gateway/repos": {
         parameters: {
             query?: never;
@@ -290,6 +367,28 @@ export interface paths {
         head?: never;
         /** Change where worktrees are made */
         patch: operations["update_repos"];
+        trace?: never;
+    };
+    "/api/gateway/run-viewer-extract": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the files of a run */
+        get: operations["run_files"];
+        put?: never;
+        /**
+         * Unpack a run
+         * @description It stays until it is removed, at most a week.
+         */
+        post: operations["extract_run"];
+        /** Remove a run */
+        delete: operations["remove_run"];
+        options?: never;
+        head?: never;
+        patch?: never;
         trace?: never;
     };
     "/api/gateway/settings/binary-paths": {
@@ -322,6 +421,23 @@ export interface paths {
         };
         /** The desktop's version */
         get: operations["version"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/gateway/work-directory/{ticketId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Find the work directory of a ticket */
+        get: operations["work_directory"];
         put?: never;
         post?: never;
         delete?: never;
@@ -462,6 +578,13 @@ export interface components {
             /** @description Changed or renamed (the new name). */
             modified: string[];
         };
+        /** @description How its branch stands. */
+        BranchStatus: {
+            /** @description Whether it was merged; only told of one that the remote has no more. */
+            merged: boolean;
+            /** @description Whether the remote has no such branch. */
+            remoteMissing: boolean;
+        };
         /** @description Where a branch is checked out. */
         BranchWorktree: {
             /** @description The worktree, which may be the clone itself; null when the branch is nowhere checked out. */
@@ -546,6 +669,20 @@ export interface components {
             /** @description Directory inside the sandbox. */
             repoPath: string;
         };
+        /** @description Folders, repositories first. */
+        Directories: {
+            directories: components["schemas"]["DirectoryEntry"][];
+        };
+        /** @description A folder. */
+        DirectoryEntry: {
+            /** @description Always true. */
+            isDirectory: boolean;
+            /** @description Whether it is a repository or a worktree. */
+            isGitRepo: boolean;
+            name: string;
+            /** @description In the form in which the directory was named: with `~` or absolute. */
+            path: string;
+        };
         /** @description Whether work goes on in a directory. Members of the state are copied as they are. */
         DirectoryStatus: {
             isRunning: boolean;
@@ -589,6 +726,19 @@ export interface components {
         ExchangeRequest: {
             /** @description Challenge token of the control plane, good for one exchange. */
             challengeToken: string;
+        };
+        /** @description Where a run was unpacked. */
+        Extracted: {
+            runDir: string;
+        };
+        /** @description The best matches. */
+        FoundFiles: {
+            /** @description Why there are none: there is no such directory. */
+            error?: string | null;
+            /** @description Relative paths, best first, at most ten. */
+            files: string[];
+            /** @description Whether more matched. */
+            truncated: boolean;
         };
         /** @description A worktree with a state. */
         FullStatus: {
@@ -678,6 +828,11 @@ export interface components {
             /** @description Rows in a fixed order; clients match on their ids. */
             checks: components["schemas"]["Check"][];
             mcpServers: components["schemas"]["McpServers"];
+        };
+        /** @description Images to add. */
+        Images: {
+            /** @description PNG, JPEG, GIF or WebP, at most 10 MiB each. The name of the field does not matter. */
+            files: string[];
         };
         /** @description A repository as `GET /api/gateway/repos` lists it. */
         ListedRepo: components["schemas"]["ManagedRepo"] & {
@@ -790,10 +945,13 @@ export interface components {
             available: boolean;
             /** @description ISO 8601. */
             checkedAt: string;
+            /** @description Why nothing is known, or why the server does not count. */
             error: string | null;
             /** @description Repeats `available` for old clients. */
             loopgateAvailable: boolean;
+            /** @description The URL as the provider has it. */
             matchedUrl: string | null;
+            /** @description Name that the provider gives the server. */
             serverName: string | null;
         };
         /** @description What is known of the expected MCP server, a provider. */
@@ -836,6 +994,11 @@ export interface components {
             /** @description Directory inside the sandbox. */
             worktreePath: string;
         };
+        /** @description A run to remove. */
+        RemoveRun: {
+            /** @description As it was answered. */
+            runDir: string;
+        };
         /** @description Where a repository's clone lies. */
         RepoPath: {
             /** @description Absolute; null when no managed repository has that name. */
@@ -864,6 +1027,23 @@ export interface components {
         } & {
             [key: string]: unknown;
         };
+        /** @description A run to unpack. */
+        RunArchive: {
+            /**
+             * Format: binary
+             * @description A zip file of at most 200 MiB. The name of the field does not matter.
+             */
+            file: string;
+        };
+        /** @description What a run holds. */
+        RunFiles: {
+            /** @description Relative paths, in order. */
+            files: string[];
+        };
+        /** @description That it was removed. */
+        RunRemoved: {
+            success: boolean;
+        };
         /** @description Paths to set; null clears one. */
         SetBinaryPaths: {
             assistant?: string | null;
@@ -872,6 +1052,11 @@ export interface components {
             python3?: string | null;
             reviewer?: string | null;
         };
+        /**
+         * @description What told of a work directory.
+         * @enum {string}
+         */
+        Source: "session" | "worktree";
         /** @description A worktree without a state. */
         Starting: {
             exists: boolean;
@@ -945,6 +1130,26 @@ export interface components {
             /** @description Whether the owner agreed to it. */
             worktreeParentDirConfirmed?: boolean | null;
         };
+        /** @description The images that were saved, in the order in which they came. */
+        Uploaded: {
+            files: components["schemas"]["UploadedFile"][];
+        };
+        /** @description One of them. */
+        UploadedFile: {
+            /** @description Path and query of a GET that answers it. */
+            apiUrl: string;
+            /** @description As the sender called it. */
+            originalName: string;
+            /** @description Absolute. */
+            path: string;
+            /** @description As it is called on disk. */
+            savedName: string;
+            /**
+             * Format: int64
+             * @description Bytes.
+             */
+            size: number;
+        };
         /** @description The desktop's version. */
         Version: {
             /** @description Always empty in a release. */
@@ -953,6 +1158,16 @@ export interface components {
         };
         /** @description Always empty here. */
         Versions: Record<string, never>;
+        /** @description Where a ticket is worked on. */
+        WorkDirectory: {
+            branchStatus: components["schemas"]["BranchStatus"] | null;
+            exists: boolean;
+            /** @description Absolute; null when there is none. */
+            path: string | null;
+            /** @description The project's `CLAUDE.md`, when it has changes that are not committed. */
+            pendingClaudeMd: string | null;
+            source?: components["schemas"]["Source"] | null;
+        };
         /** @description A worktree. */
         WorktreeAnswer: {
             /** @description Empty when it is on no branch. */
@@ -970,6 +1185,121 @@ export interface components {
 }
 export type $defs = Record<string, never>;
 export interface operations {
+    list_directories: {
+        parameters: {
+            query?: {
+                /** @description Directory; `~` when it is missing */
+                path?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Its folders, at most 2000 */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Directories"];
+                };
+            };
+            /** @description Outside the sandbox */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description It cannot be read */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    search_files: {
+        parameters: {
+            query: {
+                /** @description `true` searches the repository itself */
+                base?: string;
+                /** @description Piece of a path, in any case, that reaches into the file's name */
+                query?: string;
+                /** @description Path of the repository */
+                repo: string;
+                /** @description Ticket; required unless `base` is `true` */
+                ticket?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The best matches, also when there is no such directory */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FoundFiles"];
+                };
+            };
+            /** @description No repository or no ticket given */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Outside the sandbox */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The directory cannot be read */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
     git_action: {
         parameters: {
             query?: never;
@@ -1514,6 +1844,98 @@ export interface operations {
             };
         };
     };
+    read_attachment: {
+        parameters: {
+            query: {
+                /** @description Path of the repository */
+                repo: string;
+            };
+            header?: {
+                /** @description One range of bytes */
+                range?: string | null;
+            };
+            path: {
+                /** @description Ticket, then path of the file, with slashes */
+                attachmentPath: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The file, with the type of its ending */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/octet-stream": number[];
+                };
+            };
+            /** @description The range that was asked for */
+            206: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/octet-stream": number[];
+                };
+            };
+            /** @description No repository or no file given */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Outside the sandbox, or outside the ticket's attachments */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No such file */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The file has no such bytes */
+            416: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description It cannot be read */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
     ticket_logs: {
         parameters: {
             query: {
@@ -1908,6 +2330,81 @@ export interface operations {
             };
         };
     };
+    upload_images: {
+        parameters: {
+            query: {
+                /** @description Path of the repository */
+                repo: string;
+            };
+            header?: never;
+            path: {
+                /** @description Ticket */
+                ticketId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "multipart/form-data": components["schemas"]["Images"];
+            };
+        };
+        responses: {
+            /** @description Saved */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Uploaded"];
+                };
+            };
+            /** @description No repository, no form, no image, or one that is not taken */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Outside the sandbox */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The ticket has no worktree */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description They cannot be saved */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
     list_repos: {
         parameters: {
             query?: never;
@@ -2116,6 +2613,167 @@ export interface operations {
             };
         };
     };
+    run_files: {
+        parameters: {
+            query: {
+                /** @description As it was answered */
+                runDir: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Its files, at most 20000 */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunFiles"];
+                };
+            };
+            /** @description No directory of a run */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description It was removed */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description It cannot be read */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    extract_run: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "multipart/form-data": components["schemas"]["RunArchive"];
+            };
+        };
+        responses: {
+            /** @description Unpacked */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Extracted"];
+                };
+            };
+            /** @description No form, no archive, or one that is not taken */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description It cannot be unpacked */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    remove_run: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RemoveRun"];
+            };
+        };
+        responses: {
+            /** @description It is gone */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunRemoved"];
+                };
+            };
+            /** @description No directory of a run */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description It cannot be removed */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
     binary_paths: {
         parameters: {
             query?: never;
@@ -2203,6 +2861,47 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Version"];
+                };
+            };
+            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    work_directory: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Ticket */
+                ticketId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Where it lies, also when there is none */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkDirectory"];
+                };
+            };
+            /** @description No sandbox is set */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
                 };
             };
             /** @description Refused or failed: credential, approval, body size, or the route's own reasons */

@@ -10,5 +10,5 @@ mod rules;
 
 pub use pending::{Approvals, Decision, PendingApproval, Remember, ResolvedApproval};
 pub use policies::{ApprovalPolicy, Coverage, Effect};
-pub(crate) use policy::{Question, Verdict, evaluate};
+pub(crate) use policy::{Question, Verdict, begin_fingerprint, evaluate};
 pub use rules::AlwaysAllowRule;

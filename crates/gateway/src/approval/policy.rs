@@ -16,6 +16,7 @@ use super::pending::{Approvals, PendingApproval};
 use super::policies::{Effect, Subject};
 use crate::answer::Failure;
 use crate::pipeline::Principal;
+use crate::pipeline::body::Received;
 
 const FORCE: HeaderName = HeaderName::from_static(FORCE_APPROVAL_HEADER);
 const REASON: HeaderName = HeaderName::from_static(APPROVAL_REASON_HEADER);
@@ -33,7 +34,7 @@ pub(crate) struct Question<'a> {
     pub(crate) method: &'a Method,
     pub(crate) target: &'a Uri,
     pub(crate) headers: &'a HeaderMap,
-    pub(crate) body: &'a Bytes,
+    pub(crate) body: &'a Received,
     pub(crate) principal: Principal,
     /// Address of the other side; in-process callers have none.
     pub(crate) peer: Option<std::net::IpAddr>,
@@ -97,7 +98,7 @@ impl Question<'_> {
         if !approvals.has_policies() {
             return None;
         }
-        let directory = directory_of(scope_of(self.body).as_deref(), self.target.query());
+        let directory = directory_of(self.scope().as_deref(), self.target.query());
         approvals.effect(&Subject { operation, directory: directory.as_deref(), location: &self.location() })
     }
 
@@ -126,20 +127,38 @@ impl Question<'_> {
             method: self.method.to_string(),
             path: self.target.path().to_owned(),
             query: self.target.query().map(ToOwned::to_owned),
-            scope_path: scope_of(self.body),
+            scope_path: self.scope(),
             location: self.location(),
             reason,
             fingerprint: self.fingerprint(),
         }
     }
 
+    fn scope(&self) -> Option<String> {
+        match self.body {
+            Received::Whole(body) => scope_of(body),
+            // What is sent in bulk is no JSON.
+            Received::Spooled(_) => None,
+        }
+    }
+
     fn fingerprint(&self) -> String {
-        let mut hash = Sha256::new();
-        let query = self.target.query().map(|query| format!("?{query}")).unwrap_or_default();
-        hash.update(format!("{}\n{}{query}\n", self.method, self.target.path()));
-        hash.update(self.body);
+        let whole = match self.body {
+            Received::Whole(body) => body,
+            Received::Spooled(spool) => return spool.hash.clone().unwrap_or_default(),
+        };
+        let mut hash = begin_fingerprint(self.method, self.target);
+        hash.update(whole);
         hex::encode(hash.finalize())
     }
+}
+
+/// What a request is known by: a hash that is to be fed with its body.
+pub(crate) fn begin_fingerprint(method: &Method, target: &Uri) -> Sha256 {
+    let mut hash = Sha256::new();
+    let query = target.query().map(|query| format!("?{query}")).unwrap_or_default();
+    hash.update(format!("{method}\n{}{query}\n", target.path()));
+    hash
 }
 
 const fn tier(tier: RiskTier) -> &'static str {

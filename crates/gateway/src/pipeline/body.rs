@@ -1,6 +1,9 @@
 //! Reads a request's body under the limit of its route.
 //!
 //! A declared length above the limit is refused unread; otherwise bytes are counted as they come.
+//! Large bodies go to a file while they are counted.
+
+use std::path::Path;
 
 use axum::body::Body;
 use bytes::{Bytes, BytesMut};
@@ -8,9 +11,11 @@ use http::header::CONTENT_LENGTH;
 use http::{HeaderMap, StatusCode};
 use http_body::Body as _;
 use http_body_util::BodyExt as _;
+use sha2::Sha256;
 
 use crate::answer::Failure;
 use crate::config::Limits;
+use crate::spool::{Spool, Spooling};
 
 /// Limit in bytes of a route's body, and its name in logs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,12 +38,50 @@ impl BodyLimit {
 }
 
 /// What becomes of the bytes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Keep {
-    /// The handler gets them.
+#[derive(Debug, Clone)]
+pub(crate) enum Keep<'a> {
+    /// The handler gets them, in memory.
     All,
+    /// The handler gets them, from a file in this directory. The hash is what approval knows the
+    /// request by, fed with everything that stands before the body.
+    Spooled(&'a Path, Sha256),
     /// They are only counted.
     Nothing,
+}
+
+/// A body that was read.
+#[derive(Debug)]
+pub(crate) enum Received {
+    /// In memory.
+    Whole(Bytes),
+    /// In a file.
+    Spooled(Spool),
+}
+
+impl Received {
+    /// Bytes.
+    pub(crate) fn length(&self) -> u64 {
+        match self {
+            Self::Whole(bytes) => bytes.len() as u64,
+            Self::Spooled(spool) => spool.length,
+        }
+    }
+
+    /// The body that was kept in memory; nothing of one that lies in a file.
+    pub(crate) fn whole(self) -> Bytes {
+        match self {
+            Self::Whole(bytes) => bytes,
+            Self::Spooled(_) => Bytes::new(),
+        }
+    }
+
+    /// The body, for the handler.
+    pub(crate) fn into_body(self) -> Body {
+        match self {
+            Self::Whole(bytes) => Body::from(bytes),
+            Self::Spooled(spool) => spool.into_body(),
+        }
+    }
 }
 
 /// Why there is no body.
@@ -50,6 +93,8 @@ pub(crate) enum Unread {
     Broken,
     /// It took too long.
     TimedOut,
+    /// The disk took no more.
+    Disk(std::io::Error),
 }
 
 impl Unread {
@@ -60,6 +105,10 @@ impl Unread {
                 .no_store(),
             Self::Broken => Failure::bad_request("request body could not be read"),
             Self::TimedOut => Failure::new(StatusCode::REQUEST_TIMEOUT, "request body timed out"),
+            Self::Disk(error) => {
+                tracing::warn!(%error, "a request body could not be stored");
+                Failure::new(StatusCode::INTERNAL_SERVER_ERROR, "request body could not be stored")
+            }
         }
         .closing(true)
     }
@@ -70,49 +119,91 @@ pub(crate) async fn read(
     body: Body,
     headers: &HeaderMap,
     limit: BodyLimit,
-    keep: Keep,
+    keep: Keep<'_>,
     limits: &Limits,
-) -> Result<Bytes, Unread> {
+) -> Result<Received, Unread> {
     let declared = declared_length(headers);
     if declared.is_some_and(|length| length > limit.bytes) {
         return Err(Unread::TooLarge { declared, observed: None });
     }
     if body.is_end_stream() {
-        return Ok(Bytes::new());
+        return Ok(Received::Whole(Bytes::new()));
     }
-    tokio::time::timeout(limits.body_timeout, collect(body, declared, limit, keep))
-        .await
-        .map_err(|_| Unread::TimedOut)?
+    let reading = async {
+        let mut kept = Kept::begin(keep).await?;
+        let read = Counted { body, declared, limit, observed: 0 };
+        read.into(&mut kept).await?;
+        kept.finish().await
+    };
+    tokio::time::timeout(limits.body_timeout, reading).await.map_err(|_| Unread::TimedOut)?
 }
 
-async fn collect(
-    mut body: Body,
+/// A body whose bytes are counted.
+struct Counted {
+    body: Body,
     declared: Option<u64>,
     limit: BodyLimit,
-    keep: Keep,
-) -> Result<Bytes, Unread> {
-    let mut observed = 0_u64;
-    let mut first = Bytes::new();
-    let mut rest = BytesMut::new();
-    while let Some(frame) = body.frame().await {
-        let Ok(data) = frame.map_err(|_| Unread::Broken)?.into_data() else { continue };
-        observed += data.len() as u64;
-        if observed > limit.bytes {
-            return Err(Unread::TooLarge { declared, observed: Some(observed) });
+    observed: u64,
+}
+
+impl Counted {
+    async fn into(mut self, kept: &mut Kept) -> Result<(), Unread> {
+        while let Some(frame) = self.body.frame().await {
+            let Ok(data) = frame.map_err(|_| Unread::Broken)?.into_data() else { continue };
+            self.observed += data.len() as u64;
+            if self.observed > self.limit.bytes {
+                return Err(Unread::TooLarge { declared: self.declared, observed: Some(self.observed) });
+            }
+            kept.add(data).await?;
         }
-        match keep {
-            Keep::Nothing => {}
+        Ok(())
+    }
+}
+
+/// Where the bytes go.
+enum Kept {
+    Memory { first: Bytes, rest: BytesMut },
+    File(Box<Spooling>),
+    Nowhere,
+}
+
+impl Kept {
+    async fn begin(keep: Keep<'_>) -> Result<Self, Unread> {
+        Ok(match keep {
+            Keep::All => Self::Memory { first: Bytes::new(), rest: BytesMut::new() },
+            Keep::Nothing => Self::Nowhere,
+            Keep::Spooled(directory, hash) => {
+                let spooling = Spooling::begin(directory, Some(hash)).await.map_err(Unread::Disk)?;
+                Self::File(Box::new(spooling))
+            }
+        })
+    }
+
+    async fn add(&mut self, data: Bytes) -> Result<(), Unread> {
+        match self {
+            Self::Nowhere => {}
+            Self::File(spooling) => spooling.write(&data).await.map_err(Unread::Disk)?,
             // A body that came in one piece is handed on without a copy.
-            Keep::All if first.is_empty() && rest.is_empty() => first = data,
-            Keep::All => {
+            Self::Memory { first, rest } if first.is_empty() && rest.is_empty() => *first = data,
+            Self::Memory { first, rest } => {
                 if rest.is_empty() {
-                    rest.extend_from_slice(&std::mem::take(&mut first));
+                    rest.extend_from_slice(&std::mem::take(first));
                 }
                 rest.extend_from_slice(&data);
             }
         }
+        Ok(())
     }
-    Ok(if rest.is_empty() { first } else { rest.freeze() })
+
+    async fn finish(self) -> Result<Received, Unread> {
+        Ok(match self {
+            Self::Nowhere => Received::Whole(Bytes::new()),
+            Self::File(spooling) => Received::Spooled(spooling.finish().await.map_err(Unread::Disk)?),
+            Self::Memory { first, rest } => {
+                Received::Whole(if rest.is_empty() { first } else { rest.freeze() })
+            }
+        })
+    }
 }
 
 /// A length made of digits only; anything else counts as absent.

@@ -16,7 +16,6 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use axum::body::Body;
-use bytes::Bytes;
 use futures_util::FutureExt as _;
 use http::header::{ORIGIN, RETRY_AFTER};
 use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode};
@@ -30,7 +29,7 @@ pub(crate) use self::host::OwnHosts;
 pub(crate) use self::origin::{Cors, OriginPolicy, named_origin};
 
 use self::auth::Gatekeeper;
-use self::body::{BodyLimit, Keep, Unread};
+use self::body::{BodyLimit, Keep, Received, Unread};
 use crate::activity::Capture;
 use crate::answer::{Failure, ReplyBody, prepared};
 use crate::approval::{self, Decision, Question, Verdict};
@@ -195,8 +194,8 @@ async fn gateway_route(
         }
     };
     let route = inner.table.find(&parts.method, parts.uri.path());
-    let bytes = match read_body(inner, &parts, body, route, capture).await {
-        Ok(bytes) => bytes,
+    let received = match read_body(inner, &parts, body, route, capture).await {
+        Ok(received) => received,
         Err(failure) => return failure.into_reply(),
     };
     let over_link = principal == Principal::Internal
@@ -205,7 +204,7 @@ async fn gateway_route(
         method: &parts.method,
         target: &parts.uri,
         headers: &parts.headers,
-        body: &bytes,
+        body: &received,
         principal,
         peer: caller.peer(),
         setup_complete: facts.setup_complete,
@@ -221,7 +220,7 @@ async fn gateway_route(
         return Failure::not_implemented(&parts.method, parts.uri.path()).into_reply();
     }
     parts.extensions.insert(Requester { over_link });
-    let request = Request::from_parts(parts, Body::from(bytes));
+    let request = Request::from_parts(parts, received.into_body());
     match inner.router.clone().oneshot(request).await {
         Ok(response) => response.map(|body| ReplyBody::Streamed(body, None)),
         Err(never) => match never {},
@@ -251,16 +250,21 @@ async fn read_body(
     body: Body,
     route: Option<&RouteFacts>,
     capture: &mut Capture,
-) -> Result<Bytes, Failure> {
+) -> Result<Received, Failure> {
     let limit = route.map_or(BodyLimit::GENERIC, |route| route.limit);
-    // What no handler will read is not gathered, unless a person may be asked about it.
-    let gather = route.is_some_and(|route| route.built) || limit.bytes <= BodyLimit::LOOP.bytes;
-    let keep = if gather { Keep::All } else { Keep::Nothing };
+    // A large body that no handler will read is not gathered.
+    let keep = if limit.bytes <= BodyLimit::LOOP.bytes {
+        Keep::All
+    } else if route.is_some_and(|route| route.built) {
+        Keep::Spooled(&inner.config.data_dir, approval::begin_fingerprint(&parts.method, &parts.uri))
+    } else {
+        Keep::Nothing
+    };
     let read = body::read(body, &parts.headers, limit, keep, &inner.config.limits).await;
     match read {
-        Ok(bytes) => {
-            capture.request_size = Some(bytes.len() as u64);
-            Ok(bytes)
+        Ok(received) => {
+            capture.request_size = Some(received.length());
+            Ok(received)
         }
         Err(unread) => {
             if let Unread::TooLarge { declared, observed } = &unread {

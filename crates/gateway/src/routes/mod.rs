@@ -2,6 +2,7 @@
 
 pub(crate) mod binary_paths;
 pub(crate) mod exchange;
+pub(crate) mod files;
 pub(crate) mod git;
 pub(crate) mod health;
 pub(crate) mod health_check;

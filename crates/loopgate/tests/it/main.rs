@@ -9,6 +9,7 @@ mod cloud;
 mod crash;
 mod direct;
 mod disk;
+mod files;
 mod foreign;
 mod git;
 mod halves;

@@ -15,6 +15,7 @@ mod failure;
 mod file_diff;
 mod remote;
 mod removal;
+mod standing;
 mod status;
 mod worktree;
 
@@ -33,6 +34,7 @@ pub use error::GitError;
 pub use failure::{Category, Failure};
 pub use file_diff::{FileDiff, FileDiffError, FilePath, LARGEST_SIDE, is_binary};
 pub use removal::{RemovalError, Removed};
+pub use standing::{Standing, Standings};
 pub use status::{Change, ChangedFiles, Object, Status, parse_status};
 pub use worktree::{Added, RemoveError, Worktree, parse_worktrees};
 

@@ -1,0 +1,273 @@
+//! Which files a query finds, and in which order.
+//!
+//! A query is a piece of a path that reaches into the file's own name, in any case. Names equal to
+//! it come first, then names that begin with it, then shorter paths. Where nothing matches so, the
+//! letters of the query may lie apart, as in `wgtpnl` for `WidgetPanel`.
+
+use std::cmp::{Ordering, Reverse};
+
+use memchr::memmem::Finder;
+use nucleo_matcher::pattern::{Atom, AtomKind, CaseMatching, Normalization};
+use nucleo_matcher::{Config, Matcher, Utf32Str};
+
+use super::listing::{Listing, Name, fold};
+
+/// Paths in one answer.
+pub(super) const MOST_FOUND: usize = 10;
+/// Endings that a name may have beside the query and still be what was meant.
+const ENDINGS: [&str; 3] = ["", ".ts", ".tsx"];
+/// A scattered match below this score a letter of the query is chance.
+const SCORE_PER_LETTER: usize = 14;
+/// Letters from which on a scattered match says anything.
+const FEWEST_LETTERS: usize = 3;
+
+/// The best paths, and whether there were more.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Best {
+    pub(super) paths: Vec<String>,
+    pub(super) more: bool,
+}
+
+/// A query, prepared.
+pub(super) struct Query {
+    folded: String,
+    /// What the directory must end with, when the query holds a slash.
+    directory: Option<String>,
+    /// What is looked for in the names.
+    name: Finder<'static>,
+    /// Whether every name matches.
+    all: bool,
+}
+
+impl Query {
+    pub(super) fn new(text: &str) -> Self {
+        let folded = fold(text);
+        let (directory, name) = match folded.rsplit_once('/') {
+            // The name must begin with the rest: it is looked for with the slash before it.
+            Some((directory, rest)) => (Some(directory.to_owned()), format!("/{rest}")),
+            None => (None, folded.clone()),
+        };
+        let all = name.is_empty() || name == "/";
+        Self { directory, name: Finder::new(&name).into_owned(), all, folded }
+    }
+
+    /// The best matches in a tree.
+    pub(super) fn best<'a>(&self, listings: impl Iterator<Item = &'a Listing> + Clone) -> Best {
+        let mut top = Top::default();
+        for listing in listings.clone() {
+            self.matches(listing, |name| top.offer(Candidate::new(name, &self.folded)));
+        }
+        if top.found == 0 && self.may_be_scattered() {
+            return self.scattered(listings);
+        }
+        Best { paths: top.best.iter().map(|found| found.name.path()).collect(), more: top.found > MOST_FOUND }
+    }
+
+    fn matches<'a>(&self, listing: &'a Listing, mut found: impl FnMut(Name<'a>)) {
+        if let Some(end) = &self.directory
+            && (listing.directory().is_empty() || !listing.folded_directory().ends_with(end.as_str()))
+        {
+            return;
+        }
+        if self.all {
+            listing.iter().for_each(found);
+            return;
+        }
+        let names = listing.folded_names().as_bytes();
+        let mut from = 0;
+        while let Some(offset) = self.name.find(&names[from..]) {
+            let name = listing.name_at(from + offset);
+            from = name.end();
+            found(name);
+        }
+    }
+
+    fn may_be_scattered(&self) -> bool {
+        self.folded.chars().count() >= FEWEST_LETTERS
+            && !self.folded.split('/').any(|part| part == ".." || part == ".")
+    }
+
+    /// The best paths that hold the letters of the query in order.
+    fn scattered<'a>(&self, listings: impl Iterator<Item = &'a Listing>) -> Best {
+        let mut matcher = Matcher::new(Config::DEFAULT.match_paths());
+        let (ignore, smart) = (CaseMatching::Ignore, Normalization::Smart);
+        let atom = Atom::new(&self.folded, ignore, smart, AtomKind::Fuzzy, false);
+        let least = self.folded.chars().count() * SCORE_PER_LETTER;
+        let mut found = 0;
+        let mut best: Vec<(Reverse<u16>, usize, String)> = Vec::new();
+        let (mut path, mut letters) = (String::new(), Vec::new());
+        for name in listings.flat_map(Listing::iter) {
+            name.write_path(&mut path);
+            let Some(score) = atom.score(Utf32Str::new(&path, &mut letters), &mut matcher) else { continue };
+            if usize::from(score) < least {
+                continue;
+            }
+            found += 1;
+            let key = (Reverse(score), path.len(), path.clone());
+            let place = best.partition_point(|better| *better < key);
+            best.insert(place, key);
+            best.truncate(MOST_FOUND);
+        }
+        Best { paths: best.into_iter().map(|(_, _, path)| path).collect(), more: found > MOST_FOUND }
+    }
+}
+
+/// A file that matches.
+struct Candidate<'a> {
+    name: Name<'a>,
+    /// 0 is the query itself, 1 begins with it, 2 holds it.
+    class: u8,
+    length: usize,
+}
+
+impl<'a> Candidate<'a> {
+    fn new(name: Name<'a>, query: &str) -> Self {
+        let class = match name.folded().strip_prefix(query) {
+            _ if query.is_empty() => 2,
+            Some(rest) if ENDINGS.contains(&rest) => 0,
+            Some(_) => 1,
+            None => 2,
+        };
+        Self { name, class, length: name.path_length() }
+    }
+
+    fn compare(&self, other: &Self) -> Ordering {
+        let alphabetical = || {
+            let (one, two) = (self.name.path(), other.name.path());
+            fold(&one).cmp(&fold(&two)).then_with(|| one.cmp(&two))
+        };
+        (self.class, self.length).cmp(&(other.class, other.length)).then_with(alphabetical)
+    }
+}
+
+/// The best of many.
+#[derive(Default)]
+struct Top<'a> {
+    best: Vec<Candidate<'a>>,
+    found: usize,
+}
+
+impl<'a> Top<'a> {
+    fn offer(&mut self, candidate: Candidate<'a>) {
+        self.found += 1;
+        let full = self.best.len() == MOST_FOUND;
+        if full && self.best.last().is_some_and(|last| candidate.compare(last).is_ge()) {
+            return;
+        }
+        let place = self.best.partition_point(|better| better.compare(&candidate).is_lt());
+        self.best.insert(place, candidate);
+        self.best.truncate(MOST_FOUND);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use proptest::prelude::*;
+
+    use super::super::listing::Gathered;
+    use super::*;
+
+    fn packed(paths: &[impl AsRef<str>]) -> Vec<Listing> {
+        let mut directories: BTreeMap<&str, Gathered> = BTreeMap::new();
+        for path in paths {
+            let (directory, name) = path.as_ref().rsplit_once('/').unwrap_or(("", path.as_ref()));
+            directories.entry(directory).or_default().add(name);
+        }
+        directories.into_iter().map(|(directory, gathered)| gathered.pack(directory)).collect()
+    }
+
+    fn best(paths: &[impl AsRef<str>], query: &str) -> Vec<String> {
+        Query::new(query).best(packed(paths).iter()).paths
+    }
+
+    const TREE: [&str; 8] = [
+        "src/widget.tsx",
+        "src/WidgetPanel.tsx",
+        "src/deep/widget",
+        "src/my-widget.rs",
+        "WIDGET.ts",
+        "docs/widgets/index.md",
+        "a[b].txt",
+        "src/x.txt",
+    ];
+
+    #[test]
+    fn the_order_is_equal_then_beginning_then_short() {
+        let found =
+            ["WIDGET.ts", "src/widget.tsx", "src/deep/widget", "src/WidgetPanel.tsx", "src/my-widget.rs"];
+        assert_eq!(best(&TREE, "widget"), found);
+        assert_eq!(best(&TREE, "WidGet"), found);
+        assert_eq!(
+            best(&TREE, "").first().unwrap(),
+            "a[b].txt",
+            "without a query the shortest, then by name"
+        );
+    }
+
+    #[test]
+    fn a_slash_reaches_into_the_directories() {
+        assert_eq!(best(&TREE, "src/wid"), ["src/widget.tsx", "src/WidgetPanel.tsx"]);
+        assert_eq!(best(&TREE, "rc/wid"), ["src/widget.tsx", "src/WidgetPanel.tsx"]);
+        assert_eq!(best(&TREE, "eep/"), ["src/deep/widget"]);
+        assert_eq!(best(&TREE, "/wid"), ["src/widget.tsx", "src/deep/widget", "src/WidgetPanel.tsx"]);
+        assert_eq!(best(&TREE, "docs/widgets/i"), ["docs/widgets/index.md"]);
+    }
+
+    #[test]
+    fn a_query_is_literal() {
+        assert_eq!(best(&TREE, "a[b]"), ["a[b].txt"]);
+        for query in ["*", "../", "..", "../../etc", "[ab]", "{a,b}", "?", "./", "*.tsx"] {
+            assert_eq!(best(&TREE, query), [""; 0], "{query}");
+        }
+    }
+
+    #[test]
+    fn letters_may_lie_apart_when_nothing_else_matches() {
+        assert_eq!(best(&TREE, "wgtpnl"), ["src/WidgetPanel.tsx"]);
+        assert_eq!(best(&TREE, "zqzq"), [""; 0]);
+        assert_eq!(best(&TREE, "wp"), [""; 0], "too short to mean anything");
+    }
+
+    #[test]
+    fn more_than_ten_are_cut() {
+        let paths: Vec<_> = (0..11).map(|n| format!("d/match-{n}")).collect();
+        let found = Query::new("match").best(packed(&paths).iter());
+        assert_eq!((found.paths.len(), found.more), (10, true));
+        let found = Query::new("match").best(packed(&paths[..10]).iter());
+        assert_eq!((found.paths.len(), found.more), (10, false));
+    }
+
+    /// The rule as it is written down: `(^|.*/)[^/]*<query>[^/]*$`.
+    fn rule(path: &str, query: &str) -> bool {
+        let (path, query) = (fold(path), fold(query));
+        path.match_indices(&query).any(|(at, _)| !path[at + query.len()..].contains('/'))
+            || (query.is_empty())
+            || overlapping(&path, &query)
+    }
+
+    /// Occurrences that overlap an earlier one.
+    fn overlapping(path: &str, query: &str) -> bool {
+        (0..path.len())
+            .filter(|at| path.is_char_boundary(*at) && path[*at..].starts_with(query))
+            .any(|at| !path[at + query.len()..].contains('/'))
+    }
+
+    proptest! {
+        #[test]
+        fn exactly_what_the_rule_says_is_found(
+            paths in prop::collection::btree_set("([aBö.]{1,3}/){0,2}[aBö.]{1,4}", 0..10),
+            query in "[abö./]{0,3}",
+        ) {
+            let paths: Vec<_> = paths.into_iter().collect();
+            let mut wanted: Vec<_> = paths.iter().filter(|path| rule(path, &query)).cloned().collect();
+            let mut found = best(&paths, &query);
+            wanted.sort();
+            found.sort();
+            if !wanted.is_empty() || query.chars().count() < FEWEST_LETTERS {
+                prop_assert_eq!(found, wanted);
+            }
+        }
+    }
+}

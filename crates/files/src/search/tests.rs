@@ -1,0 +1,210 @@
+//! Trees that are searched, and changed between two searches.
+
+use std::fs;
+
+use loopgate_home::{Overrides, SettingsStore};
+use proptest::prelude::*;
+
+use super::*;
+
+struct Place {
+    dir: tempfile::TempDir,
+    sandbox: Arc<Sandbox>,
+    search: FileSearch,
+}
+
+impl Place {
+    fn new() -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        fs::create_dir_all(dir.path().join("box/tree")).unwrap();
+        let overrides =
+            Overrides { sandbox_base_directory: Some(dir.path().join("box")), ..Overrides::default() };
+        let settings = SettingsStore::open(&dir.path().join("settings.toml"), overrides).unwrap();
+        let sandbox = Arc::new(Sandbox::new(Arc::new(settings), &dir.path().join("box/tree/private")));
+        Self { dir, search: FileSearch::new(sandbox.clone()), sandbox }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.dir.path().join("box/tree").join(name)
+    }
+
+    fn write(&self, name: &str) {
+        fs::create_dir_all(self.path(name).parent().unwrap()).unwrap();
+        fs::write(self.path(name), name).unwrap();
+    }
+
+    fn matches(&self, query: &str) -> Matches {
+        self.search.search(&self.sandbox.check(self.path("")).unwrap(), query).unwrap()
+    }
+
+    fn find(&self, query: &str) -> Vec<String> {
+        self.matches(query).files
+    }
+
+    /// Whether the next search would be answered from memory.
+    fn is_warm(&self) -> bool {
+        let slots = lock(&self.search.kept.slots);
+        slots.values().any(|slot| lock(&slot.index).as_ref().is_some_and(|index| index.refresh()))
+    }
+}
+
+#[test]
+fn what_nobody_looks_for_is_left_out() {
+    let place = Place::new();
+    for name in
+        ["src/x.rs", "node_modules/x.js", "a/dist/x.js", "a/.git/x", "b/x.PYC", ".hidden/x", "c/.DS_Store"]
+    {
+        place.write(name);
+    }
+    place.write("worktree/.git");
+    place.write("private/x");
+    assert_eq!(place.find("x"), [".hidden/x", "src/x.rs"]);
+    assert_eq!(place.find(".git"), [""; 0]);
+    assert_eq!(place.find("DS_S"), [""; 0]);
+}
+
+#[test]
+fn what_git_ignores_is_left_out_in_a_repository() {
+    let place = Place::new();
+    place.write("target/out.o");
+    place.write("src/out.rs");
+    fs::write(place.path(".gitignore"), "/target\n").unwrap();
+    assert_eq!(place.find("out").len(), 2, "no repository, no rules");
+    fs::create_dir(place.path(".git")).unwrap();
+    assert_eq!(place.find("out"), ["src/out.rs"]);
+    fs::write(place.path(".gitignore"), "*.rs\n").unwrap();
+    assert_eq!(place.find("out"), ["target/out.o"], "rules that change are followed");
+    place.write("src/.gitignore");
+    fs::write(place.path("src/.gitignore"), "!out.rs\n").unwrap();
+    assert_eq!(place.find("out").len(), 2);
+}
+
+#[test]
+fn every_change_is_in_the_next_answer() {
+    let place = Place::new();
+    place.write("a/one");
+    assert_eq!(place.find("one"), ["a/one"]);
+    assert!(place.is_warm());
+    place.write("a/two");
+    assert_eq!(place.find("two"), ["a/two"]);
+    place.write("new/deep/three");
+    assert_eq!(place.find("three"), ["new/deep/three"]);
+    fs::rename(place.path("new/deep"), place.path("a/moved")).unwrap();
+    assert_eq!(place.find("three"), ["a/moved/three"]);
+    place.write("a/moved/four");
+    assert_eq!(place.find("four"), ["a/moved/four"], "a moved directory is still watched");
+    fs::remove_dir_all(place.path("a")).unwrap();
+    assert_eq!(place.find("o"), [""; 0]);
+    place.write("a/one");
+    assert_eq!(place.find("one"), ["a/one"]);
+    assert!(place.is_warm(), "all of that without reading the tree anew");
+    fs::rename(place.path(""), place.dir.path().join("box/aside")).unwrap();
+    place.write("other");
+    assert_eq!(place.find(""), ["other"], "another tree in the same place");
+}
+
+#[test]
+fn links_are_shown_when_they_lead_to_a_file_inside() {
+    let place = Place::new();
+    place.write("real/file");
+    fs::write(place.dir.path().join("outside"), "").unwrap();
+    for (target, name) in
+        [("real/file", "good"), ("../../outside", "out"), ("real", "dir"), ("nowhere", "gone")]
+    {
+        std::os::unix::fs::symlink(target, place.path(name)).unwrap();
+    }
+    assert_eq!(place.find(""), ["good", "real/file"]);
+}
+
+#[test]
+fn paths_end_at_ten_segments() {
+    let place = Place::new();
+    place.write("1/2/3/4/5/6/7/8/9/deep");
+    place.write("1/2/3/4/5/6/7/8/9/10/deeper");
+    assert_eq!(place.find("deep"), ["1/2/3/4/5/6/7/8/9/deep"]);
+    place.write("1/2/3/4/5/6/7/8/9/10/deepest");
+    assert_eq!(place.find("deep"), ["1/2/3/4/5/6/7/8/9/deep"]);
+}
+
+#[test]
+fn indexes_that_nobody_asks_are_forgotten() {
+    let place = Place::new();
+    place.write("one");
+    place.find("one");
+    let now = Instant::now();
+    assert!(!place.search.kept.forget_idle(now));
+    assert!(place.is_warm());
+    assert!(place.search.kept.forget_idle(now + IDLE));
+    assert_eq!(place.find("one"), ["one"]);
+    for n in 0..MOST_INDEXES + 3 {
+        let tree = place.dir.path().join(format!("box/other-{n}"));
+        fs::create_dir(&tree).unwrap();
+        place.search.search(&place.sandbox.check(&tree).unwrap(), "").unwrap();
+    }
+    assert_eq!(lock(&place.search.kept.slots).len(), MOST_INDEXES);
+}
+
+#[test]
+fn what_is_no_directory_is_an_error() {
+    let place = Place::new();
+    place.write("file");
+    let search = |name| place.search.search(&place.sandbox.check(place.path(name)).unwrap(), "").unwrap_err();
+    assert_eq!(search("missing").kind(), io::ErrorKind::NotFound);
+    assert_eq!(search("file").kind(), io::ErrorKind::NotADirectory);
+}
+
+/// Something that happens to a tree.
+#[derive(Debug, Clone)]
+enum Step {
+    Write(String),
+    Remove(String),
+    Move(String, String),
+    Ignore(String, String),
+    Search,
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    let name = || "[ab](/[ab]){0,2}";
+    prop_oneof![
+        4 => name().prop_map(|name| Step::Write(format!("{name}/f"))),
+        1 => name().prop_map(Step::Write),
+        2 => name().prop_map(Step::Remove),
+        2 => (name(), name()).prop_map(|(from, to)| Step::Move(from, to)),
+        1 => (name(), "[abf]").prop_map(|(at, rule)| Step::Ignore(at, rule)),
+        3 => Just(Step::Search),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(96))]
+
+    /// Whatever happens, a warm index says what a fresh one says.
+    #[test]
+    fn a_warm_answer_is_the_answer_of_a_fresh_walk(steps in prop::collection::vec(step(), 1..25)) {
+        let place = Place::new();
+        fs::create_dir(place.path(".git")).unwrap();
+        for step in steps.into_iter().chain([Step::Search]) {
+            match step {
+                Step::Write(name) => {
+                    let _ = fs::create_dir_all(place.path(&name).parent().unwrap());
+                    let _ = fs::write(place.path(&name), "");
+                }
+                Step::Remove(name) => {
+                    let _ = fs::remove_dir_all(place.path(&name));
+                    let _ = fs::remove_file(place.path(&name));
+                }
+                Step::Move(from, to) => {
+                    let _ = fs::rename(place.path(&from), place.path(&to));
+                }
+                Step::Ignore(at, rule) => {
+                    let _ = fs::write(place.path(&at).join(".gitignore"), rule);
+                }
+                Step::Search => {
+                    let fresh = FileSearch::new(place.sandbox.clone());
+                    let fresh = fresh.search(&place.sandbox.check(place.path("")).unwrap(), "").unwrap();
+                    prop_assert_eq!(place.matches(""), fresh);
+                }
+            }
+        }
+    }
+}

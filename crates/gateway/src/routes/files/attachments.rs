@@ -1,0 +1,156 @@
+//! `GET /api/gateway/orchestrator/attachments/…`: the files that belong to a ticket.
+
+use std::fs::File;
+use std::io::{self, Seek as _, SeekFrom};
+use std::path::Path;
+
+use axum::body::Body;
+use axum::extract::State;
+use axum::response::Response;
+use http::header::{
+    ACCEPT_RANGES, CACHE_CONTROL, CONTENT_LENGTH, CONTENT_RANGE, CONTENT_SECURITY_POLICY, CONTENT_TYPE,
+    X_CONTENT_TYPE_OPTIONS,
+};
+use http::{HeaderMap, HeaderValue, StatusCode};
+use loopgate_api::error::ErrorBody;
+use loopgate_api::ids::TicketId;
+use loopgate_api::operation::OperationId;
+use loopgate_files::{Attachments, OpenError};
+use tokio::io::AsyncReadExt as _;
+use tokio_util::io::ReaderStream;
+use utoipa_axum::routes;
+
+use crate::answer::Failure;
+use crate::app::App;
+use crate::extract::{AttachmentPath, ByteRange, QueryMembers, WantedRange};
+use crate::router::Route;
+use crate::routes::files::worktree_of;
+use crate::routes::on_disk;
+
+/// Bytes that are read at once.
+const CHUNK: usize = 64 * 1024;
+const CACHING: HeaderValue = HeaderValue::from_static("private, max-age=3600");
+const NOSNIFF: HeaderValue = HeaderValue::from_static("nosniff");
+/// A drawing that is opened by itself runs no script and belongs to no origin.
+const INACTIVE: HeaderValue = HeaderValue::from_static("sandbox");
+const BYTES: HeaderValue = HeaderValue::from_static("bytes");
+const DRAWING: &str = "image/svg+xml";
+
+/// Read a file that belongs to a ticket
+#[utoipa::path(get, path = "/api/gateway/orchestrator/attachments/{*attachmentPath}", operation_id = "read_attachment", tag = "files",
+    params(
+        ("attachmentPath" = String, Path, description = "Ticket, then path of the file, with slashes"),
+        ("repo" = String, Query, description = "Path of the repository"),
+        ("range" = Option<String>, Header, description = "One range of bytes"),
+    ),
+    responses(
+        (status = 200, body = Vec<u8>, content_type = "application/octet-stream", description = "The file, with the type of its ending"),
+        (status = 206, body = Vec<u8>, content_type = "application/octet-stream", description = "The range that was asked for"),
+        (status = 400, body = ErrorBody, description = "No repository or no file given"),
+        (status = 403, body = ErrorBody, description = "Outside the sandbox, or outside the ticket's attachments"),
+        (status = 404, body = ErrorBody, description = "No such file"),
+        (status = 416, body = ErrorBody, description = "The file has no such bytes"),
+        (status = 500, body = ErrorBody, description = "It cannot be read"),
+    ))]
+async fn read(
+    State(app): State<App>,
+    path: AttachmentPath,
+    query: QueryMembers,
+    WantedRange(range): WantedRange,
+) -> Result<Response, Failure> {
+    let missing_path = || Failure::bad_request("attachment path is required");
+    let AttachmentPath { ticket, path } = path;
+    let path = path.ok_or_else(missing_path)?;
+    let repository = query.required("repo", "repo parameter is required")?.to_owned();
+    if path.is_empty() {
+        return Err(missing_path());
+    }
+    let media_type = media_type(&path);
+    let opened = on_disk(move || open(&app, &repository, &ticket, &path));
+    let (file, size) = opened.await??;
+    let mut reply = match range {
+        None => whole(file, size),
+        Some(range) => part(file, size, range).await?,
+    };
+    describe(reply.headers_mut(), media_type);
+    Ok(reply)
+}
+
+/// The file and its size.
+fn open(app: &App, repository: &str, ticket: &TicketId, path: &str) -> Result<(File, u64), Failure> {
+    let not_allowed = |_| Failure::directory_not_allowed();
+    let repository = app.sandbox.check(repository).map_err(not_allowed)?;
+    let worktree = worktree_of(app, &repository, ticket)?.ok_or_else(|| refused(OpenError::Missing))?;
+    let attachments = Attachments::of(&app.sandbox, &worktree).map_err(not_allowed)?;
+    let file = attachments.open(&app.sandbox, path).map_err(refused)?;
+    let size = file.metadata().map_err(|error| refused(OpenError::Io(error)))?.len();
+    Ok((file, size))
+}
+
+fn refused(error: OpenError) -> Failure {
+    let status = match &error {
+        OpenError::Escapes => StatusCode::FORBIDDEN,
+        OpenError::Missing => StatusCode::NOT_FOUND,
+        OpenError::Io(_) => StatusCode::INTERNAL_SERVER_ERROR,
+    };
+    Failure::new(status, error.to_string())
+}
+
+fn whole(file: File, size: u64) -> Response {
+    stream(StatusCode::OK, file, size)
+}
+
+async fn part(mut file: File, size: u64, range: ByteRange) -> Result<Response, Failure> {
+    let Some((first, length)) = range.within(size) else {
+        return Err(
+            Failure::new(StatusCode::RANGE_NOT_SATISFIABLE, "The file has no such bytes").with("size", size)
+        );
+    };
+    let found = on_disk(move || -> io::Result<File> {
+        file.seek(SeekFrom::Start(first))?;
+        Ok(file)
+    });
+    let file = found.await?.map_err(|error| refused(OpenError::Io(error)))?;
+    let mut reply = stream(StatusCode::PARTIAL_CONTENT, file, length);
+    let described = format!("bytes {first}-{}/{size}", first + length - 1);
+    if let Ok(described) = HeaderValue::from_str(&described) {
+        reply.headers_mut().insert(CONTENT_RANGE, described);
+    }
+    Ok(reply)
+}
+
+/// So many bytes of a file from where it stands; what is added to it meanwhile is not sent.
+fn stream(status: StatusCode, file: File, length: u64) -> Response {
+    let bytes = tokio::fs::File::from_std(file).take(length);
+    let mut reply = Response::new(Body::from_stream(ReaderStream::with_capacity(bytes, CHUNK)));
+    *reply.status_mut() = status;
+    reply.headers_mut().insert(CONTENT_LENGTH, HeaderValue::from(length));
+    reply
+}
+
+fn describe(headers: &mut HeaderMap, media_type: &'static str) {
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static(media_type));
+    headers.insert(CACHE_CONTROL, CACHING);
+    headers.insert(X_CONTENT_TYPE_OPTIONS, NOSNIFF);
+    headers.insert(ACCEPT_RANGES, BYTES);
+    if media_type == DRAWING {
+        headers.insert(CONTENT_SECURITY_POLICY, INACTIVE);
+    }
+}
+
+/// The type that belongs to the ending of a name.
+fn media_type(path: &str) -> &'static str {
+    let ending = Path::new(path).extension().map(|ending| ending.to_string_lossy().to_lowercase());
+    match ending.as_deref() {
+        Some("png") => "image/png",
+        Some("jpg" | "jpeg") => "image/jpeg",
+        Some("gif") => "image/gif",
+        Some("webp") => "image/webp",
+        Some("svg") => DRAWING,
+        _ => "application/octet-stream",
+    }
+}
+
+pub(crate) fn route() -> Route {
+    Route::new(routes!(read), OperationId::Filesystem)
+}

@@ -1,0 +1,69 @@
+//! `GET /api/gateway/directories`: the folders in a directory.
+
+use axum::Json;
+use axum::extract::State;
+use http::StatusCode;
+use loopgate_api::error::ErrorBody;
+use loopgate_api::operation::OperationId;
+use loopgate_files::{Folder, FoldersError};
+use serde::Serialize;
+use utoipa::ToSchema;
+use utoipa_axum::routes;
+
+use crate::answer::{Answer, Failure};
+use crate::app::App;
+use crate::extract::QueryMembers;
+use crate::router::Route;
+use crate::routes::on_disk;
+
+/// Folders, repositories first.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct Directories {
+    directories: Vec<DirectoryEntry>,
+}
+
+/// A folder.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct DirectoryEntry {
+    name: String,
+    /// In the form in which the directory was named: with `~` or absolute.
+    path: String,
+    /// Always true.
+    is_directory: bool,
+    /// Whether it is a repository or a worktree.
+    is_git_repo: bool,
+}
+
+impl From<Folder> for DirectoryEntry {
+    fn from(folder: Folder) -> Self {
+        let Folder { name, path, is_git_repo } = folder;
+        Self { name, path, is_directory: true, is_git_repo }
+    }
+}
+
+/// List the folders in a directory
+///
+/// Hidden ones are left out. A directory that does not exist has none.
+#[utoipa::path(get, path = "/api/gateway/directories", operation_id = "list_directories", tag = "files",
+    params(("path" = Option<String>, Query, description = "Directory; `~` when it is missing")),
+    responses(
+        (status = 200, body = Directories, description = "Its folders, at most 2000"),
+        (status = 403, body = ErrorBody, description = "Outside the sandbox"),
+        (status = 500, body = ErrorBody, description = "It cannot be read"),
+    ))]
+async fn list(State(app): State<App>, query: QueryMembers) -> Answer<Directories> {
+    let path = query.get("path").filter(|path| !path.is_empty()).unwrap_or("~").to_owned();
+    match on_disk(move || loopgate_files::folders(&app.sandbox, &path)).await? {
+        Ok(folders) => Ok(Json(Directories { directories: folders.into_iter().map(Into::into).collect() })),
+        Err(FoldersError::Denied(_)) => Err(Failure::directory_not_allowed()),
+        Err(error @ FoldersError::Io(_)) => {
+            let text = format!("Failed to list directories: {error}");
+            Err(Failure::new(StatusCode::INTERNAL_SERVER_ERROR, text))
+        }
+    }
+}
+
+pub(crate) fn route() -> Route {
+    Route::new(routes!(list), OperationId::Filesystem)
+}

@@ -1,0 +1,92 @@
+//! `GET /api/gateway/files/search`: files by a piece of their path.
+
+use std::io::ErrorKind;
+use std::path::Path;
+
+use axum::Json;
+use axum::extract::State;
+use http::StatusCode;
+use loopgate_api::error::ErrorBody;
+use loopgate_api::ids::TicketId;
+use loopgate_api::operation::OperationId;
+use loopgate_files::Matches;
+use loopgate_home::SandboxedPath;
+use serde::Serialize;
+use utoipa::ToSchema;
+use utoipa_axum::routes;
+
+use crate::answer::{Answer, Failure};
+use crate::app::App;
+use crate::extract::QueryMembers;
+use crate::router::Route;
+use crate::routes::files::worktree_of;
+use crate::routes::on_disk;
+
+/// The best matches.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct FoundFiles {
+    /// Relative paths, best first, at most ten.
+    files: Vec<String>,
+    /// Whether more matched.
+    truncated: bool,
+    /// Why there are none: there is no such directory.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<&'static str>,
+}
+
+/// Where to search.
+enum Scope {
+    Repository,
+    Ticket(TicketId),
+}
+
+/// Find files by a piece of their path
+///
+/// Searches the worktree of a ticket, or the repository itself. What git ignores is left out.
+#[utoipa::path(get, path = "/api/gateway/files/search", operation_id = "search_files", tag = "files",
+    params(
+        ("repo" = String, Query, description = "Path of the repository"),
+        ("ticket" = Option<String>, Query, description = "Ticket; required unless `base` is `true`"),
+        ("query" = Option<String>, Query, description = "Piece of a path, in any case, that reaches into the file's name"),
+        ("base" = Option<String>, Query, description = "`true` searches the repository itself"),
+    ),
+    responses(
+        (status = 200, body = FoundFiles, description = "The best matches, also when there is no such directory"),
+        (status = 400, body = ErrorBody, description = "No repository or no ticket given"),
+        (status = 403, body = ErrorBody, description = "Outside the sandbox"),
+        (status = 500, body = ErrorBody, description = "The directory cannot be read"),
+    ))]
+async fn search(State(app): State<App>, query: QueryMembers) -> Answer<FoundFiles> {
+    let repository = query.required("repo", "repo query parameter is required")?.to_owned();
+    let scope = if query.get("base") == Some("true") {
+        Scope::Repository
+    } else {
+        let ticket = query.required("ticket", "ticket query parameter is required")?;
+        Scope::Ticket(TicketId::new(ticket.to_owned()))
+    };
+    let piece = query.get("query").unwrap_or_default().to_owned();
+    app.file_search.keep_tidy();
+    on_disk(move || search_on_disk(&app, &repository, &scope, &piece)).await?.map(Json)
+}
+
+fn search_on_disk(app: &App, repository: &str, scope: &Scope, piece: &str) -> Result<FoundFiles, Failure> {
+    let repository =
+        app.sandbox.check(Path::new(repository)).map_err(|_| Failure::directory_not_allowed())?;
+    let (directory, missing) = match scope {
+        Scope::Repository => (Some(repository), "Repository not found"),
+        Scope::Ticket(ticket) => (worktree_of(app, &repository, ticket)?, "Worktree not found"),
+    };
+    let found = |directory: SandboxedPath| app.file_search.search(&directory, piece);
+    match directory.map(found) {
+        Some(Ok(Matches { files, truncated })) => Ok(FoundFiles { files, truncated, error: None }),
+        Some(Err(error)) if error.kind() != ErrorKind::NotFound => {
+            let text = format!("Failed to search files: {}", loopgate_files::plain_text(&error));
+            Err(Failure::new(StatusCode::INTERNAL_SERVER_ERROR, text))
+        }
+        Some(Err(_)) | None => Ok(FoundFiles { files: Vec::new(), truncated: false, error: Some(missing) }),
+    }
+}
+
+pub(crate) fn route() -> Route {
+    Route::new(routes!(search), OperationId::Filesystem)
+}

@@ -1,0 +1,137 @@
+//! `GET /api/gateway/work-directory/{ticketId}`: where a ticket is worked on, and how its branch
+//! stands.
+
+use std::path::{Path, PathBuf};
+
+use axum::Json;
+use axum::extract::State;
+use loopgate_api::error::ErrorBody;
+use loopgate_api::ids::TicketId;
+use loopgate_api::operation::OperationId;
+use loopgate_home::{ReposError, SandboxedPath};
+use loopgate_tools::git::Standing;
+use serde::Serialize;
+use serde_json::Value;
+use utoipa::ToSchema;
+use utoipa_axum::routes;
+
+use crate::answer::{Answer, Failure};
+use crate::app::App;
+use crate::extract::TicketPath;
+use crate::router::Route;
+use crate::routes::on_disk;
+
+/// The sessions that the page keeps, in the orchestrator directory.
+const SESSIONS: &str = "sessions.json";
+
+/// Where a ticket is worked on.
+#[derive(Debug, Default, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct WorkDirectory {
+    exists: bool,
+    /// Absolute; null when there is none.
+    #[schema(required)]
+    path: Option<String>,
+    /// What told of it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    source: Option<Source>,
+    /// The project's `CLAUDE.md`, when it has changes that are not committed.
+    #[schema(required)]
+    pending_claude_md: Option<String>,
+    /// Null when it cannot be told.
+    #[schema(required)]
+    branch_status: Option<BranchStatus>,
+}
+
+/// What told of a work directory.
+#[derive(Debug, Clone, Copy, Serialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+enum Source {
+    /// The sessions.
+    Session,
+    /// Its name, beside or below the usual places.
+    Worktree,
+}
+
+/// How its branch stands.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct BranchStatus {
+    /// Whether it was merged; only told of one that the remote has no more.
+    merged: bool,
+    /// Whether the remote has no such branch.
+    remote_missing: bool,
+}
+
+impl From<Standing> for BranchStatus {
+    fn from(Standing { merged, remote_missing }: Standing) -> Self {
+        Self { merged, remote_missing }
+    }
+}
+
+/// Find the work directory of a ticket
+#[utoipa::path(get, path = "/api/gateway/work-directory/{ticketId}", operation_id = "work_directory", tag = "files",
+    params(("ticketId" = String, Path, description = "Ticket")),
+    responses(
+        (status = 200, body = WorkDirectory, description = "Where it lies, also when there is none"),
+        (status = 503, body = ErrorBody, description = "No sandbox is set"),
+    ))]
+async fn find(State(app): State<App>, TicketPath(ticket): TicketPath) -> Answer<WorkDirectory> {
+    let found = {
+        let app = app.clone();
+        on_disk(move || find_on_disk(&app, &ticket)).await??
+    };
+    let Some((directory, source)) = found else { return Ok(Json(WorkDirectory::default())) };
+    let path = directory.as_path();
+    let (standing, pending) = tokio::join!(app.standings.of(path), app.standings.pending_instructions(path));
+    Ok(Json(WorkDirectory {
+        exists: true,
+        path: Some(text(path)),
+        source: Some(source),
+        pending_claude_md: pending.as_deref().map(text),
+        branch_status: standing.map(Into::into),
+    }))
+}
+
+fn text(path: &Path) -> String {
+    path.to_string_lossy().into_owned()
+}
+
+/// The first of the session's directory and the worktrees of the managed repositories. What the
+/// sandbox does not allow is passed over in silence.
+fn find_on_disk(app: &App, ticket: &TicketId) -> Result<Option<(SandboxedPath, Source)>, Failure> {
+    let allowed = |path: &Path| app.sandbox.check(path).ok();
+    let orchestrator = app.settings.get().orchestrator_dir().ok_or_else(Failure::not_configured)?;
+    let of_session = directory_of_session(&orchestrator.join(SESSIONS), ticket);
+    let of_session = of_session.and_then(|path| allowed(&path)).filter(|path| path.canonical().is_dir());
+    if let Some(directory) = of_session {
+        return Ok(Some((directory, Source::Session)));
+    }
+    let repos = match app.repos.list() {
+        Ok(list) => list,
+        Err(ReposError::NotConfigured) => return Err(Failure::not_configured()),
+        Err(error) => {
+            tracing::warn!(%error, "the list of repositories cannot be read");
+            return Ok(None);
+        }
+    };
+    let worktrees = repos.repos.iter().filter_map(|repo| {
+        let repository = allowed(&loopgate_home::expand_home(&repo.path))?;
+        app.places.ticket_worktree(&repository, ticket)
+    });
+    Ok(worktrees.map(|worktree| (worktree, Source::Worktree)).next())
+}
+
+/// The worktree that a session of exactly this ticket names. A file that cannot be read has none.
+fn directory_of_session(file: &Path, ticket: &TicketId) -> Option<PathBuf> {
+    let sessions: Value = serde_json::from_slice(&std::fs::read(file).ok()?).ok()?;
+    let path = sessions["sessions"].as_array()?.iter().find_map(|session| {
+        let named = session["worktreePath"].as_str().filter(|path| !path.trim().is_empty());
+        named.filter(|_| session["ticketId"] == ticket.as_str())
+    });
+    path.map(loopgate_home::expand_home)
+}
+
+pub(crate) fn route() -> Route {
+    Route::new(routes!(find), OperationId::Filesystem)
+}

@@ -1,0 +1,113 @@
+//! Bytes on their way through a file without a name: large bodies never lie in memory, and nothing
+//! is left behind, however the program ends.
+
+use std::fs::File;
+use std::io::{self, Seek as _, Write as _};
+use std::path::{Path, PathBuf};
+
+use axum::body::Body;
+use bytes::{Bytes, BytesMut};
+use sha2::{Digest as _, Sha256};
+use tokio_util::io::ReaderStream;
+
+/// Bytes that are written, and read again, at once.
+const CHUNK: usize = 256 * 1024;
+
+/// A file that is being filled.
+pub(crate) struct Spooling {
+    writer: Option<Writer>,
+    buffer: BytesMut,
+    length: u64,
+}
+
+/// What works on a thread that may wait for the disk.
+struct Writer {
+    file: File,
+    hash: Option<Sha256>,
+}
+
+/// A filled file, at its beginning.
+#[derive(Debug)]
+pub(crate) struct Spool {
+    pub(crate) file: File,
+    /// Bytes.
+    pub(crate) length: u64,
+    /// Lower-case hex of the hash that was fed, when there was one.
+    pub(crate) hash: Option<String>,
+}
+
+impl Spooling {
+    /// Makes the file, in this directory; everything that comes is fed to the hash.
+    pub(crate) async fn begin(directory: &Path, hash: Option<Sha256>) -> io::Result<Self> {
+        let directory: PathBuf = directory.to_owned();
+        let file = on_disk(move || tempfile::tempfile_in(directory)).await?;
+        Ok(Self { writer: Some(Writer { file, hash }), buffer: BytesMut::new(), length: 0 })
+    }
+
+    pub(crate) async fn write(&mut self, data: &[u8]) -> io::Result<()> {
+        self.length += data.len() as u64;
+        self.buffer.extend_from_slice(data);
+        if self.buffer.len() >= CHUNK { self.flush().await } else { Ok(()) }
+    }
+
+    pub(crate) async fn finish(mut self) -> io::Result<Spool> {
+        self.flush().await?;
+        let Some(Writer { mut file, hash }) = self.writer else { return Err(broken()) };
+        file.rewind()?;
+        Ok(Spool { file, length: self.length, hash: hash.map(|hash| hex::encode(hash.finalize())) })
+    }
+
+    async fn flush(&mut self) -> io::Result<()> {
+        let mut writer = self.writer.take().ok_or_else(broken)?;
+        let data: Bytes = self.buffer.split().freeze();
+        let writer = on_disk(move || {
+            if let Some(hash) = &mut writer.hash {
+                hash.update(&data);
+            }
+            writer.file.write_all(&data)?;
+            Ok(writer)
+        });
+        self.writer = Some(writer.await?);
+        Ok(())
+    }
+}
+
+impl Spool {
+    /// The bytes, read as they are asked for.
+    pub(crate) fn into_body(self) -> Body {
+        let file = tokio::fs::File::from_std(self.file);
+        Body::from_stream(ReaderStream::with_capacity(file, CHUNK))
+    }
+}
+
+async fn on_disk<T: Send + 'static>(work: impl FnOnce() -> io::Result<T> + Send + 'static) -> io::Result<T> {
+    tokio::task::spawn_blocking(work).await.map_err(|_| broken())?
+}
+
+/// An earlier write failed or panicked.
+fn broken() -> io::Error {
+    io::Error::other("the spool is broken")
+}
+
+#[cfg(test)]
+mod tests {
+    use http_body_util::BodyExt as _;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn what_goes_in_comes_out_and_no_file_is_seen() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut spooling = Spooling::begin(dir.path(), Some(Sha256::new())).await.unwrap();
+        let piece: Vec<u8> = (0..=255).cycle().take(100_000).collect();
+        for _ in 0..7 {
+            spooling.write(&piece).await.unwrap();
+        }
+        assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0);
+        let spool = spooling.finish().await.unwrap();
+        let whole = piece.repeat(7);
+        assert_eq!(spool.length, whole.len() as u64);
+        assert_eq!(spool.hash.as_deref().unwrap(), hex::encode(Sha256::digest(&whole)));
+        assert_eq!(spool.into_body().collect().await.unwrap().to_bytes(), whole);
+    }
+}

@@ -1,0 +1,9 @@
+//! The routes of files, against real directories.
+
+mod directories;
+mod form;
+mod run_viewer;
+mod sandbox;
+mod search;
+mod upload;
+mod work_directory;

@@ -1,0 +1,201 @@
+//! Runs that are sent as an archive.
+
+use std::io::{Cursor, Write as _};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use anyhow::{Context as _, Result, ensure};
+use loopgate_testkit::home::UserHome;
+use reqwest::{Method, header};
+use serde_json::{Value, json};
+use zip::ZipWriter;
+use zip::write::SimpleFileOptions;
+
+use super::form::{Part, content_type, form};
+use crate::local::{Local, write};
+use crate::stage::settle;
+
+const ROUTE: &str = "run-viewer-extract";
+const ZIP: &str = "application/zip";
+const MIB: usize = 1024 * 1024;
+
+/// A gateway with a directory for temporary files of its own.
+struct Viewer {
+    local: Local,
+    temporary: PathBuf,
+}
+
+impl Viewer {
+    async fn new() -> Result<Self> {
+        let home = UserHome::temporary()?;
+        let temporary = home.path().join("t");
+        std::fs::create_dir(&temporary)?;
+        let of_process = temporary.clone();
+        let local = Local::in_home(home, |setup| setup.env("TMPDIR", of_process)).await?;
+        Ok(Self { local, temporary })
+    }
+
+    async fn send(&self, kind: &str, body: Vec<u8>) -> Result<(u16, Value)> {
+        let request = self.local.loopgate.gateway(Method::POST, &format!("/api/gateway/{ROUTE}"));
+        let answer = request.header(header::CONTENT_TYPE, kind).body(body).send().await?;
+        Ok((answer.status().as_u16(), answer.json().await?))
+    }
+
+    /// Sends an archive as the only part of a form.
+    async fn extract(&self, archive: &[u8]) -> Result<(u16, Value)> {
+        self.send(&content_type(), form(&[Part(Some("run.zip"), ZIP, archive)])).await
+    }
+
+    async fn refuses(&self, kind: &str, body: Vec<u8>, text: &str) -> Result<()> {
+        let (status, answer) = self.send(kind, body).await?;
+        ensure!((status, answer["error"].as_str()) == (400, Some(text)), "{status} {answer}, not {text}");
+        ensure!(self.left().is_empty(), "left behind: {:?}", self.left());
+        Ok(())
+    }
+
+    async fn list(&self, run_dir: &str) -> Result<crate::local::Answer> {
+        self.local.get(ROUTE, &[("runDir", run_dir)]).await
+    }
+
+    async fn remove(&self, run_dir: &str) -> Result<crate::local::Answer> {
+        self.local.delete(ROUTE, json!({"runDir": run_dir})).await
+    }
+
+    fn left(&self) -> Vec<String> {
+        let entries = std::fs::read_dir(&self.temporary).into_iter().flatten().flatten();
+        entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect()
+    }
+}
+
+/// An archive of these files.
+fn archive(files: &[(&str, &[u8])]) -> Result<Vec<u8>> {
+    let mut writer = ZipWriter::new(Cursor::new(Vec::new()));
+    for (name, content) in files {
+        writer.start_file(*name, SimpleFileOptions::default())?;
+        writer.write_all(content)?;
+    }
+    Ok(writer.finish()?.into_inner())
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_run_is_unpacked_listed_and_removed() -> Result<()> {
+    let viewer = Viewer::new().await?;
+    let files: [(&str, &[u8]); 3] =
+        [("state.json", b"{}"), ("nested/trace.log", b"trace"), ("__MACOSX/nested/._trace.log", b"x")];
+    let sent = archive(&files)?;
+    let (status, answer) = viewer.extract(&sent).await?;
+    ensure!(status == 200, "{answer}");
+    let run_dir = answer["runDir"].as_str().context("a directory")?;
+    let name = Path::new(run_dir).strip_prefix(&viewer.temporary)?.to_string_lossy().into_owned();
+    ensure!(name.strip_prefix("run-viewer-").is_some_and(|id| uuid::Uuid::parse_str(id).is_ok()), "{name}");
+    ensure!(std::fs::read(Path::new(run_dir).join("nested/trace.log"))? == b"trace");
+    ensure!(viewer.left() == [name], "nothing but the run: {:?}", viewer.left());
+
+    viewer.list(run_dir).await?.is(200, &json!({"files": ["nested/trace.log", "state.json"]}))?;
+    let removed = json!({"success": true});
+    viewer.remove(run_dir).await?.is(200, &removed)?;
+    viewer.remove(run_dir).await?.is(200, &removed)?;
+    viewer.list(run_dir).await?.refused(404, "Run directory not found", "not_found")?;
+    ensure!(viewer.left().is_empty());
+
+    // The first part that is sent as an archive counts, under any of its types.
+    for kind in [ZIP, "application/x-zip-compressed", "application/octet-stream"] {
+        let parts = [Part(Some("a.txt"), "text/plain", b"PK"), Part(Some("Run.ZIP"), kind, &sent)];
+        let (status, answer) = viewer.send(&content_type(), form(&parts)).await?;
+        ensure!(status == 200, "{kind}: {answer}");
+    }
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_no_run_is_refused_and_nothing_is_left() -> Result<()> {
+    let viewer = Viewer::new().await?;
+    let kind = content_type();
+    let good = archive(&[("a", b"a")])?;
+    viewer.refuses("application/json", b"{}".to_vec(), "Invalid form data").await?;
+    viewer.refuses("multipart/form-data", form(&[Part(None, ZIP, &good)]), "Invalid form data").await?;
+    let whole = form(&[Part(None, ZIP, &good)]);
+    viewer.refuses(&kind, whole[..whole.len() - 20].to_vec(), "Invalid form data").await?;
+    viewer.refuses(&kind, form(&[]), "No zip file provided").await?;
+    viewer.refuses(&kind, form(&[Part(None, "text/plain", &good)]), "No zip file provided").await?;
+    let octets = Part(Some("run.tar"), "application/octet-stream", &good);
+    viewer.refuses(&kind, form(&[octets]), "No zip file provided").await?;
+    viewer.refuses(&kind, form(&[Part(None, ZIP, b"no archive")]), "No zip file provided").await?;
+    for (archived, text) in [
+        (archive(&[])?, "Zip contains no files"),
+        (archive(&[("__MACOSX/a", b"a")])?, "Zip contains no files"),
+        (archive(&[("fine", b"a"), ("../evil", b"a")])?, "Invalid zip file"),
+        (archive(&[("/evil", b"a")])?, "Invalid zip file"),
+        (good[..good.len() - 5].to_vec(), "Invalid zip file"),
+        (archive(&[("zeros", &vec![0; 66 * MIB])])?, "Zip contents too large"),
+    ] {
+        viewer.refuses(&kind, form(&[Part(None, ZIP, &archived)]), text).await?;
+    }
+    let mut writer = ZipWriter::new(Cursor::new(Vec::new()));
+    writer.start_file("fine", SimpleFileOptions::default())?;
+    writer.add_symlink("link", "/etc/passwd", SimpleFileOptions::default())?;
+    let link = writer.finish()?.into_inner();
+    viewer.refuses(&kind, form(&[Part(None, ZIP, &link)]), "Invalid zip file").await?;
+    ensure!(!viewer.local.home.path().join("evil").exists());
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn only_the_directory_of_a_run_is_one() -> Result<()> {
+    let viewer = Viewer::new().await?;
+    let at = |name: &str| viewer.temporary.join(name).to_string_lossy().into_owned();
+    write(&viewer.temporary.join("other/keep"), "")?;
+    write(&viewer.temporary.join("run-viewer-1/sub/keep"), "")?;
+    write(&viewer.temporary.join("run-viewer-upload-1/keep"), "")?;
+    write(&viewer.temporary.join("run-viewer-file"), "")?;
+    std::os::unix::fs::symlink("other", viewer.temporary.join("run-viewer-link"))?;
+    let long = at(&format!("run-viewer-{}", "x".repeat(221)));
+    let invalid = [
+        String::new(),
+        at("run-viewer-x/../y"),
+        at("run-viewer-1/sub"),
+        at("run-viewer-upload-1"),
+        at("run-viewer-file"),
+        at("run-viewer-link"),
+        at("run-viewer-"),
+        at("other"),
+        "/etc".into(),
+        "run-viewer-1".into(),
+        long,
+    ];
+    for run_dir in &invalid {
+        viewer.list(run_dir).await?.refused(400, "Invalid runDir", "invalid_request")?;
+        viewer.remove(run_dir).await?.refused(400, "Invalid runDir", "invalid_request")?;
+    }
+    viewer.local.get(ROUTE, &[]).await?.refused(400, "Invalid runDir", "invalid_request")?;
+    for (body, text, code) in [
+        ("{", "Invalid JSON body", "invalid_json_body"),
+        ("null", "Invalid JSON body", "invalid_json_body"),
+        ("", "Invalid runDir", "invalid_request"),
+        ("[]", "Invalid runDir", "invalid_request"),
+        (r#"{"runDir": 5}"#, "Invalid runDir", "invalid_request"),
+    ] {
+        viewer.local.send(Method::DELETE, ROUTE, body).await?.refused(400, text, code)?;
+    }
+    for kept in ["other/keep", "run-viewer-1/sub/keep", "run-viewer-upload-1/keep"] {
+        ensure!(viewer.temporary.join(kept).exists(), "{kept}");
+    }
+    viewer.list(&at("run-viewer-1")).await?.is(200, &json!({"files": ["sub/keep"]}))
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn old_runs_are_swept_at_the_start() -> Result<()> {
+    let home = UserHome::temporary()?;
+    let temporary = home.path().join("t");
+    let week = Duration::from_secs(8 * 24 * 60 * 60);
+    for name in ["run-viewer-old", "other"] {
+        write(&temporary.join(name).join("file"), "")?;
+        std::fs::File::open(temporary.join(name))?.set_modified(SystemTime::now() - week)?;
+    }
+    write(&temporary.join("run-viewer-new/file"), "")?;
+    let of_process = temporary.clone();
+    let _local = Local::in_home(home, |setup| setup.env("TMPDIR", of_process)).await?;
+    ensure!(settle(|| !temporary.join("run-viewer-old").exists()).await, "it is still there");
+    ensure!(temporary.join("other/file").exists() && temporary.join("run-viewer-new/file").exists());
+    Ok(())
+}

@@ -1,0 +1,96 @@
+//! Files by a piece of their path, in a repository and in the worktree of a ticket.
+
+use anyhow::{Result, ensure};
+use serde_json::{Value, json};
+
+use crate::local::{Local, write};
+
+const BASE: (&str, &str) = ("base", "true");
+const AB_1: (&str, &str) = ("ticket", "AB-1");
+
+/// Asks and compares.
+async fn finds(local: &Local, query: &[(&str, &str)], wanted: &Value) -> Result<()> {
+    local.get("files/search", query).await?.is(200, wanted)
+}
+
+fn found(files: &[&str]) -> Value {
+    json!({"files": files, "truncated": false})
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_worktree_is_searched_and_what_nobody_looks_for_left_out() -> Result<()> {
+    let local = Local::new().await?;
+    let repo = local.repository("shop", &[("src/Widget.tsx", "")])?.display().to_string();
+    for name in
+        ["src/WidgetPanel.tsx", "node_modules/Widget.ts", "dist/widget.js", ".hidden/my-widget", "*.md"]
+    {
+        write(&local.at("shop-AB-1").join(name), "")?;
+    }
+    write(&local.at("secret-widget"), "")?;
+    let repo = ("repo", repo.as_str());
+    let in_ticket = |piece: &'static str| [repo, AB_1, ("query", piece)];
+    let widgets = found(&["src/WidgetPanel.tsx", ".hidden/my-widget"]);
+    finds(&local, &in_ticket("widget"), &widgets).await?;
+    finds(&local, &in_ticket("WIDGET"), &widgets).await?;
+    finds(&local, &in_ticket("src/wid"), &found(&["src/WidgetPanel.tsx"])).await?;
+    finds(&local, &in_ticket("wdgpnl"), &found(&["src/WidgetPanel.tsx"])).await?;
+    finds(&local, &in_ticket("*.m"), &found(&["*.md"])).await?;
+    for piece in ["../", "..", "../secret", "{src,lib}/w", "[sS]rc", "wid?et", "secret"] {
+        finds(&local, &in_ticket(piece), &found(&[])).await?;
+    }
+    finds(&local, &[repo, BASE, ("query", "widget")], &found(&["src/Widget.tsx"])).await?;
+    finds(&local, &[repo, BASE, AB_1, ("query", "widget")], &found(&["src/Widget.tsx"])).await?;
+
+    for n in 0..9 {
+        write(&local.at(&format!("shop-AB-1/w/widget-{n}")), "")?;
+    }
+    let answer = local.get("files/search", &in_ticket("widget")).await?.ok()?;
+    ensure!(answer["files"].as_array().is_some_and(|files| files.len() == 10), "{answer}");
+    ensure!(answer["truncated"] == true, "eleven match: {answer}");
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_answer_knows_what_happened_before_its_question() -> Result<()> {
+    let local = Local::new().await?;
+    let repo = local.repository("shop", &[("a/one.rs", ""), (".gitignore", "/target\n")])?;
+    let path = repo.display().to_string();
+    let query = [("repo", path.as_str()), BASE, ("query", ".rs")];
+    finds(&local, &query, &found(&["a/one.rs"])).await?;
+    write(&repo.join("b/c/two.rs"), "")?;
+    write(&repo.join("target/no.rs"), "")?;
+    finds(&local, &query, &found(&["a/one.rs", "b/c/two.rs"])).await?;
+    std::fs::rename(repo.join("b"), repo.join("moved"))?;
+    std::fs::remove_file(repo.join("a/one.rs"))?;
+    finds(&local, &query, &found(&["moved/c/two.rs"])).await?;
+    write(&repo.join(".gitignore"), "/moved\n")?;
+    finds(&local, &query, &found(&["target/no.rs"])).await?;
+    std::fs::remove_dir_all(&repo)?;
+    let gone = json!({"files": [], "truncated": false, "error": "Repository not found"});
+    finds(&local, &query, &gone).await
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn refusals_of_a_search() -> Result<()> {
+    let local = Local::new().await?;
+    let repo = local.at("absent").display().to_string();
+    let repo = ("repo", repo.as_str());
+    let refused = async |query: &[(&str, &str)], text: &str| {
+        local.get("files/search", query).await?.refused(400, text, "missing_field")
+    };
+    refused(&[], "repo query parameter is required").await?;
+    refused(&[("repo", ""), BASE], "repo query parameter is required").await?;
+    refused(&[repo], "ticket query parameter is required").await?;
+    refused(&[repo, ("ticket", "")], "ticket query parameter is required").await?;
+    refused(&[repo, ("base", "1")], "ticket query parameter is required").await?;
+    for outside in ["/etc", "~", "shop", "~/.ssh"] {
+        let answer = local.get("files/search", &[("repo", outside), BASE]).await?;
+        answer.refused(403, "directory not allowed", "directory_not_allowed")?;
+    }
+    let missing = |text: &str| json!({"files": [], "truncated": false, "error": text});
+    finds(&local, &[repo, AB_1], &missing("Worktree not found")).await?;
+    finds(&local, &[repo, BASE], &missing("Repository not found")).await?;
+    finds(&local, &[repo, ("ticket", "../../etc")], &missing("Worktree not found")).await?;
+    write(&local.at("absent-AB-1/x"), "")?;
+    finds(&local, &[repo, AB_1], &found(&["x"])).await
+}

@@ -1,0 +1,167 @@
+//! Where a ticket is worked on, and how its branch stands; and that every route finds one worktree.
+
+use std::path::Path;
+
+use anyhow::{Result, ensure};
+use loopgate_testkit::git::git;
+use loopgate_testkit::home::UserHome;
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use super::form::{Part, content_type, form};
+use crate::local::{Local, write};
+
+fn nothing() -> Value {
+    json!({"exists": false, "path": null, "pendingClaudeMd": null, "branchStatus": null})
+}
+
+fn found(path: &Path, source: &str, branch_status: Value) -> Value {
+    json!({"exists": true, "path": path, "source": source, "pendingClaudeMd": null, "branchStatus": branch_status})
+}
+
+fn sessions(local: &Local, entries: &Value) -> Result<()> {
+    write(&local.at(".loopgate/sessions.json"), json!({"sessions": entries}).to_string())
+}
+
+async fn asked(local: &Local, ticket: &str, wanted: &Value) -> Result<()> {
+    local.send(Method::GET, &format!("work-directory/{ticket}"), "").await?.is(200, wanted)
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_session_tells_first_then_the_worktrees_of_the_repositories() -> Result<()> {
+    let local = Local::new().await?;
+    asked(&local, "AB-999", &nothing()).await?;
+    write(&local.at(".loopgate/sessions.json"), "{")?;
+    asked(&local, "AB-999", &nothing()).await?;
+
+    let (place, beside) = (local.at("anywhere"), local.at("shop-AB-1"));
+    std::fs::create_dir(&place)?;
+    std::fs::create_dir(&beside)?;
+    let repo = local.at("shop");
+    std::fs::create_dir(&repo)?;
+    local.manage(&[Path::new("/etc"), &repo], None)?;
+    let outside = local.home.path().join("outside");
+    std::fs::create_dir(&outside)?;
+    sessions(
+        &local,
+        &json!([
+            {"ticketId": "AB-1"},
+            {"ticketId": "ab-1", "worktreePath": outside},
+            {"ticketId": "AB-1", "worktreePath": place},
+        ]),
+    )?;
+    asked(&local, "AB-1", &found(&place, "session", Value::Null)).await?;
+    for elsewhere in [outside.clone(), local.at("vanished"), "/etc".into()] {
+        sessions(&local, &json!([{"ticketId": "AB-1", "worktreePath": elsewhere}]))?;
+        asked(&local, "AB-1", &found(&beside, "worktree", Value::Null)).await?;
+    }
+    std::fs::remove_dir(&beside)?;
+    std::os::unix::fs::symlink(&outside, &beside)?;
+    asked(&local, "AB-1", &nothing()).await?;
+
+    // An id is a name, never a way.
+    std::fs::create_dir(local.at("shop-___x"))?;
+    asked(&local, "..%2Fx", &found(&local.at("shop-___x"), "worktree", Value::Null)).await?;
+    asked(&local, "%2F..%2F..%2Fetc", &nothing()).await
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn how_the_branch_stands_is_told_by_whole_names() -> Result<()> {
+    let local = Local::new().await?;
+    let repo = local.clone_of("acme/shop", &[("CLAUDE.md", "Be kind.\n"), ("a.txt", "a\n")])?;
+    local.manage(&[&repo], None)?;
+    let worktree = |ticket: &str, branch: &str| {
+        let path = local.at(&format!("shop-{ticket}"));
+        git(&repo, &["worktree", "add", "--quiet", "-b", branch, &path.to_string_lossy(), "origin/main"])?;
+        anyhow::Ok(path)
+    };
+    let status = |merged: bool, missing: bool| json!({"merged": merged, "remoteMissing": missing});
+    let merged = worktree("1", "fix")?;
+    let pushed = worktree("2", "prefix/fix")?;
+    let fresh = worktree("3", "fresh")?;
+    let remote = local.remotes.bare("acme/shop");
+    git(&pushed, &["push", "--quiet", &remote.to_string_lossy(), "prefix/fix"])?;
+    write(&fresh.join("a.txt"), "changed\n")?;
+    git(&fresh, &["commit", "--quiet", "-am", "Change"])?;
+    asked(&local, "1", &found(&merged, "worktree", status(true, true))).await?;
+    asked(&local, "2", &found(&pushed, "worktree", status(false, false))).await?;
+    asked(&local, "3", &found(&fresh, "worktree", status(false, true))).await?;
+    git(&fresh, &["checkout", "--quiet", "--detach"])?;
+    asked(&local, "3", &found(&fresh, "worktree", Value::Null)).await?;
+
+    write(&pushed.join("CLAUDE.md"), "Be kinder.\n")?;
+    let mut pending = found(&pushed, "worktree", status(false, false));
+    pending["pendingClaudeMd"] = json!(pushed.join("CLAUDE.md"));
+    asked(&local, "2", &pending).await
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn without_a_sandbox_and_with_a_broken_id() -> Result<()> {
+    let local = Local::with(loopgate_testkit::loopgate::Setup::without_sandbox).await?;
+    let text = "Server not configured — complete onboarding";
+    local.send(Method::GET, "work-directory/AB-1", "").await?.refused(503, text, "not_configured")?;
+    local.get("files/search", &[("repo", "/x"), ("base", "true")]).await?.refused(
+        403,
+        "directory not allowed",
+        "directory_not_allowed",
+    )?;
+    let broken = local.send(Method::GET, "work-directory/%E0%A4%A", "").await?;
+    broken.refused(400, "malformed path", "malformed_path")?;
+    ensure!(local.loopgate.gateway_bare(Method::GET, "/health").send().await?.status() == 200);
+    Ok(())
+}
+
+/// Asks every route that looks for a worktree, each of which says where it found one.
+async fn all_find(local: &Local, repo: &Path, worktree: &Path) -> Result<()> {
+    asked(local, "AB-1", &found(worktree, "worktree", Value::Null)).await?;
+    let mark = worktree.file_name().into_iter().chain(worktree.parent().and_then(Path::file_name));
+    let mark = mark.map(|name| name.to_string_lossy().into_owned()).collect::<Vec<_>>().join("-of-");
+    write(&worktree.join(&mark), "")?;
+    let repo = repo.to_string_lossy();
+    let query = [("repo", repo.as_ref()), ("ticket", "AB-1"), ("query", mark.as_str())];
+    local.get("files/search", &query).await?.is(200, &json!({"files": [mark], "truncated": false}))?;
+    let upload = format!("/api/gateway/orchestrator/upload/AB-1?repo={}", repo.replace('/', "%2F"));
+    let image = form(&[Part(Some("a"), "image/gif", b"GIF89a")]);
+    let request = local.loopgate.gateway(Method::POST, &upload).header("content-type", content_type());
+    let answer: Value = request.body(image).send().await?.json().await?;
+    let file = &answer["files"][0];
+    ensure!(file["path"].as_str().is_some_and(|path| Path::new(path).starts_with(worktree)), "{answer}");
+    let url = file["apiUrl"].as_str().unwrap_or_default();
+    ensure!(local.loopgate.gateway(Method::GET, url).send().await?.bytes().await?.as_ref() == b"GIF89a");
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn every_route_finds_the_same_worktree() -> Result<()> {
+    let home = UserHome::temporary()?;
+    let mut local = Local::in_home(home.clone(), |setup| setup).await?;
+    let repo = local.at("code/r");
+    std::fs::create_dir_all(&repo)?;
+    let (configured, beside, of_env) =
+        (local.at("wt/r-AB-1"), local.at("code/r-AB-1"), local.at("env/r-AB-1"));
+    for place in [&configured, &beside, &of_env] {
+        std::fs::create_dir_all(place)?;
+    }
+    local.manage(&[&repo], Some(&local.at("wt")))?;
+    all_find(&local, &repo, &configured).await?;
+    std::fs::remove_dir_all(&configured)?;
+    all_find(&local, &repo, &beside).await?;
+    local.loopgate.stop().await?;
+    let parent = local.at("env");
+    drop(local);
+    let local = Local::in_home(home, |setup| setup.env("ORCHESTRATOR_WORKTREE_PARENT_DIR", parent)).await?;
+    all_find(&local, &repo, &of_env).await
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_worktree_of_another_repository_of_that_name_is_no_match() -> Result<()> {
+    let local = Local::new().await?;
+    let first = local.repository("a/api", &[("x", "")])?;
+    let second = local.repository("b/api", &[("x", "")])?;
+    let worktree = local.at("wt/api-AB-1");
+    git(&first, &["worktree", "add", "--quiet", "-b", "t", &worktree.to_string_lossy()])?;
+    local.manage(&[&second], Some(&local.at("wt")))?;
+    asked(&local, "AB-1", &nothing()).await?;
+    local.manage(&[&second, &first], Some(&local.at("wt")))?;
+    asked(&local, "AB-1", &found(&worktree, "worktree", Value::Null)).await
+}

@@ -1,0 +1,136 @@
+//! How the branch of a checkout stands: whether the remote still has it, and whether it was merged.
+//!
+//! A page asks this for every ticket at once, so the branches of a remote are asked for once and
+//! remembered for a short while, for all worktrees of a repository together.
+
+use std::collections::{HashMap, HashSet};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use super::{Git, common_git_dir};
+
+/// What one command may take.
+const WITHIN: Duration = Duration::from_secs(5);
+/// How long an answer of a remote is good, also that there was none.
+const GOOD_FOR: Duration = Duration::from_secs(30);
+/// Full name of a branch begins so.
+const HEADS: &str = "refs/heads/";
+/// File in which a project instructs the assistant.
+const INSTRUCTIONS: &str = "CLAUDE.md";
+
+/// How a branch stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Standing {
+    /// Whether the main branch of the remote holds all its commits. Not asked while the remote has
+    /// the branch.
+    pub merged: bool,
+    /// Whether the remote has no such branch.
+    pub remote_missing: bool,
+}
+
+/// Asks how branches stand.
+#[derive(Debug)]
+pub struct Standings {
+    git: Git,
+    /// By the directory that all worktrees of a repository share.
+    remotes: Mutex<HashMap<PathBuf, Arc<Remote>>>,
+}
+
+/// Whoever asks the remote holds the lock; the others wait for the answer.
+type Remote = tokio::sync::Mutex<Option<Asked>>;
+
+#[derive(Debug, Clone)]
+struct Asked {
+    at: Instant,
+    /// Nothing when the remote could not be asked.
+    branches: Option<Arc<HashSet<String>>>,
+}
+
+impl Standings {
+    /// Nothing is asked yet.
+    #[must_use]
+    pub fn new(git: Git) -> Self {
+        Self { git, remotes: Mutex::default() }
+    }
+
+    /// How the branch that is checked out stands; `None` when that cannot be told.
+    pub async fn of(&self, checkout: &Path) -> Option<Standing> {
+        let named = self.git.text(checkout, &["rev-parse", "--abbrev-ref", "HEAD"], WITHIN).await;
+        // A detached HEAD is on a branch of that name.
+        let branch = named.ok().filter(|branch| branch != "HEAD")?;
+        let (branches, merged) =
+            tokio::join!(self.remote_branches(checkout), self.is_merged(checkout, &branch));
+        let remote_missing = !branches?.contains(&branch);
+        Some(Standing { merged: remote_missing && merged, remote_missing })
+    }
+
+    /// The instructions of the project, when they were changed and not committed.
+    pub async fn pending_instructions(&self, checkout: &Path) -> Option<PathBuf> {
+        let file = checkout.join(INSTRUCTIONS);
+        tokio::fs::metadata(&file).await.ok().filter(std::fs::Metadata::is_file)?;
+        let changed = self.git.text(checkout, &["status", "--porcelain", "--", INSTRUCTIONS], WITHIN).await;
+        changed.is_ok_and(|changed| !changed.is_empty()).then_some(file)
+    }
+
+    async fn is_merged(&self, checkout: &Path, branch: &str) -> bool {
+        let Some(main) = self.main_of_remote(checkout).await else { return false };
+        let branch = format!("{HEADS}{branch}");
+        let args = ["merge-base", "--is-ancestor", "--end-of-options", &branch, &main];
+        let asked = self.git.output(checkout, &args, WITHIN).await;
+        asked.is_ok_and(|answer| answer.status.code() == Some(0))
+    }
+
+    /// `main`, else what the remote calls its default.
+    async fn main_of_remote(&self, checkout: &Path) -> Option<String> {
+        let main = "refs/remotes/origin/main".to_owned();
+        if self.git.commit_of(checkout, &main).await.ok()?.is_some() {
+            return Some(main);
+        }
+        let default = self.git.default_branch(checkout).await.ok()??;
+        Some(format!("refs/remotes/origin/{default}"))
+    }
+
+    async fn remote_branches(&self, checkout: &Path) -> Option<Arc<HashSet<String>>> {
+        let checkout_path = checkout.to_owned();
+        let shared = tokio::task::spawn_blocking(move || common_git_dir(&checkout_path)).await.ok()??;
+        let remote = self.remote(shared);
+        let mut asked = remote.lock().await;
+        if let Some(known) = asked.as_ref().filter(|known| known.at.elapsed() < GOOD_FOR) {
+            return known.branches.clone();
+        }
+        let printed = self.git.text(checkout, &["ls-remote", "--heads", "origin"], WITHIN).await;
+        let branches = printed.ok().map(|printed| Arc::new(parse_heads(&printed)));
+        *asked = Some(Asked { at: Instant::now(), branches: branches.clone() });
+        branches
+    }
+
+    fn remote(&self, shared: PathBuf) -> Arc<Remote> {
+        let mut remotes = self.remotes.lock().unwrap_or_else(PoisonError::into_inner);
+        remotes.retain(|_, remote| {
+            // One that is being asked is locked.
+            remote
+                .try_lock()
+                .map_or(true, |asked| asked.as_ref().is_none_or(|asked| asked.at.elapsed() < GOOD_FOR))
+        });
+        remotes.entry(shared).or_default().clone()
+    }
+}
+
+/// Reads `git ls-remote --heads`: a hash, a tab, a full name.
+fn parse_heads(printed: &str) -> HashSet<String> {
+    let names = printed.lines().filter_map(|line| line.split_once('\t')?.1.strip_prefix(HEADS));
+    names.map(str::to_owned).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn branches_are_whole_names() {
+        let heads =
+            parse_heads("1111\trefs/heads/main\n2222\trefs/heads/feature/main\n3333\trefs/tags/x\n\nodd");
+        assert_eq!(heads, HashSet::from(["main".to_owned(), "feature/main".to_owned()]));
+    }
+}
