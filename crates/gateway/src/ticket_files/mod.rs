@@ -1,6 +1,6 @@
 //! What a ticket's or loop's worktree tells: state, logs and plan, read from its files.
 //!
-//! Read-only. Every file passes the sandbox before it is opened, because a link in a worktree may
+//! Read-only. Every file passes the sandbox and is opened by it, because a link in a worktree may
 //! lead anywhere. Everything here blocks on the disk.
 
 pub(crate) mod agents;
@@ -69,12 +69,13 @@ impl<'a> TicketFiles<'a> {
     /// Opens a regular file; one that is missing or lies elsewhere is `None`.
     fn open(&self, path: &Path) -> io::Result<Option<File>> {
         let Ok(allowed) = self.sandbox.check(path) else { return Ok(None) };
-        let file = match File::open(allowed.canonical()) {
-            Ok(file) => file,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-            Err(error) => return Err(error),
-        };
-        Ok(file.metadata()?.is_file().then_some(file))
+        match allowed.open_file() {
+            Ok(file) => Ok(Some(file)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound || loopgate_home::led_away(&error) => {
+                Ok(None)
+            }
+            Err(error) => Err(error),
+        }
     }
 
     /// The text of a file in the work directory; `None` when there is none.
