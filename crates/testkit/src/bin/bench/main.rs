@@ -5,6 +5,7 @@
 
 mod bare;
 mod gateway;
+mod local;
 mod stream;
 mod table;
 mod wrk;
@@ -46,6 +47,7 @@ async fn main() -> anyhow::Result<()> {
     measure_requests(&options.binary, &place, load, &mut table).await?;
     measure_start(&options.binary, &mut table).await?;
     stream::measure(&options.binary, STREAM_LINES, &mut table).await?;
+    local::measure(&options.binary, &mut table).await?;
 
     println!("{table}");
     Ok(())
