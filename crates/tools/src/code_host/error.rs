@@ -60,20 +60,32 @@ impl CodeHostError {
 }
 
 const NETWORK: &str = "Network error. Check your connection.";
+/// The host wants fewer requests at a time.
+pub(super) const SECONDARY_LIMIT: [&str; 3] =
+    ["secondary rate limit", "abuse detection", "submitted too quickly"];
+/// The user, or what the user's token may do, does not suffice.
+pub(super) const FORBIDDEN: [&str; 5] =
+    ["permission denied", "403", "required scope", "not accessible by", "saml"];
+/// What was asked for has another name now.
+const MOVED: [&str; 4] = ["moved permanently", "http 301", "http 307", "http 308"];
+
 const UNKNOWN: &str = "Failed to complete GitHub operation. Check logs for details.";
 
 /// What a complaint means; the first row of which one text occurs in it, in any case.
-const MEANINGS: [(&[&str], &str); 8] = [
+const MEANINGS: [(&[&str], &str); 11] = [
+    (&SECONDARY_LIMIT, "GitHub secondary rate limit reached. Try again later."),
+    (&["rate limit"], "GitHub rate limit reached. Try again later."),
     (
-        &["not logged in", "authentication", "gh auth login"],
+        &["not logged in", "authentication", "gh auth login", "bad credentials", "http 401"],
         "GitHub CLI not authenticated. Run 'gh auth login' in terminal.",
     ),
     (&["already exists"], "A pull request already exists for this branch."),
     (&["no commits"], "No commits to create a PR. Make sure changes are committed first."),
     (&["uncommitted changes"], "You have uncommitted changes. Commit them first."),
     (&["not a git repository"], "Not a git repository."),
-    (&["permission denied", "403"], "Permission denied. Check your GitHub access."),
-    (&["not found", "404"], "Repository not found or no access."),
+    (&FORBIDDEN, "Permission denied. Check your GitHub access."),
+    (&MOVED, "The repository has moved. Point the remote of the clone at its new place."),
+    (&["not found", "404", "could not resolve to a"], "Repository not found or no access."),
     (
         &[
             "network",
@@ -83,6 +95,14 @@ const MEANINGS: [(&[&str], &str); 8] = [
             "etimedout",
             "econnrefused",
             "econnreset",
+            "could not resolve host",
+            "no such host",
+            "error connecting to",
+            "failed to connect",
+            "connection refused",
+            "connection reset",
+            "timed out",
+            "i/o timeout",
         ],
         NETWORK,
     ),
@@ -108,6 +128,18 @@ mod tests {
         assert!(explain("HTTP 403: Must have admin rights").starts_with("Permission denied"));
         assert!(explain("dial tcp: ECONNREFUSED").starts_with("Network"));
         assert_eq!(explain("boom"), UNKNOWN);
+        for (complaint, begin) in [
+            ("gh: API rate limit exceeded for user ID 1. (HTTP 403)", "GitHub rate limit"),
+            ("gh: You have exceeded a secondary rate limit. (HTTP 403)", "GitHub secondary rate limit"),
+            ("gh: Bad credentials (HTTP 401)", "GitHub CLI not authenticated"),
+            ("gh: Your token has not been granted the required scopes", "Permission denied"),
+            ("gh: Moved Permanently (HTTP 307)", "The repository has moved"),
+            ("GraphQL: Could not resolve to a Repository with the name 'a/b'.", "Repository not found"),
+            ("fatal: unable to access 'x': Could not resolve host: github.com", "Network error"),
+            ("network is unreachable", "Network error"),
+        ] {
+            assert!(explain(complaint).starts_with(begin), "{complaint}: {}", explain(complaint));
+        }
         for (signs, sentence) in MEANINGS {
             for sign in signs {
                 assert_eq!(*sign, sign.to_lowercase(), "compared with lower case");

@@ -4,20 +4,37 @@
 //! What it prints is sanitized before anybody sees it. Decides nothing about loops.
 
 mod clone;
+mod comments;
 mod error;
+mod files;
+mod graphql;
+mod list;
+mod name;
+mod open;
 mod pull_request;
+mod reviews;
+mod say;
 
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use loopgate_api::ids::RepoFullName;
 use loopgate_home::Program;
 
 pub use clone::CloneError;
+pub use comments::{Comment, Conversation, Kind};
 pub use error::{CodeHostError, explain};
+pub use files::{ChangedFile, parse_files};
+pub use graphql::ApiError;
+pub use list::{LISTED_MOST, ListState, Listed};
+pub use name::{PullNumber, origin_at_code_host};
+pub use open::{OpenError, Opened, Proposal};
 pub use pull_request::{NewPullRequest, PullRequest, parse_pull_request};
+pub use reviews::{Review, Reviews};
+pub use say::{InlineComment, Placed, Placement, Reply, Said};
 
-use crate::process::{Command, Limits, Output};
+use crate::process::{Command, Limits, Output, Stdin};
 use crate::programs::Programs;
 
 /// How long each kind of command may take.
@@ -32,10 +49,17 @@ pub mod time {
     pub const CREATE: Duration = Duration::from_secs(30);
     /// Changing a pull request.
     pub const EDIT: Duration = Duration::from_secs(15);
+    /// A question that a person asks.
+    pub const READ: Duration = Duration::from_secs(30);
+    /// A pull request, comment or review that a person asks for.
+    pub const WRITE: Duration = Duration::from_secs(60);
 }
 
 /// Bytes that a command may print.
-const OUTPUT_CAP: usize = 10 * 1024 * 1024;
+const OUTPUT_CAP: usize = 16 * 1024 * 1024;
+
+/// Variables of the own environment that would change what the program prints.
+const MISLEADING: [&str; 5] = ["GH_FORCE_TTY", "GH_DEBUG", "DEBUG", "CLICOLOR_FORCE", "GH_REPO"];
 
 /// Whether the user is logged in at the code host.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -46,22 +70,27 @@ pub struct AuthStatus {
     pub detail: String,
 }
 
-/// The user's code host program.
+/// The user's code host program. Clones share its turns.
 #[derive(Debug, Clone)]
 pub struct CodeHost {
     programs: Arc<Programs>,
+    /// Who may ask the graph, and when not.
+    turns: Arc<graphql::Turns>,
 }
 
 impl CodeHost {
     /// The program as the settings and the login shell's PATH name it.
     #[must_use]
     pub fn new(programs: Arc<Programs>) -> Self {
-        Self { programs }
+        Self { programs, turns: Arc::default() }
     }
 
     /// A command that can be given more before it runs.
     pub async fn command(&self) -> Command {
-        let command = self.programs.command(Program::CodeHost).await.session();
+        let mut command = self.programs.command(Program::CodeHost).await.session();
+        for name in MISLEADING {
+            command = command.env_remove(name);
+        }
         command
             .env("GH_PROMPT_DISABLED", "1")
             .env("GH_NO_UPDATE_NOTIFIER", "1")
@@ -99,8 +128,51 @@ impl CodeHost {
         within: Duration,
     ) -> Result<Output, CodeHostError> {
         let command = self.command().await.directory(directory).args(args);
-        let output = CodeHostError::check_limits(command.run_undisturbed(limits(within)).await?)?;
-        if output.status.success() { Ok(output) } else { Err(CodeHostError::failed(&output)) }
+        succeeded(command.run_undisturbed(limits(within)).await?)
+    }
+
+    /// Runs a command that only reads and belongs to no clone; answers what it printed.
+    ///
+    /// # Errors
+    /// [`CodeHostError`], also for an exit code other than 0.
+    async fn ask(&self, args: &[&str]) -> Result<Output, CodeHostError> {
+        succeeded(self.command().await.args(args).run(limits(time::READ)).await?)
+    }
+
+    /// Runs a command that says something in the user's name, with its text as standard input: to
+    /// its end, even when the caller goes away. Answers what it printed, trimmed.
+    ///
+    /// # Errors
+    /// [`CodeHostError`], also for an exit code other than 0.
+    async fn say(&self, directory: &Path, args: &[&str], text: Vec<u8>) -> Result<String, CodeHostError> {
+        let command = self.command().await.directory(directory).args(args).stdin(Stdin::Bytes(text));
+        let output = succeeded(command.run_undisturbed(limits(time::WRITE)).await?)?;
+        Ok(output.stdout_text().trim().to_owned())
+    }
+
+    /// Login of the user; `None` when the program names nobody.
+    ///
+    /// # Errors
+    /// [`CodeHostError`]
+    pub async fn login(&self) -> Result<Option<String>, CodeHostError> {
+        let output = self.ask(&["api", "user", "--jq", ".login"]).await?;
+        let login = output.stdout_text().trim().to_owned();
+        Ok((!login.is_empty()).then_some(login))
+    }
+
+    /// Hash of a pull request's last commit; `None` when the program names none.
+    ///
+    /// # Errors
+    /// [`CodeHostError`]
+    pub async fn head_sha(
+        &self,
+        repository: &RepoFullName,
+        number: PullNumber,
+    ) -> Result<Option<String>, CodeHostError> {
+        let path = format!("repos/{repository}/pulls/{number}");
+        let output = self.ask(&["api", &path, "--jq", ".head.sha"]).await?;
+        let hash = output.stdout_text().trim().to_owned();
+        Ok((!hash.is_empty() && hash.bytes().all(|byte| byte.is_ascii_hexdigit())).then_some(hash))
     }
 
     /// Asks whether the user is logged in.
@@ -113,6 +185,11 @@ impl CodeHost {
         let detail = CodeHostError::failed(&output).to_string();
         Ok(AuthStatus { logged_in: output.status.success(), detail })
     }
+}
+
+fn succeeded(output: Output) -> Result<Output, CodeHostError> {
+    let output = CodeHostError::check_limits(output)?;
+    if output.status.success() { Ok(output) } else { Err(CodeHostError::failed(&output)) }
 }
 
 const fn limits(within: Duration) -> Limits {

@@ -1,0 +1,248 @@
+//! Asking the code host's graph: a few at a time, within limits, and not while it wants none.
+//!
+//! Owns the turns and the pauses. What is asked, and what the answer means, the askers know.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use loopgate_home::Program;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use thiserror::Error;
+use tokio::sync::Semaphore;
+
+use super::error::{FORBIDDEN, SECONDARY_LIMIT};
+use super::{CodeHost, limits, time};
+use crate::process::{Output, Status};
+
+/// Questions that may be under way together.
+const TOGETHER: usize = 3;
+/// How long nothing is asked after the host said that it was too much.
+const PAUSE: Duration = Duration::from_secs(60);
+/// Programs whose pauses are remembered.
+const PAUSES_MOST: usize = 50;
+
+/// Why the graph gave no answer. The texts are for people and hold nothing that was printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+pub enum ApiError {
+    /// The user has to log in.
+    #[error("GitHub CLI not authenticated. Run 'gh auth login' in terminal.")]
+    NotLoggedIn,
+    /// Too many requests within the hour.
+    #[error("GitHub rate limit reached. Try again later.")]
+    RateLimited,
+    /// Too many requests at once.
+    #[error("GitHub secondary rate limit reached. Try again later.")]
+    SecondaryLimited,
+    /// No answer in time.
+    #[error("GitHub request timed out. Try again.")]
+    TimedOut,
+    /// The answer is none.
+    #[error("GitHub returned an invalid response.")]
+    Unreadable,
+    /// The user, or the user's token, may not.
+    #[error("Permission denied. Check your GitHub access.")]
+    Forbidden,
+    /// No such repository or pull request, as far as the user may see.
+    #[error("Repository not found or no access.")]
+    NotFound,
+    /// The program is missing, or failed otherwise.
+    #[error("GitHub CLI unavailable. Ensure gh is installed and authenticated.")]
+    Unavailable,
+}
+
+/// A value that a question refers to.
+#[derive(Debug, Clone)]
+pub(super) enum Variable<'a> {
+    /// Sent as it is, whatever it looks like.
+    Text(&'a str),
+    /// Sent as an integer.
+    Number(u32),
+}
+
+/// Who may ask, and when nobody may.
+#[derive(Debug)]
+pub(super) struct Turns {
+    /// First come, first served.
+    slots: Semaphore,
+    pauses: Mutex<Pauses>,
+}
+
+impl Default for Turns {
+    fn default() -> Self {
+        Self { slots: Semaphore::new(TOGETHER), pauses: Mutex::default() }
+    }
+}
+
+/// Programs that are not to be started for a while, oldest first.
+#[derive(Debug, Default)]
+struct Pauses(Vec<(PathBuf, Instant)>);
+
+impl Pauses {
+    fn begin(&mut self, program: &Path, now: Instant) {
+        self.0.retain(|(known, until)| known != program && *until > now);
+        if self.0.len() >= PAUSES_MOST {
+            self.0.remove(0);
+        }
+        self.0.push((program.to_owned(), now + PAUSE));
+    }
+
+    fn lasts(&self, program: &Path, now: Instant) -> bool {
+        self.0.iter().any(|(known, until)| known == program && *until > now)
+    }
+}
+
+impl CodeHost {
+    /// Asks the graph. Ends with the caller.
+    pub(super) async fn graph<T: DeserializeOwned>(
+        &self,
+        question: &str,
+        variables: &[(&str, Variable<'_>)],
+    ) -> Result<T, ApiError> {
+        let _turn = self.turns.slots.acquire().await.map_err(|_| ApiError::Unavailable)?;
+        let program = self.programs.resolve(Program::CodeHost).await.path;
+        let pauses = || self.turns.pauses.lock().unwrap_or_else(PoisonError::into_inner);
+        if pauses().lasts(&program, Instant::now()) {
+            return Err(ApiError::RateLimited);
+        }
+        let answer = self.ask_graph(question, variables).await;
+        if let Err(ApiError::RateLimited | ApiError::SecondaryLimited) = answer {
+            pauses().begin(&program, Instant::now());
+        }
+        serde_json::from_value(unwrapped(answer?)).map_err(|error| {
+            tracing::debug!(%error, "an answer of the code host has another shape");
+            ApiError::Unreadable
+        })
+    }
+
+    async fn ask_graph(&self, question: &str, variables: &[(&str, Variable<'_>)]) -> Result<Value, ApiError> {
+        let mut command = self.command().await.args(["api", "graphql", "-f", &format!("query={question}")]);
+        for (name, value) in variables {
+            // Only what is known to be a number goes the way on which texts are read as files.
+            command = match value {
+                Variable::Text(text) => command.args(["-f", &format!("{name}={text}")]),
+                Variable::Number(number) => command.args(["-F", &format!("{name}={number}")]),
+            };
+        }
+        let output = command.run(limits(time::READ)).await.map_err(|error| {
+            tracing::debug!(%error, "the code host was not asked");
+            ApiError::Unavailable
+        })?;
+        read(&output)
+    }
+}
+
+/// The answer in an output, or why there is none.
+fn read(output: &Output) -> Result<Value, ApiError> {
+    match output.status {
+        Status::TimedOut => return Err(ApiError::TimedOut),
+        Status::OutputTooLarge => return Err(ApiError::Unreadable),
+        Status::Exited(0) => {}
+        Status::Exited(_) | Status::Signalled(_) => {
+            let texts = [output.stderr_text(), output.stdout_text()];
+            let complaint = texts.iter().map(|text| text.trim()).find(|text| !text.is_empty());
+            return Err(classify(complaint.unwrap_or_default()));
+        }
+    }
+    serde_json::from_slice(&output.stdout).map_err(|_| ApiError::Unreadable)
+}
+
+/// The answer proper, which the program hands on inside a member `data`.
+fn unwrapped(answer: Value) -> Value {
+    match answer {
+        Value::Object(mut members) if members.contains_key("data") => {
+            members.remove("data").unwrap_or_default()
+        }
+        bare => bare,
+    }
+}
+
+/// What a complaint means.
+fn classify(complaint: &str) -> ApiError {
+    let complaint = complaint.to_lowercase();
+    let says = |signs: &[&str]| signs.iter().any(|sign| complaint.contains(sign));
+    // Complaints about a name repeat it, and a name may hold any of the words below.
+    if says(&["could not resolve to a"]) {
+        ApiError::NotFound
+    } else if says(&["timed out", "timeout"]) {
+        ApiError::TimedOut
+    } else if says(&SECONDARY_LIMIT) {
+        ApiError::SecondaryLimited
+    } else if says(&["rate limit"]) {
+        ApiError::RateLimited
+    } else if says(&["authentication", "gh auth login", "bad credentials", "not logged in", "http 401"]) {
+        ApiError::NotLoggedIn
+    } else if says(&["json"]) {
+        ApiError::Unreadable
+    } else if says(&FORBIDDEN) {
+        ApiError::Forbidden
+    } else {
+        ApiError::Unavailable
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    use super::*;
+
+    fn printed(code: i32, stdout: &str, stderr: &str) -> Output {
+        Output { status: Status::Exited(code), stdout: stdout.into(), stderr: stderr.into() }
+    }
+
+    #[test]
+    fn complaints_have_a_meaning_each() {
+        for (complaint, meant) in [
+            ("gh auth login required", ApiError::NotLoggedIn),
+            ("gh: Bad credentials (HTTP 401)", ApiError::NotLoggedIn),
+            ("API rate limit exceeded", ApiError::RateLimited),
+            ("You have exceeded a secondary rate limit", ApiError::SecondaryLimited),
+            ("request timed out", ApiError::TimedOut),
+            ("net/http: TLS handshake timeout", ApiError::TimedOut),
+            ("invalid character 'b' in JSON", ApiError::Unreadable),
+            ("gh: Could not resolve to a Repository with the name 'acme/json'.", ApiError::NotFound),
+            ("gh: Could not resolve to a PullRequest with the number of 42.", ApiError::NotFound),
+            ("gh: Resource not accessible by personal access token", ApiError::Forbidden),
+            ("boom", ApiError::Unavailable),
+            ("", ApiError::Unavailable),
+        ] {
+            assert_eq!(classify(complaint), meant, "{complaint}");
+        }
+    }
+
+    #[test]
+    fn an_answer_is_read_wrapped_and_bare() {
+        let answer = json!({"repository": {"pullRequest": null}});
+        for text in [answer.to_string(), json!({"data": answer}).to_string()] {
+            assert_eq!(unwrapped(read(&printed(0, &text, "")).unwrap()), answer);
+        }
+        assert_eq!(read(&printed(0, "{bad", "")), Err(ApiError::Unreadable));
+        assert_eq!(read(&printed(1, "{\"data\":{}}", "API rate limit exceeded")), Err(ApiError::RateLimited));
+        let hanging = Output { status: Status::TimedOut, stdout: Vec::new(), stderr: Vec::new() };
+        assert_eq!(read(&hanging), Err(ApiError::TimedOut));
+    }
+
+    #[test]
+    fn a_pause_ends_and_few_are_remembered() {
+        let (mut pauses, start) = (Pauses::default(), Instant::now());
+        let path = |n: usize| PathBuf::from(format!("/bin/gh-{n}"));
+        for n in 0..=PAUSES_MOST {
+            pauses.begin(&path(n), start);
+        }
+        assert!(!pauses.lasts(&path(0), start), "the oldest is forgotten");
+        assert!(pauses.lasts(&path(1), start) && pauses.lasts(&path(PAUSES_MOST), start));
+        assert!(!pauses.lasts(&path(1), start + PAUSE));
+        pauses.begin(&path(7), start + PAUSE);
+        assert_eq!(pauses.0.len(), 1, "what ended makes room");
+    }
+
+    proptest! {
+        #[test]
+        fn any_output_is_read(code in -1i32..3, stdout in ".{0,60}", stderr in ".{0,60}") {
+            let _ = read(&printed(code, &stdout, &stderr)).map(unwrapped);
+        }
+    }
+}

@@ -1,0 +1,124 @@
+//! The pull requests of a repository.
+
+use loopgate_api::ids::RepoFullName;
+use serde::Deserialize;
+
+use super::{CodeHost, CodeHostError};
+
+/// Entries of a list.
+pub const LISTED_MOST: usize = 50;
+
+/// Which pull requests are meant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ListState {
+    /// Those that wait for a decision.
+    Open,
+    /// Those that were merged.
+    Merged,
+}
+
+/// An entry.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Listed {
+    /// Its number in the repository.
+    pub number: u64,
+    /// Its title.
+    pub title: String,
+    /// Its page.
+    pub url: String,
+    /// Login; `unknown` when the account is gone.
+    pub author: String,
+    /// `OPEN` or `MERGED`.
+    pub state: String,
+    /// ISO 8601.
+    pub created_at: String,
+    /// The branch with the work.
+    pub head: String,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Row {
+    number: u64,
+    title: String,
+    url: String,
+    author: Option<Author>,
+    state: String,
+    created_at: String,
+    head_ref_name: String,
+}
+
+#[derive(Deserialize)]
+struct Author {
+    login: Option<String>,
+}
+
+impl CodeHost {
+    /// The newest pull requests, at most [`LISTED_MOST`], and whether there are more.
+    ///
+    /// # Errors
+    /// [`CodeHostError`]
+    pub async fn list_pull_requests(
+        &self,
+        repository: &RepoFullName,
+        state: ListState,
+    ) -> Result<(Vec<Listed>, bool), CodeHostError> {
+        let state = match state {
+            ListState::Open => "open",
+            ListState::Merged => "merged",
+        };
+        let limit = (LISTED_MOST + 1).to_string();
+        let fields = "number,title,url,author,state,createdAt,headRefName";
+        let args = ["pr", "list", "-R", repository.as_str(), "--state", state, "--limit", &limit];
+        let args: Vec<&str> = args.into_iter().chain(["--json", fields]).collect();
+        parse(&self.ask(&args).await?.stdout)
+    }
+}
+
+fn parse(printed: &[u8]) -> Result<(Vec<Listed>, bool), CodeHostError> {
+    let rows: Vec<Row> = serde_json::from_slice(printed).map_err(|_| CodeHostError::Unreadable)?;
+    let more = rows.len() > LISTED_MOST;
+    Ok((rows.into_iter().take(LISTED_MOST).map(Listed::from).collect(), more))
+}
+
+impl From<Row> for Listed {
+    fn from(row: Row) -> Self {
+        let login = row.author.and_then(|author| author.login).filter(|login| !login.is_empty());
+        Self {
+            number: row.number,
+            title: row.title,
+            url: row.url,
+            author: login.unwrap_or_else(|| "unknown".to_owned()),
+            state: row.state.to_uppercase(),
+            created_at: row.created_at,
+            head: row.head_ref_name,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn fifty_are_shown_and_more_are_told() {
+        let row = |number: usize| {
+            let author = if number == 1 { json!(null) } else { json!({"login": "octo-dev"}) };
+            json!({"number": number, "title": "T", "url": "u", "author": author, "state": "open",
+                   "createdAt": "2030-05-01T10:00:00Z", "headRefName": "h"})
+        };
+        let list = |count: usize| {
+            let rows: Vec<_> = (1..=count).map(row).collect();
+            parse(json!(rows).to_string().as_bytes()).unwrap()
+        };
+        let (rows, more) = list(50);
+        assert_eq!((rows.len(), more), (50, false));
+        assert_eq!((rows[0].author.as_str(), rows[1].author.as_str()), ("unknown", "octo-dev"));
+        assert_eq!(rows[0].state, "OPEN");
+        let (rows, more) = list(51);
+        assert_eq!((rows.len(), more), (50, true));
+        assert!(parse(b"[{}]").is_err() && parse(b"").is_err());
+    }
+}

@@ -1,0 +1,203 @@
+//! Opening a pull request for the branch that is checked out: send it, ask for it, find its number.
+
+use std::path::Path;
+use std::sync::LazyLock;
+
+use loopgate_api::ids::RepoFullName;
+use regex::Regex;
+use serde::Deserialize;
+use thiserror::Error;
+
+use super::{CodeHost, CodeHostError, explain, time};
+use crate::git::{self, Git, GitError};
+
+/// What is asked for.
+#[derive(Debug, Clone)]
+pub struct Proposal {
+    /// Title.
+    pub title: String,
+    /// Markdown.
+    pub body: String,
+}
+
+/// The pull request that a branch has now.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Opened {
+    /// Its page, when the host named it.
+    pub url: Option<String>,
+    /// Its number, when the host named it.
+    pub number: Option<u64>,
+    /// It was there before.
+    pub existed: bool,
+}
+
+/// Why there is none.
+#[derive(Debug, Error)]
+pub enum OpenError {
+    /// No branch is checked out.
+    #[error("Cannot create a PR from a detached HEAD")]
+    Detached,
+    /// The branch is the one that work goes into.
+    #[error("No commits to create a PR. Make sure changes are committed first.")]
+    DefaultBranch,
+    /// The branch could not be looked at or sent.
+    #[error(transparent)]
+    Git(#[from] GitError),
+    /// The code host said no.
+    #[error(transparent)]
+    CodeHost(#[from] CodeHostError),
+    /// The work broke off.
+    #[error("interrupted")]
+    Interrupted,
+}
+
+impl OpenError {
+    /// One of a few known sentences for people.
+    #[must_use]
+    pub fn sentence(&self) -> &'static str {
+        match self {
+            Self::Detached => "Cannot create a PR from a detached HEAD",
+            Self::DefaultBranch => "No commits to create a PR. Make sure changes are committed first.",
+            Self::CodeHost(error) => error.sentence(),
+            Self::Git(GitError::TimedOut { .. }) => CodeHostError::TimedOut.sentence(),
+            Self::Git(GitError::Failed { stdout, stderr, .. }) => {
+                explain(if stderr.trim().is_empty() { stdout } else { stderr })
+            }
+            Self::Git(_) | Self::Interrupted => CodeHostError::Unreadable.sentence(),
+        }
+    }
+}
+
+#[derive(Deserialize)]
+struct Viewed {
+    url: Option<String>,
+    number: Option<u64>,
+}
+
+static PAGE: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"https?://\S+/pull/([0-9]+)?").ok());
+
+/// The first page of a pull request in what was printed, and its number if it names one.
+fn first_page(printed: &str) -> Option<(String, Option<u64>)> {
+    let found = PAGE.as_ref()?.captures(printed)?;
+    let number = found.get(1).and_then(|number| number.as_str().parse().ok());
+    Some((found.get(0)?.as_str().to_owned(), number))
+}
+
+impl CodeHost {
+    /// Sends the branch that is checked out to `origin` and opens a pull request for it. Runs to
+    /// its end even when the caller goes away.
+    ///
+    /// # Errors
+    /// [`OpenError`]
+    pub async fn open_pull_request(
+        &self,
+        git: &Git,
+        directory: &Path,
+        repository: Option<RepoFullName>,
+        proposal: Proposal,
+    ) -> Result<Opened, OpenError> {
+        let (host, git, directory) = (self.clone(), git.clone(), directory.to_owned());
+        let work =
+            tokio::spawn(async move { host.open(&git, &directory, repository.as_ref(), proposal).await });
+        work.await.unwrap_or(Err(OpenError::Interrupted))
+    }
+
+    async fn open(
+        &self,
+        git: &Git,
+        directory: &Path,
+        repository: Option<&RepoFullName>,
+        proposal: Proposal,
+    ) -> Result<Opened, OpenError> {
+        let branch = git.current_branch(directory).await?.ok_or(OpenError::Detached)?;
+        if default_branch(git, directory).await.as_ref() == Some(&branch) {
+            return Err(OpenError::DefaultBranch);
+        }
+        let refspec = format!("refs/heads/{branch}:refs/heads/{branch}");
+        git.change(directory, &["push", "-u", "origin", &refspec], git::time::ASKED_FOR).await?;
+        let mut args =
+            vec!["pr", "create", "--head", &branch, "--title", &proposal.title, "--body-file", "-"];
+        args.extend(repository.iter().flat_map(|name| ["-R", name.as_str()]));
+        match self.say(directory, &args, proposal.body.into_bytes()).await {
+            Ok(printed) => Ok(self.created(directory, &printed).await),
+            Err(error) => match self.existing(directory, &error).await {
+                Some(opened) => Ok(opened),
+                None => Err(error.into()),
+            },
+        }
+    }
+
+    async fn created(&self, directory: &Path, printed: &str) -> Opened {
+        match first_page(printed) {
+            Some((url, Some(number))) => Opened { url: Some(url), number: Some(number), existed: false },
+            _ => {
+                let viewed = self.view_own(directory).await.unwrap_or(Viewed { url: None, number: None });
+                Opened { url: viewed.url, number: viewed.number, existed: false }
+            }
+        }
+    }
+
+    /// The pull request that a refusal speaks of.
+    async fn existing(&self, directory: &Path, refusal: &CodeHostError) -> Option<Opened> {
+        let CodeHostError::Failed { printed, .. } = refusal else { return None };
+        if !printed.to_lowercase().contains("already exists") {
+            return None;
+        }
+        let viewed = self.view_own(directory).await.ok()?;
+        Some(Opened { url: viewed.url, number: viewed.number, existed: true })
+    }
+
+    /// The pull request of the branch that is checked out.
+    async fn view_own(&self, directory: &Path) -> Result<Viewed, CodeHostError> {
+        let output = self.output(directory, &["pr", "view", "--json", "url,number"], time::READ).await?;
+        if !output.status.success() {
+            return Err(CodeHostError::failed(&output));
+        }
+        serde_json::from_slice(&output.stdout).map_err(|_| CodeHostError::Unreadable)
+    }
+}
+
+/// The branch that work goes into, as the clone remembers it, else as `origin` tells.
+async fn default_branch(git: &Git, directory: &Path) -> Option<String> {
+    match git.default_branch(directory).await {
+        Ok(Some(known)) => Some(known),
+        _ => git.ask_default_branch(directory).await.ok().flatten(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn the_first_page_counts() {
+        let printed =
+            "See https://example.com/docs\nhttps://github.com/acme/widget/pull/7\nhttps://x/pull/9\n";
+        let found = first_page(printed).unwrap();
+        assert_eq!(found, ("https://github.com/acme/widget/pull/7".to_owned(), Some(7)));
+        assert_eq!(first_page("https://github.com/a/b/pull/new").unwrap().1, None);
+        assert_eq!(first_page("created"), None);
+    }
+
+    #[test]
+    fn git_speaks_the_same_sentences() {
+        let failed = |stderr: &str| {
+            let (command, stdout) = ("git push failed".to_owned(), String::new());
+            OpenError::from(GitError::Failed { command, code: 128, stdout, stderr: stderr.to_owned() })
+        };
+        assert_eq!(failed("fatal: not a git repository").sentence(), "Not a git repository.");
+        assert!(failed("fatal: Could not resolve host: github.com").sentence().starts_with("Network"));
+        assert!(failed("! [rejected] main -> main").sentence().starts_with("Failed to complete"));
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_searched(text in ".{0,60}(https://h/pull/[0-9]{0,25})?.{0,20}") {
+            if let Some((url, _)) = first_page(&text) {
+                prop_assert!(text.contains(&url) && url.contains("/pull/"));
+            }
+        }
+    }
+}
