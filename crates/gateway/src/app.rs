@@ -6,6 +6,7 @@ use std::sync::Arc;
 use loopgate_files::FileSearch;
 use loopgate_home::{Repos, Sandbox, SettingsStore};
 use loopgate_runtime::{Places, Runtime};
+use loopgate_tools::code_host::CodeHost;
 use loopgate_tools::git::{Git, Standings};
 use loopgate_tools::programs::Programs;
 
@@ -26,6 +27,8 @@ pub(crate) struct AppState {
     pub(crate) repo_index: RepoIndex,
     pub(crate) programs: Arc<Programs>,
     pub(crate) git: Git,
+    /// One for all, because questions to the host wait for their turn.
+    pub(crate) code_host: CodeHost,
     pub(crate) runtime: Option<Arc<Runtime>>,
     pub(crate) places: Places,
     pub(crate) file_search: FileSearch,
@@ -48,6 +51,7 @@ impl App {
             repo_index: RepoIndex::new(config.settings.clone(), config.repos.clone(), config.sandbox.clone()),
             programs: config.programs.clone(),
             git: Git::new(config.programs.clone()),
+            code_host: CodeHost::new(config.programs.clone()),
             runtime: config.runtime.clone(),
             places: Places::new(config.repos.clone(), config.sandbox.clone()),
             standings: Standings::new(Git::new(config.programs.clone())),

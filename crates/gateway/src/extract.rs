@@ -56,6 +56,24 @@ impl JsonMembers {
         self.0.get(name).and_then(Value::as_bool)
     }
 
+    /// A member that is a string with something in it; the value is not trimmed.
+    pub(crate) fn words(&self, name: &str) -> Option<&str> {
+        self.text(name).filter(|text| !text.trim().is_empty())
+    }
+
+    /// A member that is a whole number above 0, or a string of its digits.
+    pub(crate) fn count(&self, name: &str) -> Option<u64> {
+        let number = match self.0.get(name)? {
+            Value::Number(number) => number.as_u64().or_else(|| whole(number.as_f64()?)),
+            Value::String(text) => {
+                let digits = text.trim();
+                digits.bytes().all(|byte| byte.is_ascii_digit()).then(|| digits.parse().ok())?
+            }
+            _ => None,
+        };
+        number.filter(|number| *number > 0)
+    }
+
     fn read(body: &[u8]) -> Result<Self, Failure> {
         if body.iter().all(u8::is_ascii_whitespace) {
             return Ok(Self(Map::new()));
@@ -69,6 +87,12 @@ impl JsonMembers {
             _ => Ok(Self(Map::new())),
         }
     }
+}
+
+/// A number that was written with a fraction of nothing, such as `7.0`.
+fn whole(number: f64) -> Option<u64> {
+    let exact = number >= 0.0 && number.fract() == 0.0 && number < 9_007_199_254_740_992.0;
+    exact.then(|| format!("{number:.0}").parse().ok())?
 }
 
 impl<S: Send + Sync> FromRequest<S> for JsonMembers {
@@ -211,6 +235,35 @@ mod tests {
             ("lines=0-1", None),
         ] {
             assert_eq!(within(text), wanted, "{text}");
+        }
+    }
+
+    #[test]
+    fn counts_are_whole_and_above_nothing() {
+        let count =
+            |value: &str| JsonMembers::read(format!("{{\"n\":{value}}}").as_bytes()).unwrap().count("n");
+        for (value, expected) in
+            [("7", 7), ("7.0", 7), ("\"7\"", 7), ("\" 07 \"", 7), ("4294967296", 4_294_967_296)]
+        {
+            assert_eq!(count(value), Some(expected), "{value}");
+        }
+        for value in [
+            "0",
+            "-7",
+            "7.5",
+            "1e400",
+            "\"12abc\"",
+            "\"-1\"",
+            "\"+1\"",
+            "\"\"",
+            "\" \"",
+            "null",
+            "true",
+            "[7]",
+        ] {
+            let body = format!("{{\"n\":{value}}}");
+            let read = JsonMembers::read(body.as_bytes());
+            assert_eq!(read.ok().and_then(|members| members.count("n")), None, "{value}");
         }
     }
 

@@ -11,6 +11,7 @@ pub(crate) mod openapi;
 pub(crate) mod orchestrator;
 #[cfg(test)]
 pub(crate) mod panicking;
+pub(crate) mod pulls;
 pub(crate) mod repos;
 pub(crate) mod version;
 

@@ -15,6 +15,7 @@ mod git;
 mod halves;
 mod local;
 mod page;
+mod pulls;
 mod settings;
 mod stage;
 mod story;

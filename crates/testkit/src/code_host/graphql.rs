@@ -30,7 +30,8 @@ impl Api<'_> {
         match name {
             "viewer" => Ok(Found::Value(graphql::user(&self.state.viewer))),
             "repository" => {
-                let full_name = format!("{}/{}", text(arguments, "owner"), text(arguments, "name"));
+                let asked = format!("{}/{}", text(arguments, "owner"), text(arguments, "name"));
+                let full_name = self.state.moved.get(&asked).cloned().unwrap_or(asked);
                 if self.state.repositories.contains_key(&full_name) {
                     return Ok(Found::Object(Node::Repository(full_name)));
                 }

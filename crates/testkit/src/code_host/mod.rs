@@ -172,6 +172,23 @@ impl CodeHost {
         Ok(())
     }
 
+    /// Gives a repository another name, to which the old one leads from now on.
+    ///
+    /// # Errors
+    /// When its bare repository cannot be moved.
+    pub fn rename(&self, full_name: &str, new: &str) -> anyhow::Result<()> {
+        let (from, to) = (self.host.remotes.bare(full_name), self.host.remotes.bare(new));
+        std::fs::create_dir_all(to.parent().context("a bare repository has a folder")?)?;
+        std::fs::rename(from, to)?;
+        self.host.write(|state| {
+            if let Some(repository) = state.repositories.remove(full_name) {
+                state.repositories.insert(new.to_owned(), repository);
+            }
+            state.moved.insert(full_name.to_owned(), new.to_owned());
+        });
+        Ok(())
+    }
+
     /// Pull requests of a repository, oldest first.
     #[must_use]
     pub fn pull_requests(&self, full_name: &str) -> Vec<PullRequest> {
@@ -344,7 +361,10 @@ async fn receive(Shared(host): Shared<Arc<Host>>, request: Request, next: Next) 
             let status = StatusCode::from_u16(fault.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
             (status, axum::Json(json!({"message": fault.message}))).into_response()
         }
-        None => next.run(Request::from_parts(parts, Body::from(body))).await,
+        None => match host.read(|state| rest::moved(state, &parts)) {
+            Some(redirect) => redirect,
+            None => next.run(Request::from_parts(parts, Body::from(body))).await,
+        },
     };
     let link = answer.headers().get(header::LINK).and_then(|link| link.to_str().ok());
     if let Some(Ok(link)) = link.map(|link| link.replace(rest::PATH_MARK, &path).parse()) {

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use axum::Router;
 use axum::body::Bytes;
 use axum::extract::{Path, Query, State as Shared};
-use axum::http::{HeaderName, StatusCode, header};
+use axum::http::request::Parts;
+use axum::http::{HeaderName, Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use serde_json::{Value, json};
@@ -14,7 +15,7 @@ use serde_json::{Value, json};
 use super::Host;
 use super::graphql::{branch_of, check_branches};
 use super::objects::{GitFacts, pull_url, rest};
-use super::state::{Label, NewInline, NewPull, Pull, PullState};
+use super::state::{Label, NewInline, NewPull, Pull, PullState, State};
 
 type Repo = Path<(String, String)>;
 type Numbered = Path<(String, String, u64)>;
@@ -62,6 +63,23 @@ pub(super) fn router() -> Router<Arc<Host>> {
         .route("/repos/{owner}/{name}/issues/{number}/comments", get(comments).post(create_comment))
         .route("/repos/{owner}/{name}/issues/{number}/labels", post(add_labels))
         .fallback(async || not_found())
+}
+
+/// Leads a request about a repository that has another name now to that one.
+pub(super) fn moved(state: &State, request: &Parts) -> Option<Response> {
+    let path = request.uri.path();
+    let (old, new) = state.moved.iter().find(|(old, _)| {
+        let rest = path.strip_prefix("/repos/").and_then(|path| path.strip_prefix(old.as_str()));
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    })?;
+    let query = request.uri.query().map(|query| format!("?{query}")).unwrap_or_default();
+    let place = format!("https://api.github.com{}{query}", path.replacen(old.as_str(), new, 1));
+    let (status, message) = match request.method {
+        Method::GET => (StatusCode::MOVED_PERMANENTLY, "Moved Permanently"),
+        _ => (StatusCode::TEMPORARY_REDIRECT, "Temporary Redirect"),
+    };
+    let body = json!({"message": message, "url": place});
+    Some((status, [(header::LOCATION, place)], axum::Json(body)).into_response())
 }
 
 async fn user(Shared(host): Shared<Arc<Host>>) -> Response {

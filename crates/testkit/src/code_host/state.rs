@@ -148,11 +148,30 @@ pub struct State {
     pub repositories: BTreeMap<String, Repository>,
     /// Highest number given to a comment, review or inline comment.
     pub last_id: u64,
+    /// When something was said last; seconds since 1970.
+    #[serde(default)]
+    pub last_said: i64,
+    /// Repositories that have another name now: the old one and the new one.
+    #[serde(default)]
+    pub moved: BTreeMap<String, String>,
 }
 
 impl State {
     pub(super) fn new(viewer: &str) -> Self {
-        Self { viewer: viewer.to_owned(), repositories: BTreeMap::new(), last_id: 100 }
+        Self {
+            viewer: viewer.to_owned(),
+            repositories: BTreeMap::new(),
+            last_id: 100,
+            last_said: 0,
+            moved: BTreeMap::new(),
+        }
+    }
+
+    /// A moment of its own for each thing that is said, so that all have an order.
+    fn moment(&mut self) -> String {
+        let now = jiff::Timestamp::now();
+        self.last_said = now.as_second().max(self.last_said + 1);
+        jiff::Timestamp::from_second(self.last_said).unwrap_or(now).to_string()
     }
 
     pub(super) const fn next_id(&mut self) -> u64 {
@@ -205,8 +224,8 @@ impl State {
     }
 
     pub(super) fn comment(&mut self, full_name: &str, number: u64, author: &str, body: &str) -> Option<u64> {
-        let id = self.next_id();
-        let comment = Comment { id, author: author.to_owned(), body: body.to_owned(), created_at: now() };
+        let (id, created_at) = (self.next_id(), self.moment());
+        let comment = Comment { id, author: author.to_owned(), body: body.to_owned(), created_at };
         self.pull_mut(full_name, number)?.comments.push(comment);
         Some(id)
     }
@@ -219,20 +238,20 @@ impl State {
         state: &str,
         body: &str,
     ) -> Option<u64> {
-        let id = self.next_id();
+        let (id, submitted_at) = (self.next_id(), self.moment());
         let review = Review {
             id,
             author: author.to_owned(),
             state: state.to_owned(),
             body: body.to_owned(),
-            submitted_at: now(),
+            submitted_at,
         };
         self.pull_mut(full_name, number)?.reviews.push(review);
         Some(id)
     }
 
     pub(super) fn inline(&mut self, full_name: &str, number: u64, new: NewInline) -> Option<u64> {
-        let id = self.next_id();
+        let (id, created_at) = (self.next_id(), self.moment());
         let pull = self.pull_mut(full_name, number)?;
         let root = match new.in_reply_to {
             Some(parent) => {
@@ -251,7 +270,7 @@ impl State {
             body: new.body,
             path,
             line,
-            created_at: now(),
+            created_at,
         });
         Some(id)
     }

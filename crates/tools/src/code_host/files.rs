@@ -63,7 +63,7 @@ mod tests {
         let files = parse_files(&format!("{good}\n{renamed}\n")).unwrap();
         assert_eq!((files[0].additions, files[0].previous_filename.as_deref()), (3, None));
         assert_eq!(files[1].previous_filename.as_deref(), Some("c"));
-        assert_eq!(parse_files("").unwrap(), []);
+        assert!(parse_files("").unwrap().is_empty());
         for bad in [
             r#"{"filename":"a","deletions":1}"#,
             r#"{"filename":"a","additions":null,"deletions":1}"#,

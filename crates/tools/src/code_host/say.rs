@@ -217,7 +217,7 @@ mod tests {
         assert_eq!(attempts(&whole)[0].1["line"], 3);
         assert_eq!(attempts(&whole)[1].1["subject_type"], "file");
         assert_eq!(places(&remark(Some("a.rs"), None, Some("abc"))), [Placement::File]);
-        assert_eq!(places(&remark(Some("a.rs"), Some(3), None)), []);
+        assert!(places(&remark(Some("a.rs"), Some(3), None)).is_empty());
         assert_eq!(with_place(&whole), "On `a.rs`, line 3:\n\nHm");
         assert_eq!(with_place(&remark(None, Some(3), None)), "Hm");
     }

@@ -23,7 +23,7 @@ pub(crate) use lookup::{branch_worktree_route, repo_path_route};
 pub(crate) use worktree::{clean_up_route, remove_route};
 
 /// A directory that a caller names, when it is allowed and there. `missing` is told its path.
-async fn directory(
+pub(super) async fn directory(
     app: &App,
     named: &str,
     missing: impl FnOnce(PathBuf) -> Failure,

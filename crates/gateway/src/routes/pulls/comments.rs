@@ -1,0 +1,312 @@
+//! `GET /api/gateway/git/pr/comments`: what was said about a pull request, newest first.
+
+use axum::Json;
+use axum::extract::State;
+use http::StatusCode;
+use loopgate_api::error::ErrorBody;
+use loopgate_api::ids::RepoFullName;
+use loopgate_api::operation::OperationId;
+use loopgate_tools::code_host::{ApiError, Comment, Kind, PullNumber};
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
+use serde::Serialize;
+use utoipa::ToSchema;
+use utoipa_axum::routes;
+
+use super::budget::{self, Budget, Fitting};
+use super::{clone_at, failed, named_pull, origin_of};
+use crate::answer::{Answer, Failure};
+use crate::app::App;
+use crate::extract::QueryMembers;
+use crate::router::Route;
+
+/// What a branch id's parts keep as it is: the unreserved characters of a URI component.
+const COMPONENT: &AsciiSet = &NON_ALPHANUMERIC
+    .remove(b'-')
+    .remove(b'_')
+    .remove(b'.')
+    .remove(b'!')
+    .remove(b'~')
+    .remove(b'*')
+    .remove(b'\'')
+    .remove(b'(')
+    .remove(b')');
+/// Bytes that the answer's members beside the comments, and their names, take at most.
+const FRAME: usize = 2048;
+
+/// What was said about a pull request.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct PullRequestComments {
+    /// Repository and branch, each percent-encoded, with `::` between.
+    branch_id: String,
+    /// `synced_empty`, `populated` or `over_limit_truncated`.
+    state: &'static str,
+    /// Newest first.
+    comments: Vec<PullRequestComment>,
+    budget: Budget,
+    /// When the code host was asked; ISO 8601.
+    provider_proofed_at: String,
+    stale: bool,
+    mixed_projection: bool,
+    pr_number: u32,
+    pr_url: String,
+}
+
+/// Something that was said.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct PullRequestComment {
+    id: String,
+    provider_node_id: String,
+    /// Its number; null for a review's text.
+    #[schema(required)]
+    provider_comment_id: Option<String>,
+    /// `issue` in the conversation, `review` in a review or on a line, `review_reply` in answer.
+    kind: &'static str,
+    #[schema(required)]
+    thread_id: Option<String>,
+    /// Number of what it answers.
+    #[schema(required)]
+    in_reply_to_id: Option<String>,
+    #[schema(required)]
+    path: Option<String>,
+    #[schema(required)]
+    line: Option<u64>,
+    /// Whether its thread is settled.
+    #[schema(required)]
+    resolved: Option<bool>,
+    author: CommentAuthor,
+    body: String,
+    created_at: String,
+    #[schema(required)]
+    updated_at: Option<String>,
+    #[schema(required)]
+    provider_url: Option<String>,
+    stale: bool,
+    /// Only the beginning of the text is there.
+    body_truncated: bool,
+    /// Its number, 0 for a review's text; only for a clone's pull request.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    database_id: Option<u64>,
+    /// Whether it belongs to a review; only for a clone's pull request.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    is_review: Option<bool>,
+    /// Its place on the web, or nothing; only for a clone's pull request.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    url: Option<String>,
+}
+
+/// Who said it.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct CommentAuthor {
+    /// `unknown` when the account is gone.
+    login: String,
+    #[schema(required)]
+    display_name: Option<String>,
+    #[schema(required)]
+    avatar_url: Option<String>,
+    #[schema(required)]
+    profile_url: Option<String>,
+}
+
+/// The pull request that is asked about.
+struct Subject {
+    repository: RepoFullName,
+    number: PullNumber,
+    branch_id: String,
+    local: bool,
+}
+
+/// List what was said about a pull request
+///
+/// With `owner`, `repo` (a name), `number` and `branchId`, or with `repo` (the path of a clone) and
+/// `pr`.
+#[utoipa::path(get, path = "/api/gateway/git/pr/comments", operation_id = "pull_request_comments", tag = "pull requests",
+    params(
+        ("owner" = Option<String>, Query, description = "Owner of the repository"),
+        ("repo" = String, Query, description = "Name of the repository, or path of a clone"),
+        ("number" = Option<String>, Query, description = "Number of the pull request"),
+        ("branchId" = Option<String>, Query, description = "Branch that the caller takes it for"),
+        ("pr" = Option<String>, Query, description = "Number of the pull request, beside a path"),
+    ),
+    responses(
+        (status = 200, body = PullRequestComments, description = "Newest first"),
+        (status = 400, body = ErrorBody, description = "Something is missing or no name or number"),
+        (status = 401, body = ErrorBody, description = "The code-host program is not logged in"),
+        (status = 403, body = ErrorBody, description = "Outside the sandbox, or the branch of another repository"),
+        (status = 404, body = ErrorBody, description = "No such directory or pull request"),
+        (status = 500, body = ErrorBody, description = "The clone does not come from the code host"),
+        (status = 503, body = ErrorBody, description = "The code host gives no answer now; `reason` tells why"),
+    ))]
+async fn comments(State(app): State<App>, query: QueryMembers) -> Answer<PullRequestComments> {
+    let scoped = ["owner", "number", "branchId"].iter().any(|name| query.get(name).is_some());
+    let subject = if scoped { named_subject(&query)? } else { local_subject(&app, &query).await? };
+    let said = app.code_host.pull_request_comments(&subject.repository, subject.number).await;
+    let conversation = said.map_err(|error| refused(error, subject.number))?;
+    let page = format!("https://github.com/{}/pull/{}", subject.repository, subject.number);
+    let pr_url = conversation.url.clone().unwrap_or(page);
+    let frame = FRAME + subject.branch_id.len() + pr_url.len();
+    let Fitting { comments, budget, state } =
+        budget::fit(conversation, frame, |comment| PullRequestComment::new(comment, subject.local));
+    Ok(Json(PullRequestComments {
+        branch_id: subject.branch_id,
+        state,
+        comments,
+        budget,
+        provider_proofed_at: loopgate_api::time::now_iso(),
+        stale: false,
+        mixed_projection: false,
+        pr_number: subject.number.get(),
+        pr_url,
+    }))
+}
+
+pub(crate) fn route() -> Route {
+    Route::new(routes!(comments), OperationId::GitPr)
+}
+
+const MISSING: &str = "owner, repo, number, and branchId are required";
+
+/// A pull request by the names of owner and repository.
+fn named_subject(query: &QueryMembers) -> Result<Subject, Failure> {
+    let branch_id = query.required("branchId", MISSING)?.to_owned();
+    let (repository, number) = named_pull(query).ok_or_else(|| Failure::bad_request(MISSING))??;
+    if !is_branch_of(&branch_id, &repository) {
+        let refused = Failure::forbidden("branch scope does not match pull request");
+        return Err(refused.with("reason", "forbidden_mismatch"));
+    }
+    Ok(Subject { repository, number, branch_id, local: false })
+}
+
+/// Whether a branch id names a branch of this repository.
+fn is_branch_of(branch_id: &str, repository: &RepoFullName) -> bool {
+    let Some((encoded, branch)) = branch_id.split_once("::") else { return false };
+    let name = percent_decode_str(encoded).decode_utf8().ok().and_then(|name| name.parse().ok());
+    !branch.is_empty() && name.is_some_and(|name: RepoFullName| name.same_as(repository))
+}
+
+/// A pull request of a clone's origin.
+async fn local_subject(app: &App, query: &QueryMembers) -> Result<Subject, Failure> {
+    let path = query.required("repo", MISSING)?;
+    let number = query.required("pr", MISSING)?;
+    let number: PullNumber = number.parse().map_err(|_| Failure::bad_request("Invalid repo or pr"))?;
+    let clone = clone_at(app, path).await?;
+    let origin = origin_of(app, clone.canonical()).await;
+    let repository = origin.ok_or_else(|| failed("Repository not found or no access."))?;
+    let branch = app.git.current_branch(clone.canonical()).await.ok().flatten();
+    let branch = branch.unwrap_or_else(|| format!("pr-{number}"));
+    let branch_id = branch_id(repository.as_str(), &branch);
+    Ok(Subject { repository, number, branch_id, local: true })
+}
+
+fn branch_id(repository: &str, branch: &str) -> String {
+    let encoded = |text| utf8_percent_encode(text, COMPONENT).to_string();
+    format!("{}::{}", encoded(repository), encoded(branch))
+}
+
+/// What a client is told, with the word by which it decides.
+fn refused(error: ApiError, number: PullNumber) -> Failure {
+    let unavailable = StatusCode::SERVICE_UNAVAILABLE;
+    let (status, reason) = match error {
+        ApiError::NotFound => {
+            let text = format!("PR #{number} not found");
+            return Failure::new(StatusCode::NOT_FOUND, text).with("reason", "not_found");
+        }
+        ApiError::NotLoggedIn => (StatusCode::UNAUTHORIZED, "auth"),
+        ApiError::RateLimited => (unavailable, "rate_limit"),
+        ApiError::SecondaryLimited => (unavailable, "secondary_limit"),
+        ApiError::TimedOut => (unavailable, "timeout"),
+        ApiError::Unreadable | ApiError::Forbidden | ApiError::Unavailable => {
+            (unavailable, "provider_unavailable")
+        }
+    };
+    Failure::new(status, error.to_string()).with("reason", reason)
+}
+
+impl PullRequestComment {
+    /// `local` adds the members that tell a clone's pull request.
+    pub(super) fn new(comment: Comment, local: bool) -> Self {
+        let kind = match comment.kind {
+            Kind::Conversation => "issue",
+            Kind::Review => "review",
+            Kind::Reply => "review_reply",
+        };
+        let login = comment.author.unwrap_or_else(|| "unknown".to_owned());
+        Self {
+            provider_node_id: comment.id.clone(),
+            id: comment.id,
+            provider_comment_id: comment.number.map(|number| number.to_string()),
+            kind,
+            thread_id: comment.thread,
+            in_reply_to_id: comment.reply_to.map(|number| number.to_string()),
+            path: comment.path,
+            line: comment.line,
+            resolved: comment.resolved,
+            author: CommentAuthor { login, display_name: None, avatar_url: None, profile_url: None },
+            body: comment.body,
+            created_at: comment.created_at,
+            updated_at: None,
+            stale: false,
+            body_truncated: false,
+            database_id: local.then_some(comment.number.unwrap_or(0)),
+            is_review: local.then_some(comment.kind != Kind::Conversation),
+            url: local.then(|| comment.url.clone().unwrap_or_default()),
+            provider_url: comment.url,
+        }
+    }
+
+    pub(super) fn shorten(&mut self) {
+        self.body_truncated |= budget::cut(&mut self.body);
+    }
+
+    pub(super) const fn is_short(&self) -> bool {
+        self.body_truncated
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn a_branch_belongs_to_its_repository() {
+        let repository: RepoFullName = "acme/widget".parse().unwrap();
+        assert_eq!(branch_id("acme/widget", "feature/gear(1)'s"), "acme%2Fwidget::feature%2Fgear(1)'s");
+        assert!(is_branch_of("acme%2Fwidget::feature%2Fgear", &repository));
+        assert!(is_branch_of("Acme%2FWidget::x", &repository), "the code host ignores case");
+        for other in ["acme%2Fother::x", "local::x", "acme%2Fwidget::", "acme%2Fwidget", "", "%ff::x"] {
+            assert!(!is_branch_of(other, &repository), "{other}");
+        }
+    }
+
+    #[test]
+    fn every_refusal_has_its_word() {
+        let number = PullNumber::new(42).unwrap();
+        for (error, status, reason) in [
+            (ApiError::NotFound, 404, "not_found"),
+            (ApiError::NotLoggedIn, 401, "auth"),
+            (ApiError::RateLimited, 503, "rate_limit"),
+            (ApiError::SecondaryLimited, 503, "secondary_limit"),
+            (ApiError::TimedOut, 503, "timeout"),
+            (ApiError::Unreadable, 503, "provider_unavailable"),
+            (ApiError::Forbidden, 503, "provider_unavailable"),
+            (ApiError::Unavailable, 503, "provider_unavailable"),
+        ] {
+            let failure = refused(error, number);
+            assert_eq!((failure.status.as_u16(), &failure.body.details["reason"]), (status, &reason.into()));
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_branch_has_an_id_of_its_own(branch in ".{1,40}") {
+            let id = branch_id("acme/widget", &branch);
+            let (_, encoded) = id.split_once("::").unwrap();
+            prop_assert!(is_branch_of(&id, &"acme/widget".parse().unwrap()));
+            prop_assert_eq!(percent_decode_str(encoded).decode_utf8().unwrap(), branch);
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! `POST /api/gateway/git/pr/inline-comment`: a remark on a line of a pull request.
+
+use axum::Json;
+use axum::extract::State;
+use loopgate_api::error::ErrorBody;
+use loopgate_api::operation::OperationId;
+use loopgate_tools::code_host::{InlineComment, Placement, PullNumber};
+use serde::Serialize;
+use utoipa::ToSchema;
+use utoipa_axum::routes;
+
+use super::{clone_at, failed, origin_of};
+use crate::answer::{Answer, Failure};
+use crate::app::App;
+use crate::extract::JsonMembers;
+use crate::router::Route;
+
+/// A remark to make.
+#[derive(Debug, ToSchema)]
+#[schema(rename_all = "camelCase")]
+#[allow(dead_code, reason = "describes the body in the OpenAPI document; it is read member by member")]
+struct CommentOnLine {
+    /// Path of the clone.
+    repo_path: String,
+    /// Number of the pull request.
+    pr_number: u64,
+    /// Markdown.
+    body: String,
+    /// File in the pull request.
+    path: Option<String>,
+    /// Line in the newer version.
+    line: Option<u64>,
+    /// The commit that was looked at.
+    commit_sha: Option<String>,
+}
+
+/// That it was made.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct PlacedAnswer {
+    success: bool,
+    /// What the code-host program printed.
+    output: String,
+    /// `line`, `file` or `conversation`.
+    #[schema(value_type = String)]
+    placement: Placement,
+}
+
+/// Comment on a line of a pull request
+///
+/// Where the code host refuses the line, the remark goes to the file, and else to the conversation.
+#[utoipa::path(post, path = "/api/gateway/git/pr/inline-comment", operation_id = "comment_on_line", tag = "pull requests",
+    request_body = CommentOnLine,
+    responses(
+        (status = 200, body = PlacedAnswer, description = "It was made"),
+        (status = 400, body = ErrorBody, description = "A member is missing"),
+        (status = 403, body = ErrorBody, description = "Outside the sandbox"),
+        (status = 404, body = ErrorBody, description = "No such directory"),
+        (status = 500, body = ErrorBody, description = "The code host said no"),
+    ))]
+async fn inline_comment(State(app): State<App>, body: JsonMembers) -> Answer<PlacedAnswer> {
+    let missing = |text: &str| Failure::bad_request(text);
+    let path = body.words("repoPath").ok_or_else(|| missing("repoPath is required"))?;
+    let number = body.count("prNumber").and_then(PullNumber::new);
+    let number = number.ok_or_else(|| missing("prNumber is required"))?;
+    let text = body.words("body").ok_or_else(|| missing("body is required"))?;
+    let comment = InlineComment {
+        number,
+        body: text.to_owned(),
+        path: body.words("path").map(ToOwned::to_owned),
+        line: body.count("line"),
+        commit: body.words("commitSha").map(ToOwned::to_owned),
+    };
+    let clone = clone_at(&app, path).await?;
+    let origin = origin_of(&app, clone.canonical()).await;
+    let origin = origin.ok_or_else(|| failed("Could not determine repository"))?;
+    let placed = app.code_host.comment_inline(clone.canonical(), &origin, comment).await;
+    let placed = placed.map_err(|error| {
+        tracing::warn!(%error, "a remark was not made");
+        failed(error.sentence())
+    })?;
+    Ok(Json(PlacedAnswer { success: true, output: placed.output, placement: placed.placement }))
+}
+
+pub(crate) fn route() -> Route {
+    Route::new(routes!(inline_comment), OperationId::GitPr)
+}

@@ -1,0 +1,116 @@
+//! `POST /api/gateway/git/pr`: a pull request for the branch that is checked out.
+
+use axum::Json;
+use axum::extract::State;
+use loopgate_api::error::ErrorBody;
+use loopgate_api::operation::OperationId;
+use loopgate_tools::code_host::{OpenError, Opened, Proposal};
+use serde::Serialize;
+use utoipa::ToSchema;
+use utoipa_axum::routes;
+
+use super::{clone_at, failed, origin_of};
+use crate::answer::{Answer, Failure};
+use crate::app::App;
+use crate::extract::JsonMembers;
+use crate::router::Route;
+
+/// A pull request to open.
+#[derive(Debug, ToSchema)]
+#[schema(rename_all = "camelCase")]
+#[allow(dead_code, reason = "describes the body in the OpenAPI document; it is read member by member")]
+struct OpenPullRequest {
+    /// Path of the clone; its branch is sent to `origin` first.
+    repo_path: String,
+    title: String,
+    /// Markdown.
+    body: Option<String>,
+    /// Page of the ticket; named below the text.
+    ticket_url: Option<String>,
+}
+
+/// The pull request that the branch has now.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct OpenedAnswer {
+    success: bool,
+    /// Absent when the code host did not name it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    url: Option<String>,
+    /// Absent when the code host did not name it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    number: Option<u64>,
+    message: String,
+}
+
+/// Open a pull request
+///
+/// Sends the branch that is checked out and asks the code host to take it into the default branch.
+/// A pull request that the branch has already is as good.
+#[utoipa::path(post, path = "/api/gateway/git/pr", operation_id = "open_pull_request", tag = "pull requests",
+    request_body = OpenPullRequest,
+    responses(
+        (status = 200, body = OpenedAnswer, description = "It is there"),
+        (status = 400, body = ErrorBody, description = "A member is missing, or no branch is checked out"),
+        (status = 403, body = ErrorBody, description = "Outside the sandbox"),
+        (status = 404, body = ErrorBody, description = "No such directory"),
+        (status = 500, body = ErrorBody, description = "Git or the code host said no"),
+    ))]
+async fn open(State(app): State<App>, body: JsonMembers) -> Answer<OpenedAnswer> {
+    let path = body.words("repoPath").ok_or_else(|| Failure::bad_request("repoPath is required"))?;
+    let title = body.words("title").ok_or_else(|| Failure::bad_request("title is required"))?;
+    let text = full_text(body.words("body").unwrap_or_default(), body.words("ticketUrl"));
+    let clone = clone_at(&app, path).await?;
+    let origin = origin_of(&app, clone.canonical()).await;
+    let proposal = Proposal { title: title.to_owned(), body: text };
+    let opened = app.code_host.open_pull_request(&app.git, clone.canonical(), origin, proposal).await;
+    match opened {
+        Ok(opened) => Ok(Json(opened.into())),
+        Err(error @ OpenError::Detached) => Err(Failure::bad_request(error.sentence())),
+        Err(error) => {
+            tracing::warn!(%error, "no pull request was opened");
+            Err(failed(error.sentence()))
+        }
+    }
+}
+
+pub(crate) fn route() -> Route {
+    Route::new(routes!(open), OperationId::GitPr)
+}
+
+/// The text with the ticket's page below a line.
+fn full_text(body: &str, ticket_url: Option<&str>) -> String {
+    match ticket_url {
+        Some(url) => format!("{body}\n\n---\nTicket: {url}").trim().to_owned(),
+        None => body.to_owned(),
+    }
+}
+
+impl From<Opened> for OpenedAnswer {
+    fn from(opened: Opened) -> Self {
+        let number = opened.number.map_or_else(|| "unknown".to_owned(), |number| number.to_string());
+        let message = match opened.existed {
+            true => format!("PR #{number} already exists"),
+            false => format!("Created PR #{number}"),
+        };
+        Self { success: true, url: opened.url, number: opened.number, message }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_ticket_stands_below_the_text() {
+        assert_eq!(full_text("Why.", None), "Why.");
+        assert_eq!(full_text("Why.", Some("https://t/1")), "Why.\n\n---\nTicket: https://t/1");
+        assert_eq!(full_text("", Some("https://t/1")), "---\nTicket: https://t/1");
+    }
+
+    #[test]
+    fn an_unknown_number_is_told() {
+        let answer = OpenedAnswer::from(Opened { url: None, number: None, existed: false });
+        let json = serde_json::to_string(&answer).unwrap();
+        assert_eq!(json, r##"{"success":true,"message":"Created PR #unknown"}"##);
+    }
+}

@@ -1,0 +1,90 @@
+//! `GET /api/gateway/git/pr/reviews`: what a pull request's reviewers think.
+
+use axum::Json;
+use axum::extract::State;
+use http::StatusCode;
+use loopgate_api::error::ErrorBody;
+use loopgate_api::operation::OperationId;
+use loopgate_tools::code_host::{ApiError, Review, Reviews};
+use serde::Serialize;
+use utoipa::ToSchema;
+use utoipa_axum::routes;
+
+use super::{failed, named_pull};
+use crate::answer::{Answer, Failure};
+use crate::app::App;
+use crate::extract::QueryMembers;
+use crate::router::Route;
+
+/// Verdicts, summed up.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct PullRequestReviews {
+    /// The code host's conclusion: `APPROVED`, `CHANGES_REQUESTED`, `REVIEW_REQUIRED` or null.
+    #[schema(required)]
+    review_decision: Option<String>,
+    /// The latest one of each author.
+    reviews: Vec<PullRequestReview>,
+    /// Authors whose last verdict is an approval. A later comment takes none back.
+    approval_count: usize,
+    /// Authors whose last verdict asks for changes.
+    changes_requested_count: usize,
+}
+
+/// A verdict.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct PullRequestReview {
+    author: String,
+    /// `APPROVED`, `CHANGES_REQUESTED`, `COMMENTED`, `PENDING` or `DISMISSED`.
+    state: String,
+    /// ISO 8601; null while it is being written.
+    #[schema(required)]
+    submitted_at: Option<String>,
+}
+
+/// List the verdicts on a pull request
+#[utoipa::path(get, path = "/api/gateway/git/pr/reviews", operation_id = "pull_request_reviews", tag = "pull requests",
+    params(
+        ("owner" = String, Query, description = "Owner of the repository"),
+        ("repo" = String, Query, description = "Name of the repository"),
+        ("number" = String, Query, description = "Number of the pull request"),
+    ),
+    responses(
+        (status = 200, body = PullRequestReviews, description = "What the reviewers think"),
+        (status = 400, body = ErrorBody, description = "Something is missing or no name or number"),
+        (status = 404, body = ErrorBody, description = "No such pull request"),
+        (status = 500, body = ErrorBody, description = "The code host said no"),
+    ))]
+async fn reviews(State(app): State<App>, query: QueryMembers) -> Answer<PullRequestReviews> {
+    let missing = || Failure::bad_request("owner, repo, and number are required");
+    let (repository, number) = named_pull(&query).ok_or_else(missing)??;
+    match app.code_host.pull_request_reviews(&repository, number).await {
+        Ok(reviews) => Ok(Json(reviews.into())),
+        Err(ApiError::NotFound) => {
+            Err(Failure::new(StatusCode::NOT_FOUND, format!("PR #{number} not found")))
+        }
+        Err(error) => Err(failed(error.to_string())),
+    }
+}
+
+pub(crate) fn route() -> Route {
+    Route::new(routes!(reviews), OperationId::GitPr)
+}
+
+impl From<Reviews> for PullRequestReviews {
+    fn from(reviews: Reviews) -> Self {
+        Self {
+            review_decision: reviews.decision,
+            reviews: reviews.latest.into_iter().map(PullRequestReview::from).collect(),
+            approval_count: reviews.approvals,
+            changes_requested_count: reviews.changes_requested,
+        }
+    }
+}
+
+impl From<Review> for PullRequestReview {
+    fn from(review: Review) -> Self {
+        Self { author: review.author, state: review.state, submitted_at: review.submitted_at }
+    }
+}

@@ -1,0 +1,164 @@
+//! What was said about a pull request.
+
+use anyhow::{Context as _, Result};
+use loopgate_testkit::code_host::Fault;
+use serde_json::{Value, json};
+
+use super::{Desk, WIDGET};
+
+const SCOPED: [(&str, &str); 4] =
+    [("owner", "acme"), ("repo", "widget"), ("number", "1"), ("branchId", "acme%2Fwidget::gear")];
+
+async fn local_form(desk: &Desk) -> Result<Value> {
+    desk.local.get("git/pr/comments", &[("repo", desk.path()), ("pr", "1")]).await?.ok()
+}
+
+#[tokio::test]
+async fn nothing_was_said_yet() -> Result<()> {
+    let desk = Desk::with_pull().await?;
+    let answer = local_form(&desk).await?;
+    let proofed = answer["providerProofedAt"].as_str().context("a time")?;
+    assert!(proofed.ends_with('Z') && proofed.len() == 24, "{proofed}");
+    let budget = json!({"maxComments": 100, "pageSize": 50, "maxBodyBytes": 16384, "maxResponseBytes": 524288,
+                        "providerTruncated": false, "responseTruncated": false, "omittedComments": 0,
+                        "bodyTruncatedCount": 0});
+    let wanted = json!({"branchId": "acme%2Fwidget::gear", "state": "synced_empty", "comments": [],
+                        "budget": budget, "providerProofedAt": proofed, "stale": false, "mixedProjection": false,
+                        "prNumber": 1, "prUrl": "https://github.com/acme/widget/pull/1"});
+    assert_eq!(answer, wanted);
+
+    // Some programs hand the answer on without its wrapping.
+    let bare = r#"echo '{"repository":{"pullRequest":{"number":1,"url":"https://github.com/acme/widget/pull/1","comments":{"nodes":[],"pageInfo":{"hasNextPage":false}}}}}'"#;
+    desk.replace_gh("gh-bare", bare).await?;
+    let mut answer = local_form(&desk).await?;
+    answer["providerProofedAt"] = wanted["providerProofedAt"].clone();
+    assert_eq!(answer, wanted);
+    Ok(())
+}
+
+#[tokio::test]
+async fn everything_comes_in_order_with_its_place() -> Result<()> {
+    let desk = Desk::with_pull().await?;
+    let host = &desk.host;
+    let said = host.comment(WIDGET, 1, "ann", "Nice").context("comment")?;
+    let line = host.comment_line(WIDGET, 1, "bob", ("src/gear.rs", 2), "Why?").context("line")?;
+    let reply = json!({"repoPath": desk.clone, "prNumber": "1", "body": "Because.", "commentId": line});
+    desk.local.post("git/pr/reply", reply).await?.ok()?;
+    let verdict = host.review(WIDGET, 1, "cy", "APPROVED", "Fine").context("review")?;
+    host.review(WIDGET, 1, "dee", "APPROVED", " ").context("a review that says nothing")?;
+
+    let answer = local_form(&desk).await?;
+    assert_eq!(answer["state"], "populated");
+    let comments = answer["comments"].as_array().context("comments")?;
+    let bodies: Vec<_> =
+        comments.iter().map(|comment| comment["body"].as_str().unwrap_or_default()).collect();
+    assert_eq!(bodies, ["Fine", "Because.", "Why?", "Nice"]);
+    let seen = |at: usize, member: &str| comments[at][member].clone();
+    let kinds: Vec<_> = (0..4).map(|at| seen(at, "kind")).collect();
+    assert_eq!(kinds, ["review", "review_reply", "review", "issue"]);
+    assert_eq!((seen(1, "inReplyToId"), seen(1, "resolved")), (json!(line.to_string()), json!(false)));
+    assert_eq!((seen(2, "path"), seen(2, "line")), (json!("src/gear.rs"), json!(2)));
+    assert_eq!(seen(1, "threadId"), seen(2, "threadId"));
+    assert!(seen(1, "threadId").is_string());
+    let (id, url) =
+        (format!("PRR_{verdict}"), format!("https://github.com/acme/widget/pull/1#issuecomment-{said}"));
+    assert_eq!(
+        (seen(0, "id"), seen(0, "providerCommentId"), seen(0, "providerUrl")),
+        (json!(id), Value::Null, Value::Null)
+    );
+    let mut whole = json!({
+        "id": format!("IC_{said}"), "providerNodeId": format!("IC_{said}"), "providerCommentId": said.to_string(),
+        "kind": "issue", "threadId": null, "inReplyToId": null, "path": null, "line": null, "resolved": null,
+        "author": {"login": "ann", "displayName": null, "avatarUrl": null, "profileUrl": null},
+        "body": "Nice", "createdAt": seen(3, "createdAt"), "updatedAt": null, "providerUrl": url, "stale": false,
+        "bodyTruncated": false, "databaseId": said, "isReview": false, "url": url});
+    assert_eq!(comments[3], whole);
+
+    let scoped = desk.local.get("git/pr/comments", &SCOPED).await?.ok()?;
+    assert_eq!(scoped["branchId"], "acme%2Fwidget::gear");
+    for member in ["databaseId", "isReview", "url"] {
+        whole.as_object_mut().context("an object")?.remove(member);
+    }
+    assert_eq!(scoped["comments"][3], whole, "a branch's comments have no more than these");
+    Ok(())
+}
+
+#[tokio::test]
+async fn pages_are_turned_until_there_is_enough() -> Result<()> {
+    let desk = Desk::with_pull().await?;
+    let say = |count: usize| {
+        (0..count)
+            .try_for_each(|at| desk.host.comment(WIDGET, 1, "ann", &format!("{at}")).map(drop).context("say"))
+    };
+    say(51)?;
+    let answer = local_form(&desk).await?;
+    let comments = answer["comments"].as_array().context("comments")?;
+    assert_eq!((comments.len(), &answer["state"]), (51, &json!("populated")));
+    assert_eq!((&comments[0]["body"], &comments[50]["body"]), (&json!("50"), &json!("0")));
+    assert_eq!(desk.asked("graphql PullRequestComments"), 2);
+    say(100)?;
+    let answer = local_form(&desk).await?;
+    assert_eq!(answer["state"], "over_limit_truncated");
+    assert_eq!(answer["comments"].as_array().context("comments")?.len(), 100);
+    assert_eq!(answer["budget"]["providerTruncated"], true);
+    assert_eq!(desk.asked("graphql PullRequestComments"), 4, "a hundred are enough");
+    Ok(())
+}
+
+#[tokio::test]
+async fn refusals_tell_their_reason() -> Result<()> {
+    let desk = Desk::with_pull().await?;
+    let local = &desk.local;
+    let ask = async |query: &[(&str, &str)]| local.get("git/pr/comments", query).await;
+    let missing = "owner, repo, number, and branchId are required";
+    for query in [&[][..], &[("repo", desk.path())], &[("pr", "1")], &SCOPED[..3], &SCOPED[1..]] {
+        ask(query).await?.refused(400, missing, "missing_field")?;
+    }
+    for number in ["x", "1/files", "@x"] {
+        let bad = ask(&[("repo", desk.path()), ("pr", number)]).await?;
+        bad.refused(400, "Invalid repo or pr", "invalid_request")?;
+    }
+    let mut bad = SCOPED;
+    bad[0].1 = "@x";
+    ask(&bad).await?.refused(400, "Invalid owner, repo, or number", "invalid_request")?;
+    ask(&[("repo", "/etc"), ("pr", "1")]).await?.refused(
+        403,
+        "directory not allowed",
+        "directory_not_allowed",
+    )?;
+    for branch in ["acme%2Fother::gear", "local::gear"] {
+        let mut other = SCOPED;
+        other[3].1 = branch;
+        let refused = json!({"error": "branch scope does not match pull request", "code": "forbidden",
+                             "reason": "forbidden_mismatch"});
+        ask(&other).await?.is(403, &refused)?;
+    }
+    let gone = json!({"error": "PR #42 not found", "code": "not_found", "reason": "not_found"});
+    ask(&[("repo", desk.path()), ("pr", "42")]).await?.is(404, &gone)?;
+
+    let spoil = |status: u16, message: &str| {
+        let (on, message) = ("PullRequestComments".to_owned(), message.to_owned());
+        desk.host.heal();
+        desk.host.fail(Fault { on, status, message, times: None });
+    };
+    spoil(401, "Bad credentials");
+    let login = "GitHub CLI not authenticated. Run 'gh auth login' in terminal.";
+    let refused = json!({"error": login, "code": "unauthorized", "reason": "auth"});
+    ask(&SCOPED).await?.is(401, &refused)?;
+    spoil(403, "Resource not accessible by personal access token");
+    let text = "Permission denied. Check your GitHub access.";
+    ask(&SCOPED)
+        .await?
+        .is(503, &json!({"error": text, "code": "unavailable", "reason": "provider_unavailable"}))?;
+    spoil(403, "API rate limit exceeded for user ID 1.");
+    let text = "GitHub rate limit reached. Try again later.";
+    let limited = json!({"error": text, "code": "unavailable", "reason": "rate_limit"});
+    ask(&SCOPED).await?.is(503, &limited)?;
+    desk.host.heal();
+    let before = desk.host.calls().len();
+    ask(&SCOPED).await?.is(503, &limited)?;
+    let reviews = desk.local.get("git/pr/reviews", &SCOPED[..3]).await?;
+    reviews.refused(500, text, "operation_failed")?;
+    assert_eq!(desk.host.calls().len(), before, "the host is left in peace");
+    Ok(())
+}

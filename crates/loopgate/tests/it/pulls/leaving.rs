@@ -1,0 +1,77 @@
+//! Callers that go away before the code host has answered.
+
+use std::io::{BufRead as _, BufReader, Read as _};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Result, ensure};
+use reqwest::Method;
+use serde_json::json;
+
+use super::Desk;
+
+/// A named pipe; a script tells through it how far it is.
+async fn pipe(desk: &Desk, name: &str) -> Result<PathBuf> {
+    let path = desk.local.home.path().join(name);
+    let made = desk.local.home.command("mkfifo").arg(&path).status().await?;
+    ensure!(made.success(), "no pipe was made");
+    Ok(path)
+}
+
+/// Reads a line, then drops the request, then reads the rest.
+async fn leave_after_first_line(
+    pipe: &Path,
+    request: reqwest::RequestBuilder,
+    then: impl FnOnce() -> Result<()>,
+) -> Result<String> {
+    let asking = tokio::spawn(request.send());
+    let path = pipe.to_owned();
+    let reader = tokio::task::spawn_blocking(move || -> Result<_> {
+        let mut reader = BufReader::new(std::fs::File::open(path)?);
+        let mut line = String::new();
+        reader.read_line(&mut line)?;
+        ensure!(line == "started\n", "{line}");
+        Ok(reader)
+    });
+    let mut reader = reader.await??;
+    asking.abort();
+    ensure!(asking.await.is_err_and(|error| error.is_cancelled()), "it had an answer");
+    then()?;
+    let rest = tokio::task::spawn_blocking(move || -> Result<String> {
+        let mut rest = String::new();
+        reader.read_to_string(&mut rest)?;
+        Ok(rest)
+    });
+    rest.await?
+}
+
+#[tokio::test]
+async fn a_question_ends_with_its_caller() -> Result<()> {
+    let desk = Desk::new().await?;
+    let told = pipe(&desk, "told").await?;
+    let script = format!("exec 3>'{}'; echo started >&3; exec sleep 3600", told.display());
+    desk.replace_gh("gh-waiting", &script).await?;
+    let query =
+        url::form_urlencoded::Serializer::new(String::new()).append_pair("repo", desk.path()).finish();
+    let request = desk.local.loopgate.gateway(Method::GET, &format!("/api/gateway/git/pr/list?{query}"));
+    // The pipe ends when nothing holds it any more, which is when the program is gone.
+    assert_eq!(leave_after_first_line(&told, request, || Ok(())).await?, "");
+    Ok(())
+}
+
+#[tokio::test]
+async fn what_is_being_said_is_said_to_the_end() -> Result<()> {
+    let desk = Desk::new().await?;
+    let (told, go) = (pipe(&desk, "told").await?, pipe(&desk, "go").await?);
+    let script = format!(
+        "exec 3>'{}'; cat >/dev/null; echo started >&3; cat '{}' >/dev/null; echo finished >&3",
+        told.display(),
+        go.display()
+    );
+    desk.replace_gh("gh-slow", &script).await?;
+    let body = json!({"repoPath": desk.clone, "prNumber": 1, "body": "Hm"});
+    let request =
+        desk.local.loopgate.gateway(Method::POST, "/api/gateway/git/pr/reply").body(body.to_string());
+    let rest = leave_after_first_line(&told, request, || Ok(std::fs::write(&go, "go\n")?)).await?;
+    assert_eq!(rest, "finished\n");
+    Ok(())
+}
