@@ -308,6 +308,7 @@ impl Comment {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
     use serde_json::{Value, json};
 
     use super::*;
@@ -376,5 +377,22 @@ mod tests {
         assert!(collect(vec![json!({"reviewThreads": page(json!([thread]), None)})]).finish().truncated);
         let gone = collect(vec![json!({"comments": page(json!([{"id": "x", "author": null}]), None)})]);
         assert_eq!(gone.finish().comments[0].author, None);
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_is_taken_twice_and_the_end_is_found(
+            pages in prop::collection::vec((prop::collection::vec("[a-e]", 0..4), any::<Option<u8>>()), 1..5),
+        ) {
+            let list = |(ids, next): &(Vec<String>, Option<u8>)| {
+                let nodes: Vec<_> = ids.iter().map(|id| said(id)).collect();
+                json!({"comments": page(json!(nodes), next.map(|n| n.to_string()).as_deref())})
+            };
+            let found = collect(pages.iter().map(list).collect());
+            let ends = pages.iter().any(|(_, next)| next.is_none());
+            prop_assert!(!ends || found.complete());
+            let ids: HashSet<_> = found.comments.iter().map(|comment| &comment.id).collect();
+            prop_assert_eq!(ids.len(), found.comments.len());
+        }
     }
 }

@@ -118,6 +118,8 @@ pub fn explain(complaint: &str) -> &'static str {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     #[test]
@@ -145,6 +147,20 @@ mod tests {
                 assert_eq!(*sign, sign.to_lowercase(), "compared with lower case");
                 assert!(!sentence.is_empty());
             }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_that_was_printed_is_shown(
+            before in "[ -~]{0,30}",
+            sign in prop::sample::select(MEANINGS.iter().flat_map(|(signs, _)| signs.iter()).collect::<Vec<_>>()),
+            after in "[ -~]{0,30}",
+        ) {
+            let sentence = explain(&format!("{before}{sign}{after}"));
+            prop_assert!(MEANINGS.iter().any(|(_, known)| *known == sentence));
+            let shouted = format!("{before}{sign}{after}").to_uppercase();
+            prop_assert_eq!(explain(&shouted), sentence, "in any case");
         }
     }
 }
