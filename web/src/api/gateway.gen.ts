@@ -113,6 +113,156 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/gateway/git/pr": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Open a pull request
+         * @description Sends the branch that is checked out and asks the code host to take it into the default branch.
+         *     A pull request that the branch has already is as good.
+         */
+        post: operations["open_pull_request"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/gateway/git/pr/comments": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List what was said about a pull request
+         * @description With `owner`, `repo` (a name), `number` and `branchId`, or with `repo` (the path of a clone) and
+         *     `pr`.
+         */
+        get: operations["pull_request_comments"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/gateway/git/pr/files": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the files of a pull request
+         * @description With `owner`, `repo` (a name) and `number`, or with `repo` (the path of a clone) and `pr`.
+         */
+        get: operations["pull_request_files"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/gateway/git/pr/head-sha": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Tell the last commit of a pull request */
+        get: operations["pull_request_head"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/gateway/git/pr/inline-comment": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Comment on a line of a pull request
+         * @description Where the code host refuses the line, the remark goes to the file, and else to the conversation.
+         */
+        post: operations["comment_on_line"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/gateway/git/pr/list": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List pull requests */
+        get: operations["list_pull_requests"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/gateway/git/pr/reply": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Comment on a pull request, answer a comment, or ask for changes */
+        post: operations["reply_to_pull_request"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/gateway/git/pr/reviews": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the verdicts on a pull request */
+        get: operations["pull_request_reviews"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/gateway/git/repo-path": {
         parameters: {
             query?: never;
@@ -122,6 +272,23 @@ export interface paths {
         };
         /** Find the clone of a repository */
         get: operations["git_repo_path"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/gateway/git/user": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Tell who is logged in at the code host */
+        get: operations["git_user"];
         put?: never;
         post?: never;
         delete?: never;
@@ -592,6 +759,21 @@ export interface components {
             /** @description The clone; null when no managed repository has that name. */
             repoPath: string | null;
         };
+        /** @description The limits, and what they cost. */
+        Budget: {
+            /** @description Comments of which only the beginning is there. */
+            bodyTruncatedCount: number;
+            maxBodyBytes: number;
+            maxComments: number;
+            maxResponseBytes: number;
+            /** @description Comments that are known to be missing; at least so many. */
+            omittedComments: number;
+            pageSize: number;
+            /** @description The code host has more. */
+            providerTruncated: boolean;
+            /** @description Comments were left out to keep the answer small. */
+            responseTruncated: boolean;
+        };
         /** @description What this desktop can do; which programs it has is told only to who is signed in. */
         Capabilities: {
             commandSigning: boolean;
@@ -618,6 +800,35 @@ export interface components {
             errors: string[];
             kept: string[];
             removed: string[];
+        };
+        /** @description Who said it. */
+        CommentAuthor: {
+            avatarUrl: string | null;
+            displayName: string | null;
+            /** @description `unknown` when the account is gone. */
+            login: string;
+            profileUrl: string | null;
+        };
+        /** @description A remark to make. */
+        CommentOnLine: {
+            /** @description Markdown. */
+            body: string;
+            /** @description The commit that was looked at. */
+            commitSha?: string | null;
+            /**
+             * Format: int64
+             * @description Line in the newer version.
+             */
+            line?: number | null;
+            /** @description File in the pull request. */
+            path?: string | null;
+            /**
+             * Format: int64
+             * @description Number of the pull request.
+             */
+            prNumber: number;
+            /** @description Path of the clone. */
+            repoPath: string;
         };
         /** @description `commit`: the new commit. */
         Committed: {
@@ -776,6 +987,10 @@ export interface components {
             /** @description Directory inside the sandbox; `~` is the home directory. */
             repoPath: string;
         };
+        /** @description The user at the code host. */
+        GitUser: {
+            login: string;
+        };
         /** @description That it is gone. */
         Gone: {
             message: string;
@@ -786,6 +1001,10 @@ export interface components {
          * @enum {string}
          */
         Harness: "assistant" | "reviewer";
+        /** @description The last commit of a pull request. */
+        HeadSha: {
+            sha: string;
+        };
         /** @description What a client finds on the port. */
         Health: {
             capabilities: components["schemas"]["Capabilities"];
@@ -833,6 +1052,20 @@ export interface components {
         Images: {
             /** @description PNG, JPEG, GIF or WebP, at most 10 MiB each. The name of the field does not matter. */
             files: string[];
+        };
+        /** @description A pull request. */
+        ListedPullRequest: {
+            /** @description Login; `unknown` when the account is gone. */
+            author: string;
+            /** @description ISO 8601. */
+            createdAt: string;
+            headRefName: string;
+            /** Format: int64 */
+            number: number;
+            /** @description `OPEN` or `MERGED`. */
+            state: string;
+            title: string;
+            url: string;
         };
         /** @description A repository as `GET /api/gateway/repos` lists it. */
         ListedRepo: components["schemas"]["ManagedRepo"] & {
@@ -966,6 +1199,42 @@ export interface components {
             phase: string | null;
             status: string | null;
         };
+        /** @description The pull request that the branch has now. */
+        OpenedAnswer: {
+            message: string;
+            /**
+             * Format: int64
+             * @description Absent when the code host did not name it.
+             */
+            number?: number | null;
+            success: boolean;
+            /** @description Absent when the code host did not name it. */
+            url?: string | null;
+        };
+        /** @description A pull request to open. */
+        OpenPullRequest: {
+            /** @description Markdown. */
+            body?: string | null;
+            /** @description Path of the clone; its branch is sent to `origin` first. */
+            repoPath: string;
+            /** @description Page of the ticket; named below the text. */
+            ticketUrl?: string | null;
+            title: string;
+        };
+        /** @description What is beyond the list. */
+        PageInfo: {
+            /** @description Always null: there is no way to ask for more. */
+            endCursor: string | null;
+            hasNextPage: boolean;
+        };
+        /** @description That it was made. */
+        PlacedAnswer: {
+            /** @description What the code-host program printed. */
+            output: string;
+            /** @description `line`, `file` or `conversation`. */
+            placement: string;
+            success: boolean;
+        };
         /** @description A plan as pages show it. */
         PlanAnswer: {
             /** @description Markdown. */
@@ -980,6 +1249,103 @@ export interface components {
         Pulled: {
             message: string;
             success: boolean;
+        };
+        /** @description Something that was said. */
+        PullRequestComment: {
+            author: components["schemas"]["CommentAuthor"];
+            body: string;
+            /** @description Only the beginning of the text is there. */
+            bodyTruncated: boolean;
+            createdAt: string;
+            /**
+             * Format: int64
+             * @description Its number, 0 for a review's text; only for a clone's pull request.
+             */
+            databaseId?: number | null;
+            id: string;
+            /** @description Number of what it answers. */
+            inReplyToId: string | null;
+            /** @description Whether it belongs to a review; only for a clone's pull request. */
+            isReview?: boolean | null;
+            /** @description `issue` in the conversation, `review` in a review or on a line, `review_reply` in answer. */
+            kind: string;
+            /** Format: int64 */
+            line: number | null;
+            path: string | null;
+            /** @description Its number; null for a review's text. */
+            providerCommentId: string | null;
+            providerNodeId: string;
+            providerUrl: string | null;
+            /** @description Whether its thread is settled. */
+            resolved: boolean | null;
+            stale: boolean;
+            threadId: string | null;
+            updatedAt: string | null;
+            /** @description Its place on the web, or nothing; only for a clone's pull request. */
+            url?: string | null;
+        };
+        /** @description What was said about a pull request. */
+        PullRequestComments: {
+            /** @description Repository and branch, each percent-encoded, with `::` between. */
+            branchId: string;
+            budget: components["schemas"]["Budget"];
+            /** @description Newest first. */
+            comments: components["schemas"]["PullRequestComment"][];
+            mixedProjection: boolean;
+            /** Format: int32 */
+            prNumber: number;
+            /** @description When the code host was asked; ISO 8601. */
+            providerProofedAt: string;
+            prUrl: string;
+            stale: boolean;
+            /** @description `synced_empty`, `populated` or `over_limit_truncated`. */
+            state: string;
+        };
+        /** @description A file. */
+        PullRequestFile: {
+            /** Format: int64 */
+            additions: number;
+            /** Format: int64 */
+            deletions: number;
+            filename: string;
+            /** @description Its path before. */
+            previous_filename?: string | null;
+            /** @description `added`, `modified`, `removed`, `renamed`, `copied`, `changed` or `unchanged`. */
+            status?: string | null;
+        };
+        /** @description The files that a pull request changes. */
+        PullRequestFiles: {
+            /** @description In the code host's order. */
+            files: components["schemas"]["PullRequestFile"][];
+        };
+        /** @description Pull requests, the newest first. */
+        PullRequestList: {
+            /** @description Whether there are more. */
+            hasMore: boolean;
+            pageInfo: components["schemas"]["PageInfo"];
+            /** @description At most 50. */
+            prs: components["schemas"]["ListedPullRequest"][];
+            /** @description Whether there are more. */
+            truncated: boolean;
+        };
+        /** @description A verdict. */
+        PullRequestReview: {
+            author: string;
+            /** @description `APPROVED`, `CHANGES_REQUESTED`, `COMMENTED`, `PENDING` or `DISMISSED`. */
+            state: string;
+            /** @description ISO 8601; null while it is being written. */
+            submittedAt: string | null;
+        };
+        /** @description Verdicts, summed up. */
+        PullRequestReviews: {
+            /** @description Authors whose last verdict is an approval. A later comment takes none back. */
+            approvalCount: number;
+            /** @description Authors whose last verdict asks for changes. */
+            changesRequestedCount: number;
+            /** @description The code host's conclusion: `APPROVED`, `CHANGES_REQUESTED`, `REVIEW_REQUIRED` or null. */
+            reviewDecision: string | null;
+            /** @description The latest one of each author. */
+            reviews: components["schemas"]["PullRequestReview"][];
         };
         /** @description `push` */
         Pushed: {
@@ -998,6 +1364,25 @@ export interface components {
         RemoveRun: {
             /** @description As it was answered. */
             runDir: string;
+        };
+        /** @description Something to say. */
+        ReplyToPullRequest: {
+            /** @description Markdown. */
+            body: string;
+            /**
+             * Format: int64
+             * @description Number of the comment on a line that is answered.
+             */
+            commentId?: number | null;
+            /**
+             * Format: int64
+             * @description Number of the pull request.
+             */
+            prNumber: number;
+            /** @description Path of the clone. */
+            repoPath: string;
+            /** @description Whether it is a review that asks for changes. */
+            requestChanges?: boolean | null;
         };
         /** @description Where a repository's clone lies. */
         RepoPath: {
@@ -1042,6 +1427,13 @@ export interface components {
         };
         /** @description That it was removed. */
         RunRemoved: {
+            success: boolean;
+        };
+        /** @description That it was said. */
+        SaidAnswer: {
+            message: string;
+            /** @description What the code-host program printed. */
+            output: string;
             success: boolean;
         };
         /** @description Paths to set; null clears one. */
@@ -1576,6 +1968,584 @@ export interface operations {
             };
         };
     };
+    open_pull_request: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["OpenPullRequest"];
+            };
+        };
+        responses: {
+            /** @description It is there */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OpenedAnswer"];
+                };
+            };
+            /** @description A member is missing, or no branch is checked out */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Outside the sandbox */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No such directory */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Git or the code host said no */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    pull_request_comments: {
+        parameters: {
+            query: {
+                /** @description Branch that the caller takes it for */
+                branchId?: string;
+                /** @description Number of the pull request */
+                number?: string;
+                /** @description Owner of the repository */
+                owner?: string;
+                /** @description Number of the pull request, beside a path */
+                pr?: string;
+                /** @description Name of the repository, or path of a clone */
+                repo: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Newest first */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PullRequestComments"];
+                };
+            };
+            /** @description Something is missing or no name or number */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The code-host program is not logged in */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Outside the sandbox, or the branch of another repository */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No such directory or pull request */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The clone does not come from the code host */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The code host gives no answer now; `reason` tells why */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    pull_request_files: {
+        parameters: {
+            query: {
+                /** @description Number of the pull request */
+                number?: string;
+                /** @description Owner of the repository */
+                owner?: string;
+                /** @description Number of the pull request, beside a path */
+                pr?: string;
+                /** @description Name of the repository, or path of a clone */
+                repo: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description All of them */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PullRequestFiles"];
+                };
+            };
+            /** @description Something is missing or no name or number */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Outside the sandbox */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No such directory */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The code host said no */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    pull_request_head: {
+        parameters: {
+            query: {
+                /** @description Number of the pull request */
+                pr: string;
+                /** @description Path of the clone */
+                repo: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Its hash */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HeadSha"];
+                };
+            };
+            /** @description No path or no number */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Outside the sandbox */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No such directory */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The code host said no */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    comment_on_line: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CommentOnLine"];
+            };
+        };
+        responses: {
+            /** @description It was made */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PlacedAnswer"];
+                };
+            };
+            /** @description A member is missing */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Outside the sandbox */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No such directory */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The code host said no */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    list_pull_requests: {
+        parameters: {
+            query: {
+                /** @description Path of the clone */
+                repo: string;
+                /** @description `open`, which is the default, or `merged` */
+                state?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The newest ones */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PullRequestList"];
+                };
+            };
+            /** @description No path, or another state */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Outside the sandbox */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No such directory */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The code host said no */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    reply_to_pull_request: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ReplyToPullRequest"];
+            };
+        };
+        responses: {
+            /** @description It was said */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SaidAnswer"];
+                };
+            };
+            /** @description A member is missing */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Outside the sandbox */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No such directory */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The code host said no */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    pull_request_reviews: {
+        parameters: {
+            query: {
+                /** @description Number of the pull request */
+                number: string;
+                /** @description Owner of the repository */
+                owner: string;
+                /** @description Name of the repository */
+                repo: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What the reviewers think */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PullRequestReviews"];
+                };
+            };
+            /** @description Something is missing or no name or number */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No such pull request */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The code host said no */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
     git_repo_path: {
         parameters: {
             query: {
@@ -1608,6 +2578,44 @@ export interface operations {
             };
             /** @description No sandbox is set */
             503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    git_user: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The login */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GitUser"];
+                };
+            };
+            /** @description Nobody, or the program cannot tell */
+            500: {
                 headers: {
                     [name: string]: unknown;
                 };
