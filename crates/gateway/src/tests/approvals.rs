@@ -177,3 +177,23 @@ async fn the_switch_lets_everything_pass() {
     assert_eq!(place.internal("GET", VERSION).send().await.status, 200);
     assert_eq!(place.internal("GET", "/api/gateway/nope").send().await.status, 501);
 }
+
+#[tokio::test]
+async fn what_is_sent_in_bulk_is_known_by_its_bytes_too() {
+    use sha2::{Digest as _, Sha256};
+
+    const UPLOAD: &str = "/api/gateway/orchestrator/upload/T-1";
+    let place = asking_place().await;
+    let body = |byte: u8| vec![byte; 600 * 1024];
+    let upload = |byte: u8| place.internal("POST", UPLOAD).body(body(byte));
+    let (first, pending) = held(&place, upload(b'a')).await;
+    let known = [format!("POST\n{UPLOAD}\n").into_bytes(), body(b'a')].concat();
+    assert_eq!(pending.fingerprint, hex::encode(Sha256::digest(known)));
+    let (second, other) = held(&place, upload(b'b')).await;
+    assert_ne!(other.fingerprint, pending.fingerprint);
+    for (reply, pending) in [(first, pending), (second, other)] {
+        place.gateway.approvals().approve(pending.id).unwrap();
+        let reply = within(reply).await.unwrap();
+        reply.assert_error(400, "repo parameter is required", "missing_field");
+    }
+}
