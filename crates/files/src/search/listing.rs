@@ -77,6 +77,11 @@ impl Listing {
         self.folded_directory.as_deref().unwrap_or(&self.directory)
     }
 
+    /// Characters of the directory with the slash behind it.
+    pub(super) const fn directory_length(&self) -> usize {
+        self.directory_length as usize
+    }
+
     /// All names in lower case, each between two slashes.
     pub(super) fn folded_names(&self) -> &str {
         self.folded.as_deref().unwrap_or(&self.names)

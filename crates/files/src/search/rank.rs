@@ -37,6 +37,11 @@ pub(super) struct Query {
     name: Finder<'static>,
     /// Whether every name matches.
     all: bool,
+    /// The query as the beginning of a name, and as a whole name; none for one that holds a slash.
+    beginning: Option<Finder<'static>>,
+    whole: Vec<Finder<'static>>,
+    /// Characters of the shortest name that matches.
+    shortest: usize,
 }
 
 impl Query {
@@ -48,14 +53,33 @@ impl Query {
             None => (None, folded.clone()),
         };
         let all = name.is_empty() || name == "/";
-        Self { directory, name: Finder::new(&name).into_owned(), all, folded }
+        let finder = |text: &str| Finder::new(text).into_owned();
+        // Such names come first only where there is a query without a slash.
+        let named = directory.is_none() && !all;
+        Self {
+            all,
+            name: finder(&name),
+            beginning: named.then(|| finder(&format!("/{folded}"))),
+            whole: ENDINGS.iter().filter(|_| named).map(|end| finder(&format!("/{folded}{end}/"))).collect(),
+            shortest: name.trim_start_matches('/').chars().count(),
+            directory,
+            folded,
+        }
     }
 
     /// The best matches in a tree.
     pub(super) fn best<'a>(&self, listings: impl Iterator<Item = &'a Listing> + Clone) -> Best {
         let mut top = Top::default();
         for listing in listings.clone() {
-            self.matches(listing, |name| top.offer(Candidate::new(name, &self.folded)));
+            // Most of a large tree cannot be among the best once they are found.
+            let chance = top.chance(listing.directory_length() + self.shortest);
+            let offer = |name| top.offer(Candidate::new(name, &self.folded));
+            match chance {
+                Chance::Any => self.matches(listing, offer),
+                Chance::Beginning => look(listing, self.beginning.iter(), offer),
+                Chance::Whole => look(listing, self.whole.iter(), offer),
+                Chance::None => {}
+            }
         }
         if top.found == 0 && self.may_be_scattered() {
             return self.scattered(listings);
@@ -63,7 +87,7 @@ impl Query {
         Best { paths: top.best.iter().map(|found| found.name.path()).collect(), more: top.found > MOST_FOUND }
     }
 
-    fn matches<'a>(&self, listing: &'a Listing, mut found: impl FnMut(Name<'a>)) {
+    fn matches<'a>(&self, listing: &'a Listing, found: impl FnMut(Name<'a>)) {
         if let Some(end) = &self.directory
             && (listing.directory().is_empty() || !listing.folded_directory().ends_with(end.as_str()))
         {
@@ -73,13 +97,7 @@ impl Query {
             listing.iter().for_each(found);
             return;
         }
-        let names = listing.folded_names().as_bytes();
-        let mut from = 0;
-        while let Some(offset) = self.name.find(&names[from..]) {
-            let name = listing.name_at(from + offset);
-            from = name.end();
-            found(name);
-        }
+        look(listing, std::iter::once(&self.name), found);
     }
 
     fn may_be_scattered(&self) -> bool {
@@ -110,6 +128,34 @@ impl Query {
         }
         Best { paths: best.into_iter().map(|(_, _, path)| path).collect(), more: found > MOST_FOUND }
     }
+}
+
+/// The names of a listing in which one of these is found.
+fn look<'a, 'f>(
+    listing: &'a Listing,
+    finders: impl Iterator<Item = &'f Finder<'static>>,
+    mut found: impl FnMut(Name<'a>),
+) {
+    let names = listing.folded_names().as_bytes();
+    for finder in finders {
+        let mut from = 0;
+        while let Some(offset) = finder.find(&names[from..]) {
+            let name = listing.name_at(from + offset);
+            from = name.end();
+            found(name);
+        }
+    }
+}
+
+/// Which matches of a directory can still be among the best.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Chance {
+    Any,
+    /// Names that begin with the query.
+    Beginning,
+    /// Names that are the query.
+    Whole,
+    None,
 }
 
 /// A file that matches.
@@ -148,6 +194,18 @@ struct Top<'a> {
 }
 
 impl<'a> Top<'a> {
+    /// What can still be better where every match is at least so long.
+    fn chance(&self, shortest: usize) -> Chance {
+        // Until it is known that there are more, every match counts.
+        let Some(worst) = self.best.last().filter(|_| self.found > MOST_FOUND) else { return Chance::Any };
+        match (worst.class, shortest > worst.length) {
+            (0, true) => Chance::None,
+            (0, false) | (1, true) => Chance::Whole,
+            (1, false) | (2, true) => Chance::Beginning,
+            _ => Chance::Any,
+        }
+    }
+
     fn offer(&mut self, candidate: Candidate<'a>) {
         self.found += 1;
         let full = self.best.len() == MOST_FOUND;
@@ -255,6 +313,29 @@ mod tests {
     }
 
     proptest! {
+        /// However the tree is gone through: the ten best of all that match, by the written order.
+        #[test]
+        fn the_best_are_the_first_of_all(
+            paths in prop::collection::btree_set("([ab]{1,3}/){0,2}[abAB]{1,4}(\\.tsx?)?", 11..60),
+            query in "[ab]{0,2}(/[ab]?)?",
+        ) {
+            let paths: Vec<_> = paths.into_iter().collect();
+            let class = |path: &str| {
+                let name = fold(path.rsplit('/').next().unwrap());
+                match name.strip_prefix(&query) {
+                    Some(rest) if !query.is_empty() => u8::from(!ENDINGS.contains(&rest)),
+                    _ => 2,
+                }
+            };
+            let mut wanted: Vec<_> = paths.iter().filter(|path| rule(path, &query)).cloned().collect();
+            wanted.sort_by_key(|path| (class(path), path.len(), fold(path), path.clone()));
+            let more = wanted.len() > MOST_FOUND;
+            wanted.truncate(MOST_FOUND);
+            if !wanted.is_empty() {
+                prop_assert_eq!(Query::new(&query).best(packed(&paths).iter()), Best { paths: wanted, more });
+            }
+        }
+
         #[test]
         fn exactly_what_the_rule_says_is_found(
             paths in prop::collection::btree_set("([aBö.]{1,3}/){0,2}[aBö.]{1,4}", 0..10),
