@@ -62,6 +62,32 @@ fn branch(name: &str) -> BranchName {
     name.parse().unwrap()
 }
 
+/// Git reads the files of every worktree, and those of one that is just being added are not all
+/// there.
+#[tokio::test]
+async fn worktrees_that_are_added_at_once_do_not_disturb_each_other() {
+    let code = Code::new().await;
+    let half = code.clone.join(".git/worktrees/half");
+    fs::create_dir_all(&half).unwrap();
+    fs::write(half.join("gitdir"), format!("{}/.git\n", code.machine.at("half").display())).unwrap();
+    fs::write(half.join("HEAD"), "ref: refs/heads/half\n").unwrap();
+    fs::write(half.join("locked"), "initializing").unwrap();
+    fs::write(half.join("commondir"), "").unwrap();
+    let real = code.run(&code.clone, &["--exec-path"]).await;
+    let (commondir, tries) = (half.join("commondir"), code.machine.at("tries"));
+    let wrapped = format!(
+        "'{real}/git' \"$@\"; code=$?\n[ \"$1 $2\" = 'worktree add' ] || exit $code\n\
+         echo $code >> '{}'; echo ../.. > '{}'; exit $code",
+        tries.display(),
+        commondir.display()
+    );
+    write_script(&code.machine.at("bin/git"), &wrapped);
+    code.machine.programs.forget();
+    let place = code.worktree("new", "new").await;
+    assert!(place.join("one").is_file());
+    assert_eq!(fs::read_to_string(tries).unwrap(), "128\n0\n");
+}
+
 #[tokio::test]
 async fn a_clone_tells_where_it_stands() {
     let code = Code::new().await;

@@ -71,6 +71,10 @@ const MISLEADING: [&str; 6] = [
     "GIT_COMMON_DIR",
 ];
 
+/// How often, and after which pause, git is asked again that met a half-made worktree.
+const HALF_MADE_TRIES: usize = 10;
+const HALF_MADE_PAUSE: Duration = Duration::from_millis(30);
+
 /// What becomes of a command when its caller goes away.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Caller {
@@ -176,12 +180,25 @@ pub async fn finish(
     caller: Caller,
 ) -> Result<Output, GitError> {
     let limits = Limits::time(within);
-    let output = match caller {
+    let run = async || match caller {
         Caller::Needed => command.run(limits).await,
         Caller::MayLeave => command.run_undisturbed(limits).await,
     };
-    let output = output.map_err(|source| GitError::not_started(args, source))?;
+    let mut output = run().await.map_err(|source| GitError::not_started(args, source))?;
+    for _ in 0..HALF_MADE_TRIES {
+        if !met_half_made_worktree(&output) {
+            break;
+        }
+        tokio::time::sleep(HALF_MADE_PAUSE).await;
+        output = run().await.map_err(|source| GitError::not_started(args, source))?;
+    }
     GitError::check_limits(args, output, within)
+}
+
+/// Whether git gave up because somebody else, another loop perhaps, was just adding a worktree: it
+/// reads the files of all of them, and one was not written yet.
+fn met_half_made_worktree(output: &Output) -> bool {
+    !output.status.success() && output.stderr_text().contains("/commondir: ")
 }
 
 fn checked(args: &[&str], output: Output) -> Result<Output, GitError> {

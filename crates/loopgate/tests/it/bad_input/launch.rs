@@ -82,7 +82,9 @@ impl Place {
         }
         let (status, answer) = self.kill(id).await?;
         ensure!(status == 404 && answer["error"] == "No running process found for this loop", "{answer}");
-        ensure!(of_loop(&id.to_string()).is_empty(), "{error}: something runs");
+        // A supervisor that could not begin has said so, and is about to end.
+        let ended = settle(|| of_loop(&id.to_string()).is_empty()).await;
+        ensure!(ended, "{error}: something runs");
         Ok(())
     }
 
