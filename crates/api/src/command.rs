@@ -26,7 +26,7 @@ pub enum Place {
     TempDir,
 }
 
-/// What a command needs and produces (contract: loop commands).
+/// What a command needs and produces.
 #[derive(Debug, Clone, Copy)]
 pub struct CommandSpec {
     /// The request's prompt.
