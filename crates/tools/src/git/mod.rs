@@ -17,6 +17,7 @@ mod remote;
 mod removal;
 mod standing;
 mod status;
+mod turns;
 mod worktree;
 
 use std::path::Path;
@@ -195,10 +196,11 @@ pub async fn finish(
     GitError::check_limits(args, output, within)
 }
 
-/// Whether git gave up because somebody else, another loop perhaps, was just adding a worktree: it
-/// reads the files of all of them, and one was not written yet.
+/// Whether git gave up because another git was just adding a worktree, whose files it reads before
+/// they are all written, or pruning, which takes away what an `add` has just begun.
 fn met_half_made_worktree(output: &Output) -> bool {
-    !output.status.success() && output.stderr_text().contains("/commondir: ")
+    let said = |text: &str| output.stderr_text().contains(text);
+    !output.status.success() && (said("/commondir: ") || said("/locked' for writing: "))
 }
 
 fn checked(args: &[&str], output: Output) -> Result<Output, GitError> {

@@ -9,6 +9,7 @@ use loopgate_api::ids::BranchName;
 use thiserror::Error;
 
 use super::checkout::Checkout;
+use super::turns::turn;
 use super::{Git, GitError, checked, time};
 
 /// Git's exit code for an option that it does not know.
@@ -128,6 +129,7 @@ impl Git {
         branch: &BranchName,
         base: &str,
     ) -> Result<Added, GitError> {
+        let _turn = turn(repository).await;
         self.prune(repository).await;
         let backup = self.back_up(repository, branch, base).await?;
         let place = directory.to_string_lossy();
@@ -147,6 +149,7 @@ impl Git {
         directory: &Path,
         base: &str,
     ) -> Result<(), GitError> {
+        let _turn = turn(repository).await;
         self.prune(repository).await;
         let place = directory.to_string_lossy();
         let args = ["worktree", "add", "--detach", "--", &place, base];
@@ -171,6 +174,7 @@ impl Git {
             return Err(RemoveError::NotAWorktree);
         }
         let place = directory.to_string_lossy();
+        let _turn = turn(repository).await;
         // Twice `--force`: a locked worktree goes as well.
         let args = ["worktree", "remove", "--force", "--force", "--", &place];
         if let Err(error) = self.change(repository, &args, time::WORKTREE_REMOVE).await {
