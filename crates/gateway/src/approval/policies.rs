@@ -1,7 +1,7 @@
 //! Policies: what a person has decided beforehand about an operation, everywhere or for one
 //! repository or one caller. Kept in one private file.
 
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use loopgate_api::operation::OperationId;
@@ -54,15 +54,29 @@ pub struct ApprovalPolicy {
 /// A request, as far as policies look at it.
 pub(crate) struct Subject<'a> {
     pub(crate) operation: OperationId,
-    /// Directory that the request is about.
-    pub(crate) directory: Option<&'a Path>,
+    /// Every directory that the request names, where it really is.
+    pub(crate) directories: &'a [PathBuf],
     /// Who asks.
     pub(crate) location: &'a str,
 }
 
+impl ApprovalPolicy {
+    /// Whether it speaks about the request. What is allowed for a repository must be about nothing
+    /// else; what is closed for it is closed as soon as it is named.
+    fn covers(&self, subject: &Subject<'_>) -> bool {
+        self.coverage.includes(subject, self.effect)
+    }
+}
+
 impl Coverage {
-    fn includes(&self, subject: &Subject<'_>) -> bool {
-        let below = |repository: &String| subject.directory.is_some_and(|path| path.starts_with(repository));
+    fn includes(&self, subject: &Subject<'_>, effect: Effect) -> bool {
+        let below = |repository: &String| {
+            let mut named = subject.directories.iter().map(|path| path.starts_with(repository));
+            match effect {
+                Effect::Allow => !subject.directories.is_empty() && named.all(|inside| inside),
+                Effect::Ask | Effect::Deny => named.any(|inside| inside),
+            }
+        };
         self.operation_id.is_none_or(|operation| operation == subject.operation)
             && self.repository.as_ref().is_none_or(below)
             && self.origin.as_ref().is_none_or(|origin| origin == subject.location)
@@ -115,14 +129,16 @@ impl Policies {
     /// What the narrowest policy says, if any covers the request.
     pub(super) fn effect(&self, subject: &Subject<'_>) -> Option<Effect> {
         let policies = self.lock();
-        let covering = policies.iter().filter(|policy| policy.coverage.includes(subject));
+        let covering = policies.iter().filter(|policy| policy.covers(subject));
         covering
             .max_by_key(|policy| (policy.coverage.narrowness(), policy.effect))
             .map(|policy| policy.effect)
     }
 
     /// Decides for a coverage; an earlier decision for the same one is replaced. Writes the file.
-    pub(super) fn set(&self, coverage: Coverage, effect: Effect) -> std::io::Result<ApprovalPolicy> {
+    pub(super) fn set(&self, mut coverage: Coverage, effect: Effect) -> std::io::Result<ApprovalPolicy> {
+        coverage.repository =
+            coverage.repository.map(|path| real_place(Path::new(&path)).to_string_lossy().into_owned());
         let policy = ApprovalPolicy {
             id: Uuid::now_v7(),
             coverage,
@@ -161,6 +177,25 @@ impl Policies {
     }
 }
 
+/// Where a path leads: links resolved as far as it exists, `..` taken back.
+pub(super) fn real_place(path: &Path) -> PathBuf {
+    for existing in path.ancestors() {
+        if let Ok(real) = existing.canonicalize() {
+            let rest = path.strip_prefix(existing).unwrap_or(Path::new(""));
+            return rest.components().fold(real, |mut place, component| {
+                match component {
+                    Component::ParentDir => {
+                        place.pop();
+                    }
+                    other => place.push(other),
+                }
+                place
+            });
+        }
+    }
+    path.to_owned()
+}
+
 fn everything_asks() -> ApprovalPolicy {
     ApprovalPolicy {
         id: Uuid::now_v7(),
@@ -191,7 +226,7 @@ mod tests {
         let effect = |directory: &str, location| {
             policies.effect(&Subject {
                 operation: OperationId::GitAction,
-                directory: Some(Path::new(directory)),
+                directories: &[PathBuf::from(directory)],
                 location,
             })
         };
@@ -205,6 +240,33 @@ mod tests {
         policies.set(coverage(Some(OperationId::GitAction), None, Some(PAGE)), Effect::Deny).unwrap();
         assert_eq!(effect("/src/shop", PAGE), Some(Effect::Deny), "equally narrow: the strictest");
         assert_eq!(effect("/src/shop", "cloud-socket"), Some(Effect::Allow));
+    }
+
+    #[test]
+    fn a_repository_is_opened_alone_and_closed_whatever_it_is_called() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        std::fs::create_dir_all(at("shop")).unwrap();
+        std::fs::create_dir_all(at("other")).unwrap();
+        std::os::unix::fs::symlink(at("shop"), at("link")).unwrap();
+        let policies = Policies::open(&at("policies.json"));
+        let shop = at("shop");
+        let effect = |names: &[&str]| {
+            let directories: Vec<PathBuf> = names.iter().map(|name| real_place(&at(name))).collect();
+            let subject =
+                Subject { operation: OperationId::GitAction, directories: &directories, location: PAGE };
+            policies.effect(&subject)
+        };
+        policies.set(coverage(None, shop.to_str(), None), Effect::Deny).unwrap();
+        for names in [&["other/../shop"][..], &["link"], &["other", "shop/new/x"], &["absent/../shop"]] {
+            assert_eq!(effect(names), Some(Effect::Deny), "{names:?}");
+        }
+        assert_eq!(effect(&["other"]), None);
+        policies.set(coverage(None, shop.to_str(), None), Effect::Allow).unwrap();
+        assert_eq!(effect(&["link"]), Some(Effect::Allow));
+        for names in [&["shop/../other"][..], &["shop", "other"], &[]] {
+            assert_eq!(effect(names), None, "{names:?}");
+        }
     }
 
     #[test]
@@ -226,7 +288,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("policies.json");
         std::fs::write(&file, "{").unwrap();
-        let subject = Subject { operation: OperationId::HealthCheck, directory: None, location: PAGE };
+        let subject = Subject { operation: OperationId::HealthCheck, directories: &[], location: PAGE };
         assert_eq!(Policies::open(&file).effect(&subject), Some(Effect::Ask));
     }
 }

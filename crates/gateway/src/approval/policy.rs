@@ -13,7 +13,7 @@ use sha2::{Digest as _, Sha256};
 use uuid::Uuid;
 
 use super::pending::{Approvals, PendingApproval};
-use super::policies::{Effect, Subject};
+use super::policies::{Effect, Subject, real_place};
 use crate::answer::Failure;
 use crate::pipeline::Principal;
 use crate::pipeline::body::Received;
@@ -98,8 +98,12 @@ impl Question<'_> {
         if !approvals.has_policies() {
             return None;
         }
-        let directory = directory_of(self.scope().as_deref(), self.target.query());
-        approvals.effect(&Subject { operation, directory: directory.as_deref(), location: &self.location() })
+        let body = match self.body {
+            Received::Whole(body) => body.as_ref(),
+            Received::Spooled(_) => &[],
+        };
+        let directories = directories_of(body, self.target.query());
+        approvals.effect(&Subject { operation, directories: &directories, location: &self.location() })
     }
 
     fn location(&self) -> String {
@@ -188,6 +192,18 @@ pub(super) fn directory_of(scope: Option<&str>, query: Option<&str>) -> Option<P
     std::path::absolute(loopgate_home::expand_home(value.trim())).ok()
 }
 
+/// Every directory that body and query name, where it really is. Looks at the disk.
+fn directories_of(body: &[u8], query: Option<&str>) -> Vec<PathBuf> {
+    let body = serde_json::from_slice::<Value>(body).unwrap_or_default();
+    let in_body = SCOPE_MEMBERS.iter().filter_map(|name| body.get(name)?.as_str().map(ToOwned::to_owned));
+    let members = url::form_urlencoded::parse(query.unwrap_or_default().as_bytes());
+    let in_query =
+        members.filter(|(name, _)| SCOPE_QUERY.contains(&name.as_ref())).map(|(_, v)| v.into_owned());
+    let named = in_body.chain(in_query).filter(|text| !text.trim().is_empty());
+    let absolute = named.filter_map(|text| std::path::absolute(loopgate_home::expand_home(text.trim())).ok());
+    absolute.map(|path| real_place(&path)).collect()
+}
+
 fn scope_of(body: &Bytes) -> Option<String> {
     let Ok(Value::Object(members)) = serde_json::from_slice(body) else { return None };
     let text = SCOPE_MEMBERS
@@ -219,6 +235,14 @@ mod tests {
         assert_eq!(of(None, Some("path=%2Fa%20b&repo=+")).as_deref(), Some("/a b"));
         assert_eq!(of(None, Some("limit=5")), None);
         assert_eq!(of(None, None), None);
+    }
+
+    #[test]
+    fn every_directory_counts() {
+        let body = br#"{"repoPath":"/absent/a","worktreePath":"/absent/b/../c","message":"/absent/d"}"#;
+        let found = directories_of(body, Some("repo=%2Fabsent%2Fe&x=%2Fabsent%2Ff"));
+        assert_eq!(found, ["/absent/a", "/absent/c", "/absent/e"].map(PathBuf::from));
+        assert!(directories_of(b"no json", None).is_empty());
     }
 
     #[test]
