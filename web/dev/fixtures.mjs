@@ -317,6 +317,34 @@ export function fixtures() {
       organization: { id: id(1), name: "Acme", slug: "acme" },
     },
     targets,
+    /** They wait for as long as the page is looked at. */
+    waiting: () => [
+      {
+        id: id(71),
+        createdAt: new Date().toISOString(),
+        waitsUntil: new Date(Date.now() + 94_000).toISOString(),
+        operationId: "git_action",
+        riskTier: "medium",
+        method: "POST",
+        path: "/api/gateway/git",
+        directories: ["/home/dev/src/checkout-service", "/home/dev/src/webhooks"],
+        location: "https://loopgate.example.com",
+        reason: "git_action is of the medium tier, and requests above low ask first",
+      },
+      {
+        id: id(70),
+        createdAt: new Date().toISOString(),
+        waitsUntil: new Date(Date.now() + 31_000).toISOString(),
+        operationId: "deploy",
+        riskTier: "high",
+        method: "POST",
+        path: "/api/gateway/deploy",
+        query: "ticket=SHOP-7&token=[REDACTED]",
+        directories: [],
+        location: "cloud-socket",
+        reason: "deploy is of the high tier, and requests above medium ask first",
+      },
+    ],
     repos: [
       {
         path: "~/src/shop",

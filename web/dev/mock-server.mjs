@@ -277,6 +277,7 @@ const gateway = http.createServer((request, response) => {
       expiresAt: new Date(Date.now() + 600_000).toISOString(),
     },
     "/api/gateway/repos": { repos: state.repos, settings: {} },
+    "/api/gateway/approvals": { waiting: state.waiting(), command: "loopgate approvals" },
   };
   response.writeHead(request.method === "OPTIONS" ? 204 : 200, {
     "Content-Type": "application/json",

@@ -17,6 +17,7 @@ const pages = {
   document: "/acme/implementation-plans/plan-1",
   "signed-out": "/signed-out",
   missing: "/acme/loops/nope",
+  approvals: "/acme/approvals",
 };
 
 await mkdir(folder, { recursive: true });

@@ -14,6 +14,7 @@ const PAGES = {
   "loop with a plan": { path: `/acme/loops/${id(12)}`, ready: "print, exit 0" },
   "failed loop": { path: `/acme/loops/${id(13)}`, ready: "rate limit was reached" },
   document: { path: "/acme/implementation-plans/plan-1", ready: "print, exit 0" },
+  approvals: { path: "/acme/approvals", ready: "waits 1 min" },
   "unknown loop": { path: "/acme/loops/nope", ready: "Not found" },
   "unknown page": { path: "/acme/nope/nope", ready: "There is no such page" },
   "signed out": { path: "/signed-out", ready: "You are signed out" },
@@ -143,6 +144,28 @@ test("an error explains itself and opens its details", async ({ page }) => {
   await expect(page.getByText("Wait until the limit resets")).toBeVisible();
   await page.getByText("Technical details").click();
   await expect(page.getByText("RUNNER_ERROR / ASSISTANT_RATE_LIMIT")).toBeVisible();
+});
+
+test("what waits is counted on every page, and shown with the command that decides", async ({
+  page,
+  context,
+}) => {
+  await context.grantPermissions(["clipboard-read", "clipboard-write"]);
+  await signIn(page);
+  await page.getByRole("link", { name: "2 requests wait for you" }).click();
+  await expect(page.getByRole("heading", { level: 1 })).toHaveText("Waiting for approval");
+  const requests = page.getByRole("list", { name: "Waiting requests" }).getByRole("listitem");
+  const [first, second] = [requests.first(), requests.nth(1)];
+  await expect(first.getByText("/home/dev/src/webhooks")).toBeVisible();
+  await expect(first.getByText("https://loopgate.example.com")).toBeVisible();
+  await expect(first.getByText(/waits 1 min 3\d s more/)).toBeVisible();
+  await expect(second.getByText("the control plane")).toBeVisible();
+  await first.getByRole("button", { name: "Copy the command that approves" }).click();
+  expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(
+    "loopgate approvals approve 00000071",
+  );
+  // Nothing on the page decides.
+  await expect(page.getByRole("main").getByRole("button", { name: /^(?!Cop)/ })).toHaveCount(0);
 });
 
 test("a chosen theme outlives the page", async ({ page }) => {

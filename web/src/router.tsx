@@ -115,12 +115,26 @@ const plan = createRoute({
   component: lazyRouteComponent(() => import("./pages/document"), "DocumentPage"),
 });
 
+const approvals = createRoute({
+  getParentRoute: () => organization,
+  path: "/approvals",
+  component: lazyRouteComponent(() => import("./pages/approvals"), "ApprovalsPage"),
+});
+
 export const router = createRouter({
   routeTree: root.addChildren([
     home,
     signIn,
     signedOut,
-    organization.addChildren([organizationHome, loops, newLoop, loopDetail, document, plan]),
+    organization.addChildren([
+      organizationHome,
+      loops,
+      newLoop,
+      loopDetail,
+      document,
+      plan,
+      approvals,
+    ]),
   ]),
   defaultPreload: "intent",
   defaultPendingComponent: RoutePending,

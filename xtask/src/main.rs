@@ -5,9 +5,11 @@
 
 mod bench;
 mod count;
+mod fuzz;
 mod install;
 mod openapi;
 mod run;
+mod schemathesis;
 mod test;
 mod up;
 mod web;
@@ -35,6 +37,10 @@ enum Command {
     Openapi(openapi::Openapi),
     /// Measure the release binary beside its floors.
     Bench(bench::Bench),
+    /// Let schemathesis ask a gateway everything that its OpenAPI document allows.
+    Schemathesis(schemathesis::Schemathesis),
+    /// Fuzz what reads from outside, each target for a while.
+    Fuzz(fuzz::Fuzz),
     /// Install the pinned assistant and reviewer of the tests and of the demo.
     Programs,
     /// Build the web app if its sources changed.
@@ -47,6 +53,8 @@ fn main() -> ExitCode {
         Command::Test => Ok(test::run_all()),
         Command::Openapi(command) => command.run(),
         Command::Bench(command) => command.run(),
+        Command::Schemathesis(command) => command.run(),
+        Command::Fuzz(command) => command.run(),
         Command::Programs => install::programs().map(|()| ExitCode::SUCCESS),
         Command::Web => web::build_if_stale().map(|()| ExitCode::SUCCESS),
     };

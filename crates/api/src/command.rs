@@ -21,12 +21,139 @@ pub enum Need {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Place {
     /// A git worktree of the repository.
-    Worktree,
-    /// A directory below the system's temporary directory.
+    Worktree(Checkout),
+    /// A directory below the system's temporary directory that goes with the loop.
     TempDir,
 }
 
-/// What a command needs and produces.
+/// How a worktree comes about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Checkout {
+    /// Made anew.
+    Fresh {
+        /// What its key and its branch begin with, before the document's slug.
+        prefix: &'static str,
+        /// Whether it stays when the loop is over.
+        stays: bool,
+    },
+    /// The one in which the document was worked on before, else a new one.
+    Continued,
+    /// The one in which the document was worked on before, else one on no branch that goes with the
+    /// loop.
+    Visited,
+}
+
+/// What a command may do with the repositories beside its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Peers {
+    /// There are none.
+    None,
+    /// They are there to be read: nothing in them is committed.
+    ReadOnly,
+    /// Work in them is delivered like work in the primary one.
+    ReadWrite,
+}
+
+/// Which files a command begins with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Inputs {
+    /// The wish, as requirements.
+    Requirements,
+    /// A plan that is to be carried out, and its requirements.
+    Plan,
+    /// A plan that is to be changed, and what is to be changed in it.
+    Amendment,
+    /// The wish and every document, to write from.
+    Context,
+    /// What is to be judged.
+    Judged(Judged),
+    /// Requirements and instructions of a review.
+    Review,
+    /// A list of repositories.
+    Repositories,
+}
+
+/// What a judging command judges.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Judged {
+    /// Requirements.
+    Prd,
+    /// A feature.
+    Feature,
+    /// A plan.
+    Plan,
+    /// Code.
+    Code,
+}
+
+/// What runs a command.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Runner {
+    /// The loop driver, with at most so many iterations.
+    Driver(u32),
+    /// The assistant, once, with one prompt.
+    Prompt,
+    /// The assistant, once a repository.
+    EachRepository,
+}
+
+/// A plugin of the assistant that a command uses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Plugin {
+    /// None.
+    None,
+    /// The command cannot be run without it.
+    Needed(&'static str),
+    /// Used when it is there.
+    Welcome(&'static str),
+}
+
+/// A file that a command leaves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Output {
+    /// Its name.
+    pub file: &'static str,
+    /// Whether the completed event carries a warning when it is missing.
+    pub required: bool,
+    /// What it is uploaded as, and in which form.
+    pub upload: Option<(&'static str, Form)>,
+}
+
+/// How an output is uploaded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// A plan: its markdown and the whole object.
+    Plan,
+    /// A JSON object as it is.
+    Object,
+    /// A text as it is.
+    Text,
+    /// A text of the project's root directory, as `{"content"}`.
+    Document,
+}
+
+impl Output {
+    const fn required(file: &'static str, upload: &'static str, form: Form) -> Self {
+        Self { file, required: true, upload: Some((upload, form)) }
+    }
+
+    const fn optional(file: &'static str, upload: &'static str, form: Form) -> Self {
+        Self { file, required: false, upload: Some((upload, form)) }
+    }
+
+    /// A file that stays on the machine.
+    const fn kept(file: &'static str) -> Self {
+        Self { file, required: false, upload: None }
+    }
+
+    /// Whether it lies in the root of the project, not among the files of the run.
+    #[must_use]
+    pub const fn in_project_root(&self) -> bool {
+        matches!(self.upload, Some((_, Form::Document)))
+    }
+}
+
+/// What a command needs, how it runs and what it produces. Adding a command is adding one of these.
 #[derive(Debug, Clone, Copy)]
 pub struct CommandSpec {
     /// The request's prompt.
@@ -35,17 +162,42 @@ pub struct CommandSpec {
     pub artifacts: Need,
     /// The primary repository.
     pub repository: Need,
-    /// Whether peers take part.
-    pub peers: bool,
+    /// The repositories beside it.
+    pub peers: Peers,
     /// Where it works.
     pub place: Place,
     /// Whether it starts from the work of an earlier loop.
     pub needs_parent: bool,
-    /// Files without which the completed event carries a warning.
-    pub required_outputs: &'static [&'static str],
-    /// Files that may be there.
-    pub optional_outputs: &'static [&'static str],
+    /// Whether a local request is refused while the control plane cannot hear of it.
+    pub fail_fast: bool,
+    /// What it begins with.
+    pub inputs: Inputs,
+    /// What runs it.
+    pub runner: Runner,
+    /// The plugin that the assistant loads.
+    pub plugin: Plugin,
+    /// The files that it leaves.
+    pub outputs: &'static [Output],
 }
+
+impl CommandSpec {
+    /// Names of the files without which the completed event carries a warning.
+    pub fn required_outputs(&self) -> impl Iterator<Item = &'static Output> + use<> {
+        self.outputs.iter().filter(|output| output.required)
+    }
+
+    /// Whether repositories beside the primary one take part.
+    #[must_use]
+    pub const fn takes_peers(&self) -> bool {
+        !matches!(self.peers, Peers::None)
+    }
+}
+
+const PLAN_JSON: Output = Output::required("plan.json", "plan", Form::Plan);
+const OPEN_QUESTIONS: Output = Output::optional("open-questions.md", "openQuestions", Form::Text);
+const PLAN_JUDGES: Output = Output::optional("judges.json", "judges", Form::Object);
+const CODE_JUDGES: Output = Output::optional("code-judges.json", "codeJudges", Form::Object);
+const PRD: &[Output] = &[Output::required("prd.md", "prd", Form::Document)];
 
 macro_rules! commands {
     ($($(#[$doc:meta])* $variant:ident = $name:tt,)*) => {
@@ -118,71 +270,127 @@ impl LoopCommand {
     #[must_use]
     pub const fn spec(self) -> CommandSpec {
         use Need::{Optional, Required, Unused};
-        const PLAN_FILES: &[&str] = &["plan.md", "open-questions.md", "judges.json"];
-        let base = CommandSpec {
+        let written = CommandSpec {
             prompt: Optional,
             artifacts: Optional,
             repository: Required,
-            peers: false,
-            place: Place::Worktree,
+            peers: Peers::None,
+            place: Place::Worktree(Checkout::Continued),
             needs_parent: false,
-            required_outputs: &[],
-            optional_outputs: &[],
+            fail_fast: true,
+            inputs: Inputs::Context,
+            runner: Runner::Prompt,
+            plugin: Plugin::None,
+            outputs: &[],
         };
-        let judged = CommandSpec { artifacts: Required, place: Place::TempDir, ..base };
+        let requirements = CommandSpec {
+            prompt: Required,
+            peers: Peers::ReadOnly,
+            place: Place::Worktree(Checkout::Fresh { prefix: "generate-prd-", stays: false }),
+            outputs: PRD,
+            ..written
+        };
+        let judged = CommandSpec {
+            artifacts: Required,
+            place: Place::TempDir,
+            fail_fast: false,
+            plugin: Plugin::Welcome("judges"),
+            ..written
+        };
         match self {
             Self::Plan => CommandSpec {
-                peers: true,
-                required_outputs: &["plan.json"],
-                optional_outputs: &["plan.md", "open-questions.md", "judges.json", "implementation-plan.md"],
-                ..base
+                peers: Peers::ReadOnly,
+                place: Place::Worktree(Checkout::Fresh { prefix: "", stays: true }),
+                inputs: Inputs::Requirements,
+                runner: Runner::Driver(50),
+                plugin: Plugin::Needed("code"),
+                outputs: const {
+                    &[
+                        PLAN_JSON,
+                        Output::kept("plan.md"),
+                        OPEN_QUESTIONS,
+                        PLAN_JUDGES,
+                        Output::kept("implementation-plan.md"),
+                    ]
+                },
+                ..written
             },
             Self::Execute => CommandSpec {
-                peers: true,
+                peers: Peers::ReadWrite,
                 needs_parent: true,
-                required_outputs: &["execution-result.json"],
-                optional_outputs: &["code-judges.json"],
-                ..base
+                inputs: Inputs::Plan,
+                runner: Runner::Driver(150),
+                plugin: Plugin::Needed("code"),
+                outputs: const {
+                    &[
+                        Output::optional("plan.json", "plan", Form::Plan),
+                        Output::required("execution-result.json", "executionResult", Form::Object),
+                        CODE_JUDGES,
+                    ]
+                },
+                ..written
             },
             Self::RequestChanges => CommandSpec {
                 prompt: Required,
                 needs_parent: true,
-                required_outputs: &["plan.json"],
-                optional_outputs: PLAN_FILES,
-                ..base
+                inputs: Inputs::Amendment,
+                outputs: const { &[PLAN_JSON, Output::kept("plan.md"), OPEN_QUESTIONS, PLAN_JUDGES] },
+                ..written
             },
+            Self::GeneratePrd => requirements,
             Self::RequestPrdChanges => CommandSpec {
-                prompt: Required,
                 artifacts: Required,
-                peers: true,
+                place: Place::Worktree(Checkout::Fresh { prefix: "request-prd-changes-", stays: false }),
                 needs_parent: true,
-                required_outputs: &["prd.md"],
-                ..base
+                ..requirements
             },
-            Self::GeneratePrd => {
-                CommandSpec { prompt: Required, peers: true, required_outputs: &["prd.md"], ..base }
-            }
-            Self::Decompose => {
-                CommandSpec { repository: Unused, required_outputs: &["features.json"], ..judged }
-            }
-            Self::EvaluatePrd => {
-                CommandSpec { repository: Optional, required_outputs: &["prd-judges.json"], ..judged }
-            }
-            Self::EvaluateFeature => {
-                CommandSpec { repository: Optional, required_outputs: &["feature-judges.json"], ..judged }
-            }
-            Self::EvaluatePlan => CommandSpec { required_outputs: &["plan-judges.json"], ..judged },
-            Self::EvaluateCode => CommandSpec { required_outputs: &["code-judges.json"], ..judged },
-            Self::Bootstrap => {
-                CommandSpec { artifacts: Unused, repository: Unused, place: Place::TempDir, ..base }
-            }
+            Self::Decompose => CommandSpec {
+                repository: Unused,
+                inputs: Inputs::Context,
+                plugin: Plugin::None,
+                outputs: const { &[Output::required("features.json", "features", Form::Object)] },
+                ..judged
+            },
+            Self::EvaluatePrd => CommandSpec {
+                repository: Optional,
+                inputs: Inputs::Judged(Judged::Prd),
+                outputs: const { &[Output::required("prd-judges.json", "prdJudges", Form::Object)] },
+                ..judged
+            },
+            Self::EvaluateFeature => CommandSpec {
+                repository: Optional,
+                inputs: Inputs::Judged(Judged::Feature),
+                outputs: const { &[Output::required("feature-judges.json", "featureJudges", Form::Object)] },
+                ..judged
+            },
+            Self::EvaluatePlan => CommandSpec {
+                inputs: Inputs::Judged(Judged::Plan),
+                outputs: const { &[Output::required("plan-judges.json", "planJudges", Form::Object)] },
+                ..judged
+            },
+            Self::EvaluateCode => CommandSpec {
+                inputs: Inputs::Judged(Judged::Code),
+                outputs: const { &[Output::required("code-judges.json", "codeJudges", Form::Object)] },
+                ..judged
+            },
+            Self::Bootstrap => CommandSpec {
+                artifacts: Unused,
+                repository: Unused,
+                inputs: Inputs::Repositories,
+                runner: Runner::EachRepository,
+                plugin: Plugin::Needed("bootstrap"),
+                ..judged
+            },
             Self::CodeReview => CommandSpec {
-                required_outputs: &["verdict.json"],
-                optional_outputs: &["code-judges.json"],
-                ..base
+                place: Place::Worktree(Checkout::Visited),
+                fail_fast: false,
+                inputs: Inputs::Review,
+                plugin: Plugin::Needed("code-review"),
+                outputs: const { &[Output::required("verdict.json", "verdict", Form::Object), CODE_JUDGES] },
+                ..written
             },
-            Self::Chat | Self::Explore => CommandSpec { prompt: Required, repository: Unused, ..base },
-            Self::Manual => CommandSpec { repository: Optional, ..base },
+            Self::Chat | Self::Explore => CommandSpec { prompt: Required, repository: Unused, ..written },
+            Self::Manual => CommandSpec { repository: Optional, ..written },
         }
     }
 }

@@ -93,6 +93,7 @@ fn code_for_status(status: u16) -> &'static str {
         409 => "conflict",
         410 => "gone",
         413 => "request_body_too_large",
+        415 => "unsupported_media_type",
         429 => "too_many_requests",
         502 => "upstream_failed",
         503 => "unavailable",

@@ -145,6 +145,19 @@ impl ExecutionResult {
         Self { schema_version: 2, results }
     }
 
+    /// Whether it speaks of these repositories alone, each once; with no names given, of any.
+    #[must_use]
+    pub fn is_about(&self, names: &[String]) -> bool {
+        let same = |entry: &ResultEntry, name: &str| entry.full_name().eq_ignore_ascii_case(name);
+        let own = |entry: &ResultEntry| names.iter().any(|name| same(entry, name));
+        let entries = &self.results;
+        let once = entries
+            .iter()
+            .enumerate()
+            .all(|(index, entry)| !entries[..index].iter().any(|earlier| same(earlier, entry.full_name())));
+        once && (names.is_empty() || entries.iter().all(own))
+    }
+
     /// Reads v2 as it is and v1 normalized with the name of its repository.
     ///
     /// # Errors
@@ -239,6 +252,18 @@ mod tests {
             ExecutionResult::parse(&v1, Some("acme/api")).unwrap(),
             ExecutionResult::parse(&v2, None).unwrap()
         );
+    }
+
+    #[test]
+    fn a_result_speaks_of_its_own_repositories_once() {
+        let skipped =
+            |name: &str| ResultEntry::Skipped { full_name: name.to_owned(), reason: "r".to_owned() };
+        let of = |names: &[&str]| ExecutionResult::v2(names.iter().map(|name| skipped(name)).collect());
+        let own = ["acme/api".to_owned(), "acme/web".to_owned()];
+        assert!(of(&["acme/api"]).is_about(&own) && of(&["ACME/web", "acme/api"]).is_about(&own));
+        assert!(!of(&["acme/api", "evil/x"]).is_about(&own));
+        assert!(!of(&["acme/api", "acme/API"]).is_about(&own));
+        assert!(of(&["any/one"]).is_about(&[]));
     }
 
     #[test]

@@ -4,6 +4,8 @@
 //! knows of an async runtime, so every other crate may depend on it.
 
 pub mod assistant_stream;
+pub mod chat;
+pub mod chat_turn;
 pub mod command;
 pub mod error;
 pub mod event;

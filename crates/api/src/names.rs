@@ -45,6 +45,14 @@ pub const PERF_JSONL: &str = "perf.jsonl";
 pub const SESSION_ID: &str = "session-id.txt";
 /// State file of the loop driver, in the worktree's state directory.
 pub const LOOP_STATE: &str = "loopgate-loop.local.md";
+/// The sessions of tickets, in the orchestrator directory.
+pub const SESSIONS_JSON: &str = "sessions.json";
+/// What the judges of a ticket said.
+pub const JUDGES_JSON: &str = "judges.json";
+/// The reviewer's session about a ticket, and the one of its review.
+pub const REVIEWER_CHAT: &str = "reviewer-chat.json";
+/// See [`REVIEWER_CHAT`].
+pub const REVIEWER_CHAT_REVIEW: &str = "reviewer-chat-review.json";
 /// Facts about a launch that status readers show.
 pub const LAUNCH_METADATA: &str = "launch-metadata.json";
 

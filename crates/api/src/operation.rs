@@ -28,7 +28,7 @@ macro_rules! operations {
         }
 
         impl OperationId {
-            /// Every operation, in the order of the specification.
+            /// Every operation.
             pub const ALL: [Self; 28] = [$(Self::$variant),*];
 
             /// The identifier as it travels.

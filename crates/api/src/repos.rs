@@ -56,6 +56,7 @@ pub struct ListedRepo {
 
 /// Answer of `GET /api/gateway/repos`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+#[schema(example = json!({"repos": [{"path": "~/src/shop", "description": "The shop", "addedAt": "2030-01-01T00:00:00.000Z", "name": "shop", "fullName": "acme/shop", "defaultBranch": "main"}], "settings": {"worktreeParentDir": "~/src/worktrees", "worktreeParentDirConfirmed": true}}))]
 pub struct ReposAnswer {
     /// The repositories.
     pub repos: Vec<ListedRepo>,

@@ -8,7 +8,7 @@ use loopgate_api::names::WORK_DIR;
 use loopgate_home::{Denied, Sandbox, SandboxedPath};
 use thiserror::Error;
 
-use crate::folders::plain_text;
+use crate::plain_text::plain_text;
 
 /// Their directory in the work directory.
 const DIRECTORY: &str = "attachments";

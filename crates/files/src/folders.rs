@@ -7,6 +7,8 @@ use std::path::Path;
 use loopgate_home::{Denied, Directory, Kind, Sandbox, SandboxedPath};
 use thiserror::Error;
 
+use crate::plain_text::plain_text;
+
 /// Folders in one answer.
 const MOST_FOLDERS: usize = 2000;
 /// What makes a folder a repository; a directory, or a file in a worktree.
@@ -21,6 +23,18 @@ pub struct Folder {
     pub path: String,
     /// Whether it is a repository or a worktree.
     pub is_git_repo: bool,
+}
+
+/// The visible folders in a directory, repositories first.
+#[derive(Debug)]
+pub struct Folders {
+    /// At most 2000 of them.
+    pub folders: Vec<Folder>,
+    /// The directory.
+    pub directory: SandboxedPath,
+    /// Whether they follow from the directory and the folders themselves alone: nothing was left
+    /// out, and no link leads elsewhere.
+    pub whole: bool,
 }
 
 /// Why there is no list.
@@ -39,33 +53,46 @@ pub enum FoldersError {
 ///
 /// # Errors
 /// See [`FoldersError`].
-pub fn folders(sandbox: &Sandbox, given: &str) -> Result<Vec<Folder>, FoldersError> {
+pub fn folders(sandbox: &Sandbox, given: &str) -> Result<Folders, FoldersError> {
     let directory = sandbox.check(given)?;
     let opened = match directory.open_directory() {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            return Ok(Folders { folders: Vec::new(), directory, whole: false });
+        }
         opened => opened?,
     };
-    let parent = shown_parent(given, &directory);
-    let mut folders = Vec::new();
+    let mut whole = true;
+    let mut found = Vec::new();
     for entry in opened.entries()? {
-        let name = entry.name.to_string_lossy();
         let is_git_repo = match entry.kind {
-            _ if name.starts_with('.') => None,
-            Kind::Directory => Some(opened.kind(&Path::new(&entry.name).join(GIT)).is_some()),
-            Kind::Link => repository_behind(sandbox, &directory, &entry.name),
+            _ if entry.name.as_encoded_bytes().starts_with(b".") => None,
+            Kind::Directory => Some(opened.holds(&Path::new(&entry.name).join(GIT))),
+            Kind::Link => {
+                whole = false;
+                repository_behind(sandbox, &directory, &entry.name)
+            }
             Kind::File | Kind::Other => None,
         };
-        folders.extend(is_git_repo.map(|is_git_repo| Folder {
-            path: joined(&parent, &name),
-            name: name.into_owned(),
-            is_git_repo,
-        }));
+        let Some(is_git_repo) = is_git_repo else { continue };
+        // By the name that is shown, nobody finds such a folder again.
+        whole &= entry.name.to_str().is_some();
+        let name = entry.name.to_string_lossy().into_owned();
+        found.push((Reverse(is_git_repo), name.to_lowercase(), name));
     }
-    folders.sort_by_cached_key(|folder| {
-        (Reverse(folder.is_git_repo), folder.name.to_lowercase(), folder.name.clone())
-    });
-    folders.truncate(MOST_FOLDERS);
-    Ok(folders)
+    // Of many, only those that are shown are put in order.
+    if found.len() > MOST_FOLDERS {
+        found.select_nth_unstable(MOST_FOLDERS);
+        found.truncate(MOST_FOLDERS);
+        whole = false;
+    }
+    found.sort_unstable();
+    let parent = shown_parent(given, &directory);
+    let folder = |(Reverse(is_git_repo), _, name): (Reverse<bool>, String, String)| Folder {
+        path: joined(&parent, &name),
+        name,
+        is_git_repo,
+    };
+    Ok(Folders { folders: found.into_iter().map(folder).collect(), directory, whole })
 }
 
 /// Whether a link leads to a repository; `None` when it leads to no allowed directory.
@@ -89,19 +116,5 @@ fn joined(parent: &str, name: &str) -> String {
     match name {
         "" => parent.to_owned(),
         _ => format!("{}/{name}", parent.trim_end_matches('/')),
-    }
-}
-
-/// What an error says to a person, without paths and numbers.
-#[must_use]
-pub fn plain_text(error: &io::Error) -> String {
-    match error.kind() {
-        io::ErrorKind::NotFound => "not found".to_owned(),
-        io::ErrorKind::PermissionDenied => "permission denied".to_owned(),
-        io::ErrorKind::NotADirectory => "not a directory".to_owned(),
-        io::ErrorKind::IsADirectory => "is a directory".to_owned(),
-        io::ErrorKind::StorageFull => "no space left".to_owned(),
-        _ if loopgate_home::led_away(error) => "the path changed meanwhile".to_owned(),
-        _ => "it could not be read".to_owned(),
     }
 }

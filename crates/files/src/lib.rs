@@ -1,19 +1,26 @@
 //! The files of this machine as a page sees them: folders, search by name, the images of a ticket,
-//! and runs that were sent as an archive.
+//! and runs that were sent as an archive; and the forms in which both are sent.
 //!
-//! Every path from outside comes as a [`loopgate_home::SandboxedPath`], and is opened through it.
-//! Knows nothing of HTTP, and starts no program.
+//! A path from outside is opened through the sandbox alone, as a [`loopgate_home::SandboxedPath`].
+//! Runs lie elsewhere, and are known by the form of their path. Knows nothing of HTTP, and starts no
+//! program.
 
 mod archive;
 mod attachments;
 mod folders;
+mod form;
 mod images;
+mod plain_text;
 mod runs;
 mod search;
+mod spool;
 
 pub use archive::UnpackError;
 pub use attachments::{Attachments, OpenError};
-pub use folders::{Folder, FoldersError, folders, plain_text};
+pub use folders::{Folder, Folders, FoldersError, folders};
+pub use form::{Form, FormError, SentImage};
 pub use images::{ImageKind, SavedImage};
+pub use plain_text::plain_text;
 pub use runs::{RunDir, RunError};
 pub use search::{FileSearch, Matches};
+pub use spool::{Spool, Spooling};

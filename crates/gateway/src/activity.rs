@@ -154,6 +154,7 @@ pub(crate) struct Capture {
     pub(crate) kind: ActivityKind,
     pub(crate) detail: Option<String>,
     pub(crate) request_size: Option<u64>,
+    forgotten: bool,
 }
 
 impl Capture {
@@ -167,7 +168,13 @@ impl Capture {
             kind: ActivityKind::Request,
             detail: None,
             request_size: None,
+            forgotten: false,
         }
+    }
+
+    /// No event comes of it: what pages ask every few seconds would push out everything else.
+    pub(crate) fn forget(&mut self) {
+        self.forgotten = true;
     }
 
     /// Marks the event as a refusal that protects the machine.
@@ -178,6 +185,9 @@ impl Capture {
 
     /// Wraps the answer, so that the event is written when its last byte has gone.
     pub(crate) fn watch(self, reply: http::Response<ReplyBody>) -> http::Response<ReplyBody> {
+        if self.forgotten {
+            return reply;
+        }
         let status = reply.status().as_u16();
         reply.map(|inner| {
             let watched = Watched { inner, capture: Some(self), status, sent: 0, ended: false };
@@ -250,8 +260,12 @@ impl Drop for Watched {
 /// Path and query without secrets.
 fn cleaned(target: &Uri) -> String {
     let Some(query) = target.query() else { return target.path().to_owned() };
-    let members: Vec<String> = query.split('&').map(cleaned_member).collect();
-    loopgate_api::redact::credentials(&format!("{}?{}", target.path(), members.join("&")))
+    loopgate_api::redact::credentials(&format!("{}?{}", target.path(), cleaned_query(query)))
+}
+
+/// A query without the values of its sensitive members.
+pub(crate) fn cleaned_query(query: &str) -> String {
+    query.split('&').map(cleaned_member).collect::<Vec<_>>().join("&")
 }
 
 fn cleaned_member(member: &str) -> String {

@@ -3,6 +3,7 @@
 //! Every refusal of the pipeline and every failure of a handler is a [`Failure`]; nothing else in
 //! this crate writes an error body.
 
+use std::path::Path;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
@@ -14,6 +15,8 @@ use http::header::{CACHE_CONTROL, CONNECTION, CONTENT_TYPE};
 use http::{HeaderMap, HeaderValue, Method, StatusCode};
 use http_body::{Body as HttpBody, Frame, SizeHint};
 use loopgate_api::error::ErrorBody;
+use loopgate_home::Denied;
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::Value;
 
 use crate::idle::Busy;
@@ -22,6 +25,17 @@ use crate::idle::Busy;
 pub(crate) const JSON: HeaderValue = HeaderValue::from_static("application/json");
 const NO_STORE: HeaderValue = HeaderValue::from_static("no-store");
 const CLOSE: HeaderValue = HeaderValue::from_static("close");
+/// All but what a component of a URL may hold as it is.
+const COMPONENT: &AsciiSet = &NON_ALPHANUMERIC
+    .remove(b'-')
+    .remove(b'_')
+    .remove(b'.')
+    .remove(b'!')
+    .remove(b'~')
+    .remove(b'*')
+    .remove(b'\'')
+    .remove(b'(')
+    .remove(b')');
 
 /// What a handler answers.
 pub(crate) type Answer<T> = Result<Json<T>, Failure>;
@@ -56,16 +70,25 @@ impl Failure {
         Self::forbidden("directory not allowed")
     }
 
+    pub(crate) fn not_found(error: impl Into<String>) -> Self {
+        Self::new(StatusCode::NOT_FOUND, error)
+    }
+
+    /// A failed handler, in the route's own words.
+    pub(crate) fn failed(error: impl Into<String>) -> Self {
+        Self::new(StatusCode::INTERNAL_SERVER_ERROR, error)
+    }
+
     pub(crate) fn not_configured() -> Self {
         Self::new(StatusCode::SERVICE_UNAVAILABLE, "Server not configured — complete onboarding")
     }
 
     pub(crate) fn internal() -> Self {
-        Self::new(StatusCode::INTERNAL_SERVER_ERROR, "internal error")
+        Self::failed("internal error")
     }
 
     pub(crate) fn route_not_found() -> Self {
-        Self::new(StatusCode::NOT_FOUND, "route not found")
+        Self::not_found("route not found")
     }
 
     pub(crate) fn not_implemented(method: &Method, path: &str) -> Self {
@@ -77,7 +100,7 @@ impl Failure {
     /// A failed handler: the route's own text, followed by a cleaned cause.
     pub(crate) fn operation(what: &str, cause: &dyn std::fmt::Display) -> Self {
         let cause = loopgate_api::redact::cause(&cause.to_string());
-        Self::new(StatusCode::INTERNAL_SERVER_ERROR, format!("{what}: {cause}"))
+        Self::failed(format!("{what}: {cause}"))
     }
 
     /// Another code than the one that follows from text and status.
@@ -117,10 +140,27 @@ impl Failure {
     }
 }
 
+/// What the sandbox refuses is refused in the same words everywhere.
+impl From<Denied> for Failure {
+    fn from(_: Denied) -> Self {
+        Self::directory_not_allowed()
+    }
+}
+
 impl IntoResponse for Failure {
     fn into_response(self) -> Response {
         self.into_reply().map(Body::new)
     }
+}
+
+/// A path as answers show it.
+pub(crate) fn shown(path: impl AsRef<Path>) -> String {
+    path.as_ref().to_string_lossy().into_owned()
+}
+
+/// A text as one component of a URL.
+pub(crate) fn encoded(text: &str) -> String {
+    utf8_percent_encode(text, COMPONENT).to_string()
 }
 
 /// A 200 with a JSON document that must not be cached.

@@ -4,15 +4,18 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use loopgate_files::FileSearch;
-use loopgate_home::{Repos, Sandbox, SettingsStore};
+use loopgate_home::{Repos, Sandbox, Sessions, SettingsStore};
 use loopgate_runtime::{Places, Runtime};
 use loopgate_tools::code_host::CodeHost;
-use loopgate_tools::git::{Git, Standings};
+use loopgate_tools::git::{Git, SeenRepositories, Standings};
 use loopgate_tools::programs::Programs;
 
+use crate::approval::Approvals;
 use crate::config::{GatewayConfig, Limits};
+use crate::kept::KeptAnswers;
 use crate::mcp::Detector;
 use crate::repo_index::RepoIndex;
+use crate::routes::Turns;
 use crate::routes::health_check::Rounds;
 
 /// State of the handlers; clones share it.
@@ -24,18 +27,28 @@ pub(crate) struct AppState {
     pub(crate) settings: Arc<SettingsStore>,
     pub(crate) sandbox: Arc<Sandbox>,
     pub(crate) repos: Arc<Repos>,
+    pub(crate) sessions: Sessions,
     pub(crate) repo_index: RepoIndex,
     pub(crate) programs: Arc<Programs>,
     pub(crate) git: Git,
+    /// Answers about repositories, kept while they are as they were.
+    pub(crate) seen: SeenRepositories,
     /// One for all, because questions to the host wait for their turn.
     pub(crate) code_host: CodeHost,
     pub(crate) runtime: Option<Arc<Runtime>>,
     pub(crate) places: Places,
     pub(crate) file_search: FileSearch,
     pub(crate) standings: Standings,
+    pub(crate) kept: KeptAnswers,
+    pub(crate) searches: Turns,
+    pub(crate) unpackings: Turns,
     pub(crate) plugin_root: Option<PathBuf>,
     pub(crate) rounds: Rounds,
     pub(crate) mcp: Detector,
+    /// Read only: no route decides.
+    pub(crate) approvals: Approvals,
+    /// What the owner types to decide.
+    pub(crate) approvals_command: String,
     pub(crate) limits: Limits,
     pub(crate) version: String,
     /// Where bytes go on their way; private.
@@ -43,22 +56,29 @@ pub(crate) struct AppState {
 }
 
 impl App {
-    pub(crate) fn new(config: &GatewayConfig) -> Self {
+    pub(crate) fn new(config: &GatewayConfig, approvals: Approvals) -> Self {
         Self(Arc::new(AppState {
             settings: config.settings.clone(),
             sandbox: config.sandbox.clone(),
             repos: config.repos.clone(),
+            sessions: Sessions::new(config.settings.clone()),
             repo_index: RepoIndex::new(config.settings.clone(), config.repos.clone(), config.sandbox.clone()),
             programs: config.programs.clone(),
             git: Git::new(config.programs.clone()),
+            seen: SeenRepositories::new(Git::new(config.programs.clone())),
             code_host: CodeHost::new(config.programs.clone()),
             runtime: config.runtime.clone(),
             places: Places::new(config.repos.clone(), config.sandbox.clone()),
             standings: Standings::new(Git::new(config.programs.clone())),
             file_search: FileSearch::new(config.sandbox.clone()),
+            kept: KeptAnswers::new(),
+            searches: Turns::one_a_processor(),
+            unpackings: Turns::one_a_processor(),
             plugin_root: config.plugin_root.clone(),
             rounds: Rounds::default(),
             mcp: Detector::default(),
+            approvals,
+            approvals_command: crate::routes::approvals::command(&config.data_dir),
             limits: config.limits,
             version: config.version.clone(),
             spool_dir: config.data_dir.clone(),

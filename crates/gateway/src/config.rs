@@ -35,6 +35,8 @@ pub struct GatewayConfig {
     pub data_dir: PathBuf,
     /// Directory of the discovery file, usually `~/.loopgate`; none writes no file.
     pub state_dir: Option<PathBuf>,
+    /// Origin of another gateway, for requests that no handler here takes.
+    pub fallback_origin: Option<String>,
     /// Pages on this machine are foreign too; only the web app is not.
     pub production_origins_only: bool,
     /// Time limits; the default fits everything but tests.
@@ -63,6 +65,8 @@ pub struct Limits {
     pub probe_timeout: Duration,
     /// Life of a health check's answer.
     pub probe_cache: Duration,
+    /// Silence after which a stream that is not relayed gives a sign of life.
+    pub stream_silence: Duration,
     /// For answers on their way when the gateway stops; then every connection is closed by force.
     pub stop_grace: Duration,
 }
@@ -77,6 +81,7 @@ impl Default for Limits {
             approval_otherwise: Duration::from_secs(120),
             probe_timeout: Duration::from_secs(3),
             probe_cache: Duration::from_secs(2),
+            stream_silence: Duration::from_secs(25),
             stop_grace: Duration::from_millis(200),
         }
     }

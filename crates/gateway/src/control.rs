@@ -1,12 +1,14 @@
 //! The owner's socket: `control.sock` in the data directory, for the person at this machine alone.
 //!
-//! One JSON object a line. It decides approvals and hands out sign-in links, which no HTTP route
-//! and no link event can do.
+//! One JSON object a line. It decides approvals, hands out sign-in links and removes worktrees,
+//! which no HTTP route and no link event can do.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use loopgate_api::error::code_for;
+use loopgate_home::WorktreeRetention;
+use loopgate_runtime::Runtime;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::io::{
@@ -44,6 +46,8 @@ struct Params {
     coverage: Option<Coverage>,
     effect: Option<Effect>,
     remember: Option<Remember>,
+    older_than_days: Option<u32>,
+    pretend: bool,
 }
 
 /// What the socket gives access to.
@@ -52,6 +56,7 @@ pub(crate) struct Control {
     pub(crate) approvals: Approvals,
     pub(crate) activity: Arc<ActivityLog>,
     pub(crate) sign_in: Option<SignIn>,
+    pub(crate) runtime: Option<Arc<Runtime>>,
 }
 
 /// The bound socket; its file goes with it.
@@ -175,20 +180,21 @@ async fn reply(line: &[u8], control: &Control) -> Value {
         Err(_) => return refusal(0, 400, "Invalid JSON body"),
     };
     let id = ask.id;
-    if ask.verb == "page.sign_in" {
-        let Some(sign_in) = &control.sign_in else { return refusal(id, 400, "no page is served here") };
-        return match sign_in().await {
-            Ok(url) => json!({"id": id, "ok": true, "data": {"signInUrl": url}}),
-            Err(error) => refusal(id, 500, &error),
-        };
-    }
-    let control = control.clone();
-    // Rules are written to the disk.
-    let answered = tokio::task::spawn_blocking(move || control.answer(&ask)).await;
+    let answered = match ask.verb.as_str() {
+        "page.sign_in" => control.sign_in_link().await,
+        "worktrees.list" | "worktrees.tidy" => control.worktrees(&ask).await,
+        _ => {
+            let control = control.clone();
+            // Rules are written to the disk.
+            let answered = tokio::task::spawn_blocking(move || control.answer(&ask)).await;
+            answered
+                .map_err(|_| (500, "internal error".to_owned()))
+                .and_then(|answer| answer.map_err(asked_wrongly))
+        }
+    };
     match answered {
-        Ok(Ok(data)) => json!({"id": id, "ok": true, "data": data}),
-        Ok(Err(error)) => refusal(id, 400, &error),
-        Err(_) => refusal(id, 500, "internal error"),
+        Ok(data) => json!({"id": id, "ok": true, "data": data}),
+        Err((status, error)) => refusal(id, status, &error),
     }
 }
 
@@ -197,6 +203,26 @@ fn refusal(id: i64, status: u16, error: &str) -> Value {
 }
 
 impl Control {
+    async fn sign_in_link(&self) -> Result<Value, (u16, String)> {
+        let sign_in = self.sign_in.as_ref().ok_or((400, "no page is served here".to_owned()))?;
+        sign_in().await.map(|url| json!({"signInUrl": url})).map_err(|error| (500, error))
+    }
+
+    async fn worktrees(&self, ask: &Ask) -> Result<Value, (u16, String)> {
+        let runtime = self.runtime.as_ref().ok_or((400, "no loops run here".to_owned()))?;
+        let answered = if ask.verb == "worktrees.list" {
+            runtime.loop_worktrees().await.map(|worktrees| json!(worktrees))
+        } else {
+            let days = ask
+                .params
+                .older_than_days
+                .map(|days| WorktreeRetention { completed: Some(days), other: Some(days) });
+            let rule = days.unwrap_or_else(|| runtime.worktree_retention());
+            runtime.tidy_worktrees(rule, ask.params.pretend).await.map(|tidied| json!(tidied))
+        };
+        answered.map_err(|error| (500, error.to_string()))
+    }
+
     fn answer(&self, ask: &Ask) -> Result<Value, String> {
         let approvals = &self.approvals;
         let nothing = Ok(Value::Null);
@@ -261,6 +287,10 @@ impl Ask {
         let found = self.approval()?.and_then(|id| approvals.coverage_of(id, remember));
         found.ok_or_else(|| "the request does not wait any more, or names no directory".to_owned())
     }
+}
+
+const fn asked_wrongly(error: String) -> (u16, String) {
+    (400, error)
 }
 
 fn unwritten(error: std::io::Error) -> String {

@@ -20,7 +20,7 @@ use crate::answer::{Failure, ReplyBody, json_no_store};
 use crate::facts::Facts;
 use crate::gateway::Inner;
 use crate::pipeline::body::{self, BodyLimit, Keep, Unread};
-use crate::pipeline::{Caller, named_origin};
+use crate::pipeline::{self, Caller, named_origin};
 
 /// Path on the control plane.
 const VERIFY_PATH: &str = "/compute-targets/local-auth/verify";
@@ -34,6 +34,7 @@ const MAX_VERIFY_ANSWER: usize = 64 * 1024;
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[allow(dead_code, reason = "describes the body in the OpenAPI document; it is read member by member")]
+#[schema(example = json!({"challengeToken": "eyJhbGciOiJIUzI1NiJ9.challenge"}))]
 pub(crate) struct ExchangeRequest {
     /// Challenge token of the control plane, good for one exchange.
     challenge_token: String,
@@ -42,6 +43,7 @@ pub(crate) struct ExchangeRequest {
 /// What a page gets.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
+#[schema(example = json!({"sessionToken": "3b7f0c5d9a1e4862b7d0f3a96c21e58447aa0de1fb29c6608d5e13f4902c7ab6", "expiresAt": "2030-01-02T09:00:00.000Z"}))]
 pub(crate) struct ExchangeAnswer {
     /// 64 hex characters, for the header `X-Desktop-Session-Token` together with `Origin`.
     session_token: String,
@@ -56,14 +58,15 @@ pub(crate) struct ExchangeAnswer {
     request_body = ExchangeRequest,
     responses(
         (status = 200, body = ExchangeAnswer, description = "The session"),
-        (status = 400, body = loopgate_api::error::ErrorBody, description = "No Origin, or no challenge token"),
-        (status = 401, body = loopgate_api::error::ErrorBody, description = "The control plane refused the challenge"),
-        (status = 403, body = loopgate_api::error::ErrorBody, description = "Not from loopback, or the origin is not allowed"),
-        (status = 413, body = loopgate_api::error::ErrorBody, description = "More than 4096 bytes"),
-        (status = 429, body = loopgate_api::error::ErrorBody, description = "Too many exchanges of this origin"),
-        (status = 502, body = loopgate_api::error::ErrorBody, description = "The control plane gave no usable answer"),
-        (status = 503, body = loopgate_api::error::ErrorBody, description = "No API key or no API origin"),
-        (status = 504, body = loopgate_api::error::ErrorBody, description = "The control plane did not answer in time"),
+        (status = 400, body = loopgate_api::error::ErrorBody, description = "No Origin, or no challenge token", example = json!(loopgate_api::error::ErrorBody::new(400, "Origin header required"))),
+        (status = 401, body = loopgate_api::error::ErrorBody, description = "The control plane refused the challenge", example = json!(loopgate_api::error::ErrorBody::new(401, "verify failed (401)"))),
+        (status = 403, body = loopgate_api::error::ErrorBody, description = "Not from loopback, or the origin is not allowed", example = json!(loopgate_api::error::ErrorBody::new(403, "Origin not allowed"))),
+        (status = 413, body = loopgate_api::error::ErrorBody, description = "More than 4096 bytes", example = json!(loopgate_api::error::ErrorBody::new(413, "request body too large").with("maxBytes", 4096))),
+        (status = 415, body = loopgate_api::error::ErrorBody, description = "A body that any page could have sent", example = json!(loopgate_api::error::ErrorBody::new(415, "content type not supported, send application/json"))),
+        (status = 429, body = loopgate_api::error::ErrorBody, description = "Too many exchanges of this origin", example = json!(loopgate_api::error::ErrorBody::new(429, "too many exchanges, retry shortly"))),
+        (status = 502, body = loopgate_api::error::ErrorBody, description = "The control plane gave no usable answer", example = json!(loopgate_api::error::ErrorBody::new(502, "verify request failed: control plane unreachable"))),
+        (status = 503, body = loopgate_api::error::ErrorBody, description = "No API key or no API origin", example = json!(loopgate_api::error::ErrorBody::new(503, "Local gateway auth unavailable: API key required"))),
+        (status = 504, body = loopgate_api::error::ErrorBody, description = "The control plane did not answer in time", example = json!(loopgate_api::error::ErrorBody::new(504, "verify request timed out"))),
     ))]
 pub(crate) async fn exchange(
     inner: &Inner,
@@ -148,6 +151,9 @@ async fn steps(
     let Some(api_origin) = &facts.settings.api_origin else {
         return Err(refuse(unavailable("API origin not configured")).into());
     };
+    if closing && pipeline::is_forgeable(&parts.headers, false) {
+        return Err(security(pipeline::unsupported_type()));
+    }
     let challenge = read_challenge(inner, &parts.headers, body, capture).await?;
     let verified = Verification {
         challenge_token: &challenge,

@@ -7,6 +7,7 @@ use axum::extract::{FromRequest, FromRequestParts, Path, Request};
 use http::header::{CONTENT_TYPE, IF_RANGE, RANGE};
 use http::request::Parts;
 use loopgate_api::ids::TicketId;
+use loopgate_files::{Form, FormError};
 use serde_json::{Map, Value};
 
 use crate::answer::Failure;
@@ -49,6 +50,17 @@ impl JsonMembers {
     /// A member that is a string.
     pub(crate) fn text(&self, name: &str) -> Option<&str> {
         self.0.get(name).and_then(Value::as_str)
+    }
+
+    /// A member of any kind.
+    pub(crate) fn value(&self, name: &str) -> Option<&Value> {
+        self.0.get(name)
+    }
+
+    /// The strings of a member that is an array; other elements are passed over.
+    pub(crate) fn texts(&self, name: &str) -> Vec<String> {
+        let elements = self.0.get(name).and_then(Value::as_array).into_iter().flatten();
+        elements.filter_map(Value::as_str).map(str::to_owned).collect()
     }
 
     /// A member that is a boolean.
@@ -104,17 +116,16 @@ impl<S: Send + Sync> FromRequest<S> for JsonMembers {
     }
 }
 
-/// The parts of a form, as they come; nothing when the body is no form.
-pub(crate) struct FormBody(pub(crate) Option<multer::Multipart<'static>>);
+/// A form that was not read yet, when the body says that it is one.
+pub(crate) struct FormBody(pub(crate) Result<Form, FormError>);
 
 impl<S: Send + Sync> FromRequest<S> for FormBody {
     type Rejection = std::convert::Infallible;
 
     async fn from_request(request: Request, _: &S) -> Result<Self, Self::Rejection> {
         let kind = request.headers().get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
-        let boundary = kind.and_then(|kind| multer::parse_boundary(kind).ok());
-        let body = request.into_body().into_data_stream();
-        Ok(Self(boundary.map(|boundary| multer::Multipart::new(body, boundary))))
+        let kind = kind.unwrap_or_default().to_owned();
+        Ok(Self(Form::new(&kind, request.into_body().into_data_stream())))
     }
 }
 

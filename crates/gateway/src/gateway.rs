@@ -18,6 +18,7 @@ use crate::approval::Approvals;
 use crate::config::{GatewayConfig, SignIn};
 use crate::exchange::Verifier;
 use crate::facts::{Facts, FactsCache};
+use crate::fallback::Fallback;
 use crate::listener::{BindError, Bound};
 use crate::pipeline::{self, Caller, Front};
 use crate::router::{self, Table};
@@ -38,6 +39,7 @@ pub(crate) struct Inner {
     pub(crate) exchanges: Throttle,
     pub(crate) refusals: Throttle,
     pub(crate) verifier: Verifier,
+    pub(crate) fallback: Option<Fallback>,
     pub(crate) approvals: Approvals,
     pub(crate) activity: Arc<ActivityLog>,
     pub(crate) sign_in: OnceLock<SignIn>,
@@ -59,7 +61,8 @@ impl Gateway {
     /// A gateway that listens nowhere yet.
     #[must_use]
     pub fn new(config: GatewayConfig) -> Self {
-        let (table, router, _) = router::build(App::new(&config));
+        let approvals = Approvals::open(&config.data_dir);
+        let (table, router) = router::build(App::new(&config, approvals.clone()));
         Self(Arc::new(Inner {
             facts: FactsCache::new(),
             port: AtomicU16::new(0),
@@ -67,7 +70,8 @@ impl Gateway {
             exchanges: Throttle::new(Rate::EXCHANGE),
             refusals: Throttle::new(Rate::REFUSED),
             verifier: Verifier::default(),
-            approvals: Approvals::open(&config.data_dir),
+            fallback: config.fallback_origin.clone().map(Fallback::new),
+            approvals,
             activity: Arc::new(ActivityLog::open(&config.data_dir)),
             sign_in: OnceLock::new(),
             table,

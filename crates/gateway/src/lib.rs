@@ -15,8 +15,10 @@ mod discovery;
 mod exchange;
 mod extract;
 mod facts;
+mod fallback;
 mod gateway;
 mod idle;
+mod kept;
 mod listener;
 mod mcp;
 mod pipeline;
@@ -24,7 +26,6 @@ mod repo_index;
 mod router;
 mod routes;
 mod sessions;
-mod spool;
 mod throttle;
 mod ticket_files;
 

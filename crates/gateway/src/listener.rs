@@ -28,11 +28,15 @@ use crate::discovery::DiscoveryFile;
 use crate::gateway::Inner;
 use crate::idle::Pulse;
 use crate::pipeline::{self, Caller, Front};
+use crate::routes::files::run_viewer;
 
 /// Bytes of a request's head; more is answered 431.
 const MAX_HEAD: usize = 16 * 1024;
 /// Pause after a failed accept, so that a lack of descriptors does not spin.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
+/// Pauses between two tries to listen anew: the first, and the longest that they grow to.
+const FIRST_RETRY: Duration = Duration::from_millis(100);
+const LONGEST_RETRY: Duration = Duration::from_secs(10);
 /// How long, and how much, a closed connection is still read, so that a client in the middle of an
 /// upload sees its answer instead of a reset.
 const LINGER: Duration = Duration::from_secs(2);
@@ -71,18 +75,19 @@ pub struct Bound {
     inner: Arc<Inner>,
     listener: TcpListener,
     port: u16,
+    /// Where it may listen, in order of preference.
+    candidates: Vec<u16>,
     discovery: Option<DiscoveryFile>,
 }
 
 impl Bound {
     pub(crate) async fn bind(inner: Arc<Inner>, ports: &[u16]) -> Result<Self, BindError> {
         let (listener, port) = first_free(ports).await?;
-        inner.set_port(port);
-        let discovery = match inner.config.state_dir.clone() {
-            Some(dir) => DiscoveryFile::announce(dir, port).await,
-            None => None,
-        };
-        Ok(Self { inner, listener, port, discovery })
+        let discovery = announce(&inner, port).await;
+        // Where any port will do, the one that was taken is as good as any, and known.
+        let candidates =
+            ports.iter().flat_map(|&wanted| if wanted == 0 { vec![port, 0] } else { vec![wanted] });
+        Ok(Self { candidates: candidates.collect(), inner, listener, port, discovery })
     }
 
     /// The port that is really held.
@@ -94,24 +99,36 @@ impl Bound {
     /// Serves until `shutdown` ends. Then nothing new is accepted, answers on their way have a
     /// short grace, and every connection is closed by force, streams too.
     pub async fn serve(self, shutdown: impl Future<Output = ()>) {
-        let Self { inner, listener, discovery, .. } = self;
+        let Self { inner, listener, mut discovery, candidates, .. } = self;
+        let mut door = Door { listener, candidates };
         let connections = TaskTracker::new();
         let stop = Stop::default();
         let builder = Arc::new(protocol());
         #[cfg(unix)]
         serve_control(&inner, &connections, &stop);
-        connections.spawn_blocking(loopgate_files::RunDir::sweep);
-        let keeper = AbortOnDropHandle::new(tokio::spawn(inner.activity.clone().keep()));
+        let keepers = [
+            AbortOnDropHandle::new(tokio::spawn(inner.activity.clone().keep())),
+            AbortOnDropHandle::new(tokio::spawn(run_viewer::keep_swept())),
+        ];
         let mut shutdown = pin!(shutdown);
         loop {
             let accepted = tokio::select! {
                 () = &mut shutdown => break,
-                accepted = listener.accept() => accepted,
+                accepted = door.listener.accept() => accepted,
             };
             match accepted {
                 Ok((stream, peer)) => {
                     let connection = connection(inner.clone(), builder.clone(), stream, peer, stop.clone());
                     connections.spawn(connection);
+                }
+                Err(error) if is_lost(&error) => {
+                    tracing::error!(%error, "the listener was lost");
+                    let port = tokio::select! {
+                        () = &mut shutdown => break,
+                        port = door.reopen() => port,
+                    };
+                    discovery = announce(&inner, port).await;
+                    tracing::warn!(port, "the gateway listens again");
                 }
                 Err(error) => {
                     tracing::warn!(%error, "a connection could not be accepted");
@@ -119,17 +136,63 @@ impl Bound {
                 }
             }
         }
-        drop(listener);
+        drop(door);
         connections.close();
         stop.gently.cancel();
         if tokio::time::timeout(inner.config.limits.stop_grace, connections.wait()).await.is_err() {
             stop.by_force.cancel();
             connections.wait().await;
         }
-        drop(keeper);
+        drop(keepers);
         inner.activity.clone().write().await;
         if let Some(discovery) = discovery {
             discovery.withdraw().await;
+        }
+    }
+}
+
+#[cfg(test)]
+impl Bound {
+    /// Ends the listening socket behind the listener's back.
+    pub(crate) fn lose_for_test(&self) {
+        use std::os::fd::AsFd as _;
+        let socket = self.listener.as_fd().try_clone_to_owned().unwrap();
+        std::net::TcpStream::from(socket).shutdown(std::net::Shutdown::Both).unwrap();
+    }
+}
+
+/// Tells everybody who looks which port is held.
+async fn announce(inner: &Inner, port: u16) -> Option<DiscoveryFile> {
+    inner.set_port(port);
+    DiscoveryFile::announce(inner.config.state_dir.clone()?, port).await
+}
+
+/// Whether the socket itself has ended; everything else is the trouble of one connection, or passes.
+fn is_lost(error: &io::Error) -> bool {
+    const BAD_DESCRIPTOR: i32 = 9;
+    error.kind() == io::ErrorKind::InvalidInput || error.raw_os_error() == Some(BAD_DESCRIPTOR)
+}
+
+/// The listener, and where another may be opened in its place.
+struct Door {
+    listener: TcpListener,
+    candidates: Vec<u16>,
+}
+
+impl Door {
+    /// Tries, at growing distances, until a port is held; answers which.
+    async fn reopen(&mut self) -> u16 {
+        let mut pause = FIRST_RETRY;
+        loop {
+            match first_free(&self.candidates).await {
+                Ok((listener, port)) => {
+                    self.listener = listener;
+                    return port;
+                }
+                Err(error) => tracing::error!(%error, ?pause, "the gateway cannot listen; it is tried again"),
+            }
+            tokio::time::sleep(pause).await;
+            pause = (pause * 2).min(LONGEST_RETRY);
         }
     }
 }
@@ -141,6 +204,7 @@ fn serve_control(inner: &Inner, tasks: &TaskTracker, stop: &Stop) {
         approvals: inner.approvals.clone(),
         activity: inner.activity.clone(),
         sign_in: inner.sign_in.get().cloned(),
+        runtime: inner.config.runtime.clone(),
     };
     if let Some(socket) = ControlSocket::bind(&inner.config.data_dir) {
         tasks.spawn(socket.serve(control, stop.gently.clone()));

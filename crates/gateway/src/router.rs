@@ -1,90 +1,91 @@
-//! Every route of the gateway, on one page: what is built, and what the specification names
-//! beyond that.
+//! Every route of the gateway, on one page: what is built, and what is to come.
 //!
 //! A [`Route`] is one value, declared beside its handler. Dispatch, approval, body limits, the
 //! OpenAPI document and the tests read this table; nothing else matches paths.
 
 use axum::Router;
 use http::Method;
+use loopgate_api::error::ErrorBody;
 use loopgate_api::operation::OperationId;
 use utoipa::openapi::OpenApi;
+use utoipa::openapi::encoding::EncodingBuilder;
 use utoipa::openapi::path::PathItem;
-use utoipa::openapi::{ContentBuilder, Ref, ResponseBuilder};
+use utoipa::openapi::{ContentBuilder, Ref, RefOr, ResponseBuilder};
 use utoipa_axum::router::{OpenApiRouter, UtoipaMethodRouter};
 
 use crate::app::App;
 use crate::pipeline::body::BodyLimit;
 use crate::routes;
 
-/// The routes that are built.
-fn built() -> Vec<Route> {
-    vec![
-        routes::health::route(),
-        routes::exchange::route(),
-        routes::openapi::route(),
-        routes::version::route(),
-        routes::health_check::route(),
-        routes::mcp_auth::route(),
-        routes::binary_paths::list_route(),
-        routes::binary_paths::update_route(),
-        routes::repos::list_route(),
-        routes::repos::add_route(),
-        routes::repos::remove_route(),
-        routes::repos::update_route(),
-        routes::git::action_route(),
-        routes::git::branches_route(),
-        routes::git::diff_route(),
-        routes::git::clean_up_route(),
-        routes::git::remove_route(),
-        routes::git::branch_worktree_route(),
-        routes::git::repo_path_route(),
-        routes::pulls::open_route(),
-        routes::pulls::list_route(),
-        routes::pulls::comments_route(),
-        routes::pulls::reviews_route(),
-        routes::pulls::reply_route(),
-        routes::pulls::files_route(),
-        routes::pulls::head_sha_route(),
-        routes::pulls::inline_comment_route(),
-        routes::pulls::user_route(),
-        routes::orchestrator::start_route(),
-        routes::orchestrator::end_route(),
-        routes::orchestrator::directory_status_route(),
-        routes::orchestrator::ticket_status_route(),
-        routes::orchestrator::ticket_logs_route(),
-        routes::orchestrator::ticket_plan_route(),
-        routes::files::directories::route(),
-        routes::files::search::route(),
-        routes::files::attachments::route(),
-        routes::files::upload::route(),
-        routes::files::work_directory::route(),
-        routes::files::run_viewer::extract_route(),
-        routes::files::run_viewer::list_route(),
-        routes::files::run_viewer::remove_route(),
-        #[cfg(test)]
-        routes::panicking::route(),
-    ]
-}
+/// The routes that are built. Each is made when it is asked for: all descriptions at once take more
+/// memory than everything else at the start.
+const BUILT: &[fn() -> Route] = &[
+    routes::health::route,
+    routes::exchange::route,
+    routes::openapi::route,
+    routes::approvals::route,
+    routes::version::route,
+    routes::health_check::route,
+    routes::mcp_auth::route,
+    routes::binary_paths::list_route,
+    routes::binary_paths::update_route,
+    routes::repos::list_route,
+    routes::repos::add_route,
+    routes::repos::remove_route,
+    routes::repos::update_route,
+    routes::git::action_route,
+    routes::git::branches_route,
+    routes::git::diff_route,
+    routes::git::clean_up_route,
+    routes::git::remove_route,
+    routes::git::branch_worktree_route,
+    routes::git::repo_path_route,
+    routes::pulls::open_route,
+    routes::pulls::list_route,
+    routes::pulls::comments_route,
+    routes::pulls::reviews_route,
+    routes::pulls::reply_route,
+    routes::pulls::files_route,
+    routes::pulls::head_sha_route,
+    routes::pulls::inline_comment_route,
+    routes::pulls::user_route,
+    routes::orchestrator::start_route,
+    routes::orchestrator::end_route,
+    routes::orchestrator::directory_status_route,
+    routes::orchestrator::ticket_status_route,
+    routes::orchestrator::ticket_logs_route,
+    routes::orchestrator::ticket_plan_route,
+    routes::orchestrator::judges::route,
+    routes::orchestrator::sessions::list_route,
+    routes::orchestrator::sessions::note_route,
+    routes::orchestrator::sessions::forget_route,
+    routes::orchestrator::sessions::unread_route,
+    routes::orchestrator::commit_message::route,
+    routes::orchestrator::launch::route,
+    routes::orchestrator::kill::route,
+    routes::orchestrator::chat::route,
+    routes::orchestrator::comment_chat::read_route,
+    routes::orchestrator::comment_chat::chat_route,
+    routes::orchestrator::comment_chat::mark_route,
+    routes::orchestrator::comment_chat::forget_route,
+    routes::orchestrator::chat_history::read_route,
+    routes::orchestrator::chat_history::add_route,
+    routes::orchestrator::chat_history::remove_route,
+    routes::files::directories::route,
+    routes::files::search::route,
+    routes::files::attachments::route,
+    routes::files::upload::route,
+    routes::files::work_directory::route,
+    routes::files::run_viewer::extract_route,
+    routes::files::run_viewer::list_route,
+    routes::files::run_viewer::remove_route,
+    #[cfg(test)]
+    routes::panicking::route,
+];
 
 /// The routes that come later: method and path below `/api/gateway/`. They answer 501.
 const LATER: &[(Method, &str)] = &[
-    (Method::POST, "orchestrator/launch"),
     (Method::POST, "orchestrator/plan-loop/{*step}"),
-    (Method::POST, "orchestrator/kill"),
-    (Method::GET, "orchestrator/judges/{ticketId}"),
-    (Method::GET, "orchestrator/sessions"),
-    (Method::POST, "orchestrator/sessions"),
-    (Method::DELETE, "orchestrator/sessions"),
-    (Method::GET, "orchestrator/sessions/unread-count"),
-    (Method::POST, "orchestrator/chat/{ticketId}"),
-    (Method::GET, "orchestrator/comment-chat/{commentId}"),
-    (Method::POST, "orchestrator/comment-chat/{commentId}"),
-    (Method::PATCH, "orchestrator/comment-chat/{commentId}"),
-    (Method::DELETE, "orchestrator/comment-chat/{commentId}"),
-    (Method::GET, "orchestrator/commit-message/{ticketId}"),
-    (Method::GET, "orchestrator/chat-history/{ticketId}"),
-    (Method::POST, "orchestrator/chat-history/{ticketId}"),
-    (Method::DELETE, "orchestrator/chat-history/{ticketId}"),
     (Method::GET, "reviewer/available"),
     (Method::POST, "reviewer/review/{ticketId}"),
     (Method::GET, "reviewer/status/{ticketId}"),
@@ -178,6 +179,12 @@ impl Route {
         }
     }
 
+    /// A route behind authentication that is part of asking for approval, so it asks for none itself,
+    /// and is no event of the activity log.
+    pub(crate) fn about_approval(handler: UtoipaMethodRouter<App>) -> Self {
+        Self { operation: None, ..Self::new(handler, OperationId::HealthCheck) }
+    }
+
     /// A route that the pipeline answers before authentication.
     pub(crate) fn of_pipeline(document: OpenApi, auth: Auth, limit: BodyLimit) -> Self {
         let (path, method) = place_of(&document.paths.paths);
@@ -188,6 +195,24 @@ impl Route {
     /// Another limit than the generic one.
     pub(crate) const fn with_limit(mut self, limit: BodyLimit) -> Self {
         self.limit = limit;
+        self
+    }
+
+    /// Names the types that a part of the route's form may have.
+    pub(crate) fn with_part(mut self, name: &str, types: &str) -> Self {
+        if let Serving::Handler(handler) = &mut self.serving {
+            let operations = handler.1.paths.values_mut().filter_map(|item| item.post.as_mut());
+            let bodies = operations.filter_map(|operation| match operation.request_body.as_mut()? {
+                RefOr::T(body) => Some(body),
+                RefOr::Ref(_) => None,
+            });
+            for form in bodies.flat_map(|body| body.content.values_mut()) {
+                if let RefOr::T(form) = form {
+                    let encoding = EncodingBuilder::new().content_type(Some(types)).build();
+                    form.encoding.insert(name.to_owned(), encoding);
+                }
+            }
+        }
         self
     }
 
@@ -209,7 +234,11 @@ impl Route {
 fn describe_refusals(item: &mut PathItem) {
     let PathItem { get, post, put, patch, delete, .. } = item;
     for operation in [get, post, put, patch, delete].into_iter().flatten() {
-        let body = ContentBuilder::new().schema(Some(Ref::from_schema_name("ErrorBody"))).build();
+        let example = ErrorBody::new(401, "unauthorized").with("reason", "no credential provided");
+        let body = ContentBuilder::new()
+            .schema(Some(Ref::from_schema_name("ErrorBody")))
+            .example(serde_json::to_value(example).ok())
+            .build();
         let refusal = ResponseBuilder::new()
             .description("Refused or failed: credential, approval, body size, or the route's own reasons")
             .content("application/json", body)
@@ -243,7 +272,7 @@ pub(crate) struct RouteFacts {
     pub(crate) method: Method,
     #[cfg_attr(not(test), expect(dead_code, reason = "the tests hold it against the specified routes"))]
     pub(crate) path: String,
-    #[cfg_attr(not(test), expect(dead_code, reason = "the tests hold it against the operation map"))]
+    /// What approval knows it by; none asks for no approval.
     pub(crate) operation: Option<OperationId>,
     #[cfg_attr(not(test), expect(dead_code, reason = "the tests try every route without a credential"))]
     pub(crate) auth: Auth,
@@ -263,21 +292,20 @@ impl Table {
     }
 }
 
-fn routes() -> Vec<Route> {
+fn routes() -> impl Iterator<Item = Route> {
     let later = LATER.iter().map(|(method, rest)| Route::later(method, rest));
-    built().into_iter().chain(later).collect()
+    BUILT.iter().map(|route| route()).chain(later)
 }
 
 /// The table for dispatch and the router behind it.
-pub(crate) fn build(app: App) -> (Table, Router, OpenApi) {
+pub(crate) fn build(app: App) -> (Table, Router) {
     let mut by_path: std::collections::BTreeMap<String, Vec<RouteFacts>> = std::collections::BTreeMap::new();
-    let mut router = OpenApiRouter::with_openapi(routes::openapi::base());
+    let mut router = Router::new();
     for Route { method, path, auth, operation, limit, serving } in routes() {
         let built = !matches!(serving, Serving::Later);
-        match serving {
-            Serving::Handler(handler) => router = router.routes(*handler),
-            Serving::Pipeline(document) => router.get_openapi_mut().merge(*document),
-            Serving::Later => {}
+        if let Serving::Handler(handler) = serving {
+            let (_, _, answers) = *handler;
+            router = router.route(&path, answers);
         }
         let facts = RouteFacts { method, path: path.clone(), operation, auth, limit, built };
         by_path.entry(path).or_default().push(facts);
@@ -288,16 +316,13 @@ pub(crate) fn build(app: App) -> (Table, Router, OpenApi) {
             tracing::error!(%error, path, "a route cannot be reached");
         }
     }
-    let (router, mut document) = router.with_state(app).split_for_parts();
-    name_wildcards(&mut document);
-    (Table { matcher }, router, document)
+    (Table { matcher }, router.with_state(app))
 }
 
 /// Every route with its facts, for the tests.
 #[cfg(test)]
 pub(crate) fn all_facts() -> Vec<RouteFacts> {
     routes()
-        .into_iter()
         .map(|Route { method, path, auth, operation, limit, serving }| RouteFacts {
             method,
             path,
@@ -312,8 +337,8 @@ pub(crate) fn all_facts() -> Vec<RouteFacts> {
 /// The OpenAPI document alone.
 pub(crate) fn document() -> OpenApi {
     let mut router: OpenApiRouter<App> = OpenApiRouter::with_openapi(routes::openapi::base());
-    for route in built() {
-        match route.serving {
+    for route in BUILT {
+        match route().serving {
             Serving::Handler(handler) => router = router.routes(*handler),
             Serving::Pipeline(document) => router.get_openapi_mut().merge(*document),
             Serving::Later => {}

@@ -4,6 +4,7 @@
 //! Everything here lies on the local disk and belongs to one user. Nothing here starts a program
 //! or speaks to the network.
 
+mod clone;
 mod credentials;
 mod data_dir;
 pub mod files;
@@ -11,13 +12,16 @@ mod origin;
 mod program;
 mod repos;
 mod sandbox;
+mod sessions;
 mod settings;
 mod vault;
 
+pub use clone::{common_git_dir, default_branch_of, linked_git_dir, origin_of};
 pub use credentials::{ApiKey, Credentials, Provenance};
 pub use data_dir::{DataDir, DataDirError, default_data_dir};
 pub use origin::{InvalidOrigin, normalize_origin};
 pub use program::Program;
-pub use repos::{AddRepoError, Repos, ReposError, ReposFile, default_branch_of, origin_of};
+pub use repos::{AddRepoError, Repos, ReposError, ReposFile};
 pub use sandbox::{Denied, Directory, Entry, Kind, Sandbox, SandboxedPath, expand_home, led_away};
-pub use settings::{LogFormat, Overrides, Settings, SettingsError, SettingsStore};
+pub use sessions::{Session, SessionNote, Sessions};
+pub use settings::{LogFormat, Overrides, Settings, SettingsError, SettingsStore, WorktreeRetention};

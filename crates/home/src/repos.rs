@@ -1,8 +1,10 @@
 //! The list of managed repositories, `repos.json`, which other programs read and write too.
 //!
-//! Reading is from memory while the file is unchanged; writing is one at a time, to a temporary
-//! file that is renamed. A file that does not parse is moved aside, never overwritten.
+//! Reading is from memory while the file is unchanged; writing is one at a time, in this process and
+//! among all Loopgates of the sandbox, to a temporary file that is renamed. A file that does not parse
+//! is moved aside, never overwritten.
 
+use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -15,6 +17,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use thiserror::Error;
 
+use crate::clone::origin_of;
 use crate::sandbox::expand_home;
 use crate::settings::SettingsStore;
 use crate::{files, sandbox::SandboxedPath};
@@ -56,6 +59,8 @@ struct Stamp {
     path: PathBuf,
     modified: Option<SystemTime>,
     length: u64,
+    /// A file that was put in its place is another one, however alike.
+    number: u64,
 }
 
 /// The list, shared by gateway and runtime.
@@ -86,6 +91,8 @@ impl Repos {
     pub fn list(&self) -> Result<Arc<ReposFile>, ReposError> {
         let path = self.path().ok_or(ReposError::NotConfigured)?;
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        // Making the file is writing it.
+        let _turn = if path.exists() { None } else { Some(turn_of(&path)?) };
         current(&path, &mut known)
     }
 
@@ -198,6 +205,7 @@ impl Repos {
     fn change(&self, change: impl FnOnce(&mut ReposFile)) -> Result<(), ReposError> {
         let path = self.path().ok_or(ReposError::NotConfigured)?;
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let _turn = turn_of(&path)?;
         let before = current(&path, &mut known)?;
         let mut after = (*before).clone();
         change(&mut after);
@@ -207,6 +215,17 @@ impl Repos {
         }
         Ok(())
     }
+}
+
+/// Waits until no other process changes the list. Ends when it is dropped.
+fn turn_of(path: &Path) -> io::Result<File> {
+    let lock = path.with_extension("lock");
+    if let Some(parent) = lock.parent() {
+        std::fs::create_dir_all(parent)?;
+    }
+    let file = File::options().create(true).truncate(false).write(true).open(lock)?;
+    file.lock()?;
+    Ok(file)
 }
 
 fn current(path: &Path, known: &mut Option<(Stamp, Arc<ReposFile>)>) -> Result<Arc<ReposFile>, ReposError> {
@@ -233,7 +252,19 @@ fn current(path: &Path, known: &mut Option<(Stamp, Arc<ReposFile>)>) -> Result<A
 
 fn stamp(path: &Path) -> io::Result<Stamp> {
     let metadata = std::fs::metadata(path)?;
-    Ok(Stamp { path: path.to_owned(), modified: metadata.modified().ok(), length: metadata.len() })
+    let number = file_number(&metadata);
+    Ok(Stamp { path: path.to_owned(), modified: metadata.modified().ok(), length: metadata.len(), number })
+}
+
+#[cfg(unix)]
+fn file_number(metadata: &std::fs::Metadata) -> u64 {
+    std::os::unix::fs::MetadataExt::ino(metadata)
+}
+
+/// Elsewhere time and length have to do.
+#[cfg(not(unix))]
+const fn file_number(_: &std::fs::Metadata) -> u64 {
+    0
 }
 
 fn store(path: &Path, file: &ReposFile) -> io::Result<()> {
@@ -292,58 +323,6 @@ fn same_place(one: &str, other: &str) -> bool {
     one == other || matches!((one.canonicalize(), other.canonicalize()), (Ok(one), Ok(other)) if one == other)
 }
 
-/// The repository that the `origin` remote of a clone names, read from its configuration file
-/// without starting git. Worktrees are followed to the clone they belong to.
-#[must_use]
-pub fn origin_of(clone: &Path) -> Option<RepoFullName> {
-    let config = std::fs::read_to_string(git_dir(clone)?.join("config")).ok()?;
-    RepoFullName::from_remote_url(&origin_url(&config)?)
-}
-
-/// The branch that the remote's HEAD names in a clone, else the one that is checked out; read
-/// without starting git.
-#[must_use]
-pub fn default_branch_of(clone: &Path) -> Option<String> {
-    let git_dir = git_dir(clone)?;
-    let named = |file: &str, prefix: &str| {
-        let text = std::fs::read_to_string(git_dir.join(file)).ok()?;
-        Some(text.trim().strip_prefix("ref: ")?.strip_prefix(prefix)?.to_owned())
-    };
-    named("refs/remotes/origin/HEAD", "refs/remotes/origin/").or_else(|| named("HEAD", "refs/heads/"))
-}
-
-/// The directory that holds the shared configuration of a clone, a worktree or a bare repository.
-fn git_dir(clone: &Path) -> Option<PathBuf> {
-    let dot_git = clone.join(".git");
-    if dot_git.is_dir() {
-        return Some(dot_git);
-    }
-    let Ok(pointer) = std::fs::read_to_string(&dot_git) else {
-        return clone.join("HEAD").is_file().then(|| clone.to_owned());
-    };
-    let own = clone.join(pointer.strip_prefix("gitdir:")?.trim());
-    match std::fs::read_to_string(own.join("commondir")) {
-        Ok(common) => Some(own.join(common.trim())),
-        Err(_) => Some(own),
-    }
-}
-
-fn origin_url(config: &str) -> Option<String> {
-    let mut in_origin = false;
-    for line in config.lines().map(str::trim) {
-        if line.starts_with('[') {
-            in_origin =
-                line.strip_prefix("[remote").is_some_and(|rest| rest.trim_start().starts_with("\"origin\"]"));
-        } else if in_origin
-            && let Some((key, value)) = line.split_once('=')
-            && key.trim().eq_ignore_ascii_case("url")
-        {
-            return Some(value.trim().trim_matches('"').to_owned());
-        }
-    }
-    None
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -379,19 +358,6 @@ mod tests {
         assert!(matches!(again, Err(AddRepoError::AlreadyThere)));
         assert!(repos.remove(&clone.to_string_lossy()).unwrap());
         assert!(!repos.remove(&clone.to_string_lossy()).unwrap());
-    }
-
-    #[test]
-    fn the_default_branch_stands_in_the_clone() {
-        let (dir, ..) = place();
-        let clone = clone_of(dir.path(), "shop", "x/y");
-        assert_eq!(default_branch_of(&clone), None);
-        std::fs::write(clone.join(".git/HEAD"), "ref: refs/heads/feature/x\n").unwrap();
-        assert_eq!(default_branch_of(&clone).as_deref(), Some("feature/x"));
-        std::fs::create_dir_all(clone.join(".git/refs/remotes/origin")).unwrap();
-        let head = clone.join(".git/refs/remotes/origin/HEAD");
-        std::fs::write(head, "ref: refs/remotes/origin/trunk\n").unwrap();
-        assert_eq!(default_branch_of(&clone).as_deref(), Some("trunk"));
     }
 
     #[test]

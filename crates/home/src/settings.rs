@@ -56,6 +56,55 @@ pub struct Settings {
     /// How log lines are written; text when absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub log_format: Option<LogFormat>,
+    /// How long worktrees of loops are kept.
+    pub worktree_retention: WorktreeRetention,
+}
+
+/// How many days the worktree of an ended loop is kept; `None` keeps it for ever. One with work
+/// that is nowhere else stays whatever this says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct WorktreeRetention {
+    /// After a loop that did its work.
+    #[serde(rename = "completed_days", with = "days")]
+    pub completed: Option<u32>,
+    /// After any other end, or when nobody knows the loop any more.
+    #[serde(rename = "other_days", with = "days")]
+    pub other: Option<u32>,
+}
+
+impl Default for WorktreeRetention {
+    fn default() -> Self {
+        Self { completed: Some(14), other: Some(30) }
+    }
+}
+
+/// A number of days, or `"forever"`.
+mod days {
+    use serde::de::Error as _;
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    const FOREVER: &str = "forever";
+
+    #[derive(Serialize, Deserialize)]
+    #[serde(untagged)]
+    enum Days {
+        Count(u32),
+        Word(String),
+    }
+
+    #[expect(clippy::ref_option, reason = "the signature that serde asks for")]
+    pub fn serialize<S: Serializer>(days: &Option<u32>, serializer: S) -> Result<S::Ok, S::Error> {
+        days.map_or_else(|| Days::Word(FOREVER.to_owned()), Days::Count).serialize(serializer)
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u32>, D::Error> {
+        match Days::deserialize(deserializer) {
+            Ok(Days::Count(days)) => Ok(Some(days)),
+            Ok(Days::Word(word)) if word == FOREVER => Ok(None),
+            _ => Err(D::Error::custom("expected a number of days, or \"forever\"")),
+        }
+    }
 }
 
 /// How log lines are written.
@@ -85,6 +134,7 @@ impl Default for Settings {
             port: None,
             gateway_token_file: None,
             log_format: None,
+            worktree_retention: WorktreeRetention::default(),
         }
     }
 }
@@ -238,21 +288,15 @@ impl SettingsStore {
         let text = std::fs::read_to_string(&self.path).unwrap_or_default();
         let mut document: DocumentMut =
             text.parse().map_err(|e: toml_edit::TomlError| malformed(e.to_string()))?;
-        let wanted = toml_edit::ser::to_document(next).map_err(|e| malformed(e.to_string()))?;
-        let defaults =
-            toml_edit::ser::to_document(&Settings::default()).map_err(|e| malformed(e.to_string()))?;
-        let gone: Vec<String> =
-            document.iter().map(|(key, _)| key.to_owned()).filter(|key| !wanted.contains_key(key)).collect();
-        for key in gone {
-            document.remove(&key);
+        let before: Settings = toml_edit::de::from_str(&text).map_err(|e| malformed(e.to_string()))?;
+        let written = |settings| toml_edit::ser::to_document(settings).map_err(|e| malformed(e.to_string()));
+        let (before, wanted) = (written(&before)?, written(next)?);
+        for (key, _) in before.iter().filter(|(key, _)| !wanted.contains_key(key)) {
+            document.remove(key);
         }
         for (key, item) in wanted.iter() {
-            let same_as_default = defaults.get(key).is_some_and(|d| d.to_string() == item.to_string());
-            let present = document.get(key).map(ToString::to_string);
-            if present.is_none() && same_as_default {
-                continue;
-            }
-            if present.as_deref().map(str::trim) != Some(item.to_string().trim()) {
+            // How a person wrote a value that stays is left alone.
+            if before.get(key).map(ToString::to_string) != Some(item.to_string()) {
                 document[key] = item.clone();
             }
         }
@@ -313,6 +357,26 @@ mod tests {
         store.update(|s| s.onboarding_completed = true).unwrap();
         assert!(store.get().setup_complete(false));
         assert!(!std::fs::read_to_string(&path).unwrap().contains("/srv/code"));
+    }
+
+    #[test]
+    fn days_are_a_number_or_for_ever() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("settings.toml");
+        std::fs::write(
+            &path,
+            "[worktree_retention]\ncompleted_days = 0 # at once\nother_days = \"forever\"\n",
+        )
+        .unwrap();
+        let store = SettingsStore::open(&path, Overrides::default()).unwrap();
+        let kept = store.get().worktree_retention;
+        assert_eq!(kept, WorktreeRetention { completed: Some(0), other: None });
+        store.update(|s| s.onboarding_completed = true).unwrap();
+        let text = std::fs::read_to_string(&path).unwrap();
+        assert!(text.contains("# at once") && text.contains("\"forever\""), "{text}");
+        std::fs::write(&path, "[worktree_retention]\nother_days = \"soon\"\n").unwrap();
+        let error = SettingsStore::open(&path, Overrides::default()).unwrap_err().to_string();
+        assert!(error.contains("forever"), "{error}");
     }
 
     #[test]

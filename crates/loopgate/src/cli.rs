@@ -47,6 +47,9 @@ enum Command {
     /// Show what was asked of the gateway lately.
     #[cfg(unix)]
     Activity(commands::activity::Activity),
+    /// List the worktrees that loops left, and clean them up.
+    #[cfg(unix)]
+    Worktrees(commands::worktrees::Worktrees),
     /// Drive one loop in the current directory; the assistant's plugins use it.
     #[command(subcommand)]
     Loop(commands::plugins::LoopCommand),
@@ -81,6 +84,8 @@ impl Cli {
             Command::Approvals(command) => command.run(),
             #[cfg(unix)]
             Command::Activity(command) => command.run(),
+            #[cfg(unix)]
+            Command::Worktrees(command) => command.run(),
             Command::Loop(command) => Ok(command.run()),
             Command::Plan(command) => Ok(command.run()),
             Command::Hook(command) => Ok(command.run()),

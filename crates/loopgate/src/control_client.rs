@@ -49,6 +49,20 @@ impl ControlClient {
         self.receive()
     }
 
+    /// Asks a question whose answer takes its time.
+    ///
+    /// # Errors
+    /// See [`Self::ask`].
+    pub fn ask_slowly<T: DeserializeOwned>(
+        &mut self,
+        verb: &str,
+        params: &Value,
+        limit: Duration,
+    ) -> anyhow::Result<T> {
+        self.0.get_ref().set_read_timeout(Some(limit))?;
+        self.ask(verb, params)
+    }
+
     /// Asks to be told of every change, and waits for each as long as it takes.
     ///
     /// # Errors

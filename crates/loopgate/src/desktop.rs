@@ -23,6 +23,8 @@ use tokio_util::sync::CancellationToken;
 use crate::cli::DesktopArgs;
 use crate::home::{Home, flag_variable};
 
+/// Names the gateway that takes what this one cannot.
+const FALLBACK_VARIABLE: &str = "ORCHESTRATOR_GATEWAY_FALLBACK_ORIGIN";
 /// A token in a file must be at least this long to be worth anything.
 const SHORTEST_TOKEN: usize = 32;
 /// What stopping the runtime may take before the process ends without it.
@@ -91,6 +93,7 @@ impl Desktop {
             version: loopgate_api::DESKTOP_VERSION.to_owned(),
             data_dir: home.dir.path().to_owned(),
             state_dir: etcetera::home_dir().ok().map(|home| home.join(loopgate_api::names::STATE_DIR)),
+            fallback_origin: fallback_origin()?,
             production_origins_only: home.settings.get().prod_origins_only,
             limits: Limits::default(),
         });
@@ -135,6 +138,7 @@ impl Desktop {
             if let Err(error) = runtime.recover().await {
                 tracing::error!(%error, "loops of an earlier run could not be taken up");
             }
+            runtime.keep_tidy().await;
         }));
         if home.settings.get().api_origin.is_some() {
             parts.spawn(until(
@@ -162,6 +166,13 @@ impl Desktop {
             timing: executor::Timing::default(),
         }))
     }
+}
+
+/// Origin of the gateway that takes what this one cannot, if a variable names one.
+fn fallback_origin() -> anyhow::Result<Option<String>> {
+    let named = std::env::var(FALLBACK_VARIABLE).ok().filter(|origin| !origin.trim().is_empty());
+    let origin = named.map(|origin| loopgate_home::normalize_origin(&origin, FALLBACK_VARIABLE));
+    Ok(origin.transpose()?)
 }
 
 /// Whether every local caller is let in. For people who work on Loopgate itself: a release build

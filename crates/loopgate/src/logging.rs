@@ -4,9 +4,10 @@ use std::io::IsTerminal as _;
 use std::path::Path;
 
 use loopgate_home::LogFormat;
+use tracing::Level;
 use tracing_appender::non_blocking::{NonBlockingBuilder, WorkerGuard};
 use tracing_appender::rolling::{RollingFileAppender, Rotation};
-use tracing_subscriber::filter::{EnvFilter, LevelFilter};
+use tracing_subscriber::filter::{EnvFilter, FilterExt as _, LevelFilter, filter_fn};
 use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::util::SubscriberInitExt as _;
 use tracing_subscriber::{Layer, Registry, fmt};
@@ -16,8 +17,11 @@ const BUFFERED_LINES: usize = 8_192;
 /// Days of logs that are kept.
 const KEPT_FILES: usize = 7;
 
+/// Parts that show whole messages where they show anything, with the keys and tokens in them.
+const TOO_FRANK: &str = "tungstenite";
+
 /// Starts logging to `<directory>/loopgate.<day>.log`. `LOOPGATE_LOG` chooses what is written, in
-/// the form `info,loopgate_runtime=debug`. The guard writes what is left when it is dropped.
+/// the form `info,loopgate_runtime=debug`; what would show keys is not written even then. The guard writes what is left when it is dropped.
 pub fn start(directory: &Path, format: LogFormat) -> anyhow::Result<WorkerGuard> {
     loopgate_home::files::create_private_dir(directory)?;
     let appender = RollingFileAppender::builder()
@@ -28,6 +32,8 @@ pub fn start(directory: &Path, format: LogFormat) -> anyhow::Result<WorkerGuard>
         .build(directory)?;
     let (file, guard) = NonBlockingBuilder::default().buffered_lines_limit(BUFFERED_LINES).finish(appender);
     let filter = EnvFilter::try_from_env("LOOPGATE_LOG").unwrap_or_else(|_| EnvFilter::new("info,sqlx=warn"));
+    let harmless = filter_fn(|line| *line.level() <= Level::INFO || !line.target().contains(TOO_FRANK));
+    let filter = filter.and(harmless);
     let colours = std::io::stderr().is_terminal();
     let (to_file, to_terminal): (
         Box<dyn Layer<Registry> + Send + Sync>,

@@ -134,3 +134,30 @@ pub fn failure(error: &anyhow::Error) {
 pub fn control_plane(origin: &str, sign_in_url: &str) {
     anstream::println!("control plane on {origin}\nsign in once with {}", sign_in_url.cyan().underline());
 }
+
+/// A text that somebody else chose, for a terminal: what would move the cursor, change colours or
+/// turn the direction of writing is shown by its number.
+#[must_use]
+pub fn harmless(text: &str) -> String {
+    let turns = |c: char| matches!(c, '\u{61c}' | '\u{200e}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    let mut harmless = String::with_capacity(text.len());
+    for c in text.chars() {
+        if c.is_control() || turns(c) {
+            harmless.extend(c.escape_unicode());
+        } else {
+            harmless.push(c);
+        }
+    }
+    harmless
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_foreign_text_does_nothing_to_the_terminal() {
+        assert_eq!(harmless("/src/grüße \u{1b}[2J\n"), r"/src/grüße \u{1b}[2J\u{a}");
+        assert_eq!(harmless("/a\u{202e}b\u{9b}c"), r"/a\u{202e}b\u{9b}c");
+    }
+}

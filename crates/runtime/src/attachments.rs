@@ -23,10 +23,15 @@ const TOGETHER: usize = 4;
 /// A file that is announced as larger is left out.
 const MAX_BYTES: u64 = 50 * 1024 * 1024;
 
-/// Fetches the files of a request into its work directory.
-pub(crate) async fn fetch(attachments: &[Attachment], work_dir: &Path, api_origin: Option<&str>) {
+/// Fetches the files of a request into a folder of a directory; answers the folder when there are
+/// any.
+pub(crate) async fn fetch(
+    attachments: &[Attachment],
+    work_dir: &Path,
+    api_origin: Option<&str>,
+) -> Option<PathBuf> {
     if attachments.is_empty() {
-        return;
+        return None;
     }
     let directory = work_dir.join(DIRECTORY);
     let (mut refused, mut wanted) = (Vec::new(), Vec::new());
@@ -60,6 +65,7 @@ pub(crate) async fn fetch(attachments: &[Attachment], work_dir: &Path, api_origi
             }
         })
         .await;
+    Some(directory)
 }
 
 async fn download(attachment: &Attachment, target: Target, place: PathBuf) -> Result<(), String> {

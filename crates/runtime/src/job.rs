@@ -130,6 +130,25 @@ pub struct FileIdentity {
     pub inode: u64,
 }
 
+/// A repository beside the primary one, in which the loop works too.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PeerWorktree {
+    /// Its worktree.
+    pub dir: String,
+    /// Its clone.
+    pub repo_path: String,
+    /// Its name, when it is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub full_name: Option<String>,
+    /// The branch that the loop starts from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub base_branch: Option<String>,
+    /// HEAD before the loop.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub start_sha: Option<String>,
+}
+
 /// What was really started, cleaned of secrets.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -208,6 +227,15 @@ pub struct Facts {
     pub worktree_dir: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub work_dir: Option<String>,
+    /// Repositories beside the primary one, until they are cleaned up.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub additional_worktree_dirs: Vec<PeerWorktree>,
+    /// The directory that goes with the loop, until it is gone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub passing_dir: Option<String>,
+    /// What the tracked files of a review's worktree were before it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reviewed_state: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub s3_state_key: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -17,6 +17,7 @@ use crate::lifecycle::JobEvent;
 use crate::request;
 use crate::reservations::Phase;
 use crate::runtime::Runtime;
+use crate::store::StoreError;
 use crate::supervise::{self, Begin};
 
 /// What came of it.
@@ -60,7 +61,7 @@ impl Runtime {
     }
 
     /// Records the wish and asks the shim; `false` when the loop had ended.
-    async fn end(&self, id: LoopId) -> Result<bool, LoopError> {
+    pub(crate) async fn end(&self, id: LoopId) -> Result<bool, StoreError> {
         let mut active = false;
         let job = self
             .change(id, |now| {

@@ -7,8 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use loopgate_api::ids::TicketId;
-use loopgate_home::{Repos, Sandbox, SandboxedPath};
-use loopgate_tools::git::common_git_dir;
+use loopgate_home::{Repos, Sandbox, SandboxedPath, common_git_dir};
 
 /// Finds and chooses directories of worktrees.
 #[derive(Debug, Clone)]
@@ -27,18 +26,28 @@ impl Places {
     /// The worktree of a ticket, when there is one. Looks at the disk.
     #[must_use]
     pub fn ticket_worktree(&self, repository: &SandboxedPath, ticket: &TicketId) -> Option<SandboxedPath> {
-        self.find(repository, &format!("{}-{}", repository.base_name(), ticket.safe()))
+        self.find(repository, &name_of(repository, ticket))
+    }
+
+    /// Where a new worktree of a ticket goes. Looks at the disk.
+    ///
+    /// # Errors
+    /// The path that the sandbox does not allow.
+    pub fn for_ticket(
+        &self,
+        repository: &SandboxedPath,
+        ticket: &TicketId,
+    ) -> Result<SandboxedPath, PathBuf> {
+        self.for_new(repository, &name_of(repository, ticket))
     }
 
     /// The first existing directory of that name below the parents. Looks at the disk.
     #[must_use]
     pub fn find(&self, repository: &SandboxedPath, name: &str) -> Option<SandboxedPath> {
-        let candidates = self.repos.worktree_parents(repository.as_path());
-        candidates
-            .iter()
-            .map(|parent| parent.join(name))
-            .filter(|place| place.is_dir() && !belongs_to_another(place, repository.as_path()))
-            .find_map(|place| self.sandbox.check(place).ok())
+        let parents = self.repos.worktree_parents(repository.as_path());
+        // What is not allowed is not looked at.
+        let mut allowed = parents.iter().filter_map(|parent| self.sandbox.check(parent.join(name)).ok());
+        allowed.find(|place| place.as_path().is_dir() && !belongs_to_another(place, repository))
     }
 
     /// Where a new directory of that name goes; git makes its parents. Looks at the disk.
@@ -46,12 +55,15 @@ impl Places {
     /// # Errors
     /// The path that the sandbox does not allow.
     pub fn for_new(&self, repository: &SandboxedPath, name: &str) -> Result<SandboxedPath, PathBuf> {
-        let parents = self.repos.worktree_parents(repository.as_path());
-        let mut places = parents.iter().map(|parent| parent.join(name));
-        let place = places
-            .find(|place| !belongs_to_another(place, repository.as_path()))
-            .unwrap_or_else(|| repository.as_path().with_file_name(name));
-        self.sandbox.check(&place).map_err(|_| place)
+        let check = |place: PathBuf| self.sandbox.check(&place).map_err(|_| place);
+        for parent in self.repos.worktree_parents(repository.as_path()) {
+            // One that is not allowed ends the search: nobody learns what is there.
+            let place = check(parent.join(name))?;
+            if !belongs_to_another(&place, repository) {
+                return Ok(place);
+            }
+        }
+        check(repository.as_path().with_file_name(name))
     }
 
     /// Whether a directory is, or holds, something that no removal of worktrees may touch: the
@@ -93,9 +105,14 @@ impl Places {
     }
 }
 
+/// Name of a ticket's worktree.
+fn name_of(repository: &SandboxedPath, ticket: &TicketId) -> String {
+    format!("{}-{}", repository.base_name(), ticket.safe())
+}
+
 /// Whether a directory is a checkout of some other repository than this one.
-fn belongs_to_another(place: &Path, repository: &Path) -> bool {
-    match (common_git_dir(place), common_git_dir(repository)) {
+fn belongs_to_another(place: &SandboxedPath, repository: &SandboxedPath) -> bool {
+    match (common_git_dir(place.as_path()), common_git_dir(repository.as_path())) {
         (Some(theirs), Some(ours)) => theirs != ours,
         (Some(_), None) => true,
         (None, _) => false,

@@ -17,7 +17,8 @@ use loopgate_tools::shim::{self, Exit};
 use serde_json::Value;
 
 use crate::cloud::CallError;
-use crate::finalize::{Ended, work_dir};
+use crate::finalize::{Ended, OutputPlaces, work_dir};
+use crate::ground;
 use crate::job::{FinalizationSource, Job, Stage};
 use crate::lifecycle::JobEvent;
 use crate::runtime::Runtime;
@@ -39,6 +40,8 @@ impl Runtime {
     /// # Errors
     /// [`StoreError`] when the records cannot be read.
     pub async fn recover(self: &Arc<Self>) -> Result<(), StoreError> {
+        self.take_up_chats().await;
+        self.take_up_launches().await;
         for job in self.store.unreported().await? {
             self.report_again(&job).await?;
         }
@@ -48,7 +51,31 @@ impl Runtime {
         for id in self.store.loops_with_outgoing().await? {
             self.outbox.wake(id);
         }
+        self.clear_grounds().await?;
         self.drop_orphan_tokens().await
+    }
+
+    /// Clears what loops that had ended left when the program died before it could.
+    async fn clear_grounds(self: &Arc<Self>) -> Result<(), StoreError> {
+        let jobs = self.store.jobs().await?;
+        let ended = jobs.into_iter().filter(|job| job.status.is_terminal());
+        for job in ended {
+            let facts = &job.facts;
+            let peers = facts.additional_worktree_dirs.iter().map(|peer| &peer.dir);
+            let dirs: Vec<&String> = facts.passing_dir.iter().chain(peers).collect();
+            let Some(reservation) = self.reservations.reserve(job.id).filter(|_| !dirs.is_empty()) else {
+                continue;
+            };
+            // A loop that lives may work in the same place by now.
+            if dirs.into_iter().all(|dir| reservation.claim(Path::new(dir))) {
+                let runtime = self.clone();
+                self.tasks.spawn(async move {
+                    ground::clear(&runtime, &job).await;
+                    drop(reservation);
+                });
+            }
+        }
+        Ok(())
     }
 
     /// An ended loop of which the control plane has not heard.
@@ -72,6 +99,10 @@ impl Runtime {
         let Some(reservation) = self.reservations.reserve(job.id) else { return };
         if let Some(worktree) = &job.facts.worktree_dir {
             let _ = reservation.claim(Path::new(worktree));
+        }
+        let peers = job.facts.additional_worktree_dirs.iter().map(|peer| &peer.dir);
+        for dir in job.facts.passing_dir.iter().chain(peers) {
+            let _ = reservation.claim(Path::new(dir));
         }
         reservation.running();
         let runtime = self.clone();
@@ -239,9 +270,12 @@ fn left_results(job: &Job, directory: &Path) -> bool {
             return true;
         }
     }
-    let required = job.command.spec().required_outputs;
+    let spec = job.command.spec();
+    let places = OutputPlaces::of(job);
+    let missing = |output| !written_since(job, &places.path(output));
     job.command != LoopCommand::Execute
-        && required.iter().all(|name| written_since(job, &directory.join(name)))
+        && spec.required_outputs().next().is_some()
+        && !spec.required_outputs().any(missing)
         && stream_file::resolve_live(directory).is_some_and(|stream| ends_in_success(&stream))
 }
 
@@ -263,11 +297,16 @@ pub(crate) fn ends_in_success(stream: &Path) -> bool {
     })
 }
 
-/// Ids of loops that are followed here, for tests and status pages.
+/// Which loops are followed here.
 impl Runtime {
     /// Whether a loop is being prepared, followed or finished by this process.
     #[must_use]
     pub fn is_followed(&self, id: LoopId) -> bool {
         self.reservations.phase(id).is_some()
+    }
+
+    /// Waits until a loop is not followed any more.
+    pub async fn unfollowed(&self, id: LoopId) {
+        self.reservations.free(id).await;
     }
 }

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use loopgate_api::command::Need;
 use loopgate_api::event::code;
 use loopgate_api::ids::RepoFullName;
 use loopgate_api::redact;
@@ -24,8 +25,21 @@ pub(crate) struct Repository {
     pub full_name: Option<RepoFullName>,
 }
 
-/// The primary repository that a request names; `None` when it names none.
+/// The primary repository that a request names; `None` when it names none, or none that can be had
+/// and the command goes on without.
 pub(crate) async fn resolve(runtime: &Runtime, request: &LoopRequest) -> Result<Option<Repository>, Refusal> {
+    match request.command.spec().repository {
+        Need::Unused => Ok(None),
+        Need::Required => named(runtime, request).await,
+        Need::Optional => Ok(named(runtime, request).await.unwrap_or_else(|refusal| {
+            let reason = refusal.error.message;
+            tracing::info!(loop_id = %request.loop_id, reason, "the loop goes on without its repository");
+            None
+        })),
+    }
+}
+
+async fn named(runtime: &Runtime, request: &LoopRequest) -> Result<Option<Repository>, Refusal> {
     if let Some(path) = &request.local_repo_path {
         return by_path(runtime, request, path).await.map(Some);
     }
@@ -90,7 +104,7 @@ async fn by_path(runtime: &Runtime, request: &LoopRequest, path: &str) -> Result
 
 /// A clone that is here: in the list, else the allowed directory itself or its child of that name.
 /// A directory whose `origin` names another repository is not the one.
-async fn find(runtime: &Runtime, name: &RepoFullName) -> Option<PathBuf> {
+pub(crate) async fn find(runtime: &Runtime, name: &RepoFullName) -> Option<PathBuf> {
     let (repos, settings, name) = (runtime.repos.clone(), runtime.settings.clone(), name.clone());
     let found = tokio::task::spawn_blocking(move || {
         match repos.find(&name) {

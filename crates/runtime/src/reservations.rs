@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use loopgate_api::ids::LoopId;
+use tokio::sync::watch;
 
 /// How far a reserved loop is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,7 +26,11 @@ struct Table {
 
 /// The reservations of this process.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Reservations(Arc<Mutex<Table>>);
+pub(crate) struct Reservations {
+    table: Arc<Mutex<Table>>,
+    /// Tells that one was given back.
+    given_back: watch::Sender<()>,
+}
 
 /// A loop that is reserved until this is dropped.
 #[derive(Debug)]
@@ -50,8 +55,14 @@ impl Reservations {
         self.lock().loops.get(&id).copied()
     }
 
+    /// Waits until a loop is not under way here.
+    pub async fn free(&self, id: LoopId) {
+        // The sender lives as long as this does, so that the wait only ends when the loop is free.
+        let _ = self.given_back.subscribe().wait_for(|()| self.phase(id).is_none()).await;
+    }
+
     fn lock(&self) -> MutexGuard<'_, Table> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.table.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -75,11 +86,14 @@ impl Drop for Reservation {
         let mut table = self.table.lock();
         table.loops.remove(&self.id);
         table.worktrees.retain(|_, owner| *owner != self.id);
+        drop(table);
+        self.table.given_back.send_replace(());
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use futures_util::FutureExt as _;
     use uuid::Uuid;
 
     use super::*;
@@ -99,5 +113,15 @@ mod tests {
         drop(first);
         assert_eq!(table.phase(one), None);
         assert!(second.claim(Path::new("/w")));
+    }
+
+    #[tokio::test]
+    async fn the_end_of_a_reservation_is_waited_for() {
+        let table = Reservations::default();
+        let id = LoopId(Uuid::new_v4());
+        table.free(id).await;
+        let reservation = table.reserve(id).unwrap();
+        assert!(table.free(id).now_or_never().is_none());
+        let ((), ()) = tokio::join!(table.free(id), async { drop(reservation) });
     }
 }

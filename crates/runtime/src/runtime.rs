@@ -24,6 +24,7 @@ use crate::job::Job;
 use crate::outbox::Outbox;
 use crate::pace::Pace;
 use crate::places::Places;
+use crate::processes::Processes;
 use crate::reservations::Reservations;
 use crate::store::{Change, Store, StoreError};
 use crate::tailer::TailCounters;
@@ -35,6 +36,9 @@ const OBSERVER_LAG: usize = 1024;
 const SHUTDOWN_TIME: Duration = Duration::from_secs(1);
 /// Variables of ours that no loop may see.
 const OWN_SECRETS: [&str; 2] = ["LOOPGATE_API_KEY", "ORCHESTRATOR_API_KEY"];
+/// Variables that tell an assistant that it runs inside another one; a loop never does.
+const OF_AN_OUTER_SESSION: [&str; 4] =
+    ["CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_CHILD_SESSION", "CLAUDE_CODE_SESSION_ID"];
 
 /// What a runtime is made of.
 pub struct RuntimeConfig {
@@ -136,6 +140,7 @@ pub struct Runtime {
     pub(crate) pace: Pace,
     pub(crate) reservations: Reservations,
     pub(crate) tail_counters: TailCounters,
+    pub(crate) processes: Processes,
     /// Cancelled when the process ends: tasks stop, loops go on.
     pub(crate) stop: CancellationToken,
     /// Every task of the runtime.
@@ -182,6 +187,7 @@ impl Runtime {
             pace: config.pace,
             reservations: Reservations::default(),
             tail_counters: TailCounters::default(),
+            processes: Processes::default(),
             stop,
             tasks,
             observers: broadcast::channel(OBSERVER_LAG).0,
@@ -299,7 +305,7 @@ impl Runtime {
     /// The environment of a loop's programs: the login shell's, without what is only ours.
     pub(crate) async fn child_environment(&self) -> BTreeMap<OsString, OsString> {
         let mut environment = self.programs.environment().await;
-        for name in OWN_SECRETS {
+        for name in OWN_SECRETS.into_iter().chain(OF_AN_OUTER_SESSION) {
             environment.remove(&OsString::from(name));
         }
         environment

@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use loopgate_api::command::LoopCommand;
+use loopgate_api::command::{CommandSpec, LoopCommand, Runner};
 use loopgate_api::ids::LoopId;
 use loopgate_api::launch::Committer;
 use loopgate_api::names::{
@@ -18,60 +18,157 @@ use loopgate_tools::process::append_private;
 use loopgate_tools::shim::{self, ShimError, ShimHandle, Spec, State};
 use secrecy::{ExposeSecret as _, SecretString};
 
+use crate::ground::Ground;
 use crate::job::{FileIdentity, Stage, StageProcess};
+use crate::peers;
 use crate::runtime::Runtime;
+use crate::staging::Staged;
 use crate::stream_file;
 
-const PLAN_ITERATIONS: &str = "50";
-const EXECUTE_ITERATIONS: &str = "150";
+/// Tools that the assistant may use without asking.
+pub(crate) const TOOLS: &str = "Bash,Glob,Grep,Read,Write,Edit,Task,Skill,SlashCommand,TodoWrite";
+const MAX_TURNS: &str = "200";
+/// Most characters of a session's id.
+const SESSION_ID_CHARS: usize = 64;
 
 /// What a loop's process is given.
 pub(crate) struct Launch<'a> {
     pub id: LoopId,
     pub command: LoopCommand,
-    pub worktree: &'a Path,
-    pub work_dir: &'a Path,
+    pub ground: &'a Ground,
     pub assistant: &'a Path,
-    pub plugin: &'a Path,
-    pub plan_file: Option<&'a Path>,
-    pub prd: Option<&'a Path>,
+    /// The command's plugin, when it is there.
+    pub plugin: Option<&'a Path>,
+    pub staged: &'a Staged,
     pub committer: Option<&'a Committer>,
     pub failure_secret: &'a SecretString,
+    /// The file that is run, or read by the assistant; the driver needs none.
+    pub script: Option<&'a Path>,
+    /// The assistant's session that is gone on with.
+    pub session: Option<&'a str>,
 }
 
-/// Program, arguments and environment of a loop's process.
+/// Program, arguments, input and environment of a loop's process.
 pub(crate) struct Start {
+    pub program: PathBuf,
     pub args: Vec<OsString>,
+    pub stdin_file: Option<PathBuf>,
+    /// Where the assistant's stream goes, when nobody else writes it.
+    pub jsonl: Option<PathBuf>,
     pub environment: BTreeMap<OsString, OsString>,
 }
 
-/// Builds the start of a loop under the loop driver.
-pub(crate) async fn driver(runtime: &Runtime, launch: &Launch<'_>) -> Start {
-    let iterations =
-        if launch.command == LoopCommand::Execute { EXECUTE_ITERATIONS } else { PLAN_ITERATIONS };
-    let mut args: Vec<OsString> = vec![
-        "loop".into(),
-        "run".into(),
-        launch.work_dir.into(),
-        "--max-iterations".into(),
-        iterations.into(),
-    ];
-    if let Some(prd) = launch.prd {
+/// Builds the start of a loop.
+pub(crate) async fn start(runtime: &Runtime, launch: &Launch<'_>) -> Start {
+    let environment = environment(runtime, launch).await;
+    let stream = || Some(launch.ground.work_dir.join(ASSISTANT_OUTPUT));
+    match launch.command.spec().runner {
+        Runner::Driver(iterations) => Start {
+            program: runtime.loopgate_exe.clone(),
+            args: driver_args(launch, iterations),
+            stdin_file: None,
+            jsonl: None,
+            environment,
+        },
+        Runner::Prompt => Start {
+            program: launch.assistant.to_owned(),
+            args: assistant_args(launch),
+            stdin_file: launch.script.map(Path::to_owned),
+            jsonl: stream(),
+            environment,
+        },
+        Runner::EachRepository => Start {
+            program: "bash".into(),
+            args: launch.script.into_iter().map(OsString::from).collect(),
+            stdin_file: None,
+            jsonl: stream(),
+            environment,
+        },
+    }
+}
+
+fn driver_args(launch: &Launch<'_>, iterations: u32) -> Vec<OsString> {
+    let mut args: Vec<OsString> = vec!["loop".into(), "run".into(), launch.ground.work_dir.clone().into()];
+    args.extend(["--max-iterations".into(), iterations.to_string().into()]);
+    if let Some(prd) = &launch.staged.prd {
         args.extend(["--prd".into(), prd.into()]);
     }
+    args.extend(add_dirs(launch.ground));
+    args
+}
+
+fn assistant_args(launch: &Launch<'_>) -> Vec<OsString> {
+    let mut args: Vec<OsString> = vec!["-p".into()];
+    args.extend(stream_args());
+    if let Some(session) = launch.session.filter(|id| is_session_id(id)) {
+        args.extend(["--resume".into(), session.into()]);
+    }
+    args.extend(add_dirs(launch.ground));
+    if let Some(plugin) = launch.plugin {
+        args.extend(["--plugin-dir".into(), plugin.into()]);
+    }
+    args
+}
+
+/// How the assistant prints and what it may do, whatever it is asked.
+pub(crate) fn stream_args() -> Vec<OsString> {
+    let args =
+        ["--output-format", "stream-json", "--verbose", "--allowedTools", TOOLS, "--max-turns", MAX_TURNS];
+    args.map(OsString::from).into()
+}
+
+fn add_dirs(ground: &Ground) -> impl Iterator<Item = OsString> {
+    let dirs = ground.peers.iter().map(|place| place.prepared.dir.as_path());
+    dirs.flat_map(|dir| [OsString::from("--add-dir"), dir.into()])
+}
+
+/// Whether a text can be an id, and never an option.
+fn is_session_id(text: &str) -> bool {
+    let plain = text.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '-');
+    plain && !text.starts_with('-') && (1..=SESSION_ID_CHARS).contains(&text.len())
+}
+
+async fn environment(runtime: &Runtime, launch: &Launch<'_>) -> BTreeMap<OsString, OsString> {
     let mut environment = runtime.child_environment().await;
+    let CommandSpec { runner, .. } = launch.command.spec();
     let mut set = |name: &str, value: OsString| drop(environment.insert(name.into(), value));
-    set(env::WORKDIR, launch.work_dir.into());
-    set(env::PLAN_FILE, launch.plan_file.map_or_else(OsString::new, OsString::from));
+    set(env::WORKDIR, launch.ground.work_dir.clone().into());
+    set(env::PLAN_FILE, launch.staged.plan_file.as_ref().map_or_else(OsString::new, OsString::from));
     set(env::COMMAND, launch.command.as_str().into());
     set(env::HARNESS, "assistant".into());
     set(env::HARNESS_BIN, launch.assistant.into());
     set(env::ASSISTANT_BIN, launch.assistant.into());
-    set(env::PLUGIN_DIR, launch.plugin.into());
     set(env::LOOP_ID, launch.id.to_string().into());
-    set(env::FAILURE_SECRET, launch.failure_secret.expose_secret().into());
+    if matches!(runner, Runner::Driver(_)) {
+        set(env::FAILURE_SECRET, launch.failure_secret.expose_secret().into());
+        if let Some(plugin) = launch.plugin {
+            set(env::PLUGIN_DIR, plugin.into());
+        }
+    }
+    let places = &launch.ground.peers;
+    if !places.is_empty() {
+        let dirs: Vec<String> =
+            places.iter().map(|place| place.prepared.dir.as_path().to_string_lossy().into_owned()).collect();
+        let names = peers::short_names(places);
+        let map: Vec<String> = names.iter().zip(&dirs).map(|(name, dir)| format!("{name}={dir}")).collect();
+        set(env::ADD_DIRS, dirs.join("|").into());
+        set(env::ADD_DIR_NAMES, names.join("|").into());
+        set(env::REPO_MAP, map.join("|").into());
+    }
     add_committer(&mut environment, launch.committer);
-    Start { args, environment }
+    if !matches!(runner, Runner::Driver(_)) {
+        own_program_first(&mut environment, &runtime.loopgate_exe);
+    }
+    environment
+}
+
+/// Puts this program on the path: prompts name it. The driver does so by itself.
+pub(crate) fn own_program_first(environment: &mut BTreeMap<OsString, OsString>, exe: &Path) {
+    let path = environment.get(&OsString::from("PATH")).cloned().unwrap_or_default();
+    let dirs = exe.parent().map(Path::to_owned).into_iter().chain(std::env::split_paths(&path));
+    if let Ok(path) = std::env::join_paths(dirs) {
+        environment.insert("PATH".into(), path);
+    }
 }
 
 /// Gives commits the name of the one who ordered them.
@@ -95,23 +192,24 @@ pub(crate) fn stage_process(runtime: &Runtime, id: LoopId, stage: Stage, work_di
     }
 }
 
-/// Starts a loop's driver under its shim.
-pub(crate) async fn start_driver(
+/// Starts a loop's process under its shim.
+pub(crate) async fn run(
     runtime: &Runtime,
     launch: &Launch<'_>,
     start: Start,
     process: &StageProcess,
 ) -> Result<(ShimHandle, State), ShimError> {
+    let work_dir = &launch.ground.work_dir;
     let spec = Spec {
-        program: runtime.loopgate_exe.clone(),
+        program: start.program,
         args: start.args,
-        cwd: launch.worktree.to_owned(),
+        cwd: launch.ground.dir.clone(),
         env: start.environment,
-        stdin_file: None,
-        stdout: launch.work_dir.join(LOOP_LOG),
+        stdin_file: start.stdin_file,
+        stdout: work_dir.join(LOOP_LOG),
         // Apart from the log: a failed loop tells the end of each.
-        stderr: launch.work_dir.join(ASSISTANT_STDERR),
-        jsonl: None,
+        stderr: work_dir.join(ASSISTANT_STDERR),
+        jsonl: start.jsonl,
         exit_file: PathBuf::from(&process.exit_file),
         socket: PathBuf::from(&process.socket),
         loop_id: launch.id,

@@ -49,7 +49,6 @@ pub(crate) fn follow(
 ) {
     let task = Task { runtime: runtime.clone(), id, source };
     runtime.tasks.spawn(async move {
-        let _reservation = reservation;
         let inner = tokio::spawn(async move {
             let stop = task.runtime.stop.clone();
             tokio::select! {
@@ -62,6 +61,8 @@ pub(crate) fn follow(
         if let Err(error) = AbortOnDrop(inner).await_it().await {
             tracing::error!(loop_id = %id, %error, "the task of a loop ended unexpectedly");
         }
+        drop(reservation);
+        tracing::info!(loop_id = %id, "the place of a loop is free");
     });
 }
 

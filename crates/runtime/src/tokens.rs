@@ -126,8 +126,9 @@ impl Tokens {
 
     /// Forgets the token of a loop that is over.
     pub async fn forget(&self, id: LoopId) {
-        if let Err(error) = self.store.delete_token(id).await {
-            tracing::warn!(loop_id = %id, %error, "the loop's token could not be deleted");
+        match self.store.delete_token(id).await {
+            Ok(()) => tracing::info!(loop_id = %id, "nothing is left to tell of the loop"),
+            Err(error) => tracing::warn!(loop_id = %id, %error, "the loop's token could not be deleted"),
         }
     }
 

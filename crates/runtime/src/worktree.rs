@@ -6,17 +6,13 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use loopgate_api::command::LoopCommand;
-use loopgate_api::event::code;
-use loopgate_api::ids::{BranchName, LoopId, slug};
+use loopgate_api::command::Checkout;
+use loopgate_api::ids::{BranchName, InvalidId, LoopId, slug};
 use loopgate_api::redact;
 use loopgate_home::SandboxedPath;
 use loopgate_tools::process::{Command, Limits};
 use sha2::{Digest as _, Sha256};
 
-use crate::error::LoopError;
-use crate::refusal::Refusal;
-use crate::request::LoopRequest;
 use crate::runtime::Runtime;
 
 /// How long a repository's own set-up script may take.
@@ -24,9 +20,16 @@ const SETUP_TIME: Duration = Duration::from_secs(600);
 const SETUP_SCRIPT: &str = ".loopgate/loops-setup.sh";
 /// Characters of a slug that stay when a hash is appended.
 const SLUG_KEPT: usize = 43;
+/// What the key of a worktree on no branch begins with.
+const VISIT: &str = "code-review-";
 /// What loops leave in a worktree and nobody wants to commit.
-const EXCLUDED: [&str; 4] =
-    ["/.loopgate/work/", "/.loopgate/context/", "/.loopgate/settings/", "/.loopgate/*.local.md"];
+const EXCLUDED: [&str; 5] = [
+    "/.loopgate/work/",
+    "/.loopgate/context/",
+    "/.loopgate/settings/",
+    "/.loopgate/code-review/",
+    "/.loopgate/*.local.md",
+];
 
 /// Name of a loop's directory and branch.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -39,15 +42,20 @@ pub(crate) struct Naming {
 
 impl Naming {
     /// The names of a loop with this slug, or of this loop alone.
-    pub fn of(artifact_slug: Option<&str>, id: LoopId) -> Result<Self, loopgate_api::ids::InvalidId> {
+    pub fn of(prefix: &str, artifact_slug: Option<&str>, id: LoopId) -> Result<Self, InvalidId> {
         let meaningful = artifact_slug.filter(|text| text.chars().any(|c| c.is_ascii_alphanumeric()));
-        match meaningful.map(distinct_slug) {
-            Some(key) => Ok(Self { branch: format!("orchestrator/{key}").parse()?, key }),
-            None => {
-                let key = id.stable();
-                Ok(Self { branch: format!("orchestrator/loop-{key}").parse()?, key })
-            }
-        }
+        let own = meaningful.map_or_else(|| id.stable(), distinct_slug);
+        let key = format!("{prefix}{own}");
+        let alone = if meaningful.is_none() && prefix.is_empty() { "loop-" } else { "" };
+        Ok(Self { branch: format!("orchestrator/{alone}{key}").parse()?, key })
+    }
+
+    /// The names of a repository beside one of this name.
+    pub fn of_peer(&self, branch: &BranchName, repository: &Path) -> Result<Self, InvalidId> {
+        use sha1::Digest as _;
+        let place = hex::encode(sha1::Sha1::digest(repository.as_os_str().as_encoded_bytes()));
+        let key = format!("{}-{}-{}", self.key, slug(branch.as_str()), &place[..8]);
+        Ok(Self { branch: format!("orchestrator/{key}").parse()?, key })
     }
 }
 
@@ -63,126 +71,149 @@ fn distinct_slug(text: &str) -> String {
     format!("{kept}-{}", &hash[..6])
 }
 
+/// A worktree that is wanted.
+#[derive(Debug, Clone)]
+pub(crate) struct Wanted<'a> {
+    pub repository: &'a SandboxedPath,
+    pub naming: Naming,
+    /// Another branch whose worktree may be continued.
+    pub earlier: Option<BranchName>,
+    /// The branch to start from.
+    pub base: BranchName,
+    pub checkout: Checkout,
+    /// Whether the repository was asked for what is new a moment ago.
+    pub fetched: bool,
+}
+
 /// A worktree that is ready.
 #[derive(Debug, Clone)]
 pub(crate) struct Prepared {
     pub dir: SandboxedPath,
     /// HEAD before the loop.
     pub start_sha: Option<String>,
+    /// Whether it was made just now.
+    pub made: bool,
 }
 
-/// Finds or makes the worktree of a request. `claim` answers whether the loop may have a directory.
+/// Why there is no worktree.
+#[derive(Debug)]
+pub(crate) enum WorktreeError {
+    /// The sandbox does not allow its place.
+    NotAllowed(PathBuf),
+    /// Another loop works in it.
+    Busy,
+    /// Git could not make, find or remove it.
+    Failed(String),
+}
+
+impl WorktreeError {
+    fn failed(error: &impl ToString) -> Self {
+        Self::Failed(redact::cause(&error.to_string()))
+    }
+}
+
+/// Finds or makes a worktree. `claim` answers whether the loop may have a directory.
 pub(crate) async fn prepare(
     runtime: &Runtime,
-    request: &LoopRequest,
-    repository: &SandboxedPath,
-    claim: impl Fn(&Path) -> bool,
-) -> Result<Prepared, Refusal> {
-    let naming = Naming::of(request.artifact_slug.as_deref(), request.loop_id)
-        .map_err(|error| failed(request.command, &error.to_string()))?;
-    let busy = || Refusal::from(LoopError::new(409, "Another loop is running in this worktree"));
-    if let Some(dir) = reusable(runtime, request, repository, &naming).await? {
-        return if claim(dir.as_path()) { Ok(ready(runtime, dir).await) } else { Err(busy()) };
+    wanted: &Wanted<'_>,
+    claim: &impl Fn(&Path) -> bool,
+) -> Result<Prepared, WorktreeError> {
+    let fresh = matches!(wanted.checkout, Checkout::Fresh { .. });
+    if !fresh && let Some(dir) = reusable(runtime, wanted).await? {
+        return if claim(dir.as_path()) {
+            Ok(ready(runtime, dir, false).await)
+        } else {
+            Err(WorktreeError::Busy)
+        };
     }
-    let dir = place(runtime, repository, &naming)?;
+    let visit = wanted.checkout == Checkout::Visited;
+    let dir = place(runtime, wanted, if visit { VISIT } else { "" })?;
     if !claim(dir.as_path()) {
-        return Err(busy());
+        return Err(WorktreeError::Busy);
     }
-    if request.command == LoopCommand::Plan {
-        clear(runtime, request, repository, &naming, &dir, &claim).await?;
+    if fresh || visit {
+        clear(runtime, wanted, &dir, claim).await?;
     } else if dir.as_path().join(".git").exists() {
-        return Ok(ready(runtime, dir).await);
+        return Ok(ready(runtime, dir, false).await);
     }
-    make(runtime, request, repository, &naming, &dir).await?;
-    Ok(ready(runtime, dir).await)
+    make(runtime, wanted, &dir).await?;
+    Ok(ready(runtime, dir, true).await)
 }
 
-async fn ready(runtime: &Runtime, dir: SandboxedPath) -> Prepared {
+async fn ready(runtime: &Runtime, dir: SandboxedPath, made: bool) -> Prepared {
     let path = dir.as_path().to_owned();
     let excluded = tokio::task::spawn_blocking(move || exclude(&path)).await;
     if let Ok(Err(error)) = excluded {
         tracing::info!(%error, "the loop's own files could not be excluded from git");
     }
     let start_sha = runtime.git.head(dir.as_path()).await.ok();
-    Prepared { dir, start_sha }
+    Prepared { dir, start_sha, made }
 }
 
-fn place(runtime: &Runtime, repository: &SandboxedPath, naming: &Naming) -> Result<SandboxedPath, Refusal> {
-    let name = format!("{}-loop-{}", repository.base_name(), naming.key);
-    runtime.places.for_new(repository, &name).map_err(|path| {
-        Refusal::from(LoopError::new(403, format!("Worktree path not allowed: {}", path.display())))
-    })
+fn place(runtime: &Runtime, wanted: &Wanted<'_>, prefix: &str) -> Result<SandboxedPath, WorktreeError> {
+    let name = format!("{}-loop-{prefix}{}", wanted.repository.base_name(), wanted.naming.key);
+    runtime.places.for_new(wanted.repository, &name).map_err(WorktreeError::NotAllowed)
 }
 
-/// The worktree whose work an execution continues.
-async fn reusable(
-    runtime: &Runtime,
-    request: &LoopRequest,
-    repository: &SandboxedPath,
-    naming: &Naming,
-) -> Result<Option<SandboxedPath>, Refusal> {
-    if request.command == LoopCommand::Plan {
-        return Ok(None);
-    }
-    let parent = request.parent_loop_id.as_deref().map(|id| format!("orchestrator/loop-{}", slug(id)));
-    let parent = parent.and_then(|branch| branch.parse::<BranchName>().ok());
-    for branch in [Some(naming.branch.clone()), parent].into_iter().flatten() {
-        let found = runtime.git.worktree_on(repository.as_path(), &branch).await;
-        let found = found.map_err(|error| failed(request.command, &error.to_string()))?;
+/// The worktree whose work is continued.
+async fn reusable(runtime: &Runtime, wanted: &Wanted<'_>) -> Result<Option<SandboxedPath>, WorktreeError> {
+    let branches = std::iter::once(&wanted.naming.branch).chain(&wanted.earlier);
+    for branch in branches {
+        let found = runtime.git.worktree_on(wanted.repository.as_path(), branch).await;
+        let found = found.map_err(|error| WorktreeError::failed(&error))?;
         let Some(path) = found.filter(|path| path.is_dir()) else { continue };
-        let allowed = runtime.places.allowed(&path).ok_or_else(|| {
-            Refusal::from(LoopError::new(403, format!("Worktree path not allowed: {}", path.display())))
-        })?;
-        return Ok(Some(allowed));
+        return runtime.places.allowed(&path).map(Some).ok_or(WorktreeError::NotAllowed(path));
     }
     Ok(None)
 }
 
-/// Removes what an earlier loop left on the branch and at the place of a plan.
+/// Removes what an earlier loop left on the branch and at the place of a fresh worktree.
 async fn clear(
     runtime: &Runtime,
-    request: &LoopRequest,
-    repository: &SandboxedPath,
-    naming: &Naming,
+    wanted: &Wanted<'_>,
     dir: &SandboxedPath,
-    claim: impl Fn(&Path) -> bool,
-) -> Result<(), Refusal> {
-    let on_branch = runtime.git.worktree_on(repository.as_path(), &naming.branch).await;
-    let on_branch = on_branch.map_err(|error| failed(request.command, &error.to_string()))?;
-    let mut stale: Vec<PathBuf> = on_branch.into_iter().collect();
+    claim: &impl Fn(&Path) -> bool,
+) -> Result<(), WorktreeError> {
+    let repository = wanted.repository.as_path();
+    let mut stale: Vec<PathBuf> = Vec::new();
+    if wanted.checkout != Checkout::Visited {
+        let on_branch = runtime.git.worktree_on(repository, &wanted.naming.branch).await;
+        stale.extend(on_branch.map_err(|error| WorktreeError::failed(&error))?);
+    }
     if dir.as_path().join(".git").exists() && !stale.iter().any(|path| path == dir.as_path()) {
         stale.push(dir.as_path().to_owned());
     }
     for path in stale {
         if runtime.places.allowed(&path).is_none() {
-            let text = format!("Worktree path not allowed: {}", path.display());
-            return Err(LoopError::new(403, text).into());
+            return Err(WorktreeError::NotAllowed(path));
         }
         if !claim(&path) {
-            return Err(LoopError::new(409, "Another loop is running in this worktree").into());
+            return Err(WorktreeError::Busy);
         }
-        let removed = runtime.git.worktree_remove(repository.as_path(), &path).await;
-        removed.map_err(|error| failed(request.command, &error.to_string()))?;
+        let removed = runtime.git.worktree_remove(repository, &path).await;
+        removed.map_err(|error| WorktreeError::failed(&error))?;
     }
     Ok(())
 }
 
-async fn make(
-    runtime: &Runtime,
-    request: &LoopRequest,
-    repository: &SandboxedPath,
-    naming: &Naming,
-    dir: &SandboxedPath,
-) -> Result<(), Refusal> {
-    let refuse = |text: String| failed(request.command, &text);
-    if let Err(error) = runtime.git.fetch(repository.as_path()).await {
+async fn make(runtime: &Runtime, wanted: &Wanted<'_>, dir: &SandboxedPath) -> Result<(), WorktreeError> {
+    let repository = wanted.repository.as_path();
+    if !wanted.fetched
+        && let Err(error) = runtime.git.fetch(repository).await
+    {
         tracing::info!(%error, "the repository could not be fetched; its present state is used");
     }
-    let base: BranchName = request.base_branch().parse().map_err(|error| refuse(format!("{error}")))?;
-    let found = runtime.git.base_ref(repository.as_path(), &base).await.map_err(|e| refuse(e.to_string()))?;
-    let from = found.ok_or_else(|| refuse(format!("branch \"{base}\" does not exist")))?;
-    let added = runtime.git.worktree_add(repository.as_path(), dir.as_path(), &naming.branch, &from).await;
-    added.map_err(|error| refuse(error.to_string()))?;
+    let base = &wanted.base;
+    let found = runtime.git.base_ref(repository, base).await;
+    let from = found.map_err(|error| WorktreeError::failed(&error))?;
+    let from = from.ok_or_else(|| WorktreeError::Failed(format!("branch \"{base}\" does not exist")))?;
+    let added = if wanted.checkout == Checkout::Visited {
+        runtime.git.worktree_add_detached(repository, dir.as_path(), &from).await
+    } else {
+        let branch = &wanted.naming.branch;
+        runtime.git.worktree_add(repository, dir.as_path(), branch, &from).await.map(drop)
+    };
+    added.map_err(|error| WorktreeError::failed(&error))?;
     set_up(runtime, dir.as_path()).await;
     Ok(())
 }
@@ -205,8 +236,8 @@ async fn set_up(runtime: &Runtime, dir: &Path) {
 }
 
 /// Keeps a loop's own files out of every commit made in the clone and its worktrees.
-fn exclude(worktree: &Path) -> std::io::Result<()> {
-    let Some(common) = loopgate_tools::git::common_git_dir(worktree) else { return Ok(()) };
+pub(crate) fn exclude(worktree: &Path) -> std::io::Result<()> {
+    let Some(common) = loopgate_home::common_git_dir(worktree) else { return Ok(()) };
     let path = common.join("info").join("exclude");
     let mut text = std::fs::read_to_string(&path).unwrap_or_default();
     let missing: Vec<&str> =
@@ -224,11 +255,6 @@ fn exclude(worktree: &Path) -> std::io::Result<()> {
     loopgate_home::files::write_atomic(&path, text.as_bytes())
 }
 
-fn failed(command: LoopCommand, cause: &str) -> Refusal {
-    let text = format!("Failed to materialize {command} branch: {}", redact::cause(cause));
-    Refusal::said(LoopError::new(500, text), code::BRANCH_CREATE_FAILED)
-}
-
 #[cfg(test)]
 mod tests {
     use uuid::Uuid;
@@ -238,7 +264,7 @@ mod tests {
     #[test]
     fn names_follow_the_slug_and_never_collide() {
         let id = LoopId(Uuid::nil());
-        let of = |slug: &str| Naming::of(Some(slug), id).unwrap();
+        let of = |slug: &str| Naming::of("", Some(slug), id).unwrap();
         assert_eq!(
             (of("PLAN-5").key.as_str(), of("PLAN-5").branch.as_str()),
             ("plan-5", "orchestrator/plan-5")
@@ -247,8 +273,25 @@ mod tests {
         assert!(one.key.starts_with("a-b-") && one != two);
         let long = "x".repeat(80);
         assert!(of(&long).key.len() <= 50);
-        let alone = Naming::of(None, id).unwrap();
+        let alone = Naming::of("", None, id).unwrap();
         assert_eq!(alone.branch.as_str(), "orchestrator/loop-00000000-0000-0000-0000-000000000000");
-        assert_eq!(Naming::of(Some("../"), id).unwrap(), alone);
+        assert_eq!(Naming::of("", Some("../"), id).unwrap(), alone);
+        let prd = Naming::of("generate-prd-", Some("PRD-2"), id).unwrap();
+        assert_eq!(
+            (prd.key.as_str(), prd.branch.as_str()),
+            ("generate-prd-prd-2", "orchestrator/generate-prd-prd-2")
+        );
+        let alone = Naming::of("generate-prd-", None, id).unwrap();
+        assert_eq!(alone.branch.as_str(), "orchestrator/generate-prd-00000000-0000-0000-0000-000000000000");
+    }
+
+    #[test]
+    fn a_peers_names_tell_branch_and_place() {
+        let own = Naming::of("", Some("PLAN-5"), LoopId(Uuid::nil())).unwrap();
+        let branch: BranchName = "feature/X".parse().unwrap();
+        let peer = own.of_peer(&branch, Path::new("/code/web")).unwrap();
+        assert_eq!(peer.key, "plan-5-feature-x-6dfc2c69");
+        assert_eq!(peer.branch.as_str(), "orchestrator/plan-5-feature-x-6dfc2c69");
+        assert_ne!(peer, own.of_peer(&branch, Path::new("/code/other/web")).unwrap());
     }
 }

@@ -12,21 +12,21 @@ use loopgate_api::ids::LoopId;
 use loopgate_api::job::JobStatus;
 use loopgate_runtime::Runtime;
 use loopgate_runtime::job::Job;
+use loopgate_testkit::signs::Changes;
 use loopgate_tools::shim;
 use serde_json::json;
-use support::{
-    COMMITS, Desktop, IMPLEMENTS, PLANS, eventually, has_status, new_id, reported, request, start,
-};
+use support::{COMMITS, Desktop, IMPLEMENTS, PLANS, new_id, request, start};
 
 /// One life of the program. When it is over, every task of it is gone at once, as with a kill.
-struct Life {
+struct Life<'a> {
+    desktop: &'a Desktop,
     tokio: Option<tokio::runtime::Runtime>,
     runtime: Arc<Runtime>,
 }
 
-impl Life {
+impl<'a> Life<'a> {
     /// Begins a life, which takes up what earlier ones left.
-    fn begin(desktop: &Desktop) -> Self {
+    fn begin(desktop: &'a Desktop) -> Self {
         let tokio =
             tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
         let runtime = tokio.block_on(async {
@@ -34,23 +34,32 @@ impl Life {
             runtime.recover().await.unwrap();
             runtime
         });
-        Self { tokio: Some(tokio), runtime }
+        Self { desktop, tokio: Some(tokio), runtime }
     }
 
     fn block_on<T>(&self, work: impl Future<Output = T>) -> T {
         self.tokio.as_ref().unwrap().block_on(work)
     }
 
-    fn live_for(&self, ms: u64) {
-        self.block_on(async { tokio::time::sleep(Duration::from_millis(ms)).await });
+    /// Lives until files of the desktop have changed so many times, or the control plane knows the
+    /// end of all these loops.
+    fn live_through(&self, changes: usize, loops: &[(LoopId, String)]) {
+        let over = |id| !self.desktop.cloud.events(id, "completed").is_empty();
+        let (mut left, mut files) = (changes, Changes::below(&self.desktop.at("")).unwrap());
+        self.block_on(async {
+            while left > 0 && !loops.iter().all(|(id, _)| over(*id)) {
+                files.next().await.unwrap();
+                left -= 1;
+            }
+        });
     }
 
     fn reported(&self, id: LoopId) -> Job {
-        self.block_on(reported(&self.runtime, id))
+        self.block_on(self.desktop.reported(&self.runtime, id))
     }
 }
 
-impl Drop for Life {
+impl Drop for Life<'_> {
     fn drop(&mut self) {
         // Returns when nothing of this life runs any more, as after a kill.
         self.tokio.take().unwrap().shutdown_timeout(Duration::from_secs(5));
@@ -77,6 +86,10 @@ mv "$W/assistant-output.jsonl" "$W/assistant-output-run1.jsonl"
 printf assistant-output-run1.jsonl > "$W/assistant-output.name.txt"
 "#;
 
+/// Changes of files within which the first and the second life of a round end.
+const FIRST: usize = 400;
+const SECOND: usize = 250;
+
 /// Five lives in which four loops at different points die together, and die once more while they
 /// are being taken up again.
 #[test]
@@ -87,26 +100,24 @@ fn twenty_loops_die_at_random_points_and_each_ends_once() {
     for round in 0..5 {
         let loops: Vec<(LoopId, String)> = (0..4).map(|n| (new_id(), format!("round-{round}-{n}"))).collect();
         let life = Life::begin(&desktop);
-        life.block_on(futures_util::future::join_all(loops.iter().enumerate().map(|(n, (id, slug))| {
+        for (id, slug) in &loops {
             let mut body = request(*id, "EXECUTE");
             body["artifactSlug"] = json!(slug);
-            let runtime = life.runtime.clone();
-            async move {
-                tokio::time::sleep(Duration::from_millis(400 * n as u64)).await;
-                start(&runtime, &body).await.unwrap();
-            }
-        })));
-        let first = rand::random_range(0..2500);
-        life.live_for(first);
+            life.block_on(start(&life.runtime, &body)).unwrap();
+            // The next one begins when this one is under way.
+            life.block_on(desktop.cloud.seen(|cloud| cloud.output(*id).get(8).map(drop)));
+        }
+        let first = rand::random_range(0..FIRST);
+        life.live_through(first, &loops);
         drop(life);
         let life = Life::begin(&desktop);
-        let second = rand::random_range(0..1500);
-        life.live_for(second);
+        let second = rand::random_range(0..SECOND);
+        life.live_through(second, &loops);
         drop(life);
         let life = Life::begin(&desktop);
         for (id, slug) in loops {
             let job = life.reported(id);
-            let story = format!("killed after {first} and {second} ms: {job:?}");
+            let story = format!("killed after {first} and {second} changes: {job:?}");
             ended_once(&world, &desktop, &life, &job, &slug, &story);
         }
         let jobs = life.block_on(life.runtime.jobs()).unwrap();
@@ -117,7 +128,7 @@ fn twenty_loops_die_at_random_points_and_each_ends_once() {
 fn ended_once(
     world: &tokio::runtime::Runtime,
     desktop: &Desktop,
-    life: &Life,
+    life: &Life<'_>,
     job: &Job,
     slug: &str,
     story: &str,
@@ -149,7 +160,7 @@ fn a_loop_that_ended_while_nobody_was_there_is_finished_at_the_next_start() {
     life.block_on(start(&life.runtime, &request(id, "EXECUTE"))).unwrap();
     drop(life);
     desktop.signal("go");
-    world.block_on(eventually("the driver ends alone", || async {
+    world.block_on(desktop.eventually("the driver ends alone", || async {
         let exit = desktop.at("box/api-loop-plan-5/.loopgate/work/exit.json");
         (exit.is_file() && !desktop.state("over").is_empty()).then_some(())
     }));
@@ -171,7 +182,7 @@ fn a_living_loop_is_followed_again_and_can_be_killed() {
     life.block_on(start(&life.runtime, &request(id, "PLAN"))).unwrap();
     drop(life);
     let life = Life::begin(&desktop);
-    life.block_on(eventually("it is followed", || async {
+    life.block_on(desktop.eventually("it is followed", || async {
         let job = life.runtime.job(id).await.unwrap()?;
         (job.facts.live_activity.as_deref() == Some("Boot recovery reattached after desktop restart"))
             .then_some(())
@@ -189,7 +200,9 @@ fn a_killed_shim_leaves_nothing_running_and_the_loop_is_told_as_lost() {
     let id = new_id();
     let life = Life::begin(&desktop);
     life.block_on(start(&life.runtime, &request(id, "PLAN"))).unwrap();
-    life.block_on(eventually("it runs", || async { (!desktop.state("up").is_empty()).then_some(()) }));
+    life.block_on(
+        desktop.eventually("it runs", || async { (!desktop.state("up").is_empty()).then_some(()) }),
+    );
     drop(life);
     let exit = desktop.at("box/api-loop-plan-5/.loopgate/work/exit.json");
     let sockets = desktop.at("data/run");
@@ -220,7 +233,7 @@ fn an_end_that_nobody_accepts_is_told_again_at_later_starts_and_given_up_at_the_
         desktop.signal("ready");
         for attempt in 1..=3 {
             let life = Life::begin(&desktop);
-            life.block_on(eventually("an attempt was made", || async {
+            life.block_on(desktop.eventually("an attempt was made", || async {
                 let job = life.runtime.job(id).await.unwrap()?;
                 let tried =
                     desktop.cloud.heard().iter().any(|h| h.status == 503 && h.loop_id == id.to_string());
@@ -238,7 +251,7 @@ fn an_end_that_nobody_accepts_is_told_again_at_later_starts_and_given_up_at_the_
             continue;
         }
         let life = Life::begin(&desktop);
-        life.block_on(eventually("the third attempt", || async {
+        life.block_on(desktop.eventually("the third attempt", || async {
             (life.runtime.job(id).await.unwrap()?.facts.recovery_attempts == 3).then_some(())
         }));
         drop(life);
@@ -259,12 +272,12 @@ fn a_loop_that_the_control_plane_gave_up_is_not_reported() {
     life.block_on(start(&life.runtime, &request(id, "PLAN"))).unwrap();
     drop(life);
     desktop.signal("go");
-    world.block_on(eventually("it ends alone", || async {
+    world.block_on(desktop.eventually("it ends alone", || async {
         desktop.at("box/api-loop-plan-5/.loopgate/work/exit.json").is_file().then_some(())
     }));
     desktop.cloud.answer_always("loop", 200, json!({"success": true, "data": {"status": "TIMED_OUT"}}));
     let life = Life::begin(&desktop);
-    let job = life.block_on(has_status(&life.runtime, id, JobStatus::TimedOut));
+    let job = life.block_on(desktop.has_status(&life.runtime, id, JobStatus::TimedOut));
     assert!(job.facts.live_activity.unwrap().contains("Start it again"));
     assert!(desktop.cloud.events(id, "completed").is_empty() && desktop.cloud.events(id, "error").is_empty());
 }

@@ -7,7 +7,7 @@ mod support;
 use loopgate_api::job::JobStatus;
 use loopgate_runtime::LoopHeaders;
 use serde_json::{Value, json};
-use support::{COMMITS, Desktop, IMPLEMENTS, eventually, has_status, new_id, reported, request, start};
+use support::{COMMITS, Desktop, IMPLEMENTS, new_id, request, start};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_plan_is_made_and_reported() {
@@ -18,7 +18,7 @@ async fn a_plan_is_made_and_reported() {
     let worktree = started.worktree_path.unwrap();
     assert_eq!(worktree, desktop.at("box/api-loop-plan-5"));
 
-    let job = reported(&runtime, id).await;
+    let job = desktop.reported(&runtime, id).await;
     assert_eq!(job.status, JobStatus::Completed, "{job:?}");
     assert_eq!(job.facts.exit_code, Some(0));
     assert!(job.facts.artifacts_uploaded_at.is_some());
@@ -64,12 +64,12 @@ async fn an_execution_goes_on_where_its_plan_was_made_and_git_delivers() {
     let runtime = desktop.open().await;
     let plan = new_id();
     let planned = start(&runtime, &request(plan, "PLAN")).await.unwrap();
-    reported(&runtime, plan).await;
+    desktop.reported(&runtime, plan).await;
     desktop.driver(IMPLEMENTS);
     let id = new_id();
     let started = start(&runtime, &request(id, "EXECUTE")).await.unwrap();
     assert_eq!(started.worktree_path, planned.worktree_path);
-    let job = reported(&runtime, id).await;
+    let job = desktop.reported(&runtime, id).await;
     assert_eq!(job.status, JobStatus::Completed, "{job:?}");
 
     assert_eq!(
@@ -102,7 +102,7 @@ async fn the_assistant_delivers_and_is_believed_because_it_is_true() {
     let runtime = desktop.open().await;
     let id = new_id();
     start(&runtime, &request(id, "EXECUTE")).await.unwrap();
-    let job = reported(&runtime, id).await;
+    let job = desktop.reported(&runtime, id).await;
     assert_eq!(job.status, JobStatus::Completed);
     assert_eq!(desktop.pushed("orchestrator/plan-5").await, ["Ada: Add the feature"]);
     let completed = &desktop.cloud.events(id, "completed")[0];
@@ -121,7 +121,7 @@ async fn a_push_that_did_not_happen_is_made_up_for() {
     let runtime = desktop.open().await;
     let id = new_id();
     start(&runtime, &request(id, "EXECUTE")).await.unwrap();
-    reported(&runtime, id).await;
+    desktop.reported(&runtime, id).await;
     assert_eq!(desktop.pushed("orchestrator/plan-5").await, ["Ada: Add the feature"]);
     let completed = &desktop.cloud.events(id, "completed")[0];
     assert_eq!(completed["result"]["executeFinalizationPath"], "git-fallback");
@@ -138,7 +138,7 @@ async fn an_execution_that_changes_nothing_completes_without_a_pull_request() {
     let runtime = desktop.open().await;
     let id = new_id();
     start(&runtime, &request(id, "EXECUTE")).await.unwrap();
-    assert_eq!(reported(&runtime, id).await.status, JobStatus::Completed);
+    assert_eq!(desktop.reported(&runtime, id).await.status, JobStatus::Completed);
     let completed = &desktop.cloud.events(id, "completed")[0];
     assert_eq!(completed["result"]["prUrl"], Value::Null);
     assert_eq!(completed["result"]["has_changes"], false);
@@ -155,7 +155,7 @@ async fn an_execution_without_tokens_and_results_was_a_ghost() {
     let runtime = desktop.open().await;
     let id = new_id();
     start(&runtime, &request(id, "EXECUTE")).await.unwrap();
-    assert_eq!(reported(&runtime, id).await.status, JobStatus::Failed);
+    assert_eq!(desktop.reported(&runtime, id).await.status, JobStatus::Failed);
     let error = &desktop.cloud.events(id, "error")[0];
     assert_eq!((&error["code"], &error["abortReason"]), (&json!("NO_WORK_PRODUCED"), &json!("ghost-loop")));
     assert!(desktop.cloud.events(id, "completed").is_empty());
@@ -174,7 +174,7 @@ async fn a_failure_is_told_with_clean_diagnostics_after_its_plan() {
     body["artifacts"] =
         json!([{"id": "p", "type": "IMPLEMENTATION_PLAN", "title": "t", "content": "# The plan"}]);
     start(&runtime, &body).await.unwrap();
-    let job = reported(&runtime, id).await;
+    let job = desktop.reported(&runtime, id).await;
     assert_eq!((job.status, job.facts.exit_code), (JobStatus::Failed, Some(3)));
     assert!(job.facts.artifacts_uploaded_at.is_some());
     let heard = desktop.cloud.heard();
@@ -206,17 +206,18 @@ async fn a_killed_loop_is_gone_with_everything_it_started() {
     let runtime = desktop.open_with(pace).await;
     let id = new_id();
     start(&runtime, &request(id, "EXECUTE")).await.unwrap();
-    let pids = eventually("both run", || async {
-        let pid = |name: &str| desktop.state(name).trim().parse::<u32>().ok();
-        Some([pid("child")?, pid("grandchild")?])
-    })
-    .await;
+    let pids = desktop
+        .eventually("both run", || async {
+            let pid = |name: &str| desktop.state(name).trim().parse::<u32>().ok();
+            Some([pid("child")?, pid("grandchild")?])
+        })
+        .await;
     let outcome = runtime.kill_loop(json!({"loopId": id}).to_string().as_bytes()).await.unwrap();
     assert_eq!(outcome.message(), "Loop process terminated");
     for pid in pids {
         assert!(!std::path::Path::new(&format!("/proc/{pid}")).exists(), "{pid} still runs");
     }
-    let job = reported(&runtime, id).await;
+    let job = desktop.reported(&runtime, id).await;
     assert_eq!(job.status, JobStatus::Cancelled);
     let error = &desktop.cloud.events(id, "error")[0];
     assert_eq!((&error["code"], &error["abortReason"]), (&json!("CANCELLED"), &json!("cancelled")));
@@ -232,9 +233,9 @@ async fn a_loop_that_ends_well_when_it_is_killed_is_cancelled_all_the_same() {
     let runtime = desktop.open().await;
     let id = new_id();
     start(&runtime, &request(id, "PLAN")).await.unwrap();
-    eventually("it runs", || async { (!desktop.state("up").is_empty()).then_some(()) }).await;
+    desktop.eventually("it runs", || async { (!desktop.state("up").is_empty()).then_some(()) }).await;
     runtime.kill_loop(json!({"loopId": id}).to_string().as_bytes()).await.unwrap();
-    assert_eq!(reported(&runtime, id).await.status, JobStatus::Cancelled);
+    assert_eq!(desktop.reported(&runtime, id).await.status, JobStatus::Cancelled);
     assert_eq!(desktop.cloud.events(id, "error").len(), 1);
     assert!(desktop.cloud.events(id, "completed").is_empty());
 }
@@ -251,10 +252,10 @@ async fn one_loop_once_and_one_loop_a_worktree() {
     let other = start(&runtime, &request(new_id(), "EXECUTE")).await.unwrap_err();
     assert_eq!((other.status, other.message.as_str()), (409, "Another loop is running in this worktree"));
     desktop.signal("go");
-    reported(&runtime, id).await;
+    desktop.reported(&runtime, id).await;
     desktop.driver(support::PLANS);
     start(&runtime, &request(id, "PLAN")).await.unwrap();
-    assert_eq!(has_status(&runtime, id, JobStatus::Completed).await.facts.exit_code, Some(0));
+    assert_eq!(desktop.has_status(&runtime, id, JobStatus::Completed).await.facts.exit_code, Some(0));
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -299,7 +300,11 @@ async fn refusals_have_their_texts_and_events() {
         "additionalRepos exceeds maximum of 5 entries (got 6)",
         Some(("PRE_RUN_VALIDATION_FAILED", "additionalRepos exceeds maximum of 5 entries (got 6)")),
     );
-    case(&|b| b["command"] = json!("CODE_REVIEW"), 501, "operation not implemented", None);
+    let bootstrap = |b: &mut Value| {
+        b["command"] = json!("BOOTSTRAP");
+        b["prompt"] = Value::Null;
+    };
+    case(&bootstrap, 501, "operation not implemented", None);
     for (id, body, status, text, event) in cases {
         let error = start(&runtime, &body).await.unwrap_err();
         assert_eq!((error.status, error.message.as_str()), (status, text.as_str()));
@@ -331,9 +336,9 @@ async fn a_local_loop_needs_a_way_to_report_and_a_relayed_one_waits_for_it() {
     assert_eq!(desktop.state("argv"), "", "nothing was started");
     let headers = LoopHeaders { from_cloud: true, ..LoopHeaders::default() };
     runtime.start_loop(request(id, "PLAN").to_string().as_bytes(), headers).await.unwrap();
-    has_status(&runtime, id, JobStatus::Completed).await;
+    desktop.has_status(&runtime, id, JobStatus::Completed).await;
     desktop.cloud.answer_well();
-    reported(&runtime, id).await;
+    desktop.reported(&runtime, id).await;
     let kinds: Vec<String> = desktop
         .cloud
         .accepted(id, "events")
@@ -351,7 +356,7 @@ async fn a_repository_that_is_not_here_is_cloned_and_listed() {
     let runtime = desktop.open().await;
     let id = new_id();
     start(&runtime, &request(id, "PLAN")).await.unwrap();
-    reported(&runtime, id).await;
+    desktop.reported(&runtime, id).await;
     assert!(desktop.state("gh-argv").starts_with("repo clone acme/api "));
     let listed = std::fs::read_to_string(desktop.at("box/.loopgate/config/repos.json")).unwrap();
     assert!(listed.contains("box/api"), "{listed}");
@@ -374,20 +379,20 @@ async fn a_second_plan_starts_fresh_and_its_work_never_overwrites_a_branch_of_ot
     let runtime = desktop.open().await;
     let first = new_id();
     start(&runtime, &request(first, "EXECUTE")).await.unwrap();
-    reported(&runtime, first).await;
+    desktop.reported(&runtime, first).await;
     let worktree = desktop.at("box/api-loop-plan-5");
     std::fs::write(worktree.join("left-over.txt"), "dirty").unwrap();
 
     desktop.driver(support::PLANS);
     let plan = new_id();
     start(&runtime, &request(plan, "PLAN")).await.unwrap();
-    reported(&runtime, plan).await;
+    desktop.reported(&runtime, plan).await;
     assert!(!worktree.join("left-over.txt").exists() && !worktree.join("feature.txt").exists());
 
     desktop.driver(&IMPLEMENTS.replace("feature.txt", "other.txt"));
     let second = new_id();
     start(&runtime, &request(second, "EXECUTE")).await.unwrap();
-    let job = reported(&runtime, second).await;
+    let job = desktop.reported(&runtime, second).await;
     assert_eq!(job.warnings(), Vec::<String>::new(), "{job:?}");
     let own = format!("orchestrator/plan-5-{}", second.short());
     assert_eq!(desktop.pushed("orchestrator/plan-5").await.len(), 1);
@@ -405,7 +410,7 @@ async fn a_push_that_fails_is_a_warning_and_not_lost() {
     let runtime = desktop.open().await;
     let id = new_id();
     start(&runtime, &request(id, "EXECUTE")).await.unwrap();
-    let job = reported(&runtime, id).await;
+    let job = desktop.reported(&runtime, id).await;
     assert_eq!(job.status, JobStatus::Completed);
     assert_eq!(job.warnings(), ["GIT_PUSH_FAILED", "REQUIRED_OUTPUT_MISSING"]);
     let completed = &desktop.cloud.events(id, "completed")[0];
@@ -414,7 +419,7 @@ async fn a_push_that_fails_is_a_warning_and_not_lost() {
     std::fs::remove_file(&hook).unwrap();
     let again = new_id();
     start(&runtime, &request(again, "EXECUTE")).await.unwrap();
-    reported(&runtime, again).await;
+    desktop.reported(&runtime, again).await;
     assert_eq!(
         desktop.pushed("orchestrator/plan-5").await.len(),
         1,
@@ -434,7 +439,7 @@ async fn an_account_that_cannot_be_used_for_the_commit_fails_the_loop() {
     let runtime = desktop.open().await;
     let id = new_id();
     start(&runtime, &request(id, "EXECUTE")).await.unwrap();
-    let job = reported(&runtime, id).await;
+    let job = desktop.reported(&runtime, id).await;
     assert_eq!(job.status, JobStatus::Failed);
     assert!(job.facts.live_activity.unwrap().starts_with("Auth challenge: "));
     assert_eq!(desktop.cloud.events(id, "error")[0]["code"], "AUTH_CHALLENGE");
@@ -449,12 +454,12 @@ async fn a_loop_can_be_killed_while_its_work_is_committed() {
     let runtime = desktop.open().await;
     let id = new_id();
     start(&runtime, &request(id, "EXECUTE")).await.unwrap();
-    let pid =
-        eventually("the commit runs", || async { desktop.state("committing").trim().parse::<u32>().ok() })
-            .await;
+    let pid = desktop
+        .eventually("the commit runs", || async { desktop.state("committing").trim().parse::<u32>().ok() })
+        .await;
     runtime.kill_loop(json!({"loopId": id}).to_string().as_bytes()).await.unwrap();
     assert!(!std::path::Path::new(&format!("/proc/{pid}")).exists());
-    assert_eq!(reported(&runtime, id).await.status, JobStatus::Cancelled);
+    assert_eq!(desktop.reported(&runtime, id).await.status, JobStatus::Cancelled);
     assert!(desktop.cloud.events(id, "completed").is_empty());
     assert_eq!(desktop.state("created"), "");
 }
@@ -468,7 +473,7 @@ async fn a_context_that_is_full_and_a_signed_failure_are_told_as_what_they_are()
     );
     let id = new_id();
     start(&runtime, &request(id, "PLAN")).await.unwrap();
-    reported(&runtime, id).await;
+    desktop.reported(&runtime, id).await;
     assert_eq!(desktop.cloud.events(id, "error")[0]["code"], "CONTEXT_LIMIT_EXCEEDED");
 
     let marker = r#"
@@ -482,7 +487,7 @@ exit 1"#;
         desktop.driver(&format!("KEY=\"{key}\"\n{marker}"));
         let id = new_id();
         start(&runtime, &request(id, "PLAN")).await.unwrap();
-        let job = reported(&runtime, id).await;
+        let job = desktop.reported(&runtime, id).await;
         let error = &desktop.cloud.events(id, "error")[0];
         assert_eq!(error["code"], code, "{error}");
         if code == "RUNNER_ERROR" {
@@ -510,7 +515,7 @@ async fn attachments_that_lead_home_are_refused_and_written_down() {
         attachment("four", &own, "2040-01-01T00:00:00Z"),
     ]);
     start(&runtime, &body).await.unwrap();
-    reported(&runtime, id).await;
+    desktop.reported(&runtime, id).await;
     let work = desktop.at("box/api-loop-plan-5/.loopgate/work");
     let skipped: Value =
         serde_json::from_slice(&std::fs::read(work.join("skipped-attachments.json")).unwrap()).unwrap();
@@ -535,7 +540,7 @@ async fn twenty_thousand_lines_arrive_once_and_in_order() {
     let id = new_id();
     let begun = std::time::Instant::now();
     start(&runtime, &request(id, "PLAN")).await.unwrap();
-    reported(&runtime, id).await;
+    desktop.reported(&runtime, id).await;
     eprintln!(
         "{:.0} lines/s from the start of the loop to its last event",
         LINES as f64 / begun.elapsed().as_secs_f64()

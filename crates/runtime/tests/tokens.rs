@@ -6,7 +6,7 @@ mod support;
 
 use loopgate_api::job::JobStatus;
 use serde_json::json;
-use support::{Desktop, eventually, new_id, reported, request, start};
+use support::{Desktop, new_id, request, start};
 
 const REFUSED: &str = "Invalid or expired runner token";
 
@@ -17,13 +17,14 @@ async fn a_refused_token_is_renewed_and_the_event_keeps_its_nonce() {
     let runtime = desktop.open().await;
     let id = new_id();
     start(&runtime, &request(id, "PLAN")).await.unwrap();
-    eventually("the first heartbeat", || async {
-        desktop.cloud.heard().iter().any(|h| h.route == "heartbeat").then_some(())
-    })
-    .await;
+    desktop
+        .eventually("the first heartbeat", || async {
+            desktop.cloud.heard().iter().any(|h| h.route == "heartbeat").then_some(())
+        })
+        .await;
     desktop.cloud.answer_once("events", 401, json!({"success": false, "error": REFUSED}));
     desktop.signal("go");
-    assert_eq!(reported(&runtime, id).await.status, JobStatus::Completed);
+    assert_eq!(desktop.reported(&runtime, id).await.status, JobStatus::Completed);
     let heard = desktop.cloud.heard();
     assert_eq!(heard.iter().filter(|h| h.route == "refresh-token").count(), 1);
     let refused = heard.iter().find(|h| h.status == 401).unwrap();
@@ -43,16 +44,17 @@ async fn a_lost_race_is_asked_once_more_with_another_key() {
     desktop.cloud.answer_always("refresh-token", 409, lost());
     desktop.cloud.answer_always("events", 401, json!({"success": false, "error": REFUSED}));
     desktop.signal("go");
-    let keys = eventually("two questions", || async {
-        let heard = desktop.cloud.heard();
-        let keys: Vec<String> =
-            heard.into_iter().filter(|h| h.route == "refresh-token").map(|h| h.nonce).collect();
-        (keys.len() >= 2).then_some(keys)
-    })
-    .await;
+    let keys = desktop
+        .eventually("two questions", || async {
+            let heard = desktop.cloud.heard();
+            let keys: Vec<String> =
+                heard.into_iter().filter(|h| h.route == "refresh-token").map(|h| h.nonce).collect();
+            (keys.len() >= 2).then_some(keys)
+        })
+        .await;
     assert_ne!(keys[0], keys[1]);
     desktop.cloud.answer_well();
-    reported(&runtime, id).await;
+    desktop.reported(&runtime, id).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -67,7 +69,7 @@ async fn an_answer_that_was_lost_counts_as_delivered() {
     desktop.cloud.answer_once("events", 500, lost);
     desktop.cloud.answer_once("events", 409, replay);
     desktop.signal("go");
-    reported(&runtime, id).await;
+    desktop.reported(&runtime, id).await;
     let heard = desktop.cloud.heard();
     let failed = heard.iter().find(|h| h.status == 500).unwrap();
     let tries: Vec<u16> = heard.iter().filter(|h| h.nonce == failed.nonce).map(|h| h.status).collect();
@@ -85,7 +87,7 @@ async fn an_event_that_is_refused_for_what_it_is_does_not_hold_up_the_others() {
         desktop.cloud.answer_once("events", 400, json!({"success": false, "error": "chunk: too odd"}));
     }
     desktop.signal("go");
-    let job = reported(&runtime, id).await;
+    let job = desktop.reported(&runtime, id).await;
     assert_eq!(job.status, JobStatus::Completed);
     assert_eq!(job.warnings(), ["EVENT_POST_FAILED"]);
     assert_eq!(desktop.cloud.events(id, "completed").len(), 1);

@@ -41,19 +41,22 @@ pub fn end(home: &Path) {
 
 #[cfg(all(test, target_os = "linux"))]
 mod tests {
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+
     use super::*;
     use crate::home::UserHome;
 
     #[tokio::test]
     async fn a_process_of_the_home_is_found_and_ended() {
         let home = UserHome::temporary().unwrap();
-        let mut child = home.command("sleep").arg("600").spawn().unwrap();
+        let mut command = home.command("cat");
+        command.stdin(std::process::Stdio::piped()).stdout(std::process::Stdio::piped());
+        let mut child = command.spawn().unwrap();
         let pid = child.id().unwrap();
         // Until the program is loaded, its environment is still the test's.
-        while processes(home.path()).is_empty() {
-            tokio::task::yield_now().await;
-        }
-        assert_eq!(processes(home.path()), [Process { pid, command: "sleep 600".to_owned() }]);
+        child.stdin.as_mut().unwrap().write_all(b"x").await.unwrap();
+        child.stdout.as_mut().unwrap().read_exact(&mut [0]).await.unwrap();
+        assert_eq!(processes(home.path()), [Process { pid, command: "cat".to_owned() }]);
         end(home.path());
         assert!(!child.wait().await.unwrap().success());
         assert_eq!(processes(home.path()), []);

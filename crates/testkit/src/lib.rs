@@ -11,6 +11,7 @@ pub mod leftovers;
 pub mod loopgate;
 pub mod model;
 pub mod scene;
+pub mod signs;
 pub mod story;
 
 pub use loopgate_test_programs as programs;

@@ -88,15 +88,20 @@ impl Programs {
         self.login_path.environment().await
     }
 
-    /// A command that starts the program in that environment. Git with an invalid override is
-    /// searched on the PATH instead: too much depends on it.
-    pub async fn command(&self, program: Program) -> Command {
+    /// What is started for a program. Git with an invalid override is searched on the PATH instead:
+    /// too much depends on it.
+    pub async fn executable(&self, program: Program) -> PathBuf {
         let mut resolved = self.resolve(program).await;
         if program == Program::Git && resolved.source == Source::OverrideInvalid {
             tracing::warn!("the path set for git cannot be used; searching PATH");
             resolved = self.search(program.executable()).await;
         }
-        Command::new(resolved.path).environment(self.environment().await)
+        resolved.path
+    }
+
+    /// A command that starts the program in that environment.
+    pub async fn command(&self, program: Program) -> Command {
+        Command::new(self.executable(program).await).environment(self.environment().await)
     }
 
     /// Asks the login shell again at the next need; for when the user changed something.

@@ -8,9 +8,9 @@ mod machine;
 
 use std::fs;
 use std::path::PathBuf;
-use std::time::Duration;
 
 use loopgate_api::ids::{BranchName, RepoFullName};
+use loopgate_testkit::signs;
 use loopgate_tools::code_host::{CloneError, CodeHost, CodeHostError, NewPullRequest};
 use machine::{Machine, write_script};
 
@@ -92,21 +92,13 @@ async fn a_place_that_was_taken_during_the_clone_is_respected() {
 
 #[tokio::test]
 async fn a_clone_goes_on_when_nobody_waits_and_cleans_up_after_itself() {
-    let desk = Desk::new(r#"mkdir "$4"; while [ ! -e ../go ]; do sleep 0.02; done; exit 1"#);
+    let desk = Desk::new(r#"mkfifo ../go; mkdir "$4"; read word < ../go; exit 1"#);
     let (host, destination) = (desk.host.clone(), desk.code().join("widget"));
     let asked = tokio::spawn(async move { host.clone_repository(&widget(), &destination).await });
-    let patience = Duration::from_secs(20);
-    let looked = async {
-        while desk.listed().is_empty() {
-            tokio::time::sleep(Duration::from_millis(5)).await;
-        }
-        asked.abort();
-        fs::write(desk.machine.at("go"), "").unwrap();
-        while !desk.listed().is_empty() {
-            tokio::time::sleep(Duration::from_millis(5)).await;
-        }
-    };
-    tokio::time::timeout(patience, looked).await.unwrap();
+    signs::seen(&desk.code(), async || (!desk.listed().is_empty()).then_some(())).await.unwrap();
+    asked.abort();
+    tokio::fs::write(desk.machine.at("go"), "go\n").await.unwrap();
+    signs::seen(&desk.code(), async || desk.listed().is_empty().then_some(())).await.unwrap();
 }
 
 #[tokio::test]

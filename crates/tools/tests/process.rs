@@ -1,10 +1,10 @@
 //! Runs of real processes: limits, groups, and who may be signalled.
 
-#![expect(clippy::expect_used, reason = "a test fails by panicking")]
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use std::path::Path;
 use std::time::{Duration, Instant};
 
+use loopgate_testkit::signs;
 use loopgate_tools::process::{
     Command, KillOutcome, Limits, ProcessStart, StartError, Status, Stdin, alive, identity, kill_group,
 };
@@ -15,26 +15,11 @@ fn sh(script: &str) -> Command {
     Command::new("sh").arg("-c").arg(script)
 }
 
-/// Waits until the file holds a whole line, and returns it without its end.
-async fn line_of(path: &Path) -> String {
-    let found = tokio::time::timeout(PATIENCE, async {
-        loop {
-            match std::fs::read_to_string(path) {
-                Ok(text) if text.ends_with('\n') => return text.trim().to_owned(),
-                _ => tokio::time::sleep(Duration::from_millis(5)).await,
-            }
-        }
-    });
-    found.await.expect("the process did not write its line")
-}
-
 async fn gone(pid: u32, started: ProcessStart) {
-    let waiting = async {
-        while alive(pid, started) {
-            tokio::time::sleep(Duration::from_millis(5)).await;
-        }
-    };
-    tokio::time::timeout(PATIENCE, waiting).await.expect("the process did not end");
+    if alive(pid, started) {
+        signs::end_of(pid).await.unwrap();
+    }
+    assert!(!alive(pid, started));
 }
 
 #[tokio::test]
@@ -71,7 +56,7 @@ async fn a_run_that_takes_too_long_ends_with_its_group() {
     limits.grace = Duration::from_millis(100);
     let begun = Instant::now();
     let run = tokio::spawn(async move { sh(&script).run(limits).await });
-    let pid: u32 = line_of(&file).await.parse().unwrap();
+    let pid: u32 = signs::lines_of(&file).await.unwrap().parse().unwrap();
     let started = identity(pid).unwrap();
     let output = run.await.unwrap().unwrap();
     assert_eq!(output.status, Status::TimedOut);
@@ -85,7 +70,7 @@ async fn a_dropped_run_takes_its_group_along() {
     let file = directory.path().join("pid");
     let script = format!("sleep 600 & echo $! > {}; wait", file.display());
     let run = tokio::spawn(async move { sh(&script).run(Limits::time(PATIENCE)).await });
-    let pid: u32 = line_of(&file).await.parse().unwrap();
+    let pid: u32 = signs::lines_of(&file).await.unwrap().parse().unwrap();
     let started = identity(pid).unwrap();
     run.abort();
     gone(pid, started).await;
@@ -97,17 +82,17 @@ async fn an_undisturbed_run_ends_even_when_its_caller_does_not_wait() {
     let (begun, go, done) =
         (directory.path().join("begun"), directory.path().join("go"), directory.path().join("done"));
     let script = format!(
-        "echo x > {}; while [ ! -e {} ]; do sleep 0.02; done; echo y > {}",
-        begun.display(),
-        go.display(),
-        done.display()
+        "mkfifo {go}; echo x > {begun}; read word < {go}; echo y > {done}",
+        begun = begun.display(),
+        go = go.display(),
+        done = done.display()
     );
     let run = tokio::spawn(async move { sh(&script).run_undisturbed(Limits::time(PATIENCE)).await });
-    line_of(&begun).await;
+    signs::lines_of(&begun).await.unwrap();
     run.abort();
     assert!(run.await.unwrap_err().is_cancelled());
-    std::fs::write(&go, "").unwrap();
-    assert_eq!(line_of(&done).await, "y");
+    std::fs::write(&go, "go\n").unwrap();
+    assert_eq!(signs::lines_of(&done).await.unwrap(), "y");
 }
 
 #[tokio::test]
@@ -180,15 +165,8 @@ async fn a_detached_process_writes_to_its_private_log() {
     let directory = tempfile::tempdir().unwrap();
     let log = directory.path().join("deep").join("log");
     let started = sh("echo out; echo err >&2").spawn_detached(&log).unwrap();
-    if let Some(start) = started.started {
-        gone(started.pid, start).await;
-    }
-    let waiting = async {
-        while std::fs::read_to_string(&log).unwrap() != "out\nerr\n" {
-            tokio::time::sleep(Duration::from_millis(5)).await;
-        }
-    };
-    tokio::time::timeout(PATIENCE, waiting).await.unwrap();
+    signs::end_of(started.pid).await.unwrap();
+    assert_eq!(std::fs::read_to_string(&log).unwrap(), "out\nerr\n");
     assert_eq!(std::fs::metadata(&log).unwrap().permissions().mode() & 0o777, 0o600);
 }
 
@@ -210,7 +188,7 @@ async fn a_group_ends_politely_or_by_force_and_only_for_the_right_process() {
     let deaf = sh(&format!("trap '' TERM; echo x > {}; while :; do sleep 1; done", ready.display()))
         .spawn_detached(&log)
         .unwrap();
-    line_of(&ready).await;
+    signs::lines_of(&ready).await.unwrap();
     let outcome = kill_group(deaf.pid, deaf.started.unwrap(), Duration::from_millis(50)).await;
     assert_eq!(outcome, KillOutcome::Killed);
 }
@@ -226,7 +204,7 @@ async fn low_pids_and_members_of_other_groups_are_never_signalled() {
     let leader = sh(&format!("sleep 600 & echo $! > {}; wait", file.display()))
         .spawn_detached(&directory.path().join("log"))
         .unwrap();
-    let member: u32 = line_of(&file).await.parse().unwrap();
+    let member: u32 = signs::lines_of(&file).await.unwrap().parse().unwrap();
     let start = identity(member).unwrap();
     assert_eq!(kill_group(member, start, Duration::ZERO).await, KillOutcome::NotOurs);
     assert!(alive(member, start));

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use loopgate_api::ids::LoopId;
+use loopgate_testkit::signs;
 use loopgate_tools::process::{Command, Limits, ProcessStart, alive, identity};
 use loopgate_tools::shim::{Exit, ShimError, ShimHandle, Spec, State, attach, spawn, sweep};
 
@@ -63,9 +64,7 @@ impl Loop {
 
     /// Waits until the script wrote a pid to this file, and identifies the process.
     async fn process(&self, name: &str) -> (u32, ProcessStart) {
-        let path = self.at(name);
-        let written = until(|| fs::read_to_string(&path).ok().filter(|text| text.ends_with('\n'))).await;
-        let pid = written.trim().parse().unwrap();
+        let pid = signs::lines_of(&self.at(name)).await.unwrap().parse().unwrap();
         (pid, identity(pid).expect("the process runs"))
     }
 }
@@ -74,20 +73,11 @@ fn random_id() -> uuid::Uuid {
     uuid::Uuid::new_v4()
 }
 
-async fn until<T>(mut look: impl FnMut() -> Option<T>) -> T {
-    let waiting = async {
-        loop {
-            if let Some(found) = look() {
-                return found;
-            }
-            tokio::time::sleep(Duration::from_millis(5)).await;
-        }
-    };
-    tokio::time::timeout(PATIENCE, waiting).await.expect("it did not happen in time")
-}
-
 async fn gone((pid, started): (u32, ProcessStart)) {
-    until(|| (!alive(pid, started)).then_some(())).await;
+    if alive(pid, started) {
+        signs::end_of(pid).await.unwrap();
+    }
+    assert!(!alive(pid, started));
 }
 
 async fn signal(pid: u32, name: &str) {
@@ -199,7 +189,7 @@ async fn no_descendant_outlives_the_program() {
 async fn the_exit_is_on_disk_before_the_connection_ends() {
     use tokio::io::AsyncReadExt;
 
-    let a_loop = Loop::new("while [ ! -e $HERE/go ]; do sleep 0.02; done; exit 5");
+    let a_loop = Loop::new("mkfifo $HERE/go; read word < $HERE/go; exit 5");
     a_loop.start().await;
     let mut held = tokio::net::UnixStream::connect(&a_loop.spec.socket).await.unwrap();
     assert!(Exit::read(&a_loop.spec.exit_file).is_none());
@@ -239,15 +229,9 @@ async fn a_shim_outlives_its_starter_and_is_found_again() {
     );
     let started = Command::new("sh").args(["-c", &starter]).run(Limits::time(PATIENCE)).await.unwrap();
     assert!(started.status.success());
-    let waiting = async {
-        loop {
-            match attach(&a_loop.spec.socket, &a_loop.spec.exit_file).await {
-                Some(handle) => return handle,
-                None => tokio::time::sleep(Duration::from_millis(5)).await,
-            }
-        }
-    };
-    let handle = tokio::time::timeout(PATIENCE, waiting).await.unwrap();
+    // What the program prints lies beside the socket, so that there is always another look.
+    let answers = async || attach(&a_loop.spec.socket, &a_loop.spec.exit_file).await;
+    let handle = signs::seen(a_loop.directory.path(), answers).await.unwrap();
     let state = handle.state().await.unwrap();
     assert_eq!((state.loop_id, state.exit), (a_loop.spec.loop_id, None));
     assert!(alive(state.pid, state.started.unwrap()));
@@ -323,8 +307,8 @@ async fn an_exit_that_cannot_be_written_is_told_and_written_later() {
     assert_eq!(ended(&handle).await.code, Some(6));
     assert!(a_loop.spec.socket.exists(), "the shim still has something to say");
     fs::remove_dir_all(&a_loop.spec.exit_file).unwrap();
-    until(|| Exit::read(&a_loop.spec.exit_file)).await;
-    until(|| (!a_loop.spec.socket.exists()).then_some(())).await;
+    signs::seen(&place, async || Exit::read(&a_loop.spec.exit_file)).await.unwrap();
+    signs::vanishes(&a_loop.spec.socket).await.unwrap();
 }
 
 #[tokio::test]

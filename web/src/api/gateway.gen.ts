@@ -1,6 +1,27 @@
 // Generated from docs/openapi/gateway.json by `npm run generate`. Do not edit.
 
 export interface paths {
+    "/api/gateway/approvals": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List what waits for the owner's decision
+         * @description Only the owner decides, on the command line of this machine; no route does. Not held for approval
+         *     itself, not recorded as activity, and not served over the link.
+         */
+        get: operations["waiting_approvals"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/gateway/directories": {
         parameters: {
             query?: never;
@@ -390,6 +411,148 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/gateway/orchestrator/chat-history/{ticketId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What was said about a ticket */
+        get: operations["chat_history"];
+        put?: never;
+        /** Add a message, or the id of a session */
+        post: operations["add_to_chat_history"];
+        /** Remove a message, or everything */
+        delete: operations["remove_from_chat_history"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/gateway/orchestrator/chat/{ticketId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Ask the assistant about a ticket
+         * @description Works in the ticket's worktree, else in the repository. The answer goes on, and is kept, when the
+         *     caller goes away; posting the pid of the first line to `kill` stops it.
+         */
+        post: operations["chat"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/gateway/orchestrator/comment-chat/{commentId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What was said about a comment */
+        get: operations["comment_chat_history"];
+        put?: never;
+        /**
+         * Ask the assistant about a comment
+         * @description Works in the ticket's worktree, else in the repository. The answer goes on, and is kept, when the
+         *     caller goes away; posting the pid of the first line to `kill` stops it.
+         */
+        post: operations["comment_chat"];
+        /** Forget what was said about a comment */
+        delete: operations["forget_comment_chat"];
+        options?: never;
+        head?: never;
+        /** Note that a comment was answered */
+        patch: operations["mark_comment_responded"];
+        trace?: never;
+    };
+    "/api/gateway/orchestrator/commit-message/{ticketId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Have a commit message written
+         * @description For the uncommitted changes in the ticket's worktree.
+         */
+        get: operations["commit_message"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/gateway/orchestrator/judges/{ticketId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What the judges of a ticket said */
+        get: operations["ticket_judges"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/gateway/orchestrator/kill": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * End a process and everything that it started
+         * @description Only processes that Loopgate started are ended.
+         */
+        post: operations["kill_process"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/gateway/orchestrator/launch": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Work on a ticket
+         * @description Makes its worktree where it is missing. The script goes on without the caller, and without
+         *     Loopgate.
+         */
+        post: operations["launch"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/gateway/orchestrator/logs/{ticketId}": {
         parameters: {
             query?: never;
@@ -454,6 +617,48 @@ export interface paths {
         };
         /** A ticket's plan */
         get: operations["ticket_plan"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/gateway/orchestrator/sessions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the sessions
+         * @description Those whose worktree has vanished are forgotten.
+         */
+        get: operations["list_sessions"];
+        put?: never;
+        /** Note a session */
+        post: operations["note_session"];
+        /** Forget the session of a ticket */
+        delete: operations["forget_session"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/gateway/orchestrator/sessions/unread-count": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Count the sessions that wait for the person
+         * @description Those whose newest chat message is an answer.
+         */
+        get: operations["count_unread_sessions"];
         put?: never;
         post?: never;
         delete?: never;
@@ -667,17 +872,49 @@ export interface components {
             /** @description ISO 8601, or empty. */
             startedAt: string;
         };
-        /** @description The repository that was added. */
+        /**
+         * @description The repository that was added.
+         * @example {
+         *       "success": true,
+         *       "repo": {
+         *         "path": "~/src/shop",
+         *         "description": "The shop",
+         *         "addedAt": "2030-01-01T00:00:00.000Z",
+         *         "name": "shop",
+         *         "fullName": "acme/shop",
+         *         "defaultBranch": "main"
+         *       }
+         *     }
+         */
         Added: {
             repo: components["schemas"]["ListedRepo"];
             success: boolean;
         };
-        /** @description A repository to add. */
+        /** @description What was added. */
+        AddedToHistory: {
+            history: components["schemas"]["ChatHistory"];
+            success: boolean;
+        } | {
+            session_id: string;
+            success: boolean;
+        };
+        /**
+         * @description A repository to add.
+         * @example {
+         *       "path": "~/src/shop",
+         *       "description": "The shop"
+         *     }
+         */
         AddRepo: {
             /** @description Text of the owner. */
             description?: string | null;
             /** @description Directory inside the sandbox; `~` is the home directory. */
             path: string;
+        };
+        /** @description A message to add, or the id of the assistant's session. A message goes before. */
+        AddToHistory: {
+            message?: components["schemas"]["NewMessage"] | null;
+            sessionId?: string | null;
         };
         /** @description An agent definition to materialize in the worktree. */
         AgentDefinition: {
@@ -706,7 +943,14 @@ export interface components {
          * @enum {string}
          */
         ArtifactType: "PRD" | "IMPLEMENTATION_PLAN" | "FEATURE";
-        /** @description The paths that are set, by `assistant`, `codeHost`, `reviewer`, `python3` and `git`. */
+        /**
+         * @description The paths that are set, by `assistant`, `codeHost`, `reviewer`, `python3` and `git`.
+         * @example {
+         *       "binaryPaths": {
+         *         "git": "/usr/bin/git"
+         *       }
+         *     }
+         */
         BinaryPaths: {
             binaryPaths: {
                 [key: string]: string;
@@ -729,7 +973,31 @@ export interface components {
             files: components["schemas"]["BranchFiles"];
             totalChanges: number;
         };
-        /** @description Branches and worktrees of a repository. */
+        /**
+         * @description Branches and worktrees of a repository.
+         * @example {
+         *       "defaultBranch": "main",
+         *       "worktrees": [
+         *         {
+         *           "path": "/home/sam/src/worktrees/shop-AB-1",
+         *           "branch": "feature/AB-1",
+         *           "ticketId": "AB-1"
+         *         }
+         *       ],
+         *       "branches": [
+         *         {
+         *           "name": "main",
+         *           "isRemote": false,
+         *           "lastCommitDate": "2030-01-02T09:00:00+01:00"
+         *         },
+         *         {
+         *           "name": "dark-theme",
+         *           "isRemote": true,
+         *           "lastCommitDate": "2030-01-01T17:30:00+01:00"
+         *         }
+         *       ]
+         *     }
+         */
         BranchesAnswer: {
             /** @description The default one first, then by their last commit, the newest first. */
             branches: components["schemas"]["BranchAnswer"][];
@@ -752,7 +1020,13 @@ export interface components {
             /** @description Whether the remote has no such branch. */
             remoteMissing: boolean;
         };
-        /** @description Where a branch is checked out. */
+        /**
+         * @description Where a branch is checked out.
+         * @example {
+         *       "path": "/home/sam/src/worktrees/shop-AB-1",
+         *       "repoPath": "/home/sam/src/shop"
+         *     }
+         */
         BranchWorktree: {
             /** @description The worktree, which may be the clone itself; null when the branch is nowhere checked out. */
             path: string | null;
@@ -780,6 +1054,130 @@ export interface components {
             tools: components["schemas"]["Tools"];
             versions: components["schemas"]["Versions"];
         };
+        /** @description One line of a chat's stream. */
+        ChatEvent: {
+            /**
+             * Format: int32
+             * @description Its process, for whoever wants to stop it.
+             */
+            pid: number;
+            /** @description `running`. */
+            status: string;
+            /** @enum {string} */
+            type: "status";
+        } | {
+            /** @description Id of the session. */
+            session_id: string;
+            /** @enum {string} */
+            type: "sessionId";
+        } | {
+            /** @description The text. */
+            content: string;
+            /** @enum {string} */
+            type: "text";
+        } | {
+            /** @description The text. */
+            content: string;
+            /** @enum {string} */
+            type: "thinking";
+        } | {
+            /** @description Id of the call. */
+            id: string;
+            /** @description Its arguments. */
+            input: Record<string, never>;
+            /** @description Name of the tool. */
+            name: string;
+            /** @enum {string} */
+            type: "tool_use";
+        } | {
+            /** @description Its answer, whatever its shape. */
+            content: Record<string, never>;
+            /** @description Id of the call. */
+            id: string;
+            /** @description Whether the answer is an error. */
+            is_error?: boolean | null;
+            /** @enum {string} */
+            type: "tool_result";
+        } | {
+            /**
+             * Format: int64
+             * @description In percent.
+             */
+            context_percent: number;
+            /** @enum {string} */
+            type: "usage";
+        } | {
+            /** @description For a person. */
+            error: string;
+            /** @enum {string} */
+            type: "error";
+        } | {
+            /** @description Whether it went well. */
+            success: boolean;
+            /** @enum {string} */
+            type: "result";
+        } | {
+            /** @enum {string} */
+            type: "keepalive";
+        } | {
+            /** @enum {string} */
+            type: "done";
+        };
+        /** @description A chat as it is kept on disk. Members that are not known here are kept as they are. */
+        ChatHistory: {
+            commentContext?: components["schemas"]["CommentContext"] | null;
+            /** @description Review comment. */
+            commentId?: string | null;
+            /**
+             * Format: int64
+             * @description How much of the context the last run used; null when it did not say.
+             */
+            contextPercent?: number | null;
+            /** @description Oldest first. */
+            messages: components["schemas"]["ChatMessage"][];
+            /** @description Path of the repository, as the page named it. */
+            repoPath?: string;
+            /** @description The program's session, so that the next message goes on with it. */
+            sessionId?: string | null;
+            /** @description Ticket. */
+            ticketId?: string;
+        };
+        /** @description One message of a chat. Members that are not known here are kept as they are. */
+        ChatMessage: {
+            /** @description Text, thoughts and tool calls, in their order. */
+            blocks?: Record<string, never>[] | null;
+            /** @description What was said. */
+            content?: string;
+            /** @description Unique within its history. */
+            id?: string;
+            /** @description Whether a comment was answered on the code host. */
+            responded?: boolean | null;
+            /** @description Who said it. */
+            role: components["schemas"]["ChatRole"];
+            sender?: components["schemas"]["ChatProvider"] | null;
+            /** @description ISO 8601. */
+            timestamp?: string;
+        };
+        /** @description A message to the assistant. */
+        ChatMessageBody: {
+            /** @description Further repositories that the assistant is told of. */
+            contextRepoPaths?: string[] | null;
+            /** @description Not blank. */
+            message: string;
+            provider?: components["schemas"]["ChatProvider"] | null;
+            /** @description Path of the repository; may stand in the query as `repo` instead. */
+            repoPath?: string | null;
+        };
+        /**
+         * @description Which assistant a chat speaks with; it chooses the history.
+         * @enum {string}
+         */
+        ChatProvider: "assistant" | "reviewer";
+        /**
+         * @description Who said something.
+         * @enum {string}
+         */
+        ChatRole: "user" | "assistant";
         /** @description One thing that was looked at. */
         Check: {
             debug?: components["schemas"]["HealthDebug"] | null;
@@ -794,7 +1192,18 @@ export interface components {
             /** @description Version; for `worktree-dir` the directory. */
             version?: string | null;
         };
-        /** @description What became of the worktrees, as paths. */
+        /**
+         * @description What became of the worktrees, as paths.
+         * @example {
+         *       "removed": [
+         *         "/home/sam/src/worktrees/shop-pr-7"
+         *       ],
+         *       "kept": [
+         *         "/home/sam/src/worktrees/shop-pr-9"
+         *       ],
+         *       "errors": []
+         *     }
+         */
         CleanedUp: {
             /** @description Why some of the kept ones could not be judged or removed: `<path>: <reason>`. */
             errors: string[];
@@ -809,7 +1218,40 @@ export interface components {
             login: string;
             profileUrl: string | null;
         };
-        /** @description A remark to make. */
+        /** @description The review comment that a chat is about. */
+        CommentContext: {
+            /** @description Login of its author. */
+            author?: string;
+            /** @description Its text. */
+            body?: string;
+            /**
+             * Format: int64
+             * @description Line it stands at.
+             */
+            line?: number | null;
+            /** @description File it stands at. */
+            path?: string | null;
+            /** @description What others answered. */
+            replies?: components["schemas"]["CommentReply"][] | null;
+            /** @description Its page on the code host. */
+            url?: string | null;
+        };
+        /** @description A message to the assistant about a comment. */
+        CommentMessageBody: {
+            commentContext?: components["schemas"]["CommentContext"] | null;
+            /** @description Not blank. */
+            message: string;
+        };
+        /**
+         * @description A remark to make.
+         * @example {
+         *       "repoPath": "~/src/shop",
+         *       "prNumber": 1,
+         *       "body": "Why this colour?",
+         *       "path": "README.md",
+         *       "line": 1
+         *     }
+         */
         CommentOnLine: {
             /** @description Markdown. */
             body: string;
@@ -830,6 +1272,19 @@ export interface components {
             /** @description Path of the clone. */
             repoPath: string;
         };
+        /** @description An answer to a review comment. */
+        CommentReply: {
+            /** @description Login of its author. */
+            author?: string;
+            /** @description Its text. */
+            body?: string;
+        };
+        /** @description What a commit may be called. */
+        CommitMessage: {
+            description: string;
+            source: components["schemas"]["MessageSource"];
+            title: string;
+        };
         /** @description `commit`: the new commit. */
         Committed: {
             /** @description Short hash. */
@@ -844,7 +1299,16 @@ export interface components {
             /** @description Name. */
             name: string;
         };
-        /** @description Both sides. */
+        /**
+         * @description Both sides.
+         * @example {
+         *       "filePath": "README.md",
+         *       "oldContent": "# Shop\n",
+         *       "newContent": "# The shop\n",
+         *       "isNew": false,
+         *       "isDeleted": false
+         *     }
+         */
         DiffAnswer: {
             filePath: string;
             /** @description Present on files that are no text; the contents are empty then. */
@@ -868,7 +1332,13 @@ export interface components {
             /** @description The old side of an image that is no text. */
             oldContentBase64?: string | null;
         };
-        /** @description The file, and what it is held against. */
+        /**
+         * @description The file, and what it is held against.
+         * @example {
+         *       "repoPath": "~/src/shop",
+         *       "filePath": "README.md"
+         *     }
+         */
         DiffRequest: {
             /**
              * @description A branch of `origin`: HEAD is held against it. Without one, the working tree is held
@@ -880,7 +1350,25 @@ export interface components {
             /** @description Directory inside the sandbox. */
             repoPath: string;
         };
-        /** @description Folders, repositories first. */
+        /**
+         * @description Folders, repositories first.
+         * @example {
+         *       "directories": [
+         *         {
+         *           "name": "shop",
+         *           "path": "~/src/shop",
+         *           "isDirectory": true,
+         *           "isGitRepo": true
+         *         },
+         *         {
+         *           "name": "worktrees",
+         *           "path": "~/src/worktrees",
+         *           "isDirectory": true,
+         *           "isGitRepo": false
+         *         }
+         *       ]
+         *     }
+         */
         Directories: {
             directories: components["schemas"]["DirectoryEntry"][];
         };
@@ -904,7 +1392,12 @@ export interface components {
             reason?: string | null;
             status?: string | null;
         };
-        /** @description That it was done. */
+        /**
+         * @description That it was done.
+         * @example {
+         *       "success": true
+         *     }
+         */
         Done: {
             success: boolean;
         };
@@ -926,23 +1419,48 @@ export interface components {
         } & {
             [key: string]: unknown;
         };
-        /** @description What a page gets. */
+        /**
+         * @description What a page gets.
+         * @example {
+         *       "sessionToken": "3b7f0c5d9a1e4862b7d0f3a96c21e58447aa0de1fb29c6608d5e13f4902c7ab6",
+         *       "expiresAt": "2030-01-02T09:00:00.000Z"
+         *     }
+         */
         ExchangeAnswer: {
             /** @description ISO 8601, UTC, milliseconds. Use never prolongs it. */
             expiresAt: string;
             /** @description 64 hex characters, for the header `X-Desktop-Session-Token` together with `Origin`. */
             sessionToken: string;
         };
-        /** @description What a page sends. */
+        /**
+         * @description What a page sends.
+         * @example {
+         *       "challengeToken": "eyJhbGciOiJIUzI1NiJ9.challenge"
+         *     }
+         */
         ExchangeRequest: {
             /** @description Challenge token of the control plane, good for one exchange. */
             challengeToken: string;
         };
-        /** @description Where a run was unpacked. */
+        /**
+         * @description Where a run was unpacked.
+         * @example {
+         *       "runDir": "/tmp/run-viewer-0b8f6a3e-5f0c-4c1e-9a57-2f7f0f5f6c11"
+         *     }
+         */
         Extracted: {
             runDir: string;
         };
-        /** @description The best matches. */
+        /**
+         * @description The best matches.
+         * @example {
+         *       "files": [
+         *         "theme.js",
+         *         "test/theme.test.js"
+         *       ],
+         *       "truncated": false
+         *     }
+         */
         FoundFiles: {
             /** @description Why there are none: there is no such directory. */
             error?: string | null;
@@ -987,11 +1505,22 @@ export interface components {
             /** @description Directory inside the sandbox; `~` is the home directory. */
             repoPath: string;
         };
-        /** @description The user at the code host. */
+        /**
+         * @description The user at the code host.
+         * @example {
+         *       "login": "octo-dev"
+         *     }
+         */
         GitUser: {
             login: string;
         };
-        /** @description That it is gone. */
+        /**
+         * @description That it is gone.
+         * @example {
+         *       "success": true,
+         *       "message": "Worktree removed successfully"
+         *     }
+         */
         Gone: {
             message: string;
             success: boolean;
@@ -1001,11 +1530,37 @@ export interface components {
          * @enum {string}
          */
         Harness: "assistant" | "reviewer";
-        /** @description The last commit of a pull request. */
+        /**
+         * @description The last commit of a pull request.
+         * @example {
+         *       "sha": "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
+         *     }
+         */
         HeadSha: {
             sha: string;
         };
-        /** @description What a client finds on the port. */
+        /**
+         * @description What a client finds on the port.
+         * @example {
+         *       "status": "ok",
+         *       "machineName": "workbench",
+         *       "capabilities": {
+         *         "tools": {
+         *           "assistant": false,
+         *           "reviewer": false,
+         *           "git": false,
+         *           "codeHost": false,
+         *           "python3": false
+         *         },
+         *         "versions": {},
+         *         "commandSigning": true
+         *       },
+         *       "gatewayId": "0197c1a2-7e64-7cc3-9f0a-3d2b6f0e8a11",
+         *       "onboardingCompleted": true,
+         *       "version": "0.13.18",
+         *       "port": 19432
+         *     }
+         */
         Health: {
             capabilities: components["schemas"]["Capabilities"];
             /** @description Id of this installation. */
@@ -1041,17 +1596,140 @@ export interface components {
             /** @description At most 512 characters. */
             stderr?: string | null;
         };
-        /** @description Everything that was looked at. */
+        /**
+         * @description Everything that was looked at.
+         * @example {
+         *       "checks": [
+         *         {
+         *           "id": "git",
+         *           "label": "Git",
+         *           "required": true,
+         *           "passed": true,
+         *           "version": "2.47.3"
+         *         },
+         *         {
+         *           "id": "reviewer",
+         *           "label": "Reviewer CLI",
+         *           "required": false,
+         *           "passed": false,
+         *           "error": "not found",
+         *           "remediation": "Optional: install the reviewer with `npm install -g @openai/codex`, then run `codex` once to sign in.",
+         *           "debug": {
+         *             "errorCode": "ENOENT",
+         *             "platform": "linux"
+         *           }
+         *         }
+         *       ],
+         *       "allRequiredPassed": true,
+         *       "mcpServers": {
+         *         "assistant": {
+         *           "available": true,
+         *           "serverName": "tickets",
+         *           "matchedUrl": "https://mcp.example.com/mcp",
+         *           "checkedAt": "2030-01-02T09:00:00.000Z",
+         *           "error": null,
+         *           "loopgateAvailable": true
+         *         },
+         *         "reviewer": {
+         *           "available": false,
+         *           "serverName": null,
+         *           "matchedUrl": null,
+         *           "checkedAt": "2030-01-02T09:00:00.000Z",
+         *           "error": null,
+         *           "loopgateAvailable": false
+         *         }
+         *       }
+         *     }
+         */
         HealthReport: {
             allRequiredPassed: boolean;
             /** @description Rows in a fixed order; clients match on their ids. */
             checks: components["schemas"]["Check"][];
             mcpServers: components["schemas"]["McpServers"];
         };
-        /** @description Images to add. */
+        /**
+         * @description Images to add.
+         * @example {
+         *       "files": [
+         *         "(the bytes of screen.png)"
+         *       ]
+         *     }
+         */
         Images: {
             /** @description PNG, JPEG, GIF or WebP, at most 10 MiB each. The name of the field does not matter. */
             files: string[];
+        };
+        /** @description What the judges said, or that they have not spoken yet. */
+        Judgement: {
+            /** @description As it was written, whatever its shape. */
+            data: Record<string, never>;
+            exists: boolean;
+            /** @description Always false: nothing here is made up. */
+            is_mock: boolean;
+            worktree_dir: string;
+        } | {
+            exists: boolean;
+            /** @description Always false. */
+            is_mock: boolean;
+            /** @example Awaiting LLM judges feedback */
+            message: string;
+            worktree_dir: string;
+        };
+        /** @description What to end: a pid, else a ticket with its repository. */
+        KillBody: {
+            /** Format: int32 */
+            pid?: number | null;
+            repoPath?: string | null;
+            ticketId?: string | null;
+        };
+        /** @description What came of it. */
+        Killed: {
+            /** @example Process terminated */
+            message: string;
+            /** Format: int32 */
+            pid?: number | null;
+            success: boolean;
+        };
+        /** @description A ticket that is worked on. */
+        LaunchAnswer: {
+            alreadyRunning?: boolean;
+            baseBranch?: string | null;
+            branchName: string;
+            logFile: string;
+            parentTicketId?: string | null;
+            /**
+             * Format: int32
+             * @description Null when no script is installed.
+             */
+            pid: number | null;
+            /** @description Where the ticket's text lies, when one was sent. */
+            prdFile: string;
+            success: boolean;
+            ticketId: string;
+            /** @example loop script not installed */
+            warning?: string | null;
+            worktreePath: string;
+        };
+        /** @description What to launch. */
+        LaunchBody: {
+            /** @description Branch to begin at; the remote's default one otherwise. */
+            baseBranch?: string | null;
+            repoPath: string;
+            ticket?: components["schemas"]["LaunchTicket"] | null;
+            ticketIdentifier: string;
+        };
+        /** @description What the page knows of the ticket. */
+        LaunchTicket: {
+            additionalContext?: string | null;
+            /** @description Further repositories. */
+            contextRepoPaths?: string[] | null;
+            description?: string | null;
+            identifier?: string | null;
+            issueId?: string | null;
+            /** @description Files that the ticket speaks of. */
+            mentionedFiles?: components["schemas"]["MentionedFile"][] | null;
+            title?: string | null;
+            url?: string | null;
         };
         /** @description A pull request. */
         ListedPullRequest: {
@@ -1082,15 +1760,15 @@ export interface components {
             /** @example jsonl */
             format: string;
             lines: string[];
-            returned_lines: number;
-            total_lines: number;
+            returnedLines: number;
+            totalLines: number;
         } | {
             content: string;
             exists: boolean;
             /** @example text */
             format: string;
-            returned_lines: number;
-            total_lines: number;
+            returnedLines: number;
+            totalLines: number;
         } | {
             content: string;
             exists: boolean;
@@ -1164,7 +1842,39 @@ export interface components {
             /** @description Path; below the home directory it begins with `~`. */
             path: string;
         };
-        /** @description How to sign in. */
+        /** @description Which message was answered on the code host. */
+        MarkResponded: {
+            /** @description The assistant's last message when it is missing. */
+            messageId?: string | null;
+            /** @description True when it is missing. */
+            responded?: boolean | null;
+        };
+        /**
+         * @description How to sign in.
+         * @example {
+         *       "apiKey": "",
+         *       "authType": "oauth",
+         *       "serverUrl": "https://mcp.example.com/mcp",
+         *       "providers": {
+         *         "assistant": {
+         *           "available": true,
+         *           "serverName": "tickets",
+         *           "matchedUrl": "https://mcp.example.com/mcp",
+         *           "checkedAt": "2030-01-02T09:00:00.000Z",
+         *           "error": null,
+         *           "loopgateAvailable": true
+         *         },
+         *         "reviewer": {
+         *           "available": false,
+         *           "serverName": null,
+         *           "matchedUrl": null,
+         *           "checkedAt": "2030-01-02T09:00:00.000Z",
+         *           "error": null,
+         *           "loopgateAvailable": false
+         *         }
+         *       }
+         *     }
+         */
         McpAuth: {
             /** @description Always empty: it leads old clients to their browser sign-in. */
             apiKey: string;
@@ -1192,14 +1902,55 @@ export interface components {
             assistant: components["schemas"]["McpRecord"];
             reviewer: components["schemas"]["McpRecord"];
         };
-        /** @description No worktree. */
+        /** @description A file that a ticket speaks of. */
+        MentionedFile: {
+            /** @description Within that repository. */
+            filePath: string;
+            repoPath: string;
+        };
+        /**
+         * @description Who wrote it.
+         * @enum {string}
+         */
+        MessageSource: "assistant" | "default";
+        /** @description A message to add. */
+        NewMessage: {
+            /** @description Not empty. */
+            content: string;
+            id: string;
+            role: components["schemas"]["ChatRole"];
+            sender?: components["schemas"]["ChatProvider"] | null;
+            timestamp: string;
+        };
+        /** @description A session to note. One that is known keeps what is not said. */
+        NoteSession: {
+            artifactId?: string | null;
+            baseBranch?: string | null;
+            contextRepoPaths?: string[] | null;
+            loopId?: string | null;
+            parentTicketId?: string | null;
+            /** Format: int64 */
+            pid?: number | null;
+            repoPath: string;
+            ticketId: string;
+            worktreePath: string;
+        };
+        /** @description No worktree; closed, because another answer holds its members and more. */
         NotFound: {
             exists: boolean;
             message: string;
             phase: string | null;
             status: string | null;
         };
-        /** @description The pull request that the branch has now. */
+        /**
+         * @description The pull request that the branch has now.
+         * @example {
+         *       "success": true,
+         *       "url": "https://github.com/acme/shop/pull/42",
+         *       "number": 42,
+         *       "message": "Created PR #42"
+         *     }
+         */
         OpenedAnswer: {
             message: string;
             /**
@@ -1211,7 +1962,15 @@ export interface components {
             /** @description Absent when the code host did not name it. */
             url?: string | null;
         };
-        /** @description A pull request to open. */
+        /**
+         * @description A pull request to open.
+         * @example {
+         *       "repoPath": "~/src/shop",
+         *       "title": "Add a dark theme",
+         *       "body": "Follows the system's setting.",
+         *       "ticketUrl": "https://tickets.example.com/AB-1"
+         *     }
+         */
         OpenPullRequest: {
             /** @description Markdown. */
             body?: string | null;
@@ -1221,13 +1980,25 @@ export interface components {
             ticketUrl?: string | null;
             title: string;
         };
+        /**
+         * @description Identifier of an operation of the gateway.
+         * @enum {string}
+         */
+        OperationId: "orchestrator_launch" | "orchestrator_loop" | "orchestrator_loop_kill" | "orchestrator_plan_loop" | "orchestrator_status" | "orchestrator_kill" | "orchestrator_chat" | "orchestrator_comment_chat" | "orchestrator_commit_message" | "orchestrator_sessions" | "orchestrator_plan" | "orchestrator_judges" | "orchestrator_logs" | "orchestrator_chat_history" | "terminal_chat" | "ticket_chat" | "run_viewer_chat" | "reviewer_review" | "reviewer_argue" | "git_action" | "git_pr" | "git_branch_worktree" | "health_check" | "repos_config" | "deploy" | "learnings" | "filesystem" | "binary_paths_settings";
         /** @description What is beyond the list. */
         PageInfo: {
             /** @description Always null: there is no way to ask for more. */
             endCursor: string | null;
             hasNextPage: boolean;
         };
-        /** @description That it was made. */
+        /**
+         * @description That it was made.
+         * @example {
+         *       "success": true,
+         *       "output": "https://github.com/acme/shop/pull/42#discussion_r1001",
+         *       "placement": "line"
+         *     }
+         */
         PlacedAnswer: {
             /** @description What the code-host program printed. */
             output: string;
@@ -1245,7 +2016,7 @@ export interface components {
             raw: Record<string, never>;
             worktreeDir: string;
         };
-        /** @description `pull` */
+        /** @description `pull`; closed, because other answers hold its members and more. */
         Pulled: {
             message: string;
             success: boolean;
@@ -1284,7 +2055,53 @@ export interface components {
             /** @description Its place on the web, or nothing; only for a clone's pull request. */
             url?: string | null;
         };
-        /** @description What was said about a pull request. */
+        /**
+         * @description What was said about a pull request.
+         * @example {
+         *       "branchId": "acme%2Fshop::dark-theme",
+         *       "state": "populated",
+         *       "comments": [
+         *         {
+         *           "id": "PRRC_kwDOA1",
+         *           "providerNodeId": "PRRC_kwDOA1",
+         *           "providerCommentId": "1001",
+         *           "kind": "review",
+         *           "threadId": "PRRT_kwDOA7",
+         *           "inReplyToId": null,
+         *           "path": "styles.css",
+         *           "line": 12,
+         *           "resolved": false,
+         *           "author": {
+         *             "login": "octo-dev",
+         *             "displayName": null,
+         *             "avatarUrl": null,
+         *             "profileUrl": null
+         *           },
+         *           "body": "Why this colour?",
+         *           "createdAt": "2030-01-02T08:30:00Z",
+         *           "updatedAt": null,
+         *           "providerUrl": "https://github.com/acme/shop/pull/42#discussion_r1001",
+         *           "stale": false,
+         *           "bodyTruncated": false
+         *         }
+         *       ],
+         *       "budget": {
+         *         "maxComments": 100,
+         *         "pageSize": 100,
+         *         "maxBodyBytes": 16384,
+         *         "maxResponseBytes": 524288,
+         *         "providerTruncated": false,
+         *         "responseTruncated": false,
+         *         "omittedComments": 0,
+         *         "bodyTruncatedCount": 0
+         *       },
+         *       "providerProofedAt": "2030-01-02T09:00:00.000Z",
+         *       "stale": false,
+         *       "mixedProjection": false,
+         *       "prNumber": 42,
+         *       "prUrl": "https://github.com/acme/shop/pull/42"
+         *     }
+         */
         PullRequestComments: {
             /** @description Repository and branch, each percent-encoded, with `::` between. */
             branchId: string;
@@ -1313,12 +2130,52 @@ export interface components {
             /** @description `added`, `modified`, `removed`, `renamed`, `copied`, `changed` or `unchanged`. */
             status?: string | null;
         };
-        /** @description The files that a pull request changes. */
+        /**
+         * @description The files that a pull request changes.
+         * @example {
+         *       "files": [
+         *         {
+         *           "filename": "styles.css",
+         *           "additions": 14,
+         *           "deletions": 2,
+         *           "status": "modified"
+         *         },
+         *         {
+         *           "filename": "theme.js",
+         *           "additions": 31,
+         *           "deletions": 0,
+         *           "status": "renamed",
+         *           "previous_filename": "colours.js"
+         *         }
+         *       ]
+         *     }
+         */
         PullRequestFiles: {
             /** @description In the code host's order. */
             files: components["schemas"]["PullRequestFile"][];
         };
-        /** @description Pull requests, the newest first. */
+        /**
+         * @description Pull requests, the newest first.
+         * @example {
+         *       "prs": [
+         *         {
+         *           "number": 42,
+         *           "title": "Add a dark theme",
+         *           "url": "https://github.com/acme/shop/pull/42",
+         *           "author": "octo-dev",
+         *           "state": "OPEN",
+         *           "createdAt": "2030-01-02T08:00:00Z",
+         *           "headRefName": "dark-theme"
+         *         }
+         *       ],
+         *       "hasMore": false,
+         *       "truncated": false,
+         *       "pageInfo": {
+         *         "hasNextPage": false,
+         *         "endCursor": null
+         *       }
+         *     }
+         */
         PullRequestList: {
             /** @description Whether there are more. */
             hasMore: boolean;
@@ -1336,7 +2193,21 @@ export interface components {
             /** @description ISO 8601; null while it is being written. */
             submittedAt: string | null;
         };
-        /** @description Verdicts, summed up. */
+        /**
+         * @description Verdicts, summed up.
+         * @example {
+         *       "reviewDecision": "APPROVED",
+         *       "reviews": [
+         *         {
+         *           "author": "octo-dev",
+         *           "state": "APPROVED",
+         *           "submittedAt": "2030-01-02T08:45:00Z"
+         *         }
+         *       ],
+         *       "approvalCount": 1,
+         *       "changesRequestedCount": 0
+         *     }
+         */
         PullRequestReviews: {
             /** @description Authors whose last verdict is an approval. A later comment takes none back. */
             approvalCount: number;
@@ -1353,19 +2224,46 @@ export interface components {
             pushed: boolean;
             success: boolean;
         };
-        /** @description The worktree to remove. */
+        /** @description What was removed. */
+        RemovedFromHistory: {
+            /** @example Chat history cleared */
+            message: string;
+            success: boolean;
+        } | {
+            history: components["schemas"]["ChatHistory"];
+            success: boolean;
+        };
+        /**
+         * @description The worktree to remove.
+         * @example {
+         *       "worktreePath": "~/src/worktrees/shop-AB-2",
+         *       "force": false
+         *     }
+         */
         RemoveRequest: {
             /** @description Also with uncommitted changes, or when git cannot. */
             force?: boolean | null;
             /** @description Directory inside the sandbox. */
             worktreePath: string;
         };
-        /** @description A run to remove. */
+        /**
+         * @description A run to remove.
+         * @example {
+         *       "runDir": "/tmp/run-viewer-0b8f6a3e-5f0c-4c1e-9a57-2f7f0f5f6c11"
+         *     }
+         */
         RemoveRun: {
             /** @description As it was answered. */
             runDir: string;
         };
-        /** @description Something to say. */
+        /**
+         * @description Something to say.
+         * @example {
+         *       "repoPath": "~/src/shop",
+         *       "prNumber": 1,
+         *       "body": "It is the colour of the logo."
+         *     }
+         */
         ReplyToPullRequest: {
             /** @description Markdown. */
             body: string;
@@ -1384,7 +2282,12 @@ export interface components {
             /** @description Whether it is a review that asks for changes. */
             requestChanges?: boolean | null;
         };
-        /** @description Where a repository's clone lies. */
+        /**
+         * @description Where a repository's clone lies.
+         * @example {
+         *       "path": "/home/sam/src/shop"
+         *     }
+         */
         RepoPath: {
             /** @description Absolute; null when no managed repository has that name. */
             path: string | null;
@@ -1396,7 +2299,25 @@ export interface components {
             /** @description `<org>/<repo>`. */
             fullName: string;
         };
-        /** @description Answer of `GET /api/gateway/repos`. */
+        /**
+         * @description Answer of `GET /api/gateway/repos`.
+         * @example {
+         *       "repos": [
+         *         {
+         *           "path": "~/src/shop",
+         *           "description": "The shop",
+         *           "addedAt": "2030-01-01T00:00:00.000Z",
+         *           "name": "shop",
+         *           "fullName": "acme/shop",
+         *           "defaultBranch": "main"
+         *         }
+         *       ],
+         *       "settings": {
+         *         "worktreeParentDir": "~/src/worktrees",
+         *         "worktreeParentDirConfirmed": true
+         *       }
+         *     }
+         */
         ReposAnswer: {
             /** @description The repositories. */
             repos: components["schemas"]["ListedRepo"][];
@@ -1412,7 +2333,17 @@ export interface components {
         } & {
             [key: string]: unknown;
         };
-        /** @description A run to unpack. */
+        /**
+         * @description How much harm an operation can do.
+         * @enum {string}
+         */
+        RiskTier: "none" | "low" | "medium" | "high";
+        /**
+         * @description A run to unpack.
+         * @example {
+         *       "file": "(the bytes of run.zip)"
+         *     }
+         */
         RunArchive: {
             /**
              * Format: binary
@@ -1420,29 +2351,84 @@ export interface components {
              */
             file: string;
         };
-        /** @description What a run holds. */
+        /**
+         * @description What a run holds.
+         * @example {
+         *       "files": [
+         *         "plan.json",
+         *         "logs/loop.log"
+         *       ]
+         *     }
+         */
         RunFiles: {
             /** @description Relative paths, in order. */
             files: string[];
         };
-        /** @description That it was removed. */
+        /**
+         * @description That it was removed.
+         * @example {
+         *       "success": true
+         *     }
+         */
         RunRemoved: {
             success: boolean;
         };
-        /** @description That it was said. */
+        /**
+         * @description That it was said.
+         * @example {
+         *       "success": true,
+         *       "message": "Comment posted successfully",
+         *       "output": "https://github.com/acme/shop/pull/42#issuecomment-2001"
+         *     }
+         */
         SaidAnswer: {
             message: string;
             /** @description What the code-host program printed. */
             output: string;
             success: boolean;
         };
-        /** @description Paths to set; null clears one. */
+        /** @description Work on a ticket. */
+        SessionEntry: {
+            artifactId?: string | null;
+            baseBranch?: string | null;
+            contextRepoPaths?: string[] | null;
+            /** @description ISO 8601. */
+            lastAccessedAt: string;
+            loopId?: string | null;
+            parentTicketId?: string | null;
+            /**
+             * Format: int64
+             * @description A process that works on it.
+             */
+            pid?: number | null;
+            repoPath: string;
+            /** @description ISO 8601. */
+            startedAt: string;
+            ticketId: string;
+            worktreePath: string;
+        };
+        /** @description The sessions whose worktree is there. */
+        SessionList: {
+            sessions: components["schemas"]["SessionEntry"][];
+        };
+        /**
+         * @description Paths to set; null clears one.
+         * @example {
+         *       "git": "/usr/bin/git",
+         *       "reviewer": null
+         *     }
+         */
         SetBinaryPaths: {
             assistant?: string | null;
             codeHost?: string | null;
             git?: string | null;
             python3?: string | null;
             reviewer?: string | null;
+        };
+        /** @description A history, and whether the reviewer remembers the ticket. */
+        ShownHistory: components["schemas"]["ChatHistory"] & {
+            /** @description Whether the reviewer has a session about a review of this ticket. */
+            reviewerSessionExists: boolean;
         };
         /**
          * @description What told of a work directory.
@@ -1477,6 +2463,10 @@ export interface components {
             modified: string[];
             /** @description Changed in the index. */
             staged: string[];
+        };
+        /** @description Done. */
+        Success: {
+            success: boolean;
         };
         /** @description `branch`: the branch that is checked out now. */
         Switched: {
@@ -1515,14 +2505,37 @@ export interface components {
             python3: boolean;
             reviewer: boolean;
         };
-        /** @description Settings to change. */
+        /** @description How many tickets wait for the person. */
+        UnreadCount: {
+            count: number;
+        };
+        /**
+         * @description Settings to change.
+         * @example {
+         *       "worktreeParentDir": "~/src/worktrees",
+         *       "worktreeParentDirConfirmed": true
+         *     }
+         */
         UpdateRepos: {
             /** @description Where worktrees are made; inside the sandbox. */
             worktreeParentDir?: string | null;
             /** @description Whether the owner agreed to it. */
             worktreeParentDirConfirmed?: boolean | null;
         };
-        /** @description The images that were saved, in the order in which they came. */
+        /**
+         * @description The images that were saved, in the order in which they came.
+         * @example {
+         *       "files": [
+         *         {
+         *           "originalName": "screen.png",
+         *           "savedName": "image-1893574800000-0a1b2c.png",
+         *           "path": "/home/sam/src/worktrees/shop-AB-1/.loopgate/attachments/image-1893574800000-0a1b2c.png",
+         *           "apiUrl": "/api/gateway/orchestrator/attachments/AB-1/image-1893574800000-0a1b2c.png?repo=~%2Fsrc%2Fshop",
+         *           "size": 67
+         *         }
+         *       ]
+         *     }
+         */
         Uploaded: {
             files: components["schemas"]["UploadedFile"][];
         };
@@ -1542,7 +2555,13 @@ export interface components {
              */
             size: number;
         };
-        /** @description The desktop's version. */
+        /**
+         * @description The desktop's version.
+         * @example {
+         *       "version": "0.13.18",
+         *       "commits": []
+         *     }
+         */
         Version: {
             /** @description Always empty in a release. */
             commits: Record<string, never>[];
@@ -1550,7 +2569,70 @@ export interface components {
         };
         /** @description Always empty here. */
         Versions: Record<string, never>;
-        /** @description Where a ticket is worked on. */
+        /** @description A request that is held. */
+        WaitingRequest: {
+            /** @description ISO 8601. */
+            createdAt: string;
+            /** @description Directories that it names, where they really are. */
+            directories: string[];
+            /** Format: uuid */
+            id: string;
+            /** @description Who asks: the origin of a page, or `cloud-socket`. */
+            location: string;
+            method: string;
+            operationId: components["schemas"]["OperationId"];
+            path: string;
+            /** @description Without the values of sensitive members. */
+            query?: string | null;
+            reason: string;
+            riskTier: components["schemas"]["RiskTier"];
+            /** @description ISO 8601: when the last of those who ask gives up. */
+            waitsUntil: string;
+        };
+        /**
+         * @description What waits for the owner.
+         * @example {
+         *       "waiting": [
+         *         {
+         *           "id": "0190a5f3-c8b9-7f00-a1b2-c3d4e5f60718",
+         *           "createdAt": "2031-04-02T08:15:30.250Z",
+         *           "waitsUntil": "2031-04-02T08:17:30.250Z",
+         *           "operationId": "git_action",
+         *           "riskTier": "medium",
+         *           "method": "POST",
+         *           "path": "/api/gateway/git",
+         *           "directories": [
+         *             "/home/dev/src/shop"
+         *           ],
+         *           "location": "https://loopgate.example.com",
+         *           "reason": "git_action is of the medium tier, and requests above low ask first"
+         *         }
+         *       ],
+         *       "command": "loopgate approvals"
+         *     }
+         */
+        WaitingRequests: {
+            /**
+             * @description Command on this machine that lists them too; followed by `approve` or `deny` and an id, or the
+             *     last eight characters of one, it decides.
+             */
+            command: string;
+            /** @description Newest first. */
+            waiting: components["schemas"]["WaitingRequest"][];
+        };
+        /**
+         * @description Where a ticket is worked on.
+         * @example {
+         *       "exists": true,
+         *       "path": "/home/sam/src/worktrees/shop-AB-1",
+         *       "source": "worktree",
+         *       "pendingClaudeMd": null,
+         *       "branchStatus": {
+         *         "merged": false,
+         *         "remoteMissing": false
+         *       }
+         *     }
+         */
         WorkDirectory: {
             branchStatus: components["schemas"]["BranchStatus"] | null;
             exists: boolean;
@@ -1577,10 +2659,64 @@ export interface components {
 }
 export type $defs = Record<string, never>;
 export interface operations {
+    waiting_approvals: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The requests that are held */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WaitingRequests"];
+                };
+            };
+            /** @description Asked over the link */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "not available over relay",
+                     *       "code": "not_available_over_relay"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "unauthorized",
+                     *       "code": "unauthorized",
+                     *       "reason": "no credential provided"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
     list_directories: {
         parameters: {
             query?: {
-                /** @description Directory; `~` when it is missing */
+                /**
+                 * @description Directory; `~` when it is missing
+                 * @example ~/src
+                 */
                 path?: string;
             };
             header?: never;
@@ -1604,6 +2740,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": "directory not allowed",
+                     *       "code": "directory_not_allowed"
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
@@ -1613,6 +2755,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": "Failed to list directories: permission denied",
+                     *       "code": "operation_failed"
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
@@ -1622,6 +2770,13 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": "unauthorized",
+                     *       "code": "unauthorized",
+                     *       "reason": "no credential provided"
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
@@ -1630,13 +2785,25 @@ export interface operations {
     search_files: {
         parameters: {
             query: {
-                /** @description `true` searches the repository itself */
+                /**
+                 * @description `true` searches the repository itself
+                 * @example true
+                 */
                 base?: string;
-                /** @description Piece of a path, in any case, that reaches into the file's name */
+                /**
+                 * @description Piece of a path, in any case, that reaches into the file's name
+                 * @example theme
+                 */
                 query?: string;
-                /** @description Path of the repository */
+                /**
+                 * @description Path of the repository
+                 * @example ~/src/shop
+                 */
                 repo: string;
-                /** @description Ticket; required unless `base` is `true` */
+                /**
+                 * @description Ticket; required unless `base` is `true`
+                 * @example AB-1
+                 */
                 ticket?: string;
             };
             header?: never;
@@ -1660,6 +2827,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": "ticket query parameter is required",
+                     *       "code": "missing_field"
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
@@ -1669,6 +2842,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": "directory not allowed",
+                     *       "code": "directory_not_allowed"
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
@@ -1678,6 +2857,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": "Failed to search files: permission denied",
+                     *       "code": "operation_failed"
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
@@ -1687,6 +2872,13 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": "unauthorized",
+                     *       "code": "unauthorized",
+                     *       "reason": "no credential provided"
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
@@ -1720,6 +2912,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": "Invalid action",
+                     *       "code": "invalid_request"
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
@@ -1729,6 +2927,15 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": "directory not allowed",
+                     *       "code": "REPO_NOT_ALLOWED",
+                     *       "details": {
+                     *         "category": "repo_not_allowed"
+                     *       }
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
@@ -1738,6 +2945,15 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": "repository not found",
+                     *       "code": "REPO_NOT_FOUND",
+                     *       "details": {
+                     *         "category": "repo_not_found"
+                     *       }
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
@@ -1747,6 +2963,18 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": "Nothing to commit",
+                     *       "code": "PROCESS_FAILED",
+                     *       "details": {
+                     *         "action": "commit",
+                     *         "category": "git_command_failed",
+                     *         "exitCode": 1,
+                     *         "stderrExcerpt": ""
+                     *       }
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
@@ -1756,6 +2984,13 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": "unauthorized",
+                     *       "code": "unauthorized",
+                     *       "reason": "no credential provided"
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
@@ -1764,9 +2999,15 @@ export interface operations {
     git_branch_worktree: {
         parameters: {
             query: {
-                /** @description Whole name of the branch */
+                /**
+                 * @description Whole name of the branch
+                 * @example main
+                 */
                 headBranch: string;
-                /** @description `<org>/<repo>` */
+                /**
+                 * @description `<org>/<repo>`
+                 * @example acme/shop
+                 */
                 repoFullName: string;
             };
             header?: never;
@@ -1790,6 +3031,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": "repoFullName and headBranch are required",
+                     *       "code": "missing_field"
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
@@ -1799,6 +3046,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": "Failed to resolve branch worktree: git worktree failed",
+                     *       "code": "operation_failed"
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
@@ -1808,6 +3061,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": "Server not configured — complete onboarding",
+                     *       "code": "not_configured"
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
@@ -1817,6 +3076,13 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": "unauthorized",
+                     *       "code": "unauthorized",
+                     *       "reason": "no credential provided"
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
@@ -1825,7 +3091,10 @@ export interface operations {
     git_branches: {
         parameters: {
             query: {
-                /** @description Path of the repository */
+                /**
+                 * @description Path of the repository
+                 * @example ~/src/shop
+                 */
                 repo: string;
             };
             header?: never;
@@ -1849,6 +3118,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": "repo parameter is required",
+                     *       "code": "missing_field"
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
@@ -1858,6 +3133,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": "directory not allowed",
+                     *       "code": "directory_not_allowed"
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
@@ -1867,6 +3148,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": "Repository not found: ~/src/gone",
+                     *       "code": "not_found"
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
@@ -1876,6 +3163,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": "git for-each-ref took longer than 10 s",
+                     *       "code": "operation_failed"
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
@@ -1885,6 +3178,13 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": "unauthorized",
+                     *       "code": "unauthorized",
+                     *       "reason": "no credential provided"
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
@@ -1918,6 +3218,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": "File has no changes",
+                     *       "code": "invalid_request"
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
@@ -1927,6 +3233,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": "directory not allowed",
+                     *       "code": "directory_not_allowed"
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
@@ -1936,6 +3248,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": "repository not found",
+                     *       "code": "not_found"
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
@@ -1945,6 +3263,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": "File too large to diff",
+                     *       "code": "request_body_too_large"
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
@@ -1954,6 +3278,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": "Failed to get diff: git status failed",
+                     *       "code": "operation_failed"
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
@@ -1963,6 +3293,13 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": "unauthorized",
+                     *       "code": "unauthorized",
+                     *       "reason": "no credential provided"
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
@@ -1996,6 +3333,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": "title is required",
+                     *       "code": "missing_field"
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
@@ -2005,6 +3348,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": "directory not allowed",
+                     *       "code": "directory_not_allowed"
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
@@ -2014,6 +3363,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": "repository not found",
+                     *       "code": "not_found"
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
@@ -2023,6 +3378,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": "Repository not found or no access.",
+                     *       "code": "operation_failed"
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
@@ -2032,6 +3393,13 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": "unauthorized",
+                     *       "code": "unauthorized",
+                     *       "reason": "no credential provided"
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
@@ -2040,15 +3408,30 @@ export interface operations {
     pull_request_comments: {
         parameters: {
             query: {
-                /** @description Branch that the caller takes it for */
+                /**
+                 * @description Branch that the caller takes it for
+                 * @example acme%2Fshop::dark-theme
+                 */
                 branchId?: string;
-                /** @description Number of the pull request */
+                /**
+                 * @description Number of the pull request
+                 * @example 1
+                 */
                 number?: string;
-                /** @description Owner of the repository */
+                /**
+                 * @description Owner of the repository
+                 * @example acme
+                 */
                 owner?: string;
-                /** @description Number of the pull request, beside a path */
+                /**
+                 * @description Number of the pull request, beside a path
+                 * @example 1
+                 */
                 pr?: string;
-                /** @description Name of the repository, or path of a clone */
+                /**
+                 * @description Name of the repository, or path of a clone
+                 * @example shop
+                 */
                 repo: string;
             };
             header?: never;
@@ -2072,6 +3455,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": "owner, repo, number, and branchId are required",
+                     *       "code": "missing_field"
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
@@ -2081,6 +3470,13 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": "GitHub CLI not authenticated",
+                     *       "code": "unauthorized",
+                     *       "reason": "auth"
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
@@ -2090,6 +3486,13 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": "branch scope does not match pull request",
+                     *       "code": "forbidden",
+                     *       "reason": "forbidden_mismatch"
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
@@ -2099,6 +3502,13 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": "PR #42 not found",
+                     *       "code": "not_found",
+                     *       "reason": "not_found"
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
@@ -2108,6 +3518,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": "Repository not found or no access.",
+                     *       "code": "operation_failed"
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
@@ -2117,6 +3533,13 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": "API rate limit exceeded",
+                     *       "code": "unavailable",
+                     *       "reason": "rate_limit"
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
@@ -2126,6 +3549,13 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": "unauthorized",
+                     *       "code": "unauthorized",
+                     *       "reason": "no credential provided"
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
@@ -2134,13 +3564,25 @@ export interface operations {
     pull_request_files: {
         parameters: {
             query: {
-                /** @description Number of the pull request */
+                /**
+                 * @description Number of the pull request
+                 * @example 1
+                 */
                 number?: string;
-                /** @description Owner of the repository */
+                /**
+                 * @description Owner of the repository
+                 * @example acme
+                 */
                 owner?: string;
-                /** @description Number of the pull request, beside a path */
+                /**
+                 * @description Number of the pull request, beside a path
+                 * @example 1
+                 */
                 pr?: string;
-                /** @description Name of the repository, or path of a clone */
+                /**
+                 * @description Name of the repository, or path of a clone
+                 * @example shop
+                 */
                 repo: string;
             };
             header?: never;
@@ -2164,6 +3606,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": "Invalid owner, repo, or number",
+                     *       "code": "invalid_request"
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
@@ -2173,6 +3621,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": "directory not allowed",
+                     *       "code": "directory_not_allowed"
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
@@ -2182,6 +3636,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": "repository not found",
+                     *       "code": "not_found"
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
@@ -2191,6 +3651,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": "Failed to get PR files",
+                     *       "code": "operation_failed"
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
@@ -2200,6 +3666,13 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": "unauthorized",
+                     *       "code": "unauthorized",
+                     *       "reason": "no credential provided"
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
@@ -2208,9 +3681,15 @@ export interface operations {
     pull_request_head: {
         parameters: {
             query: {
-                /** @description Number of the pull request */
+                /**
+                 * @description Number of the pull request
+                 * @example 1
+                 */
                 pr: string;
-                /** @description Path of the clone */
+                /**
+                 * @description Path of the clone
+                 * @example ~/src/shop
+                 */
                 repo: string;
             };
             header?: never;
@@ -2234,6 +3713,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": "repo and pr are required",
+                     *       "code": "missing_field"
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
@@ -2243,6 +3728,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": "directory not allowed",
+                     *       "code": "directory_not_allowed"
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
@@ -2252,6 +3743,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": "repository not found",
+                     *       "code": "not_found"
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
@@ -2261,6 +3758,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": "Failed to get PR head SHA",
+                     *       "code": "operation_failed"
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
@@ -2270,6 +3773,13 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": "unauthorized",
+                     *       "code": "unauthorized",
+                     *       "reason": "no credential provided"
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
@@ -2303,6 +3813,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": "prNumber is required",
+                     *       "code": "missing_field"
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
@@ -2312,6 +3828,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": "directory not allowed",
+                     *       "code": "directory_not_allowed"
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
@@ -2321,6 +3843,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": "repository not found",
+                     *       "code": "not_found"
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
@@ -2330,6 +3858,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": "Could not determine repository",
+                     *       "code": "operation_failed"
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
@@ -2339,6 +3873,13 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": "unauthorized",
+                     *       "code": "unauthorized",
+                     *       "reason": "no credential provided"
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
@@ -2347,9 +3888,15 @@ export interface operations {
     list_pull_requests: {
         parameters: {
             query: {
-                /** @description Path of the clone */
+                /**
+                 * @description Path of the clone
+                 * @example ~/src/shop
+                 */
                 repo: string;
-                /** @description `open`, which is the default, or `merged` */
+                /**
+                 * @description `open`, which is the default, or `merged`
+                 * @example open
+                 */
                 state?: string;
             };
             header?: never;
@@ -2373,6 +3920,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": "state must be 'open' or 'merged'",
+                     *       "code": "invalid_request"
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
@@ -2382,6 +3935,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": "directory not allowed",
+                     *       "code": "directory_not_allowed"
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
@@ -2391,6 +3950,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": "repository not found",
+                     *       "code": "not_found"
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
@@ -2400,6 +3965,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": "Repository not found or no access.",
+                     *       "code": "operation_failed"
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
@@ -2409,6 +3980,13 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": "unauthorized",
+                     *       "code": "unauthorized",
+                     *       "reason": "no credential provided"
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
@@ -2442,6 +4020,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": "Missing 'body' in request body",
+                     *       "code": "missing_field"
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
@@ -2451,6 +4035,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": "directory not allowed",
+                     *       "code": "directory_not_allowed"
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
@@ -2460,6 +4050,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": "repository not found",
+                     *       "code": "not_found"
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
@@ -2469,6 +4065,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": "Network error. Check your connection.",
+                     *       "code": "operation_failed"
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
@@ -2478,6 +4080,13 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": "unauthorized",
+                     *       "code": "unauthorized",
+                     *       "reason": "no credential provided"
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
@@ -2486,11 +4095,20 @@ export interface operations {
     pull_request_reviews: {
         parameters: {
             query: {
-                /** @description Number of the pull request */
+                /**
+                 * @description Number of the pull request
+                 * @example 1
+                 */
                 number: string;
-                /** @description Owner of the repository */
+                /**
+                 * @description Owner of the repository
+                 * @example acme
+                 */
                 owner: string;
-                /** @description Name of the repository */
+                /**
+                 * @description Name of the repository
+                 * @example shop
+                 */
                 repo: string;
             };
             header?: never;
@@ -2514,6 +4132,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": "owner, repo, and number are required",
+                     *       "code": "missing_field"
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
@@ -2523,6 +4147,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": "PR #42 not found",
+                     *       "code": "not_found"
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
@@ -2532,6 +4162,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": "API rate limit exceeded",
+                     *       "code": "operation_failed"
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
@@ -2541,6 +4177,13 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": "unauthorized",
+                     *       "code": "unauthorized",
+                     *       "reason": "no credential provided"
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
@@ -2549,7 +4192,10 @@ export interface operations {
     git_repo_path: {
         parameters: {
             query: {
-                /** @description `<org>/<repo>` */
+                /**
+                 * @description `<org>/<repo>`
+                 * @example acme/shop
+                 */
                 repoFullName: string;
             };
             header?: never;
@@ -2573,6 +4219,27 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": "repoFullName is required",
+                     *       "code": "missing_field"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The list of repositories cannot be read */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "Failed to resolve repo path: permission denied",
+                     *       "code": "operation_failed"
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
@@ -2582,6 +4249,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": "Server not configured — complete onboarding",
+                     *       "code": "not_configured"
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
@@ -2591,6 +4264,13 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": "unauthorized",
+                     *       "code": "unauthorized",
+                     *       "reason": "no credential provided"
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
@@ -2620,6 +4300,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": "Could not determine GitHub user",
+                     *       "code": "operation_failed"
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
@@ -2629,6 +4315,13 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": "unauthorized",
+                     *       "code": "unauthorized",
+                     *       "reason": "no credential provided"
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
@@ -2658,6 +4351,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": "Worktree cleanup failed: Worktree parent directory not configured",
+                     *       "code": "operation_failed"
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
@@ -2667,6 +4366,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": "Server not configured — complete onboarding",
+                     *       "code": "not_configured"
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
@@ -2676,6 +4381,13 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": "unauthorized",
+                     *       "code": "unauthorized",
+                     *       "reason": "no credential provided"
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
@@ -2709,6 +4421,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": "worktreePath is required and must be a string",
+                     *       "code": "missing_field"
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
@@ -2718,6 +4436,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": "directory not allowed",
+                     *       "code": "directory_not_allowed"
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
@@ -2727,6 +4451,14 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": "Worktree has uncommitted changes",
+                     *       "code": "conflict",
+                     *       "hasChanges": true,
+                     *       "message": "Use force=true to remove anyway"
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
@@ -2736,6 +4468,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": "Failed to remove worktree: git worktree failed",
+                     *       "code": "operation_failed"
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
@@ -2745,6 +4483,13 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": "unauthorized",
+                     *       "code": "unauthorized",
+                     *       "reason": "no credential provided"
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
@@ -2753,9 +4498,15 @@ export interface operations {
     health_check: {
         parameters: {
             query?: {
-                /** @description MCP server to look for */
+                /**
+                 * @description MCP server to look for
+                 * @example https://mcp.example.com/mcp
+                 */
                 expectedMcpUrl?: string;
-                /** @description Adds a row that compares the desktop's version */
+                /**
+                 * @description Adds a row that compares the desktop's version
+                 * @example 0.13.18
+                 */
                 latestVersion?: string;
             };
             header?: never;
@@ -2779,6 +4530,13 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": "unauthorized",
+                     *       "code": "unauthorized",
+                     *       "reason": "no credential provided"
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
@@ -2787,7 +4545,10 @@ export interface operations {
     mcp_auth: {
         parameters: {
             query?: {
-                /** @description MCP server that is meant */
+                /**
+                 * @description MCP server that is meant
+                 * @example https://mcp.example.com/mcp
+                 */
                 expectedMcpUrl?: string;
             };
             header?: never;
@@ -2811,6 +4572,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": "not available over relay",
+                     *       "code": "not_available_over_relay"
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
@@ -2820,6 +4587,13 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": "unauthorized",
+                     *       "code": "unauthorized",
+                     *       "reason": "no credential provided"
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
@@ -2839,7 +4613,19 @@ export interface operations {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    /**
+                     * @example {
+                     *       "openapi": "3.1.0",
+                     *       "info": {
+                     *         "title": "Loopgate gateway",
+                     *         "version": "0.13.18"
+                     *       },
+                     *       "paths": {}
+                     *     }
+                     */
+                    "application/json": Record<string, never>;
+                };
             };
             /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
             default: {
@@ -2847,6 +4633,13 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": "unauthorized",
+                     *       "code": "unauthorized",
+                     *       "reason": "no credential provided"
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
@@ -2855,15 +4648,24 @@ export interface operations {
     read_attachment: {
         parameters: {
             query: {
-                /** @description Path of the repository */
+                /**
+                 * @description Path of the repository
+                 * @example ~/src/shop
+                 */
                 repo: string;
             };
             header?: {
-                /** @description One range of bytes */
+                /**
+                 * @description One range of bytes
+                 * @example bytes=0-7
+                 */
                 range?: string | null;
             };
             path: {
-                /** @description Ticket, then path of the file, with slashes */
+                /**
+                 * @description Ticket, then path of the file, with slashes
+                 * @example AB-1/screen.png
+                 */
                 attachmentPath: string;
             };
             cookie?: never;
@@ -2876,6 +4678,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /** @example (the bytes of screen.png) */
                     "application/octet-stream": number[];
                 };
             };
@@ -2885,6 +4688,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /** @example (the first eight bytes) */
                     "application/octet-stream": number[];
                 };
             };
@@ -2894,6 +4698,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": "attachment path is required",
+                     *       "code": "missing_field"
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
@@ -2903,6 +4713,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": "directory not allowed",
+                     *       "code": "directory_not_allowed"
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
@@ -2912,6 +4728,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": "File not found",
+                     *       "code": "not_found"
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
@@ -2921,10 +4743,94 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": "The file has no such bytes",
+                     *       "code": "invalid_request",
+                     *       "size": 67
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
             /** @description It cannot be read */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "permission denied",
+                     *       "code": "operation_failed"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "unauthorized",
+                     *       "code": "unauthorized",
+                     *       "reason": "no credential provided"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    chat_history: {
+        parameters: {
+            query: {
+                /** @description Whose chat */
+                provider?: components["schemas"]["ChatProvider"];
+                /** @description Path of the repository */
+                repo: string;
+            };
+            header?: never;
+            path: {
+                /** @description Ticket */
+                ticketId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The history, empty when there is none */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ShownHistory"];
+                };
+            };
+            /** @description No repository, or an unknown provider */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Outside the sandbox */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The history cannot be read */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -2939,6 +4845,816 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": "unauthorized",
+                     *       "code": "unauthorized",
+                     *       "reason": "no credential provided"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    add_to_chat_history: {
+        parameters: {
+            query: {
+                /** @description Whose chat */
+                provider?: components["schemas"]["ChatProvider"];
+                /** @description Path of the repository */
+                repo: string;
+            };
+            header?: never;
+            path: {
+                /** @description Ticket */
+                ticketId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AddToHistory"];
+            };
+        };
+        responses: {
+            /** @description Kept */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AddedToHistory"];
+                };
+            };
+            /** @description The body breaks a rule, no repository, or an unknown provider */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Outside the sandbox */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The history cannot be written */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "unauthorized",
+                     *       "code": "unauthorized",
+                     *       "reason": "no credential provided"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    remove_from_chat_history: {
+        parameters: {
+            query: {
+                /** @description Place of the one message to remove, from 0 */
+                index?: number;
+                /** @description Whose chat */
+                provider?: components["schemas"]["ChatProvider"];
+                /** @description Path of the repository */
+                repo: string;
+            };
+            header?: never;
+            path: {
+                /** @description Ticket */
+                ticketId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description RemovedFromHistory, or there was nothing */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RemovedFromHistory"];
+                };
+            };
+            /** @description No repository, an unknown provider, or an index that is none */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Outside the sandbox */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No message at this index */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The history cannot be changed */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "unauthorized",
+                     *       "code": "unauthorized",
+                     *       "reason": "no credential provided"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    chat: {
+        parameters: {
+            query?: {
+                /** @description Path of the repository */
+                repo?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Ticket */
+                ticketId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ChatMessageBody"];
+            };
+        };
+        responses: {
+            /** @description One event a line, `done` last */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/x-ndjson": components["schemas"]["ChatEvent"];
+                };
+            };
+            /** @description No message, no repository, or an unknown provider */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Outside the sandbox */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The message cannot be kept */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "unauthorized",
+                     *       "code": "unauthorized",
+                     *       "reason": "no credential provided"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    comment_chat_history: {
+        parameters: {
+            query: {
+                /** @description Path of the repository */
+                repo: string;
+                /** @description Ticket */
+                ticketId: string;
+            };
+            header?: never;
+            path: {
+                /** @description Review comment */
+                commentId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The history, empty when there is none */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChatHistory"];
+                };
+            };
+            /** @description No ticket or no repository */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Outside the sandbox */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "unauthorized",
+                     *       "code": "unauthorized",
+                     *       "reason": "no credential provided"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    comment_chat: {
+        parameters: {
+            query: {
+                /** @description Path of the repository */
+                repo: string;
+                /** @description Ticket */
+                ticketId: string;
+            };
+            header?: never;
+            path: {
+                /** @description Review comment */
+                commentId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CommentMessageBody"];
+            };
+        };
+        responses: {
+            /** @description One event a line, `done` last */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/x-ndjson": components["schemas"]["ChatEvent"];
+                };
+            };
+            /** @description No ticket, no repository, or no message */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Outside the sandbox */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Neither worktree nor repository is there */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The message cannot be kept */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "unauthorized",
+                     *       "code": "unauthorized",
+                     *       "reason": "no credential provided"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    forget_comment_chat: {
+        parameters: {
+            query: {
+                /** @description Path of the repository */
+                repo: string;
+                /** @description Ticket */
+                ticketId: string;
+            };
+            header?: never;
+            path: {
+                /** @description Review comment */
+                commentId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Forgotten, or there was nothing */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success"];
+                };
+            };
+            /** @description No ticket or no repository */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Outside the sandbox */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The history cannot be removed */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "unauthorized",
+                     *       "code": "unauthorized",
+                     *       "reason": "no credential provided"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    mark_comment_responded: {
+        parameters: {
+            query: {
+                /** @description Path of the repository */
+                repo: string;
+                /** @description Ticket */
+                ticketId: string;
+            };
+            header?: never;
+            path: {
+                /** @description Review comment */
+                commentId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["MarkResponded"];
+            };
+        };
+        responses: {
+            /** @description Noted; an unknown message changes nothing */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success"];
+                };
+            };
+            /** @description No ticket, no repository, or no JSON */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Outside the sandbox */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The history cannot be written */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "unauthorized",
+                     *       "code": "unauthorized",
+                     *       "reason": "no credential provided"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    commit_message: {
+        parameters: {
+            query: {
+                /** @description Path of the repository */
+                repo: string;
+            };
+            header?: never;
+            path: {
+                /** @description Ticket */
+                ticketId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A message, a plain one when nothing better is known */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CommitMessage"];
+                };
+            };
+            /** @description No repository given */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Outside the sandbox */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "unauthorized",
+                     *       "code": "unauthorized",
+                     *       "reason": "no credential provided"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    ticket_judges: {
+        parameters: {
+            query: {
+                /** @description Path of the repository */
+                repo: string;
+            };
+            header?: never;
+            path: {
+                /** @description Ticket, or slug or id of a loop */
+                ticketId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Their report, or that there is none yet */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Judgement"];
+                };
+            };
+            /** @description No repository given */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Outside the sandbox */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No worktree */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The report cannot be read, or is no JSON */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "unauthorized",
+                     *       "code": "unauthorized",
+                     *       "reason": "no credential provided"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    kill_process: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["KillBody"];
+            };
+        };
+        responses: {
+            /** @description It has ended, now or before */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Killed"];
+                };
+            };
+            /** @description Neither a pid nor a ticket */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Outside the sandbox, or a process that Loopgate did not start */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The recorded pid cannot be read, or the process does not end */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "unauthorized",
+                     *       "code": "unauthorized",
+                     *       "reason": "no credential provided"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    launch: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["LaunchBody"];
+            };
+        };
+        responses: {
+            /** @description It runs, now or before */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LaunchAnswer"];
+                };
+            };
+            /** @description No ticket or no repository */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description A path outside the sandbox */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description It is being launched */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description It could not be launched */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "unauthorized",
+                     *       "code": "unauthorized",
+                     *       "reason": "no credential provided"
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
@@ -3003,6 +5719,13 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": "unauthorized",
+                     *       "code": "unauthorized",
+                     *       "reason": "no credential provided"
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
@@ -3081,6 +5804,13 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": "unauthorized",
+                     *       "code": "unauthorized",
+                     *       "reason": "no credential provided"
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
@@ -3141,6 +5871,13 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": "unauthorized",
+                     *       "code": "unauthorized",
+                     *       "reason": "no credential provided"
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
@@ -3212,6 +5949,227 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": "unauthorized",
+                     *       "code": "unauthorized",
+                     *       "reason": "no credential provided"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    list_sessions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The sessions */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SessionList"];
+                };
+            };
+            /** @description No sandbox is set */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "unauthorized",
+                     *       "code": "unauthorized",
+                     *       "reason": "no credential provided"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    note_session: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NoteSession"];
+            };
+        };
+        responses: {
+            /** @description Noted */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success"];
+                };
+            };
+            /** @description The body breaks a rule */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description A path outside the sandbox */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No sandbox is set */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "unauthorized",
+                     *       "code": "unauthorized",
+                     *       "reason": "no credential provided"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    forget_session: {
+        parameters: {
+            query: {
+                /** @description Ticket */
+                ticketId: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Forgotten, or never known */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success"];
+                };
+            };
+            /** @description No ticket named */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No sandbox is set */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "unauthorized",
+                     *       "code": "unauthorized",
+                     *       "reason": "no credential provided"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    count_unread_sessions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description How many */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UnreadCount"];
+                };
+            };
+            /** @description No sandbox is set */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "unauthorized",
+                     *       "code": "unauthorized",
+                     *       "reason": "no credential provided"
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
@@ -3271,6 +6229,13 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": "unauthorized",
+                     *       "code": "unauthorized",
+                     *       "reason": "no credential provided"
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
@@ -3333,6 +6298,13 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": "unauthorized",
+                     *       "code": "unauthorized",
+                     *       "reason": "no credential provided"
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
@@ -3341,12 +6313,18 @@ export interface operations {
     upload_images: {
         parameters: {
             query: {
-                /** @description Path of the repository */
+                /**
+                 * @description Path of the repository
+                 * @example ~/src/shop
+                 */
                 repo: string;
             };
             header?: never;
             path: {
-                /** @description Ticket */
+                /**
+                 * @description Ticket
+                 * @example AB-1
+                 */
                 ticketId: string;
             };
             cookie?: never;
@@ -3372,6 +6350,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": "No image files provided",
+                     *       "code": "missing_field"
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
@@ -3381,6 +6365,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": "directory not allowed",
+                     *       "code": "directory_not_allowed"
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
@@ -3390,6 +6380,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": "Work directory not found",
+                     *       "code": "not_found"
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
@@ -3399,6 +6395,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": "Failed to save file",
+                     *       "code": "operation_failed"
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
@@ -3408,6 +6410,13 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": "unauthorized",
+                     *       "code": "unauthorized",
+                     *       "reason": "no credential provided"
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
@@ -3431,12 +6440,33 @@ export interface operations {
                     "application/json": components["schemas"]["ReposAnswer"];
                 };
             };
+            /** @description The list cannot be read */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "Failed to list repos: permission denied",
+                     *       "code": "operation_failed"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             /** @description No sandbox is set */
             503: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": "Server not configured — complete onboarding",
+                     *       "code": "not_configured"
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
@@ -3446,6 +6476,13 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": "unauthorized",
+                     *       "code": "unauthorized",
+                     *       "reason": "no credential provided"
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
@@ -3479,6 +6516,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": "Path does not exist",
+                     *       "code": "invalid_request"
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
@@ -3488,6 +6531,27 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": "directory not allowed",
+                     *       "code": "directory_not_allowed"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The list cannot be written */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "Failed to add repo: permission denied",
+                     *       "code": "operation_failed"
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
@@ -3497,6 +6561,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": "Server not configured — complete onboarding",
+                     *       "code": "not_configured"
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
@@ -3506,6 +6576,13 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": "unauthorized",
+                     *       "code": "unauthorized",
+                     *       "reason": "no credential provided"
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
@@ -3514,7 +6591,10 @@ export interface operations {
     remove_repo: {
         parameters: {
             query: {
-                /** @description Directory of the repository */
+                /**
+                 * @description Directory of the repository
+                 * @example ~/src/other
+                 */
                 path: string;
             };
             header?: never;
@@ -3538,6 +6618,27 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": "Repository not found",
+                     *       "code": "invalid_request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The list cannot be written */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "Failed to remove repo: permission denied",
+                     *       "code": "operation_failed"
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
@@ -3547,6 +6648,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": "Server not configured — complete onboarding",
+                     *       "code": "not_configured"
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
@@ -3556,6 +6663,13 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": "unauthorized",
+                     *       "code": "unauthorized",
+                     *       "reason": "no credential provided"
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
@@ -3589,6 +6703,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": "No settings to update",
+                     *       "code": "invalid_request"
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
@@ -3598,6 +6718,27 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": "directory not allowed",
+                     *       "code": "directory_not_allowed"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The list cannot be written */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "Failed to update settings: permission denied",
+                     *       "code": "operation_failed"
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
@@ -3607,6 +6748,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": "Server not configured — complete onboarding",
+                     *       "code": "not_configured"
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
@@ -3616,6 +6763,13 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": "unauthorized",
+                     *       "code": "unauthorized",
+                     *       "reason": "no credential provided"
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
@@ -3624,7 +6778,10 @@ export interface operations {
     run_files: {
         parameters: {
             query: {
-                /** @description As it was answered */
+                /**
+                 * @description As it was answered
+                 * @example /tmp/run-viewer-0b8f6a3e-5f0c-4c1e-9a57-2f7f0f5f6c11
+                 */
                 runDir: string;
             };
             header?: never;
@@ -3648,6 +6805,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": "Invalid runDir",
+                     *       "code": "invalid_request"
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
@@ -3657,6 +6820,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": "Run directory not found",
+                     *       "code": "not_found"
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
@@ -3666,6 +6835,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": "Failed to list run files: permission denied",
+                     *       "code": "operation_failed"
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
@@ -3675,6 +6850,13 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": "unauthorized",
+                     *       "code": "unauthorized",
+                     *       "reason": "no credential provided"
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
@@ -3708,6 +6890,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": "Invalid zip file",
+                     *       "code": "invalid_request"
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
@@ -3717,6 +6905,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": "Failed to unpack the zip file",
+                     *       "code": "operation_failed"
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
@@ -3726,6 +6920,13 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": "unauthorized",
+                     *       "code": "unauthorized",
+                     *       "reason": "no credential provided"
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
@@ -3759,6 +6960,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": "Invalid runDir",
+                     *       "code": "invalid_request"
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
@@ -3768,6 +6975,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": "Failed to remove run: permission denied",
+                     *       "code": "operation_failed"
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
@@ -3777,6 +6990,13 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": "unauthorized",
+                     *       "code": "unauthorized",
+                     *       "reason": "no credential provided"
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
@@ -3806,6 +7026,13 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": "unauthorized",
+                     *       "code": "unauthorized",
+                     *       "reason": "no credential provided"
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
@@ -3839,6 +7066,27 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": "unknown key: node",
+                     *       "code": "invalid_request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The settings file cannot be written */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "Failed to update binary paths: permission denied",
+                     *       "code": "operation_failed"
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
@@ -3848,6 +7096,13 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": "unauthorized",
+                     *       "code": "unauthorized",
+                     *       "reason": "no credential provided"
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
@@ -3877,6 +7132,13 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": "unauthorized",
+                     *       "code": "unauthorized",
+                     *       "reason": "no credential provided"
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
@@ -3887,7 +7149,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Ticket */
+                /**
+                 * @description Ticket
+                 * @example AB-1
+                 */
                 ticketId: string;
             };
             cookie?: never;
@@ -3909,6 +7174,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": "Server not configured — complete onboarding",
+                     *       "code": "not_configured"
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
@@ -3918,6 +7189,13 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": "unauthorized",
+                     *       "code": "unauthorized",
+                     *       "reason": "no credential provided"
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
@@ -3951,6 +7229,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": "Origin header required",
+                     *       "code": "invalid_request"
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
@@ -3960,6 +7244,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": "verify failed (401)",
+                     *       "code": "unauthorized"
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
@@ -3969,6 +7259,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": "Origin not allowed",
+                     *       "code": "forbidden"
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
@@ -3978,6 +7274,28 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": "request body too large",
+                     *       "code": "request_body_too_large",
+                     *       "maxBytes": 4096
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description A body that any page could have sent */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "content type not supported, send application/json",
+                     *       "code": "unsupported_media_type"
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
@@ -3987,6 +7305,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": "too many exchanges, retry shortly",
+                     *       "code": "too_many_requests"
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
@@ -3996,6 +7320,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": "verify request failed: control plane unreachable",
+                     *       "code": "upstream_failed"
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
@@ -4005,6 +7335,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": "Local gateway auth unavailable: API key required",
+                     *       "code": "unavailable"
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
@@ -4014,6 +7350,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": "verify request timed out",
+                     *       "code": "upstream_timed_out"
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
@@ -4043,6 +7385,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": "host not allowed",
+                     *       "code": "host_not_allowed"
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };

@@ -23,3 +23,5 @@ export type GatewayHealth = GatewaySchemas["Health"];
 export type GatewaySession = GatewaySchemas["ExchangeAnswer"];
 export type GatewayRepos = GatewaySchemas["ReposAnswer"];
 export type ListedRepo = GatewaySchemas["ListedRepo"];
+export type WaitingRequest = GatewaySchemas["WaitingRequest"];
+export type WaitingRequests = GatewaySchemas["WaitingRequests"];

@@ -4,7 +4,13 @@
  * Finds it on its ports, proves to it that the page's user owns the desktop, and keeps the session
  * in memory only. Parallel callers share one exchange; a refused session is renewed once.
  */
-import type { GatewayHealth, GatewayRepos, GatewaySession, ListedRepo } from "@/api/types";
+import type {
+  GatewayHealth,
+  GatewayRepos,
+  GatewaySession,
+  ListedRepo,
+  WaitingRequests,
+} from "@/api/types";
 
 /** Ports that the gateway binds, the preferred one first. */
 export const GATEWAY_PORTS = [19432, 19433, 19434, 19435] as const;
@@ -57,6 +63,12 @@ export class LocalGateway {
   async repositories(signal?: AbortSignal): Promise<ListedRepo[]> {
     const response = await this.#get("/api/gateway/repos", signal);
     return ((await response.json()) as GatewayRepos).repos;
+  }
+
+  /** What waits for the owner's decision. */
+  async approvals(signal?: AbortSignal): Promise<WaitingRequests> {
+    const response = await this.#get("/api/gateway/approvals", signal);
+    return (await response.json()) as WaitingRequests;
   }
 
   async #get(path: string, signal: AbortSignal | undefined): Promise<Response> {

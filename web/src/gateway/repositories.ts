@@ -4,29 +4,13 @@
  */
 import { queryOptions } from "@tanstack/react-query";
 
-import { api, unwrap } from "@/api/client";
 import { computeTargetsQuery } from "@/api/queries";
 import type { GatewayRepos, ListedRepo } from "@/api/types";
 import { queryClient } from "@/query-client";
 
-import { GatewayError, LocalGateway } from "./local-gateway";
+import { GatewayError } from "./local-gateway";
 import { relayGet } from "./relay";
-
-/** The page's one connection to the gateway; its session lives and dies with the page. */
-const gateway = new LocalGateway({
-  challenge: async () => {
-    const { challengeToken } = await unwrap(
-      api.POST("/compute-targets/local-auth/challenge", {
-        body: { origin: window.location.origin },
-      }),
-    );
-    return challengeToken;
-  },
-  knownGatewayIds: async () => {
-    const targets = await queryClient.query(computeTargetsQuery);
-    return targets.flatMap(({ gatewayId }) => gatewayId ?? []);
-  },
-});
+import { gateway } from "./this-machine";
 
 export interface RepositoryChoice {
   fullName: string;

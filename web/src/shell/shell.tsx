@@ -10,6 +10,7 @@ import { buttonClass } from "@/ui/button";
 import { Mark } from "@/ui/mark";
 
 import { AccountMenu } from "./account-menu";
+import { ApprovalsBadge } from "./approvals-badge";
 import { DesktopStatus } from "./desktop-status";
 
 export function Shell() {
@@ -42,6 +43,7 @@ export function Shell() {
             {me.organization.slug === orgSlug ? me.organization.name : orgSlug}
           </span>
           <div className="flex-1" />
+          <ApprovalsBadge orgSlug={orgSlug} />
           <DesktopStatus />
           <Link
             to="/$orgSlug/loops/new"

@@ -233,7 +233,7 @@ async fn body(
         parent_session_id: session.and_then(|parent| parent.session_id.clone()),
         local_repo_path: None,
         user_context: None,
-        additional_repos: if row.command.0.spec().peers { peers } else { Vec::new() },
+        additional_repos: if row.command.0.spec().takes_peers() { peers } else { Vec::new() },
         primary_artifact_id: row.document_id.map(|id| id.to_string()),
         agents: Vec::new(),
         harness: Some(row.harness.0),

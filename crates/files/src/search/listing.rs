@@ -44,6 +44,10 @@ impl Gathered {
         self.files += 1;
     }
 
+    pub(super) const fn is_empty(&self) -> bool {
+        self.files == 0
+    }
+
     pub(super) fn append(&mut self, other: &Self) {
         self.names.push_str(&other.names);
         self.files += other.files;

@@ -17,6 +17,8 @@ const MAX_DEPTH: usize = 10;
 /// Entries that one walk visits, and how long it may take.
 const MOST_VISITED: usize = 200_000;
 const TIME_LIMIT: Duration = Duration::from_secs(5);
+/// Entries between two looks at the clock.
+const CLOCK_EVERY: usize = 64;
 /// Threads of one walk.
 const MOST_THREADS: usize = 4;
 
@@ -25,6 +27,8 @@ pub(super) const GIT: &str = ".git";
 /// Directories that are left out wherever they are.
 const LEFT_OUT: [&str; 10] =
     ["node_modules", GIT, ".next", "dist", "build", "__pycache__", ".venv", "venv", "coverage", ".turbo"];
+/// Ending of files that are made from others.
+const COMPILED: &[u8] = b".pyc";
 /// Files whose rules decide about what lies below their directory.
 pub(super) const RULES_FILE: &str = ".gitignore";
 
@@ -82,6 +86,7 @@ impl Root {
             root: self,
             max_depth,
             enter,
+            above: self.path.as_os_str().len() + usize::from(self.path.parent().is_some()),
             began: Instant::now(),
             visited: AtomicUsize::new(0),
             cut: AtomicBool::new(false),
@@ -117,6 +122,8 @@ struct Walk<'a> {
     root: &'a Root,
     max_depth: usize,
     enter: &'a (dyn Fn(&str) + Sync),
+    /// Bytes of a path before what is relative to the root.
+    above: usize,
     began: Instant,
     visited: AtomicUsize,
     cut: AtomicBool,
@@ -127,26 +134,28 @@ struct Walk<'a> {
 struct Visitor<'a> {
     walk: &'a Walk<'a>,
     found: Found,
+    /// The directory whose files come now, and their names so far: mostly many come in a row.
+    present: (Box<str>, Gathered),
 }
 
 impl<'a> Visitor<'a> {
     fn of(walk: &'a Walk<'a>) -> Self {
-        Self { walk, found: Found::default() }
+        Self { walk, found: Found::default(), present: Default::default() }
     }
 
     fn visit(&mut self, entry: Result<DirEntry, ignore::Error>) -> WalkState {
         let visited = self.walk.visited.fetch_add(1, Ordering::Relaxed);
-        if visited >= MOST_VISITED || self.walk.began.elapsed() > TIME_LIMIT {
+        let looks = visited.is_multiple_of(CLOCK_EVERY);
+        if visited >= MOST_VISITED || (looks && self.walk.began.elapsed() > TIME_LIMIT) {
             self.walk.cut.store(true, Ordering::Relaxed);
             return WalkState::Quit;
         }
         // What cannot be read is left out.
         let Ok(entry) = entry else { return WalkState::Continue };
         let Some(kind) = entry.file_type() else { return WalkState::Continue };
-        let Ok(relative) = entry.path().strip_prefix(&self.walk.root.path) else {
-            return WalkState::Continue;
-        };
-        let relative = relative.to_string_lossy();
+        // Every path of the walk begins with the root's.
+        let path = entry.path().as_os_str().as_encoded_bytes();
+        let relative = String::from_utf8_lossy(path.get(self.walk.above..).unwrap_or_default());
         if kind.is_dir() {
             if entry.depth() < self.walk.max_depth {
                 (self.walk.enter)(&relative);
@@ -157,10 +166,24 @@ impl<'a> Visitor<'a> {
         } else if kind.is_file() || (kind.is_symlink() && self.leads_to_a_file_inside(entry.path())) {
             let (directory, name) = relative.rsplit_once('/').unwrap_or(("", &relative));
             if !is_left_out_file(name) {
-                self.found.add(directory, name);
+                self.add(directory, name);
             }
         }
         WalkState::Continue
+    }
+
+    fn add(&mut self, directory: &str, name: &str) {
+        if *self.present.0 != *directory {
+            self.close();
+            self.present.0 = directory.into();
+        }
+        self.present.1.add(name);
+    }
+
+    /// Puts the names of the present directory to the rest.
+    fn close(&mut self) {
+        let (directory, names) = std::mem::take(&mut self.present);
+        self.found.add(directory, names);
     }
 
     fn leads_to_a_file_inside(&self, link: &Path) -> bool {
@@ -170,28 +193,27 @@ impl<'a> Visitor<'a> {
 
 impl Drop for Visitor<'_> {
     fn drop(&mut self) {
+        self.close();
         let found = std::mem::take(&mut self.found);
         self.walk.found.lock().unwrap_or_else(PoisonError::into_inner).append(found);
     }
 }
 
 impl Found {
-    fn add(&mut self, directory: &str, name: &str) {
-        match self.names.get_mut(directory) {
-            Some(names) => names.add(name),
-            None => self.names.entry(directory.into()).or_default().add(name),
+    fn add(&mut self, directory: Box<str>, names: Gathered) {
+        match self.names.entry(directory) {
+            _ if names.is_empty() => {}
+            Entry::Occupied(mut known) => known.get_mut().append(&names),
+            Entry::Vacant(new) => {
+                new.insert(names);
+            }
         }
     }
 
     fn append(&mut self, other: Self) {
         self.directories.extend(other.directories);
         for (directory, names) in other.names {
-            match self.names.entry(directory) {
-                Entry::Occupied(mut known) => known.get_mut().append(&names),
-                Entry::Vacant(new) => {
-                    new.insert(names);
-                }
-            }
+            self.add(directory, names);
         }
     }
 }
@@ -210,5 +232,6 @@ fn is_wanted(entry: &DirEntry, denied: Option<&Denied>) -> bool {
 }
 
 fn is_left_out_file(name: &str) -> bool {
-    name == ".DS_Store" || name.to_ascii_lowercase().ends_with(".pyc")
+    let ending = name.len().checked_sub(COMPILED.len()).and_then(|begin| name.as_bytes().get(begin..));
+    name == ".DS_Store" || ending.is_some_and(|ending| ending.eq_ignore_ascii_case(COMPILED))
 }

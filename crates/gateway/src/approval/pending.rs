@@ -62,12 +62,16 @@ pub struct PendingApproval {
     /// Directory that the request is about.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scope_path: Option<String>,
+    /// Every directory that the request names, where it really is.
+    pub directories: Vec<String>,
     /// Who asks.
     pub location: String,
     /// Why a person is asked.
     pub reason: String,
     /// Hex SHA-256 over method, target and body.
     pub fingerprint: String,
+    /// ISO 8601: when the last of those who ask gives up.
+    pub waits_until: String,
 }
 
 /// A decided request.
@@ -86,7 +90,16 @@ pub struct ResolvedApproval {
 struct Entry {
     request: PendingApproval,
     decision: watch::Sender<Option<Decision>>,
-    waiters: usize,
+    /// When each of the waiters gives up.
+    ends: Vec<Timestamp>,
+}
+
+impl Entry {
+    fn tell_the_end(&mut self) {
+        if let Some(last) = self.ends.iter().max() {
+            self.request.waits_until = loopgate_api::time::iso(*last);
+        }
+    }
 }
 
 #[derive(Default)]
@@ -269,7 +282,7 @@ impl Approvals {
     /// Waits for a decision about the request, together with everybody who asked the same.
     /// Answers the id of the shared entry.
     pub(crate) async fn wait(&self, request: PendingApproval, limit: Duration) -> (Uuid, Decision) {
-        let mut waiter = self.join(request);
+        let mut waiter = self.join(request, Timestamp::now().saturating_add(limit).unwrap_or(Timestamp::MAX));
         let id = waiter.id;
         let decided = tokio::time::timeout(limit, waiter.decision.wait_for(Option::is_some)).await;
         let decision = match decided {
@@ -279,32 +292,45 @@ impl Approvals {
         (id, decision)
     }
 
-    fn join(&self, request: PendingApproval) -> Waiter {
+    fn join(&self, request: PendingApproval, end: Timestamp) -> Waiter {
         let mut state = self.state();
         let known = state.pending.values().find(|entry| entry.request.fingerprint == request.fingerprint);
         let id = known.map_or(request.id, |entry| entry.request.id);
         let entry = state.pending.entry(id).or_insert_with(|| {
             tracing::info!(%id, operation = %request.operation_id, "a request waits for approval");
-            Entry { request, decision: watch::Sender::new(None), waiters: 0 }
+            Entry { request, decision: watch::Sender::new(None), ends: Vec::new() }
         });
-        entry.waiters += 1;
+        entry.ends.push(end);
+        entry.tell_the_end();
         let decision = entry.decision.subscribe();
         self.announce(&state);
-        Waiter { approvals: self.clone(), id, decision }
+        Waiter { approvals: self.clone(), id, end, decision }
     }
 
-    fn leave(&self, id: Uuid) {
+    fn leave(&self, id: Uuid, end: Timestamp) {
         let mut state = self.state();
         let Some(entry) = state.pending.get_mut(&id) else { return };
-        entry.waiters -= 1;
-        if entry.waiters == 0 {
-            drop(state);
-            self.resolve(id, Decision::Expired);
+        if let Some(own) = entry.ends.iter().position(|known| *known == end) {
+            entry.ends.swap_remove(own);
+        }
+        if entry.ends.is_empty() {
+            self.resolve_in(state, id, Decision::Expired);
+        } else {
+            entry.tell_the_end();
+            self.announce(&state);
         }
     }
 
     fn resolve(&self, id: Uuid, decision: Decision) -> Option<ResolvedApproval> {
-        let mut state = self.state();
+        self.resolve_in(self.state(), id, decision)
+    }
+
+    fn resolve_in(
+        &self,
+        mut state: MutexGuard<'_, State>,
+        id: Uuid,
+        decision: Decision,
+    ) -> Option<ResolvedApproval> {
         let entry = state.pending.remove(&id)?;
         let resolved =
             ResolvedApproval { request: entry.request, decision, resolved_at: loopgate_api::time::now_iso() };
@@ -329,11 +355,12 @@ impl Approvals {
 struct Waiter {
     approvals: Approvals,
     id: Uuid,
+    end: Timestamp,
     decision: watch::Receiver<Option<Decision>>,
 }
 
 impl Drop for Waiter {
     fn drop(&mut self) {
-        self.approvals.leave(self.id);
+        self.approvals.leave(self.id, self.end);
     }
 }

@@ -2,7 +2,6 @@
 
 use std::path::PathBuf;
 
-use bytes::Bytes;
 use http::header::{ORIGIN, REFERER};
 use http::{HeaderMap, HeaderName, Method, Uri};
 use loopgate_api::names::{APPROVAL_REASON_HEADER, FORCE_APPROVAL_HEADER, SOURCE_HEADER};
@@ -98,12 +97,18 @@ impl Question<'_> {
         if !approvals.has_policies() {
             return None;
         }
+        let directories = self.directories();
+        approvals.effect(&Subject { operation, directories: &directories, location: &self.location() })
+    }
+
+    /// Every directory that the request names, where it really is. Looks at the disk.
+    fn directories(&self) -> Vec<PathBuf> {
         let body = match self.body {
             Received::Whole(body) => body.as_ref(),
+            // What is sent in bulk is no JSON.
             Received::Spooled(_) => &[],
         };
-        let directories = directories_of(body, self.target.query());
-        approvals.effect(&Subject { operation, directories: &directories, location: &self.location() })
+        directories_of(body, self.target.query())
     }
 
     fn location(&self) -> String {
@@ -123,18 +128,22 @@ impl Question<'_> {
                 tier(threshold)
             )
         });
+        let directories = self.directories();
+        let now = loopgate_api::time::now_iso();
         PendingApproval {
             id: Uuid::now_v7(),
-            created_at: loopgate_api::time::now_iso(),
+            created_at: now.clone(),
             operation_id: operation,
             risk_tier: operation.risk(),
             method: self.method.to_string(),
             path: self.target.path().to_owned(),
             query: self.target.query().map(ToOwned::to_owned),
             scope_path: self.scope(),
+            directories: directories.iter().map(|path| path.to_string_lossy().into_owned()).collect(),
             location: self.location(),
             reason,
             fingerprint: self.fingerprint(),
+            waits_until: now,
         }
     }
 
@@ -183,36 +192,35 @@ fn shown(text: &str) -> Option<String> {
 
 /// The directory that a request is about: the scope of its body, else what its query names.
 pub(super) fn directory_of(scope: Option<&str>, query: Option<&str>) -> Option<PathBuf> {
-    if let Some(scope) = scope {
-        return Some(PathBuf::from(scope));
-    }
-    let members: Vec<_> = url::form_urlencoded::parse(query?.as_bytes()).collect();
-    let named = |name: &&str| members.iter().find(|(key, value)| key == name && !value.trim().is_empty());
-    let (_, value) = SCOPE_QUERY.iter().find_map(named)?;
-    std::path::absolute(loopgate_home::expand_home(value.trim())).ok()
+    scope.map(PathBuf::from).or_else(|| in_query(query).into_iter().next())
 }
 
 /// Every directory that body and query name, where it really is. Looks at the disk.
 fn directories_of(body: &[u8], query: Option<&str>) -> Vec<PathBuf> {
-    let body = serde_json::from_slice::<Value>(body).unwrap_or_default();
-    let in_body = SCOPE_MEMBERS.iter().filter_map(|name| body.get(name)?.as_str().map(ToOwned::to_owned));
-    let members = url::form_urlencoded::parse(query.unwrap_or_default().as_bytes());
-    let in_query =
-        members.filter(|(name, _)| SCOPE_QUERY.contains(&name.as_ref())).map(|(_, v)| v.into_owned());
-    let named = in_body.chain(in_query).filter(|text| !text.trim().is_empty());
-    let absolute = named.filter_map(|text| std::path::absolute(loopgate_home::expand_home(text.trim())).ok());
-    absolute.map(|path| real_place(&path)).collect()
+    in_body(body).chain(in_query(query)).map(|path| real_place(&path)).collect()
 }
 
-fn scope_of(body: &Bytes) -> Option<String> {
-    let Ok(Value::Object(members)) = serde_json::from_slice(body) else { return None };
-    let text = SCOPE_MEMBERS
-        .iter()
-        .filter_map(|name| members.get(*name).and_then(Value::as_str))
-        .map(str::trim)
-        .find(|text| !text.is_empty())?;
-    let path = std::path::absolute(loopgate_home::expand_home(text)).ok()?;
-    Some(path.to_string_lossy().into_owned())
+fn scope_of(body: &[u8]) -> Option<String> {
+    in_body(body).next().map(|path| path.to_string_lossy().into_owned())
+}
+
+/// The directories that a body names, the preferred one first.
+fn in_body(body: &[u8]) -> impl Iterator<Item = PathBuf> {
+    let members = serde_json::from_slice::<Value>(body).unwrap_or_default();
+    SCOPE_MEMBERS.iter().filter_map(move |name| absolute(members.get(name)?.as_str()?))
+}
+
+/// The directories that a query names, the preferred one first.
+fn in_query(query: Option<&str>) -> Vec<PathBuf> {
+    let members: Vec<_> = url::form_urlencoded::parse(query.unwrap_or_default().as_bytes()).collect();
+    let named = |name: &&str| members.iter().filter(move |(key, _)| key == name).collect::<Vec<_>>();
+    SCOPE_QUERY.iter().flat_map(named).filter_map(|(_, value)| absolute(value)).collect()
+}
+
+/// A path as it was meant; nothing when there is no text.
+fn absolute(text: &str) -> Option<PathBuf> {
+    let text = Some(text.trim()).filter(|text| !text.is_empty())?;
+    std::path::absolute(loopgate_home::expand_home(text)).ok()
 }
 
 #[cfg(test)]
@@ -221,7 +229,7 @@ mod tests {
 
     #[test]
     fn the_first_member_with_text_is_the_scope() {
-        let scope = |json: &'static str| scope_of(&Bytes::from_static(json.as_bytes()));
+        let scope = |json: &str| scope_of(json.as_bytes());
         assert_eq!(scope(r#"{"path":"/b","repoPath":" /a "}"#).as_deref(), Some("/a"));
         assert_eq!(scope(r#"{"repoPath":" ","workDir":"/w"}"#).as_deref(), Some("/w"));
         assert_eq!(scope(r#"{"repoPath":5}"#), None);

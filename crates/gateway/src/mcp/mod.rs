@@ -60,6 +60,11 @@ impl McpRecord {
         }
     }
 
+    /// Name that the provider gives the server.
+    pub(crate) fn server_name(&self) -> Option<&str> {
+        self.server_name.as_deref()
+    }
+
     /// Nothing is known.
     pub(crate) fn negative() -> Self {
         Self::new(false, None, None)

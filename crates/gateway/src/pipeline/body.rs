@@ -11,11 +11,15 @@ use http::header::CONTENT_LENGTH;
 use http::{HeaderMap, StatusCode};
 use http_body::Body as _;
 use http_body_util::BodyExt as _;
+use loopgate_files::{Spool, Spooling};
 use sha2::Sha256;
+use tokio_util::io::ReaderStream;
 
 use crate::answer::Failure;
 use crate::config::Limits;
-use crate::spool::{Spool, Spooling};
+
+/// Bytes that are read from a file at once.
+const CHUNK: usize = 256 * 1024;
 
 /// Limit in bytes of a route's body, and its name in logs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -79,7 +83,10 @@ impl Received {
     pub(crate) fn into_body(self) -> Body {
         match self {
             Self::Whole(bytes) => Body::from(bytes),
-            Self::Spooled(spool) => spool.into_body(),
+            Self::Spooled(spool) => {
+                let file = tokio::fs::File::from_std(spool.file);
+                Body::from_stream(ReaderStream::with_capacity(file, CHUNK))
+            }
         }
     }
 }

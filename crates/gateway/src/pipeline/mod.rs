@@ -1,11 +1,12 @@
 //! The one sequence that every request passes: target, host, origin, preflight, exchange,
-//! authentication, body limit, approval, dispatch.
+//! authentication, forgery, body limit, approval, dispatch.
 //!
 //! Cheap answers (`/health`, preflights, refusals) are given without a task, a box or a router.
 //! No handler repeats anything of this.
 
 mod auth;
 pub(crate) mod body;
+mod forgery;
 mod host;
 mod origin;
 mod target;
@@ -25,6 +26,7 @@ use loopgate_api::operation::GATEWAY_PREFIX;
 use tower::ServiceExt as _;
 
 pub(crate) use self::auth::Principal;
+pub(crate) use self::forgery::is_forgeable;
 pub(crate) use self::host::OwnHosts;
 pub(crate) use self::origin::{Cors, OriginPolicy, named_origin};
 
@@ -194,6 +196,15 @@ async fn gateway_route(
         }
     };
     let route = inner.table.find(&parts.method, parts.uri.path());
+    let form = route.is_some_and(|route| route.limit.bytes > BodyLimit::LOOP.bytes);
+    if principal != Principal::Internal
+        && !body.is_end_stream()
+        && forgery::is_forgeable(&parts.headers, form)
+    {
+        let failure = unsupported_type();
+        capture.security(failure.body.error.clone());
+        return failure.into_reply();
+    }
     let received = match read_body(inner, &parts, body, route, capture).await {
         Ok(received) => received,
         Err(failure) => return failure.into_reply(),
@@ -209,7 +220,9 @@ async fn gateway_route(
         peer: caller.peer(),
         setup_complete: facts.setup_complete,
     };
-    if let Err(failure) = approve(inner, facts, &question, over_link).await {
+    if route.is_some_and(|route| route.built && route.operation.is_none()) {
+        capture.forget();
+    } else if let Err(failure) = approve(inner, facts, &question, over_link).await {
         capture.detail = Some(failure.body.error.clone());
         return failure.into_reply();
     }
@@ -217,7 +230,10 @@ async fn gateway_route(
         return Failure::bad_request("malformed path").into_reply();
     }
     if !route.is_some_and(|route| route.built) {
-        return Failure::not_implemented(&parts.method, parts.uri.path()).into_reply();
+        return match &inner.fallback {
+            Some(fallback) => fallback.forward(&parts, received.whole()).await,
+            None => Failure::not_implemented(&parts.method, parts.uri.path()).into_reply(),
+        };
     }
     parts.extensions.insert(Requester { over_link });
     let request = Request::from_parts(parts, received.into_body());
@@ -225,6 +241,12 @@ async fn gateway_route(
         Ok(response) => response.map(|body| ReplyBody::Streamed(body, None)),
         Err(never) => match never {},
     }
+}
+
+/// The refusal of a body that a foreign page could have sent.
+pub(crate) fn unsupported_type() -> Failure {
+    let error = "content type not supported, send application/json";
+    Failure::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, error).closing(true)
 }
 
 fn unauthorized(

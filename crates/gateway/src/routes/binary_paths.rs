@@ -23,6 +23,7 @@ use crate::routes::on_disk;
 /// The paths that are set, by `assistant`, `codeHost`, `reviewer`, `python3` and `git`.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
+#[schema(example = json!({"binaryPaths": {"git": "/usr/bin/git"}}))]
 pub(crate) struct BinaryPaths {
     binary_paths: BTreeMap<String, String>,
 }
@@ -31,6 +32,7 @@ pub(crate) struct BinaryPaths {
 #[derive(Debug, ToSchema)]
 #[schema(rename_all = "camelCase")]
 #[allow(dead_code, reason = "describes the body in the OpenAPI document; it is read member by member")]
+#[schema(example = json!({"git": "/usr/bin/git", "reviewer": null}))]
 struct SetBinaryPaths {
     assistant: Option<String>,
     code_host: Option<String>,
@@ -53,7 +55,8 @@ async fn list(State(app): State<App>) -> Json<BinaryPaths> {
     request_body = SetBinaryPaths,
     responses(
         (status = 200, body = BinaryPaths, description = "All paths after the change"),
-        (status = 400, body = ErrorBody, description = "Not an object, an unknown program, or a path that cannot be used"),
+        (status = 400, body = ErrorBody, description = "Not an object, an unknown program, or a path that cannot be used", example = json!(ErrorBody::new(400, "unknown key: node"))),
+        (status = 500, body = ErrorBody, description = "The settings file cannot be written", example = json!(ErrorBody::new(500, "Failed to update binary paths: permission denied"))),
     ))]
 async fn update(State(app): State<App>, body: Bytes) -> Answer<BinaryPaths> {
     on_disk(move || {

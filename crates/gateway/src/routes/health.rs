@@ -10,6 +10,7 @@ use crate::router::{Auth, Route};
 /// What a client finds on the port.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
+#[schema(example = json!({"status": "ok", "machineName": "workbench", "capabilities": {"tools": {"assistant": false, "reviewer": false, "git": false, "codeHost": false, "python3": false}, "versions": {}, "commandSigning": true}, "gatewayId": "0197c1a2-7e64-7cc3-9f0a-3d2b6f0e8a11", "onboardingCompleted": true, "version": "0.13.18", "port": 19432}))]
 pub(crate) struct Health {
     /// Always `ok`.
     pub(crate) status: &'static str,
@@ -61,7 +62,7 @@ struct Versions {}
 #[utoipa::path(get, path = "/health", operation_id = "health", tag = "gateway",
     responses(
         (status = 200, body = Health, description = "A gateway is here"),
-        (status = 403, body = loopgate_api::error::ErrorBody, description = "Called by a name that is not ours"),
+        (status = 403, body = loopgate_api::error::ErrorBody, description = "Called by a name that is not ours", example = json!(loopgate_api::error::ErrorBody::new(403, "host not allowed"))),
     ))]
 #[expect(dead_code, reason = "carries the description; the pipeline answers from prepared bytes")]
 fn health() {}

@@ -23,6 +23,7 @@ use crate::routes::health_check::McpServers;
 /// How to sign in.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
+#[schema(example = json!({"apiKey": "", "authType": "oauth", "serverUrl": "https://mcp.example.com/mcp", "providers": {"assistant": {"available": true, "serverName": "tickets", "matchedUrl": "https://mcp.example.com/mcp", "checkedAt": "2030-01-02T09:00:00.000Z", "error": null, "loopgateAvailable": true}, "reviewer": {"available": false, "serverName": null, "matchedUrl": null, "checkedAt": "2030-01-02T09:00:00.000Z", "error": null, "loopgateAvailable": false}}}))]
 pub(crate) struct McpAuth {
     /// Always empty: it leads old clients to their browser sign-in.
     api_key: &'static str,
@@ -35,10 +36,10 @@ pub(crate) struct McpAuth {
 
 /// How to sign in at the MCP server
 #[utoipa::path(get, path = "/api/gateway/mcp-auth", operation_id = "mcp_auth", tag = "gateway",
-    params(("expectedMcpUrl" = Option<String>, Query, description = "MCP server that is meant")),
+    params(("expectedMcpUrl" = Option<String>, Query, description = "MCP server that is meant", example = "https://mcp.example.com/mcp")),
     responses(
         (status = 200, body = McpAuth, description = "By the browser"),
-        (status = 403, body = ErrorBody, description = "Asked over the link"),
+        (status = 403, body = ErrorBody, description = "Asked over the link", example = json!(ErrorBody::new(403, "not available over relay"))),
     ))]
 async fn mcp_auth(
     State(app): State<App>,

@@ -47,7 +47,7 @@ pub(crate) fn base() -> Document {
 
 /// This document
 #[utoipa::path(get, path = "/api/gateway/openapi.json", operation_id = "openapi", tag = "gateway",
-    responses((status = 200, description = "The OpenAPI document")))]
+    responses((status = 200, body = Object, description = "The OpenAPI document", example = json!({"openapi": "3.1.0", "info": {"title": "Loopgate gateway", "version": "0.13.18"}, "paths": {}}))))]
 async fn openapi() -> impl IntoResponse {
     static JSON_TEXT: LazyLock<Bytes> =
         LazyLock::new(|| serde_json::to_vec(&router::document()).unwrap_or_default().into());

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use axum::Json;
 use axum::extract::State;
+use axum::response::Response;
 use loopgate_api::error::ErrorBody;
 use loopgate_api::operation::OperationId;
 use loopgate_api::repos::{ListedRepo, ManagedRepo, ReposAnswer};
@@ -16,17 +17,23 @@ use utoipa_axum::routes;
 use crate::answer::{Answer, Failure};
 use crate::app::App;
 use crate::extract::{JsonMembers, QueryMembers};
+use crate::kept::Sources;
 use crate::router::Route;
 use crate::routes::on_disk;
 
+/// Files of a clone that tell its name and its default branch.
+const TOLD_BY: [&str; 3] = [".git/config", ".git/HEAD", ".git/refs/remotes/origin/HEAD"];
+
 /// That it was done.
 #[derive(Debug, Serialize, ToSchema)]
+#[schema(example = json!({"success": true}))]
 pub(crate) struct Done {
     success: bool,
 }
 
 /// The repository that was added.
 #[derive(Debug, Serialize, ToSchema)]
+#[schema(example = json!({"success": true, "repo": {"path": "~/src/shop", "description": "The shop", "addedAt": "2030-01-01T00:00:00.000Z", "name": "shop", "fullName": "acme/shop", "defaultBranch": "main"}}))]
 pub(crate) struct Added {
     success: bool,
     repo: ListedRepo,
@@ -35,6 +42,7 @@ pub(crate) struct Added {
 /// A repository to add.
 #[derive(Debug, ToSchema)]
 #[allow(dead_code, reason = "describes the body in the OpenAPI document; it is read member by member")]
+#[schema(example = json!({"path": "~/src/shop", "description": "The shop"}))]
 struct AddRepo {
     /// Directory inside the sandbox; `~` is the home directory.
     path: String,
@@ -46,6 +54,7 @@ struct AddRepo {
 #[derive(Debug, ToSchema)]
 #[schema(rename_all = "camelCase")]
 #[allow(dead_code, reason = "describes the body in the OpenAPI document; it is read member by member")]
+#[schema(example = json!({"worktreeParentDir": "~/src/worktrees", "worktreeParentDirConfirmed": true}))]
 struct UpdateRepos {
     /// Where worktrees are made; inside the sandbox.
     worktree_parent_dir: Option<String>,
@@ -57,15 +66,32 @@ struct UpdateRepos {
 #[utoipa::path(get, path = "/api/gateway/repos", operation_id = "list_repos", tag = "repos",
     responses(
         (status = 200, body = ReposAnswer, description = "The repositories and their settings"),
-        (status = 503, body = ErrorBody, description = "No sandbox is set"),
+        (status = 500, body = ErrorBody, description = "The list cannot be read", example = json!(ErrorBody::new(500, "Failed to list repos: permission denied"))),
+        (status = 503, body = ErrorBody, description = "No sandbox is set", example = json!(ErrorBody::new(503, "Server not configured — complete onboarding"))),
     ))]
-async fn list(State(app): State<App>) -> Answer<ReposAnswer> {
-    let listed = on_disk(move || {
-        let list = app.repos.list()?;
-        let repos = list.repos.iter().cloned().map(described).collect();
-        Ok(ReposAnswer { repos, settings: list.settings.clone() })
-    });
-    listed.await?.map(Json).map_err(|error| failed("Failed to list repos", error))
+async fn list(State(app): State<App>) -> Result<Response, Failure> {
+    const QUESTION: &str = "repos";
+    let settings = app.settings.get();
+    if let Some(ready) = app.kept.get(QUESTION, &settings) {
+        return Ok(ready);
+    }
+    on_disk(move || app.kept.make(QUESTION.to_owned(), settings, |sources| list_on_disk(&app, sources)))
+        .await?
+}
+
+fn list_on_disk(app: &App, sources: &mut Sources) -> Result<ReposAnswer, Failure> {
+    let list = app.repos.list().map_err(|error| failed("Failed to list repos", error))?;
+    app.repos.path().iter().for_each(|file| sources.file(file));
+    for repo in &list.repos {
+        let clone = loopgate_home::expand_home(&repo.path);
+        if !clone.join(".git").is_dir() {
+            // A worktree tells where its clone lies, a bare repository lies elsewhere.
+            sources.unknown();
+        }
+        TOLD_BY.iter().for_each(|file| sources.file(&clone.join(file)));
+    }
+    let repos = list.repos.iter().cloned().map(described).collect();
+    Ok(ReposAnswer { repos, settings: list.settings.clone() })
 }
 
 /// Add a repository
@@ -73,9 +99,10 @@ async fn list(State(app): State<App>) -> Answer<ReposAnswer> {
     request_body = AddRepo,
     responses(
         (status = 200, body = Added, description = "Added"),
-        (status = 400, body = ErrorBody, description = "No path, no such directory, or already there"),
-        (status = 403, body = ErrorBody, description = "Outside the sandbox"),
-        (status = 503, body = ErrorBody, description = "No sandbox is set"),
+        (status = 400, body = ErrorBody, description = "No path, no such directory, or already there", example = json!(ErrorBody::new(400, "Path does not exist"))),
+        (status = 403, body = ErrorBody, description = "Outside the sandbox", example = json!(ErrorBody::new(403, "directory not allowed"))),
+        (status = 500, body = ErrorBody, description = "The list cannot be written", example = json!(ErrorBody::new(500, "Failed to add repo: permission denied"))),
+        (status = 503, body = ErrorBody, description = "No sandbox is set", example = json!(ErrorBody::new(503, "Server not configured — complete onboarding"))),
     ))]
 async fn add(State(app): State<App>, body: JsonMembers) -> Answer<Added> {
     require_sandbox(&app)?;
@@ -87,7 +114,7 @@ async fn add(State(app): State<App>, body: JsonMembers) -> Answer<Added> {
 }
 
 fn add_on_disk(app: &App, path: &str, description: Option<String>) -> Result<ManagedRepo, Failure> {
-    let place = app.sandbox.check(path).map_err(|_| Failure::directory_not_allowed())?;
+    let place = app.sandbox.check(path)?;
     let metadata = std::fs::metadata(&place).map_err(|_| Failure::bad_request("Path does not exist"))?;
     if !metadata.is_dir() {
         return Err(Failure::bad_request("Path must be a directory"));
@@ -103,11 +130,12 @@ fn add_on_disk(app: &App, path: &str, description: Option<String>) -> Result<Man
 
 /// Remove a repository from the list; its files stay
 #[utoipa::path(delete, path = "/api/gateway/repos", operation_id = "remove_repo", tag = "repos",
-    params(("path" = String, Query, description = "Directory of the repository")),
+    params(("path" = String, Query, description = "Directory of the repository", example = "~/src/other")),
     responses(
         (status = 200, body = Done, description = "Removed"),
-        (status = 400, body = ErrorBody, description = "No path given, or not in the list"),
-        (status = 503, body = ErrorBody, description = "No sandbox is set"),
+        (status = 400, body = ErrorBody, description = "No path given, or not in the list", example = json!(ErrorBody::new(400, "Repository not found"))),
+        (status = 500, body = ErrorBody, description = "The list cannot be written", example = json!(ErrorBody::new(500, "Failed to remove repo: permission denied"))),
+        (status = 503, body = ErrorBody, description = "No sandbox is set", example = json!(ErrorBody::new(503, "Server not configured — complete onboarding"))),
     ))]
 async fn remove(State(app): State<App>, query: QueryMembers) -> Answer<Done> {
     require_sandbox(&app)?;
@@ -129,9 +157,10 @@ async fn remove(State(app): State<App>, query: QueryMembers) -> Answer<Done> {
     request_body = UpdateRepos,
     responses(
         (status = 200, body = Done, description = "Changed"),
-        (status = 400, body = ErrorBody, description = "Nothing to change"),
-        (status = 403, body = ErrorBody, description = "Outside the sandbox"),
-        (status = 503, body = ErrorBody, description = "No sandbox is set"),
+        (status = 400, body = ErrorBody, description = "Nothing to change", example = json!(ErrorBody::new(400, "No settings to update"))),
+        (status = 403, body = ErrorBody, description = "Outside the sandbox", example = json!(ErrorBody::new(403, "directory not allowed"))),
+        (status = 500, body = ErrorBody, description = "The list cannot be written", example = json!(ErrorBody::new(500, "Failed to update settings: permission denied"))),
+        (status = 503, body = ErrorBody, description = "No sandbox is set", example = json!(ErrorBody::new(503, "Server not configured — complete onboarding"))),
     ))]
 async fn update(State(app): State<App>, body: JsonMembers) -> Answer<Done> {
     require_sandbox(&app)?;
@@ -142,7 +171,7 @@ async fn update(State(app): State<App>, body: JsonMembers) -> Answer<Done> {
     }
     let updated = on_disk(move || {
         if let Some(parent) = &parent {
-            app.sandbox.check(parent).map_err(|_| Failure::directory_not_allowed())?;
+            app.sandbox.check(parent)?;
         }
         let changed = app.repos.update_settings(|settings| {
             settings.worktree_parent_dir = parent.or(settings.worktree_parent_dir.take());

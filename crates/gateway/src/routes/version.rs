@@ -13,6 +13,7 @@ use crate::router::Route;
 
 /// The desktop's version.
 #[derive(Debug, Serialize, ToSchema)]
+#[schema(example = json!({"version": "0.13.18", "commits": []}))]
 pub(crate) struct Version {
     version: String,
     /// Always empty in a release.

@@ -44,6 +44,17 @@ async fn the_discovery_file_of_another_gateway_stays() {
 }
 
 #[tokio::test]
+async fn a_lost_listener_is_opened_again_on_its_port() {
+    let mut place = Place::with(Wish { lost_listener: true, ..Wish::default() }).await;
+    let again = async { while TcpStream::connect(("127.0.0.1", place.port)).await.is_err() {} };
+    within(again).await;
+    assert_eq!(place.ask("GET", "/health").send().await.json()["port"], place.port);
+    assert_eq!(std::fs::read_to_string(place.discovery_file()).unwrap(), place.port.to_string());
+    place.stop().await;
+    assert!(!place.discovery_file().exists());
+}
+
+#[tokio::test]
 async fn a_stop_closes_idle_and_busy_connections() {
     let mut place =
         Place::with(Wish { settings: "default_approval_tier = \"none\"", ..Wish::default() }).await;

@@ -4,6 +4,7 @@ mod activity;
 mod approvals;
 mod binary_paths;
 mod control;
+mod examples;
 mod exchange;
 mod health_check;
 mod listening;

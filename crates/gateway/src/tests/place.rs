@@ -30,6 +30,9 @@ pub(super) struct Wish {
     pub(super) api_origin: Option<String>,
     pub(super) api_key: bool,
     pub(super) runtime: bool,
+    pub(super) fallback_origin: Option<String>,
+    /// The listener is lost as soon as it serves.
+    pub(super) lost_listener: bool,
     pub(super) settings: &'static str,
     pub(super) limits: Limits,
 }
@@ -43,6 +46,8 @@ impl Default for Wish {
             api_origin: None,
             api_key: true,
             runtime: false,
+            fallback_origin: None,
+            lost_listener: false,
             settings: "",
             limits: Limits { stop_grace: Duration::from_millis(20), ..Limits::default() },
         }
@@ -70,9 +75,13 @@ impl Place {
 
     pub(super) async fn on_ports(wish: Wish, ports: &[u16]) -> Self {
         let dir = tempfile::tempdir().unwrap();
+        let lost_listener = wish.lost_listener;
         let gateway = gateway(dir.path(), wish).await;
         let bound = gateway.0.bind(ports).await.unwrap();
         let port = bound.port();
+        if lost_listener {
+            bound.lose_for_test();
+        }
         let (stop, stopped) = oneshot::channel::<()>();
         let serving = tokio::spawn(bound.serve(async {
             let _ = stopped.await;
@@ -188,6 +197,7 @@ async fn gateway(dir: &Path, wish: Wish) -> (Gateway, Arc<SettingsStore>) {
         version: "1.2.3".to_owned(),
         data_dir: data_dir.path().to_owned(),
         state_dir: Some(dir.join("state")),
+        fallback_origin: wish.fallback_origin,
         production_origins_only: wish.production_only,
         limits: wish.limits,
         settings: settings.clone(),

@@ -1,4 +1,4 @@
-//! Every route of the gateway that the specification names, written down apart from the router,
+//! Every route of the gateway that clients know, written down apart from the router,
 //! so that the two can be held against each other.
 
 /// Method, path and operation; `:name` is one segment, `*name` the rest. `-` is no operation.

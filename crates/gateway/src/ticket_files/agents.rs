@@ -6,7 +6,7 @@ use utoipa::ToSchema;
 
 use super::TicketFiles;
 
-const DIRECTORY: &str = ".agent-types";
+pub(super) const DIRECTORY: &str = ".agent-types";
 /// Bytes of a record.
 const MAX_RECORD: usize = 4096;
 

@@ -12,9 +12,10 @@ use super::stream::{LastLines, last_lines};
 
 /// The end of a log, in one of its formats.
 #[derive(Debug, Serialize, ToSchema)]
-#[serde(untagged, rename_all_fields = "camelCase")]
+#[serde(untagged)]
 pub(crate) enum LogTail {
     /// Raw records of the assistant.
+    #[serde(rename_all = "camelCase")]
     Records {
         exists: bool,
         #[schema(example = "jsonl")]
@@ -24,6 +25,7 @@ pub(crate) enum LogTail {
         returned_lines: usize,
     },
     /// Text of the launched script.
+    #[serde(rename_all = "camelCase")]
     Text {
         exists: bool,
         #[schema(example = "text")]

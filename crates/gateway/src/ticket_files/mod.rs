@@ -1,13 +1,15 @@
 //! What a ticket's or loop's worktree tells: state, logs and plan, read from its files.
 //!
-//! Read-only. Every file passes the sandbox and is opened by it, because a link in a worktree may
+//! Read-only, but for the traces of a process that a person stopped. Every file passes the sandbox and is opened by it, because a link in a worktree may
 //! lead anywhere. Everything here blocks on the disk.
 
 pub(crate) mod agents;
+pub(crate) mod judges;
 pub(crate) mod logs;
 pub(crate) mod plan;
 pub(crate) mod state;
 pub(crate) mod status;
+pub(crate) mod stopped;
 mod stream;
 
 use std::fs::File;
@@ -43,7 +45,7 @@ impl<'a> TicketFiles<'a> {
         ticket: &TicketId,
         of_jobs: &[PathBuf],
     ) -> Result<Option<Self>, Failure> {
-        let repository = sandbox.check(repository).map_err(|_| Failure::directory_not_allowed())?;
+        let repository = sandbox.check(repository)?;
         let usual = places.ticket_worktree(&repository, ticket);
         let named = || of_jobs.iter().filter(|place| place.is_dir()).find_map(|p| sandbox.check(p).ok());
         Ok(usual.or_else(named).map(|worktree| Self { sandbox, worktree }))
@@ -54,7 +56,7 @@ impl<'a> TicketFiles<'a> {
     /// # Errors
     /// 403 for a directory outside the sandbox.
     pub(crate) fn of_directory(sandbox: &'a Sandbox, directory: &str) -> Result<Self, Failure> {
-        let worktree = sandbox.check(directory).map_err(|_| Failure::directory_not_allowed())?;
+        let worktree = sandbox.check(directory)?;
         Ok(Self { sandbox, worktree })
     }
 

@@ -35,8 +35,9 @@ pub(crate) enum TicketStatus {
     NotFound(NotFound),
 }
 
-/// No worktree.
+/// No worktree; closed, because another answer holds its members and more.
 #[derive(Debug, Serialize, ToSchema)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct NotFound {
     exists: bool,
     #[schema(value_type = Option<String>, required)]

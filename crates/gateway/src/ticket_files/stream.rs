@@ -1,12 +1,27 @@
 //! Lines of a file that may be large: the last ones, without reading the rest into memory.
+//!
+//! The end is read backwards, in a window that grows until it holds enough lines. How many lines
+//! there are in all takes a look at every byte; what was counted is remembered, so a file that grows
+//! is counted on from there.
 
 use std::collections::VecDeque;
 use std::fs::File;
-use std::io::{self, BufRead as _, BufReader, Read as _, Seek as _, SeekFrom};
+use std::io::{self, BufRead as _, BufReader, Read as _};
+use std::os::unix::fs::{FileExt as _, MetadataExt as _};
+use std::sync::{Mutex, PoisonError};
 
 /// Bytes of lines that one answer may carry.
 const MAX_ANSWER: u64 = 16 * 1024 * 1024;
+/// Bytes at the end that are read first.
+const WINDOW: u64 = 64 * 1024;
 const BUFFER: usize = 64 * 1024;
+/// Bytes before the counted place by which a file is known to be the one that was counted.
+const MARK: u64 = 64;
+/// Files whose count is remembered.
+const REMEMBERED: usize = 64;
+
+/// The counts of the files that were asked for last, the latest at the end.
+static COUNTS: Mutex<VecDeque<Count>> = Mutex::new(VecDeque::new());
 
 /// The last lines that are not blank, and how many there are in all.
 pub(super) struct LastLines {
@@ -16,65 +31,124 @@ pub(super) struct LastLines {
 
 /// Reads the last `wanted` lines that are not blank.
 pub(super) fn last_lines(file: &File, wanted: usize) -> io::Result<LastLines> {
-    let (places, total) = places_of_lines(file, wanted)?;
-    let mut budget = MAX_ANSWER;
-    let fitting = places.iter().rev().take_while(|(start, end)| {
-        let length = end - start;
-        let fits = length <= budget;
-        budget = budget.saturating_sub(length);
-        fits
-    });
-    let kept: Vec<&(u64, u64)> = fitting.collect();
-    let mut lines = Vec::with_capacity(kept.len());
-    for (start, end) in kept.into_iter().rev() {
-        lines.push(text_between(file, *start, *end)?);
-    }
-    Ok(LastLines { lines, total })
-}
-
-fn text_between(mut file: &File, start: u64, end: u64) -> io::Result<String> {
-    let mut bytes = Vec::new();
-    file.seek(SeekFrom::Start(start))?;
-    file.take(end - start).read_to_end(&mut bytes)?;
-    Ok(String::from_utf8_lossy(&bytes).trim_end_matches(['\n', '\r']).to_owned())
-}
-
-/// Begin and end of the last lines, and the number of all.
-fn places_of_lines(mut file: &File, wanted: usize) -> io::Result<(VecDeque<(u64, u64)>, usize)> {
-    file.seek(SeekFrom::Start(0))?;
-    let mut reader = BufReader::with_capacity(BUFFER, file);
-    let mut places = VecDeque::new();
-    let (mut total, mut start, mut position, mut blank) = (0, 0, 0, true);
-    let mut line_ends = |start: u64, end: u64| {
-        total += 1;
-        if places.len() == wanted {
-            places.pop_front();
-        }
-        places.push_back((start, end));
-    };
+    let size = file.metadata()?.len();
+    let total = Count::of(file)?;
+    let mut window = WINDOW;
     loop {
-        let chunk = reader.fill_buf()?;
-        if chunk.is_empty() {
+        let start = size.saturating_sub(window);
+        let bytes = read_between(file, start, size)?;
+        let lines = whole_lines(&bytes, start > 0, wanted);
+        if lines.len() == wanted || start == 0 || window >= MAX_ANSWER {
+            return Ok(LastLines { lines, total });
+        }
+        window = window.saturating_mul(4).min(MAX_ANSWER);
+    }
+}
+
+/// The last lines that are not blank; the first piece is left out when its begin is missing.
+fn whole_lines(bytes: &[u8], cut: bool, wanted: usize) -> Vec<String> {
+    let mut rest = bytes;
+    let mut lines = Vec::new();
+    while lines.len() < wanted {
+        let begin = memchr::memrchr(b'\n', rest);
+        if begin.is_none() && cut {
             break;
         }
-        for byte in chunk {
-            position += 1;
-            if *byte == b'\n' {
-                if !blank {
-                    line_ends(start, position);
-                }
-                (start, blank) = (position, true);
-            } else {
-                blank &= byte.is_ascii_whitespace();
-            }
+        let line = &rest[begin.map_or(0, |begin| begin + 1)..];
+        if !is_blank(line) {
+            lines.push(String::from_utf8_lossy(line).trim_end_matches('\r').to_owned());
         }
-        let read = chunk.len();
-        reader.consume(read);
+        match begin {
+            Some(begin) => rest = &rest[..begin],
+            None => break,
+        }
     }
-    if !blank {
-        line_ends(start, position);
+    lines.reverse();
+    lines
+}
+
+fn is_blank(line: &[u8]) -> bool {
+    line.iter().all(u8::is_ascii_whitespace)
+}
+
+fn read_between(file: &File, start: u64, end: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = vec![0; usize::try_from(end - start).map_err(io::Error::other)?];
+    let mut read = 0;
+    while read < bytes.len() {
+        match file.read_at(&mut bytes[read..], start + read as u64)? {
+            0 => break,
+            more => read += more,
+        }
     }
-    Ok((places, total))
+    bytes.truncate(read);
+    Ok(bytes)
+}
+
+/// How many lines of a file are not blank, up to a place.
+#[derive(Debug, Clone, Default)]
+struct Count {
+    device: u64,
+    inode: u64,
+    /// Bytes that were looked at.
+    position: u64,
+    /// Lines that ended before it.
+    lines: usize,
+    /// Whether the line that goes on there has something in it.
+    begun: bool,
+    /// The bytes before it.
+    mark: Vec<u8>,
+}
+
+impl Count {
+    /// The lines of a file, counted on from where they are known.
+    fn of(file: &File) -> io::Result<usize> {
+        let metadata = file.metadata()?;
+        let (device, inode) = (metadata.dev(), metadata.ino());
+        let is_it = |count: &Self| (count.device, count.inode) == (device, inode);
+        let known = counts().iter().find(|count| is_it(count)).cloned();
+        let mut count = match known {
+            Some(known) if known.is_of(file, metadata.len())? => known,
+            _ => Self { device, inode, ..Self::default() },
+        };
+        count.go_on(file)?;
+        let total = count.lines + usize::from(count.begun);
+        let mut counts = counts();
+        counts.retain(|count| !is_it(count));
+        if counts.len() == REMEMBERED {
+            counts.pop_front();
+        }
+        counts.push_back(count);
+        Ok(total)
+    }
+
+    /// Whether the file still begins with what was counted.
+    fn is_of(&self, file: &File, size: u64) -> io::Result<bool> {
+        let start = self.position - self.mark.len() as u64;
+        Ok(self.position <= size && read_between(file, start, self.position)? == self.mark)
+    }
+
+    fn go_on(&mut self, file: &File) -> io::Result<()> {
+        let mut buffer = vec![0; BUFFER];
+        loop {
+            let read = file.read_at(&mut buffer, self.position)?;
+            if read == 0 {
+                break;
+            }
+            let mut begin = 0;
+            for end in memchr::memchr_iter(b'\n', &buffer[..read]) {
+                self.lines += usize::from(self.begun || !is_blank(&buffer[begin..end]));
+                (self.begun, begin) = (false, end + 1);
+            }
+            self.begun |= !is_blank(&buffer[begin..read]);
+            self.position += read as u64;
+        }
+        self.mark = read_between(file, self.position.saturating_sub(MARK), self.position)?;
+        Ok(())
+    }
+}
+
+fn counts() -> std::sync::MutexGuard<'static, VecDeque<Count>> {
+    COUNTS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Whether any line passes, read one by one.
@@ -115,6 +189,31 @@ mod tests {
         let last = last_lines(&file, 2).unwrap();
         assert_eq!((last.lines, last.total), (vec!["two".to_owned(), "three".to_owned()], 3));
         assert_eq!(last_lines(&file_of(b""), 5).unwrap().total, 0);
+    }
+
+    #[test]
+    fn a_file_is_counted_on_from_where_it_was() {
+        let mut file = file_of(b"one\ntw");
+        assert_eq!(last_lines(&file, 1).unwrap().total, 2);
+        file.write_all(b"o\n \nthree\n").unwrap();
+        assert_eq!(last_lines(&file, 1).unwrap().total, 3);
+        // Another content in the same file, longer and shorter than before.
+        file.set_len(0).unwrap();
+        io::Seek::rewind(&mut file).unwrap();
+        file.write_all(b"a\nb\nc\nd\ne\nf\ng\nh\ni\nj\n").unwrap();
+        assert_eq!(last_lines(&file, 1).unwrap().total, 10);
+        file.set_len(2).unwrap();
+        let last = last_lines(&file, 5).unwrap();
+        assert_eq!((last.total, last.lines), (1, vec!["a".to_owned()]));
+    }
+
+    #[test]
+    fn long_lines_are_found_beyond_the_first_window() {
+        let line = "x".repeat(100_000);
+        let file = file_of(format!("{line}1\n{line}2\n{line}3\n").as_bytes());
+        let last = last_lines(&file, 2).unwrap();
+        assert_eq!(last.total, 3);
+        assert!(last.lines.len() == 2 && last.lines[0].ends_with("x2") && last.lines[1].len() == 100_001);
     }
 
     proptest! {

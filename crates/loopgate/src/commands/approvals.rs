@@ -6,6 +6,7 @@ use std::process::ExitCode;
 
 use anyhow::Context as _;
 use clap::{Args, Subcommand, ValueEnum};
+use jiff::Timestamp;
 use loopgate_api::operation::OperationId;
 use owo_colors::OwoColorize as _;
 use serde::{Deserialize, Serialize};
@@ -13,6 +14,7 @@ use serde_json::{Value, json};
 
 use crate::cli::Home;
 use crate::control_client::ControlClient;
+use crate::screen;
 
 /// Characters of an id that are shown, from its end, and that are enough to name it.
 const SHORT_ID: usize = 8;
@@ -130,9 +132,11 @@ struct Request {
     risk_tier: String,
     method: String,
     path: String,
-    scope_path: Option<String>,
+    #[serde(default)]
+    directories: Vec<String>,
     location: String,
     reason: String,
+    waits_until: String,
     decision: Option<String>,
 }
 
@@ -228,18 +232,23 @@ impl Approvals {
         }
         let request: Request =
             serde_json::from_value(row.clone()).context("a request of an unknown shape")?;
-        let scope = request.scope_path.map(|path| format!(" in {path}")).unwrap_or_default();
+        let scope = match request.directories.as_slice() {
+            [] => String::new(),
+            directories => format!(" in {}", directories.join(", ")),
+        };
+        let state = request.decision.unwrap_or_else(|| waits(&request.waits_until, Timestamp::now()));
         anstream::println!(
-            "{}  {}  {} {}{scope}\n          {} ({} risk), asked by {} at {}\n          {}",
+            "{}  {}  {} {}{}\n          {} ({} risk), asked by {} at {}\n          {}",
             short(&request.id).bold(),
-            request.decision.as_deref().unwrap_or("waits").yellow(),
+            state.yellow(),
             request.method,
-            request.path,
+            screen::harmless(&request.path),
+            screen::harmless(&scope),
             request.operation_id,
             request.risk_tier,
-            request.location,
+            screen::harmless(&request.location),
             request.created_at,
-            request.reason.dimmed(),
+            screen::harmless(&request.reason).dimmed(),
         );
         Ok(())
     }
@@ -282,10 +291,11 @@ impl Approvals {
             let rule: Rule = serde_json::from_value(row).context("a rule of an unknown shape")?;
             let scope = rule.scope_path.map(|path| format!(" in {path}")).unwrap_or_default();
             anstream::println!(
-                "{}  {} {}{scope}  {}, until {}",
+                "{}  {} {}{}  {}, until {}",
                 short(&rule.id).bold(),
                 rule.method,
-                rule.path,
+                screen::harmless(&rule.path),
+                screen::harmless(&scope),
                 rule.operation_id,
                 rule.expires_at
             );
@@ -311,7 +321,8 @@ impl Approvals {
         let repository = policy.repository.map(|path| format!(" in {path}")).unwrap_or_default();
         let origin = policy.origin.map(|origin| format!(" asked by {origin}")).unwrap_or_default();
         let effect = policy.effect.yellow();
-        anstream::println!("{}  {effect}  {operation}{repository}{origin}", short(&policy.id).bold());
+        let places = screen::harmless(&format!("{repository}{origin}"));
+        anstream::println!("{}  {effect}  {operation}{places}", short(&policy.id).bold());
         Ok(())
     }
 
@@ -341,6 +352,14 @@ fn one_of(rows: &[Value], end: &str) -> Option<String> {
         rows.iter().filter_map(|row| row["id"].as_str()).filter(|id| !end.is_empty() && id.ends_with(end));
     let first = found.next()?;
     found.next().is_none().then(|| first.to_owned())
+}
+
+/// That a request waits, and for how long still.
+fn waits(until: &str, now: Timestamp) -> String {
+    match until.parse::<Timestamp>() {
+        Ok(end) => format!("waits {} s more", end.duration_since(now).as_secs().max(0)),
+        Err(_) => "waits".to_owned(),
+    }
 }
 
 fn short(id: &str) -> &str {

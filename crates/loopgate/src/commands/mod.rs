@@ -10,6 +10,8 @@ pub mod openapi;
 pub mod plugins;
 pub mod shim;
 pub mod up;
+#[cfg(unix)]
+pub mod worktrees;
 
 use std::future::Future;
 use std::process::ExitCode;

@@ -8,6 +8,7 @@ use std::time::Duration;
 use anyhow::{Context as _, Result, ensure};
 use loopgate_testkit::home::UserHome;
 use loopgate_testkit::loopgate::{Loopgate, Setup};
+use loopgate_testkit::signs;
 use reqwest::Method;
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt as _, BufReader, Lines};
@@ -20,7 +21,7 @@ const RUN_LIMIT: Duration = Duration::from_secs(30);
 const PROGRAM: &str = env!("CARGO_BIN_EXE_loopgate");
 
 /// Runs the program until it ends by itself.
-async fn run(home: &UserHome, arguments: &[&str], variables: &[(&str, &str)]) -> Result<Output> {
+pub async fn run(home: &UserHome, arguments: &[&str], variables: &[(&str, &str)]) -> Result<Output> {
     let mut command = home.command(PROGRAM);
     let run = command.args(arguments).envs(variables.iter().copied()).output();
     Ok(tokio::time::timeout(RUN_LIMIT, run).await.context("it does not end")??)
@@ -330,10 +331,13 @@ async fn the_gateway_falls_back_through_its_four_ports() -> Result<()> {
         let mut command = home.command(PROGRAM);
         command.args(["gateway", "--home", &data, "--ready-file"]).arg(&ready);
         let mut child = command.spawn()?;
-        let started = crate::stage::settle(|| ready.exists()).await;
+        let started = tokio::select! {
+            ready = signs::appears(&ready) => ready,
+            ended = child.wait() => Err(anyhow::anyhow!("it ended: {ended:?}")),
+        };
         let bound = std::fs::read(&ready).ok().and_then(|text| serde_json::from_slice::<Value>(&text).ok());
         child.kill().await?;
-        ensure!(started, "it did not start with {port} free");
+        started.with_context(|| format!("it did not start with {port} free"))?;
         let bound = bound.and_then(|ready| ready["gatewayPort"].as_u64()).context("it names its port")?;
         ensure!(bound >= u64::from(port) && PORTS.iter().any(|known| u64::from(*known) == bound), "{bound}");
         held.extend(TcpListener::bind(("127.0.0.1", port)).ok());

@@ -12,7 +12,7 @@ use rand::{RngExt as _, SeedableRng as _};
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::stage::{Stage, of_loop, settle};
+use crate::stage::{Stage, gone, of_loop};
 
 /// Names the seed of a run that is to be repeated.
 const SEED_VARIABLE: &str = "LOOPGATE_CRASH_SEED";
@@ -107,7 +107,7 @@ async fn the_assistant_ends_while_loopgate_is_dead() -> Result<()> {
     stage.scene.model.held("middle").await?;
     stage.loopgate.kill().await?;
     stage.scene.model.release("middle");
-    ensure!(settle(|| of_loop(&loop_id).is_empty()).await, "{:?}", stage.others());
+    gone(&loop_id).await?;
     ensure!(stage.scene.host.pull_requests(story::REPOSITORY).is_empty(), "nobody delivers meanwhile");
     let stage = stage.restart().await?;
     delivered_once(&stage, &loop_id, 0).await

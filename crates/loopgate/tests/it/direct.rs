@@ -5,12 +5,12 @@ use std::path::Path;
 
 use anyhow::{Context as _, Result, ensure};
 use loopgate_testkit::model::Step;
-use loopgate_testkit::story;
+use loopgate_testkit::{signs, story};
 use reqwest::Method;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use crate::stage::{Stage, of_loop, settle};
+use crate::stage::{Stage, gone};
 
 const LOOP: &str = "/api/gateway/orchestrator/loop";
 const KILL: &str = "/api/gateway/orchestrator/loop/kill";
@@ -61,8 +61,8 @@ async fn one_loop_runs_once_in_a_worktree_of_its_own() -> Result<()> {
     let ended = kill(&stage, first).await?;
     ensure!(ended == (200, json!({"success": true, "message": "Loop process terminated"})), "{ended:?}");
     stage.alone(&first.to_string()).await?;
-    ensure!(settle(|| of_loop(&second.to_string()).is_empty()).await, "the refused one never started");
-    Ok(())
+    // The refused one never started.
+    gone(&second.to_string()).await
 }
 
 /// The code-host CLI is held while it clones, so that the moment of preparation lasts.
@@ -93,7 +93,8 @@ async fn a_loop_that_is_prepared_can_be_neither_doubled_nor_ended() -> Result<()
         anyhow::Ok(started)
     };
     let meanwhile = async {
-        ensure!(settle(|| asked.exists() && go.exists()).await, "nothing is cloned");
+        signs::appears(&asked).await?;
+        signs::appears(&go).await?;
         let again = order(&stage, &body).await?;
         ensure!(again == conflict("Loop is already running on this machine"), "{again:?}");
         let ended = kill(&stage, loop_id).await?;

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use crate::cli::refusal;
-use crate::stage::{of_loop, settle};
+use crate::stage::{gone, of_loop};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_loopgate");
 
@@ -161,7 +161,7 @@ async fn a_full_disk_refuses_and_passes() -> Result<()> {
     ensure!(status == 200, "the same loop can be ordered again: {status} {started}");
     let kill = loopgate.gateway(Method::POST, "/api/gateway/orchestrator/loop/kill");
     kill.json(&json!({"loopId": loop_id})).send().await?;
-    ensure!(settle(|| of_loop(&loop_id.to_string()).is_empty()).await, "it still runs");
+    gone(&loop_id.to_string()).await?;
     ensure!(clone.join(".git").is_dir());
     ensure!(!loopgate.output().contains("panicked"), "{}", loopgate.output());
     assert_eq!(loopgate.stop().await?.code(), Some(0));

@@ -13,7 +13,7 @@ use tokio::io::{AsyncBufReadExt as _, BufReader};
 use tokio::process::Child;
 
 use crate::page::{Page, text};
-use crate::stage::{SETTLE_LIMIT, free_port};
+use crate::stage::free_port;
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_loopgate");
 
@@ -53,19 +53,15 @@ impl Half {
     }
 }
 
-/// Waits until the control plane sees so many desktops.
-async fn online(page: &Page, wanted: usize) -> Result<Value> {
-    let look = async {
-        loop {
-            let listed = page.0.get("/compute-targets").await?["data"].take();
-            let online = |target: &&Value| target["isOnline"] == true;
-            if listed.as_array().context("a list")?.iter().filter(online).count() == wanted {
-                return anyhow::Ok(listed);
-            }
-            tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+/// Waits until the page is told that its one desktop is there, or is not.
+async fn online(page: &Page, wanted: bool) -> Result<()> {
+    let mut told = page.presence().await?;
+    while let Some(change) = told.next().await? {
+        if change["isOnline"] == wanted {
+            return Ok(());
         }
-    };
-    tokio::time::timeout(SETTLE_LIMIT, look).await.context("the desktop's presence does not change")?
+    }
+    anyhow::bail!("the page was told nothing more")
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -80,7 +76,7 @@ async fn the_halves_work_together_across_homes() -> Result<()> {
     let setup = scene.loopgate()?.binary(PROGRAM).gateway_alone();
     let setup = setup.env("LOOPGATE_API_KEY", &key).arg("--api-origin").arg(&plane.origin);
     let mut desktop = setup.start().await?;
-    online(&page, 1).await?;
+    online(&page, true).await?;
     assert!(!desktop.output().contains(&key), "the key is not printed");
 
     let plan = page.planned().await?;
@@ -91,9 +87,9 @@ async fn the_halves_work_together_across_homes() -> Result<()> {
 
     // Each half goes on without the other.
     assert_eq!(desktop.stop().await?.code(), Some(0));
-    online(&page, 0).await?;
+    online(&page, false).await?;
     let desktop = desktop.start_again().await?;
-    online(&page, 1).await?;
+    online(&page, true).await?;
     plane.child.kill().await?;
     let alive = desktop.gateway(Method::GET, "/api/gateway/version").send().await?;
     assert_eq!(alive.status(), 200);

@@ -8,7 +8,7 @@ use loopgate_testkit::git::{GitRemotes, git};
 use loopgate_testkit::home::UserHome;
 use loopgate_testkit::leftovers;
 use loopgate_testkit::loopgate::{Loopgate, Setup};
-use reqwest::{Body, Method};
+use reqwest::{Body, Method, header};
 use serde_json::{Value, json};
 
 /// The machine, with a running gateway. What still runs in its home ends with it.
@@ -53,6 +53,12 @@ impl Local {
         std::fs::write(setup.data_dir().join("settings.toml"), "onboarding_completed = true\n")?;
         let loopgate = change(setup).start().await?;
         Ok(Self { home, remotes, loopgate })
+    }
+
+    /// Starts the gateway again, on the same home, after its end.
+    pub async fn again(&mut self) -> Result<()> {
+        self.loopgate = self.loopgate.setup().clone().start().await?;
+        Ok(())
     }
 
     /// A path in the sandbox.
@@ -116,7 +122,9 @@ impl Local {
         let request = self.loopgate.gateway(method, &format!("/api/gateway/{route}")).body(body);
         let answer = request.send().await.with_context(|| asked.clone())?;
         let status = answer.status().as_u16();
+        let kind = answer.headers().get(header::CONTENT_TYPE).cloned();
         let text = answer.text().await?;
+        ensure!(kind.is_some_and(|kind| kind == "application/json"), "{asked} answered {status} {text}");
         let body =
             serde_json::from_str(&text).with_context(|| format!("{asked} answered {status} {text}"))?;
         Ok(Answer { asked, status, body })

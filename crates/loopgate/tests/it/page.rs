@@ -57,8 +57,16 @@ impl Page {
 
     /// Follows a loop's events, from the beginning or from after a known one.
     pub async fn follow(&self, loop_id: &str, after: Option<&str>) -> Result<Events> {
-        let path = format!("/loops/{loop_id}/stream");
-        let mut request = self.0.request(Method::GET, &path).timeout(STREAM_LIMIT);
+        self.stream(&format!("/loops/{loop_id}/stream"), after).await
+    }
+
+    /// Follows the desktops, which go on and off line.
+    pub async fn presence(&self) -> Result<Events> {
+        self.stream("/compute-targets/status-stream", None).await
+    }
+
+    async fn stream(&self, path: &str, after: Option<&str>) -> Result<Events> {
+        let mut request = self.0.request(Method::GET, path).timeout(STREAM_LIMIT);
         if let Some(id) = after {
             request = request.header("last-event-id", id);
         }

@@ -8,14 +8,13 @@ use anyhow::{Context as _, Result, ensure};
 use loopgate_testkit::home::UserHome;
 use loopgate_testkit::loopgate::{Loopgate, Setup};
 use loopgate_testkit::scene::Scene;
-use loopgate_testkit::story;
+use loopgate_testkit::{signs, story};
 use reqwest::{Method, header};
 use serde_json::{Value, json};
-use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
-use tokio::net::UnixStream;
 
 use crate::cli::refusal;
-use crate::stage::{free_port, settle};
+use crate::owner::{Owner, Watch};
+use crate::stage::free_port;
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_loopgate");
 const VERSION: &str = "/api/gateway/version";
@@ -104,35 +103,6 @@ async fn a_program_is_the_one_of_the_file() -> Result<()> {
     Ok(())
 }
 
-/// The person at this machine, who decides.
-struct Owner(BufReader<UnixStream>);
-
-impl Owner {
-    async fn of(loopgate: &Loopgate) -> Result<Self> {
-        let socket = loopgate.setup().data_dir().join("control.sock");
-        Ok(Self(BufReader::new(UnixStream::connect(socket).await?)))
-    }
-
-    async fn ask(&mut self, verb: &str, params: Value) -> Result<Value> {
-        let line = format!("{}\n", json!({"id": 1, "verb": verb, "params": params}));
-        self.0.write_all(line.as_bytes()).await?;
-        let mut answer = String::new();
-        self.0.read_line(&mut answer).await?;
-        Ok(serde_json::from_str::<Value>(&answer)?["data"].take())
-    }
-
-    /// The one request that is held.
-    async fn held(&mut self) -> Result<Value> {
-        loop {
-            let held = self.ask("approvals.list", json!({})).await?;
-            if let Some(first) = held.get(0) {
-                return Ok(first.clone());
-            }
-            tokio::task::yield_now().await;
-        }
-    }
-}
-
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_owner_is_asked_above_the_tier_of_the_file() -> Result<()> {
     let home = UserHome::temporary()?;
@@ -141,17 +111,18 @@ async fn the_owner_is_asked_above_the_tier_of_the_file() -> Result<()> {
     let loopgate = up(&home, rules).await?;
     let free = "/api/gateway/settings/binary-paths";
     assert_eq!(loopgate.gateway(Method::GET, free).send().await?.status(), 200, "its own rule lets it pass");
-    let mut owner = Owner::of(&loopgate).await?;
+    let (mut owner, mut watch) = (Owner::of(&loopgate).await?, Watch::of(&loopgate).await?);
     for (path, operation, tier) in [(VERSION, "health_check", "low"), (REPOS, "repos_config", "medium")] {
         for (verb, status) in [("approvals.approve", 200), ("approvals.deny", 403)] {
             let answer = tokio::spawn(loopgate.gateway(Method::GET, path).send());
-            let held = owner.held().await?;
+            let held = watch.one().await?;
             assert_eq!(
                 (&held["operationId"], &held["riskTier"]),
                 (&json!(operation), &json!(tier)),
                 "{held}"
             );
             owner.ask(verb, json!({"approvalId": held["id"]})).await?;
+            watch.nothing().await?;
             let (got, body) = told(answer.await??).await?;
             assert_eq!(got, status, "{body}");
             if verb == "approvals.deny" {
@@ -199,7 +170,9 @@ async fn the_link_goes_where_the_file_says_or_nowhere() -> Result<()> {
         let keys = format!("relay_origin = {origin:?}\ncloud_connection_enabled = {enabled}\n");
         let mut loopgate = up(&home, &keys).await?;
         if enabled {
-            ensure!(settle(|| relay.accept().is_ok()).await, "nobody came to the relay");
+            let relay = tokio::net::TcpListener::from_std(relay.try_clone()?)?;
+            let came = tokio::time::timeout(signs::LIMIT, relay.accept()).await;
+            came.context("nobody came to the relay")??;
         }
         assert_eq!(loopgate.gateway_bare(Method::GET, "/health").send().await?.status(), 200);
         assert_eq!(loopgate.stop().await?.code(), Some(0));

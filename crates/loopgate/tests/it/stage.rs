@@ -4,22 +4,16 @@
 //! clock to find out how far a loop is.
 
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, ensure};
 use loopgate_testkit::leftovers::{self, Process};
 use loopgate_testkit::loopgate::{Loopgate, Setup};
 use loopgate_testkit::model::Script;
 use loopgate_testkit::scene::Scene;
-use loopgate_testkit::story;
+use loopgate_testkit::{signs, story};
 use sea_orm::{ConnectionTrait as _, Database, DbBackend, Statement};
 
 use crate::page::Page;
-
-/// How long something may take that nothing announces.
-pub const SETTLE_LIMIT: Duration = Duration::from_secs(20);
-/// Pause between two looks at it.
-const LOOK_AGAIN: Duration = Duration::from_millis(20);
 
 /// What the desktop has on disk about a loop.
 #[derive(Debug, PartialEq, Eq)]
@@ -89,16 +83,22 @@ impl Stage {
         Ok(record)
     }
 
-    /// Waits until the desktop has nothing left to do for a loop that ended so.
+    /// Waits until the desktop has nothing left to do for a loop that ended so. It writes that into
+    /// its log, after which the record is as it will stay.
     pub async fn settled(&self, loop_id: &str, status: &str) -> Result<()> {
         let wanted = Record { status: status.to_owned(), reported: true, unsent: 0, tokens: 0 };
-        let mut record = self.record(loop_id).await?;
-        let deadline = Instant::now() + SETTLE_LIMIT;
-        while record != wanted {
-            ensure!(Instant::now() < deadline, "the desktop's record stays {record:?}");
-            tokio::time::sleep(LOOK_AGAIN).await;
-            record = self.record(loop_id).await?;
-        }
+        let mut last = None;
+        let log = self.loopgate.setup().data_dir().join("logs");
+        let settled = signs::seen(&log, async || {
+            let record = self.record(loop_id).await;
+            let is_it = record.as_ref().map_or(true, |record| *record == wanted);
+            last = Some(record);
+            is_it.then_some(())
+        });
+        let settled = settled.await;
+        let record = last.context("nobody looked")??;
+        settled.with_context(|| format!("the desktop's record stays {record:?}"))?;
+        ensure!(record == wanted, "the desktop's record is {record:?}");
         Ok(())
     }
 
@@ -111,9 +111,11 @@ impl Stage {
 
     /// Waits until nothing but Loopgate runs.
     pub async fn alone(&self, loop_id: &str) -> Result<()> {
-        let settled = settle(|| self.others().is_empty() && of_loop(loop_id).is_empty()).await;
-        ensure!(settled, "still running: {:?}, of the loop: {:?}", self.others(), of_loop(loop_id));
-        Ok(())
+        let others = || self.others().into_iter().map(|process| process.pid);
+        let left = signs::all_end(|| others().chain(of_loop(loop_id)).collect()).await;
+        left.with_context(|| {
+            format!("still running: {:?}, of the loop: {:?}", self.others(), of_loop(loop_id))
+        })
     }
 }
 
@@ -140,14 +142,9 @@ pub fn of_loop(loop_id: &str) -> Vec<u32> {
     .collect()
 }
 
-/// Waits for something that nothing announces; `false` when it does not come.
-pub async fn settle(condition: impl Fn() -> bool) -> bool {
-    let met = async {
-        while !condition() {
-            tokio::time::sleep(LOOK_AGAIN).await;
-        }
-    };
-    tokio::time::timeout(SETTLE_LIMIT, met).await.is_ok()
+/// Waits until no process of a loop lives.
+pub async fn gone(loop_id: &str) -> Result<()> {
+    signs::all_end(|| of_loop(loop_id)).await
 }
 
 /// Git's answer in a directory of the scene.

@@ -1,15 +1,15 @@
 //! The files of a loop that the control plane keeps, as one document.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use loopgate_api::command::LoopCommand;
-use loopgate_api::names::{EXECUTION_RESULT, IMPORTED_PLAN, OPEN_QUESTIONS, PLAN_JSON};
+use loopgate_api::command::{Form, Inputs, LoopCommand, Output};
+use loopgate_api::names::IMPORTED_PLAN;
 use loopgate_api::plan::{self, PlanArtifact};
 use loopgate_api::redact;
 use loopgate_api::time::now_iso;
 use serde_json::{Map, Value, json};
 
-use super::{Ending, work_dir};
+use super::{Ending, work_dir, worktree};
 use crate::job::{FinalizationSource, Job};
 
 /// A file that is larger is left out; the control plane takes 20 MB in all.
@@ -17,41 +17,64 @@ const MAX_FILE: u64 = 8 * 1024 * 1024;
 
 /// The body of an upload.
 pub(super) async fn collect(job: &Job, ending: &Ending<'_>) -> Value {
-    let (directory, command) = (work_dir(job), job.command);
-    let artifacts = tokio::task::spawn_blocking(move || read(&directory, command)).await.unwrap_or_default();
+    let (places, command) = (Places::of(job), job.command);
+    let artifacts = tokio::task::spawn_blocking(move || read(&places, command)).await.unwrap_or_default();
     let branch = super::completion::branch_of(job, ending).await;
     json!({"artifacts": artifacts, "metadata": metadata(job, ending, branch)})
 }
 
-fn read(directory: &Path, command: LoopCommand) -> Map<String, Value> {
+/// Where the outputs of a loop lie.
+#[derive(Debug, Clone)]
+pub(crate) struct Places {
+    work_dir: PathBuf,
+    root: PathBuf,
+}
+
+impl Places {
+    /// Those of a job.
+    pub fn of(job: &Job) -> Self {
+        let work_dir = work_dir(job);
+        let root = worktree(job).map_or_else(|| work_dir.clone(), Path::to_owned);
+        Self { work_dir, root }
+    }
+
+    /// The path of an output.
+    pub fn path(&self, output: &Output) -> PathBuf {
+        let place = if output.in_project_root() { &self.root } else { &self.work_dir };
+        place.join(output.file)
+    }
+
+    /// Whether a required output is missing. Looks at the disk.
+    pub fn lack(&self, command: LoopCommand) -> bool {
+        command.spec().required_outputs().any(|output| !self.path(output).is_file())
+    }
+}
+
+fn read(places: &Places, command: LoopCommand) -> Map<String, Value> {
+    let spec = command.spec();
     let mut artifacts = Map::new();
-    let mut add = |name: &str, value: Option<Value>| {
-        if let Some(value) = value {
-            artifacts.insert(name.to_owned(), value);
-        }
-    };
-    match command {
-        LoopCommand::Execute => {
-            let plan = read_plan(directory).or_else(|| {
-                let content = text(&directory.join(IMPORTED_PLAN))?;
-                Some(PlanArtifact { content, raw: None })
-            });
-            add("plan", plan.and_then(|plan| serde_json::to_value(plan).ok()));
-            add("executionResult", object(&directory.join(EXECUTION_RESULT)).map(redact::json));
-            add("codeJudges", object(&directory.join("code-judges.json")));
-        }
-        _ => {
-            add("plan", read_plan(directory).and_then(|plan| serde_json::to_value(plan).ok()));
-            add("openQuestions", text(&directory.join(OPEN_QUESTIONS)).map(Value::String));
-            add("judges", object(&directory.join("judges.json")));
-        }
+    for output in spec.outputs {
+        let Some((name, form)) = output.upload else { continue };
+        let path = places.path(output);
+        let value = match form {
+            Form::Plan => read_plan(&path).or_else(|| {
+                // An execution that was given the text alone has no other plan.
+                let imported = text(&places.work_dir.join(IMPORTED_PLAN));
+                let content = imported.filter(|_| spec.inputs == Inputs::Plan)?;
+                Some(json!(PlanArtifact { content, raw: None }))
+            }),
+            Form::Object => object(&path).map(redact::json),
+            Form::Text => text(&path).map(Value::String),
+            Form::Document => text(&path).map(|content| json!({"content": content})),
+        };
+        artifacts.extend(value.map(|value| (name.to_owned(), value)));
     }
     artifacts
 }
 
-fn read_plan(directory: &Path) -> Option<PlanArtifact> {
-    let text = text(&directory.join(PLAN_JSON))?;
-    PlanArtifact::from_value(plan::parse(&text).ok()?).filter(|plan| plan.raw.is_some())
+fn read_plan(path: &Path) -> Option<Value> {
+    let plan = PlanArtifact::from_value(plan::parse(&text(path)?).ok()?);
+    plan.filter(|plan| plan.raw.is_some()).map(|plan| json!(plan))
 }
 
 fn object(path: &Path) -> Option<Value> {
@@ -103,12 +126,47 @@ mod tests {
     #[test]
     fn the_staged_markdown_stands_in_for_a_plan_that_is_gone() {
         let dir = tempfile::tempdir().unwrap();
+        let places = Places { work_dir: dir.path().to_owned(), root: dir.path().to_owned() };
         std::fs::write(dir.path().join(IMPORTED_PLAN), "# P").unwrap();
-        let files = read(dir.path(), LoopCommand::Execute);
+        let files = read(&places, LoopCommand::Execute);
         assert_eq!(files["plan"], json!({"content": "# P"}));
-        assert!(!read(dir.path(), LoopCommand::Plan).contains_key("plan"));
-        std::fs::write(dir.path().join(PLAN_JSON), r##"{"content":"# Q","tasks":[],}"##).unwrap();
-        let files = read(dir.path(), LoopCommand::Execute);
+        assert!(!read(&places, LoopCommand::Plan).contains_key("plan"));
+        std::fs::write(dir.path().join("plan.json"), r##"{"content":"# Q","tasks":[],}"##).unwrap();
+        let files = read(&places, LoopCommand::Execute);
         assert_eq!(files["plan"], json!({"content": "# Q", "raw": {"content": "# Q", "tasks": []}}));
+    }
+
+    #[test]
+    fn every_command_uploads_what_it_leaves() {
+        let dir = tempfile::tempdir().unwrap();
+        let (work_dir, root) = (dir.path().join("work"), dir.path().join("root"));
+        for place in [&work_dir, &root] {
+            std::fs::create_dir(place).unwrap();
+        }
+        let places = Places { work_dir: work_dir.clone(), root: root.clone() };
+        std::fs::write(root.join("prd.md"), "# What").unwrap();
+        for name in
+            ["features", "verdict", "judges", "prd-judges", "feature-judges", "plan-judges", "code-judges"]
+        {
+            std::fs::write(work_dir.join(format!("{name}.json")), format!(r#"{{"of":"{name}"}}"#)).unwrap();
+        }
+        for (command, keys) in [
+            (LoopCommand::GeneratePrd, vec!["prd"]),
+            (LoopCommand::RequestPrdChanges, vec!["prd"]),
+            (LoopCommand::Decompose, vec!["features"]),
+            (LoopCommand::EvaluatePrd, vec!["prdJudges"]),
+            (LoopCommand::EvaluateFeature, vec!["featureJudges"]),
+            (LoopCommand::EvaluatePlan, vec!["planJudges"]),
+            (LoopCommand::EvaluateCode, vec!["codeJudges"]),
+            (LoopCommand::CodeReview, vec!["verdict", "codeJudges"]),
+        ] {
+            assert_eq!(read(&places, command).keys().collect::<Vec<_>>(), keys, "{command}");
+            assert!(!places.lack(command), "{command}");
+        }
+        assert_eq!(read(&places, LoopCommand::GeneratePrd)["prd"], json!({"content": "# What"}));
+        assert!(places.lack(LoopCommand::RequestChanges));
+        // A directory or a text is no result.
+        std::fs::write(work_dir.join("features.json"), "[1]").unwrap();
+        assert!(read(&places, LoopCommand::Decompose).is_empty());
     }
 }

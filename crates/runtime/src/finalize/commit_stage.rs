@@ -34,16 +34,21 @@ pub(super) enum Committed {
     Cancelled,
 }
 
+/// The process that commits in a repository: each has its own file for how it ended.
+pub(super) fn process(ending: &Ending<'_>, job: &Job, site: &Site) -> StageProcess {
+    spawn::stage_process(ending.runtime, job.id, Stage::Commit, &site.work_dir)
+}
+
 /// Starts the assistant and waits for its end.
 pub(super) async fn run(ending: &Ending<'_>, job: &Job, site: &Site) -> Result<Committed, StoreError> {
     let runtime = ending.runtime;
-    let process = spawn::stage_process(runtime, job.id, Stage::Commit, &site.work_dir);
+    let process = process(ending, job, site);
     let spec = spec(ending, job, site, &process).await;
     let _ = tokio::fs::remove_file(&spec.stdout).await;
     // Recorded before it is started: a later process must know where to look.
     let noted = LoopEvent::new(
         "output",
-        &json!({"data": {"chunk": "Committing the changes and opening a pull request"}}),
+        &json!({"data": {"chunk": format!("Committing the changes {}and opening a pull request", whose(job, site))}}),
     );
     let recorded = process.clone();
     let now = runtime
@@ -63,7 +68,7 @@ pub(super) async fn run(ending: &Ending<'_>, job: &Job, site: &Site) -> Result<C
         Ok(started) => started,
         Err(error) => return Ok(Committed::Failed(error.to_string())),
     };
-    let (traces, written) = (site.work_dir.clone(), state.clone());
+    let (traces, written) = (work_dir(job), state.clone());
     let _ = tokio::task::spawn_blocking(move || spawn::write_pid_files(&traces, &written)).await;
     let now = runtime
         .change(job.id, |now| {
@@ -80,20 +85,26 @@ pub(super) async fn run(ending: &Ending<'_>, job: &Job, site: &Site) -> Result<C
 }
 
 /// Finds a commit that an earlier process had started, and waits for its end.
-pub(super) async fn resume(ending: &Ending<'_>, job: &Job) -> Committed {
+pub(super) async fn resume(ending: &Ending<'_>, job: &Job, site: &Site) -> Committed {
     let Some(process) = &job.facts.process else { return Committed::Failed("no commit was started".into()) };
     let (socket, exit_file) = (PathBuf::from(&process.socket), PathBuf::from(&process.exit_file));
     if let Some(shim) = shim::attach(&socket, &exit_file).await {
-        return wait(ending, &shim, &work_dir(job)).await;
+        return wait(ending, &shim, &site.work_dir).await;
     }
     let exit = tokio::task::spawn_blocking(move || Exit::read(&exit_file)).await.ok().flatten();
     match exit {
-        Some(exit) => judge(&exit, &work_dir(job)).await,
+        Some(exit) => judge(&exit, &site.work_dir).await,
         None => {
             shim::sweep(job.id, SWEEP_GRACE).await;
             Committed::Failed("the commit was interrupted".into())
         }
     }
+}
+
+/// Names the repository where there are several.
+fn whose(job: &Job, site: &Site) -> String {
+    let several = !job.facts.additional_worktree_dirs.is_empty();
+    if several { format!("of {} ", site.full_name) } else { String::new() }
 }
 
 async fn wait(ending: &Ending<'_>, shim: &ShimHandle, work_dir: &Path) -> Committed {

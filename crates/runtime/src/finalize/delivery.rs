@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use loopgate_api::execution_result::{ExecutionResult, ResultEntry};
 use loopgate_api::ids::{BranchName, RepoFullName};
+use loopgate_api::launch::default_branch;
 use loopgate_api::names::EXECUTION_RESULT;
 use loopgate_api::redact;
 use loopgate_api::time::now_iso;
@@ -13,13 +14,13 @@ use loopgate_tools::git::GitError;
 
 use super::commit_stage::{self, Committed};
 use super::result_file::{self, Claim};
-use super::{Ending, git_delivery, work_dir, worktree};
-use crate::job::{DeliveryPath, DeliveryStatus, Job, Stage};
+use super::{Ending, git_delivery, peers, work_dir, worktree};
+use crate::job::{DeliveryPath, DeliveryStatus, Job};
 use crate::store::StoreError;
 
 /// Scratch text of a pull request that an assistant may leave.
 const PR_BODY: &str = "pr-body.md";
-const NO_CHANGES: &str = "no_changes";
+pub(super) const NO_CHANGES: &str = "no_changes";
 
 /// What became of the work.
 #[derive(Debug, Clone, PartialEq)]
@@ -32,19 +33,29 @@ pub(super) struct Delivered {
     /// No token was used and nothing is there: the loop never worked.
     pub nothing_was_done: bool,
     pub result: Option<ExecutionResult>,
+    /// Whether the work of some repository was not delivered.
+    pub incomplete: bool,
 }
 
 impl Delivered {
     fn new(status: DeliveryStatus, path: DeliveryPath) -> Self {
-        Self { status, path, reason: None, auth_challenge: None, nothing_was_done: false, result: None }
+        Self {
+            status,
+            path,
+            reason: None,
+            auth_challenge: None,
+            nothing_was_done: false,
+            result: None,
+            incomplete: status == DeliveryStatus::Error,
+        }
     }
 
-    fn because(mut self, reason: impl AsRef<str>) -> Self {
+    pub fn because(mut self, reason: impl AsRef<str>) -> Self {
         self.reason = Some(redact::message(reason.as_ref()));
         self
     }
 
-    fn with(mut self, result: ExecutionResult) -> Self {
+    pub fn with(mut self, result: ExecutionResult) -> Self {
         self.result = Some(result);
         self
     }
@@ -101,17 +112,60 @@ async fn presence(job: &Job) -> (bool, bool) {
 }
 
 async fn work(ending: &Ending<'_>, job: &Job) -> Result<Delivered, StoreError> {
-    let (directory, name) = (work_dir(job), job.facts.primary_repo_full_name.clone());
-    let found = tokio::task::spawn_blocking(move || result_file::authoritative(&directory, name.as_deref()));
-    if let Some(result) = found.await.unwrap_or_default() {
-        return Ok(existing(job, result).await);
+    let primary = deliver_part(ending, job, &Part::primary(job)).await?;
+    if job.facts.additional_worktree_dirs.is_empty() {
+        return Ok(primary);
     }
-    let site = match look(ending, job).await {
+    peers::deliver(ending, job, primary).await
+}
+
+/// One repository of a loop, as the record knows it.
+#[derive(Debug, Clone)]
+pub(super) struct Part {
+    pub directory: Option<PathBuf>,
+    pub work_dir: PathBuf,
+    pub full_name: Option<String>,
+    pub base: String,
+    pub start_sha: Option<String>,
+    /// Repositories that a result may speak of; any when the loop's own has no name.
+    pub names: Vec<String>,
+}
+
+impl Part {
+    fn primary(job: &Job) -> Self {
+        let facts = &job.facts;
+        let peers = facts.additional_worktree_dirs.iter().filter_map(|peer| peer.full_name.clone());
+        let own = facts.primary_repo_full_name.clone();
+        Self {
+            directory: worktree(job).map(Path::to_owned),
+            work_dir: work_dir(job),
+            names: own.iter().cloned().chain(peers.filter(|_| own.is_some())).collect(),
+            full_name: own,
+            base: facts.base_branch.clone().unwrap_or_else(default_branch),
+            start_sha: facts.start_sha.clone(),
+        }
+    }
+}
+
+/// Delivers one repository.
+pub(super) async fn deliver_part(
+    ending: &Ending<'_>,
+    job: &Job,
+    part: &Part,
+) -> Result<Delivered, StoreError> {
+    let (directory, name, names) = (part.work_dir.clone(), part.full_name.clone(), part.names.clone());
+    let found = tokio::task::spawn_blocking(move || {
+        result_file::authoritative(&directory, name.as_deref()).filter(|result| result.is_about(&names))
+    });
+    if let Some(result) = found.await.unwrap_or_default() {
+        return Ok(existing(part, result).await);
+    }
+    let site = match look(ending, part).await {
         Ok(site) => site,
         Err(refused) => return Ok(refused),
     };
     match deliver_from(ending, job, &site).await {
-        Ok(delivered) => Ok(stored(&site, delivered).await),
+        Ok(delivered) => Ok(stored(&site.work_dir, delivered).await),
         Err(DeliveryError::Store(error)) => Err(error),
         Err(DeliveryError::Git(error)) => {
             Ok(Delivered::new(DeliveryStatus::Error, DeliveryPath::GitFallback).because(error.to_string()))
@@ -120,37 +174,37 @@ async fn work(ending: &Ending<'_>, job: &Job) -> Result<Delivered, StoreError> {
 }
 
 /// A result that lies there is the result; in its canonical form it is stored again.
-async fn existing(job: &Job, result: ExecutionResult) -> Delivered {
+async fn existing(part: &Part, result: ExecutionResult) -> Delivered {
     let changed =
         result.results.iter().any(|entry| matches!(entry, ResultEntry::Success(e) if e.has_changes));
     let status = if changed { DeliveryStatus::Success } else { DeliveryStatus::NoChanges };
-    let (directory, written) = (work_dir(job), result.clone());
+    let (directory, written) = (part.work_dir.clone(), result.clone());
     let _ = tokio::task::spawn_blocking(move || result_file::write(&directory, &written)).await;
     Delivered::new(status, DeliveryPath::ArtifactExisting).with(result)
 }
 
 /// Where the work lies, if it may and can be looked at.
-async fn look(ending: &Ending<'_>, job: &Job) -> Result<Site, Delivered> {
+async fn look(ending: &Ending<'_>, part: &Part) -> Result<Site, Delivered> {
     let skipped = |reason: &str| Delivered::new(DeliveryStatus::Skipped, DeliveryPath::None).because(reason);
     let failed = |reason: &str| Delivered::new(DeliveryStatus::Error, DeliveryPath::None).because(reason);
-    let directory = worktree(job).filter(|directory| directory.is_dir());
+    let directory = part.directory.as_deref().filter(|directory| directory.is_dir());
     let directory =
         directory.ok_or_else(|| skipped("worktree directory unavailable for execute finalization"))?;
     if ending.runtime.places.allowed(directory).is_none() {
         return Err(skipped("worktree directory not allowed by current sandbox"));
     }
-    let base = job.facts.base_branch.as_deref().unwrap_or("main").parse::<BranchName>();
-    let base = base.map_err(|error| failed(&error.to_string()))?;
+    let base = part.base.parse::<BranchName>().map_err(|error| failed(&error.to_string()))?;
     let git = &ending.runtime.git;
     let known = git.base_ref(directory, &base).await.map_err(|error| failed(&error.to_string()))?;
     let base_revision = known
-        .or_else(|| job.facts.start_sha.clone())
+        .or_else(|| part.start_sha.clone())
         .ok_or_else(|| failed("the base branch does not exist any more"))?;
-    let full_name = match &job.facts.primary_repo_full_name {
+    let full_name = match &part.full_name {
         Some(name) => name.clone(),
         None => origin_name(directory).await.map(|name| name.to_string()).unwrap_or_default(),
     };
-    Ok(Site { directory: directory.to_owned(), work_dir: work_dir(job), full_name, base, base_revision })
+    let work_dir = part.work_dir.clone();
+    Ok(Site { directory: directory.to_owned(), work_dir, full_name, base, base_revision })
 }
 
 async fn origin_name(directory: &Path) -> Option<RepoFullName> {
@@ -169,9 +223,9 @@ pub(super) enum DeliveryError {
 async fn deliver_from(ending: &Ending<'_>, job: &Job, site: &Site) -> Result<Delivered, DeliveryError> {
     let git = &ending.runtime.git;
     // A commit that was under way when an earlier process died comes first.
-    let interrupted = job.facts.process.as_ref().is_some_and(|process| process.stage == Stage::Commit);
-    let committed = if interrupted {
-        commit_stage::resume(ending, job).await
+    let own = commit_stage::process(ending, job, site);
+    let committed = if job.facts.process.as_ref() == Some(&own) {
+        commit_stage::resume(ending, job, site).await
     } else {
         let claimed = verified_claim(ending, site).await;
         clear_scratch(ending, site).await;
@@ -260,15 +314,17 @@ async fn clear_scratch(ending: &Ending<'_>, site: &Site) {
 }
 
 /// A result that cannot be stored is an error: without it the next try would deliver again.
-async fn stored(site: &Site, delivered: Delivered) -> Delivered {
+pub(super) async fn stored(work_dir: &Path, delivered: Delivered) -> Delivered {
     let Some(result) = delivered.result.clone().filter(|_| !delivered.nothing_was_done) else {
         return delivered;
     };
-    let directory = site.work_dir.clone();
+    let directory = work_dir.to_owned();
     match tokio::task::spawn_blocking(move || result_file::write(&directory, &result)).await {
         Ok(Ok(())) => delivered,
-        Ok(Err(error)) => Delivered { status: DeliveryStatus::Error, ..delivered }.because(error.to_string()),
-        Err(error) => Delivered { status: DeliveryStatus::Error, ..delivered }.because(error.to_string()),
+        Ok(Err(error)) => Delivered { status: DeliveryStatus::Error, incomplete: true, ..delivered }
+            .because(error.to_string()),
+        Err(error) => Delivered { status: DeliveryStatus::Error, incomplete: true, ..delivered }
+            .because(error.to_string()),
     }
 }
 

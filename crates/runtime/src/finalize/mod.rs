@@ -10,6 +10,7 @@ mod completion;
 mod delivery;
 mod failure;
 mod git_delivery;
+mod peers;
 mod result_file;
 
 use std::path::{Path, PathBuf};
@@ -22,8 +23,10 @@ use loopgate_api::ids::LoopId;
 use loopgate_api::time::now_iso;
 use serde_json::json;
 
+use crate::ground;
 use crate::job::{FinalizationSource, Job};
 use crate::lifecycle::JobEvent;
+use crate::review;
 use crate::runtime::Runtime;
 use crate::store::{Outgoing, OutgoingKind, StoreError};
 use delivery::Delivered;
@@ -131,7 +134,7 @@ impl Ending<'_> {
             return self.cancel(&job).await;
         }
         if self.ended.is_success() {
-            self.succeed(job).await
+            Box::pin(self.succeed(job)).await
         } else {
             let failure = failure::judge(&job, self).await;
             self.fail(&job, failure).await
@@ -154,9 +157,15 @@ impl Ending<'_> {
             }
             delivered = Some(outcome);
         }
-        let warnings = self.warnings(&job, delivered.as_ref()).await;
+        let is_review = review::is_review(&job.command.spec());
+        let verdict = if is_review { Some(review::conclude(&job, work_dir(&job)).await) } else { None };
+        let warnings = self.warnings(&job, delivered.as_ref(), verdict.as_ref()).await;
         let files = artifacts::collect(&job, self).await;
-        let completed = completion::event(&job, self, delivered.as_ref(), &warnings).await;
+        let mut completed = completion::event(&job, self, delivered.as_ref(), &warnings).await;
+        if let Some(verdict) = verdict {
+            // A review that came to no verdict says so; it is never taken for an approval.
+            completed.members["result"]["verdict"] = verdict.unwrap_or_default();
+        }
         match self.store(&job, JobEvent::Completed, Some(files), completed, &warnings, None).await? {
             Stored::Yes(job) => {
                 let facts = json!({"lifecycle": {"command": job.command}});
@@ -202,6 +211,7 @@ impl Ending<'_> {
         self.runtime.announce(self.id, told);
         let facts = json!({"lifecycle": {"command": job.command}});
         self.runtime.telemetry(&job, "info", "job.cancelled", "loop cancelled", facts);
+        ground::clear(self.runtime, &job).await;
         Ok(())
     }
 
@@ -245,24 +255,33 @@ impl Ending<'_> {
         }
         tracing::info!(loop_id = %self.id, ?session, status = ?stored.status, "the loop is over");
         self.runtime.announce(self.id, last);
+        ground::clear(self.runtime, &stored).await;
         Ok(Stored::Yes(Box::new(stored)))
     }
 
-    async fn warnings(&self, job: &Job, delivered: Option<&Delivered>) -> Vec<String> {
+    /// `verdict` is that of a review, if it came to one.
+    async fn warnings(
+        &self,
+        job: &Job,
+        delivered: Option<&Delivered>,
+        verdict: Option<&Option<serde_json::Value>>,
+    ) -> Vec<String> {
         let mut warnings = job.warnings();
         let mut add = |code: &str| {
             if !warnings.iter().any(|known| known == code) {
                 warnings.push(code.to_owned());
             }
         };
-        if delivered.is_some_and(|outcome| outcome.status == crate::job::DeliveryStatus::Error) {
+        if delivered.is_some_and(|outcome| outcome.incomplete) {
             add("GIT_PUSH_FAILED");
         }
-        let (work_dir, required) = (work_dir(job), job.command.spec().required_outputs);
-        let missing =
-            tokio::task::spawn_blocking(move || required.iter().any(|name| !work_dir.join(name).is_file()));
-        if missing.await.unwrap_or(false) {
+        let (places, command) = (artifacts::Places::of(job), job.command);
+        let missing = tokio::task::spawn_blocking(move || places.lack(command));
+        if missing.await.unwrap_or(false) || verdict.is_some_and(Option::is_none) {
             add("REQUIRED_OUTPUT_MISSING");
+        }
+        if verdict.is_some() && review::changed_files(&self.runtime.git, job).await {
+            add("REVIEW_CHANGED_FILES");
         }
         warnings
     }
@@ -278,6 +297,8 @@ impl Ending<'_> {
 pub(crate) fn work_dir(job: &Job) -> PathBuf {
     PathBuf::from(job.facts.work_dir.as_deref().unwrap_or_default())
 }
+
+pub(crate) use artifacts::Places as OutputPlaces;
 
 pub(crate) fn worktree(job: &Job) -> Option<&Path> {
     job.facts.worktree_dir.as_deref().map(Path::new)

@@ -28,7 +28,7 @@ pub struct SupportingArtifact {
 #[serde(rename_all = "camelCase")]
 pub struct PullRequestContext {
     /// Number.
-    pub number: Option<f64>,
+    pub number: Option<serde_json::Number>,
     /// Page.
     pub url: Option<String>,
     /// Its branch.

@@ -127,7 +127,7 @@ impl LoopRequest {
         extensions: Extensions,
     ) -> Result<Self, LoopError> {
         let peers: Vec<PeerRef> =
-            if command.spec().peers { fields.list("additionalRepos")? } else { Vec::new() };
+            if command.spec().takes_peers() { fields.list("additionalRepos")? } else { Vec::new() };
         let repo: Option<RepoRef> = fields.object("repo")?;
         let branches = repo.iter().map(|repo| ("repo", "branch".to_owned(), &repo.branch));
         let of_peers = peers.iter().enumerate();

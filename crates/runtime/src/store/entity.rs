@@ -17,7 +17,7 @@ pub(super) mod job {
         /// The whole record as JSON.
         #[sea_orm(column_type = "Text")]
         pub record: String,
-        /// Milliseconds since the epoch.
+        /// Microseconds since the epoch: fine enough to order two changes of one moment.
         pub updated_at: i64,
     }
 

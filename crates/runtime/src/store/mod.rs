@@ -290,7 +290,7 @@ async fn write(tx: &DatabaseTransaction, job: &Job) -> Result<(), StoreError> {
         terminal: ActiveValue::Set(job.status.is_terminal()),
         reported: ActiveValue::Set(job.facts.cloud_finalized_at.is_some()),
         record: ActiveValue::Set(serde_json::to_string(job)?),
-        updated_at: ActiveValue::Set(jiff::Timestamp::now().as_millisecond()),
+        updated_at: ActiveValue::Set(jiff::Timestamp::now().as_microsecond()),
     };
     let replace = OnConflict::column(job::Column::LoopId)
         .update_columns([

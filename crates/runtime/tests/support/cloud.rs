@@ -9,6 +9,7 @@ use axum::response::{IntoResponse, Response};
 use axum::{Json, Router};
 use loopgate_api::ids::LoopId;
 use serde_json::{Value, json};
+use tokio::sync::watch;
 
 /// Something that arrived.
 #[derive(Debug, Clone)]
@@ -31,6 +32,8 @@ struct Inner {
     scripted: HashMap<String, VecDeque<(u16, Value)>>,
     /// Answers until further notice, by route.
     fixed: HashMap<String, (u16, Value)>,
+    /// Tells that something arrived.
+    arrivals: watch::Sender<()>,
 }
 
 #[derive(Clone)]
@@ -77,6 +80,22 @@ impl Cloud {
         let mut inner = self.lock();
         inner.fixed.clear();
         inner.scripted.clear();
+    }
+
+    /// Tells of everything that arrives from now on.
+    pub fn arrivals(&self) -> watch::Receiver<()> {
+        self.lock().arrivals.subscribe()
+    }
+
+    /// Waits until there is something to see among what arrived.
+    pub async fn seen<T>(&self, mut look: impl FnMut(&Self) -> Option<T>) -> T {
+        let mut arrivals = self.arrivals();
+        loop {
+            if let Some(found) = look(self) {
+                return found;
+            }
+            arrivals.changed().await.unwrap();
+        }
     }
 
     pub fn heard(&self) -> Vec<Heard> {
@@ -130,6 +149,7 @@ async fn answer(
     let (status, answer) = told.unwrap_or_else(|| usual(&route, &nonce, &mut inner.nonces));
     let nonce = if nonce.is_empty() { key } else { nonce };
     inner.heard.push(Heard { route, loop_id: path["id"].clone(), token, nonce, body, status });
+    inner.arrivals.send_replace(());
     (StatusCode::from_u16(status).unwrap(), Json(answer)).into_response()
 }
 

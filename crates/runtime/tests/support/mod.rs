@@ -15,6 +15,7 @@ use loopgate_api::job::JobStatus;
 use loopgate_home::{Credentials, DataDir, Overrides, Program, Repos, Sandbox, SettingsStore};
 use loopgate_runtime::job::Job;
 use loopgate_runtime::{LoopError, LoopHeaders, Pace, Runtime, RuntimeConfig, Started};
+use loopgate_testkit::signs::Changes;
 use loopgate_tools::process::{Command, Limits};
 use loopgate_tools::programs::Programs;
 use serde_json::{Value, json};
@@ -100,11 +101,12 @@ impl Desktop {
     pub fn driver(&self, script: &str) {
         let head = "W=\"$1\"\nprintf '%s\\n' \"$*\" >> \"$STATE/argv\"\nenv > \"$STATE/env\"\n\
                     say() { printf '%s\\n' \"$1\" >> \"$W/assistant-output.jsonl\"; }\n\
-                    until_there() { while [ ! -e \"$STATE/$1\" ]; do sleep 0.02; done; }\n";
+                    until_there() { mkfifo \"$STATE/$1\" 2>/dev/null; read word < \"$STATE/$1\"; true; }\n";
         self.program("driver", &format!("{head}{script}"));
     }
 
-    /// Lets a script go on that waits with `until_there`.
+    /// Lets a script go on that waits with `until_there`: at a pipe, or, when it does not wait yet,
+    /// not at all.
     pub fn signal(&self, name: &str) {
         std::fs::write(self.at("state").join(name), "").unwrap();
     }
@@ -124,6 +126,41 @@ impl Desktop {
         self.git(&clone, &["add", "-A"]).await;
         self.git(&clone, &["commit", "-q", "-m", "first"]).await;
         self.git(&clone, &["push", "-q", "-u", "origin", "main"]).await;
+    }
+
+    /// Looks now, and whenever a file of this desktop has changed or the control plane has heard
+    /// something, until there is something to see. The records of the jobs are such files.
+    pub async fn eventually<T, F: Future<Output = Option<T>>>(&self, what: &str, look: impl Fn() -> F) -> T {
+        let mut changes = Changes::below(self.dir.path()).unwrap();
+        let mut arrivals = self.cloud.arrivals();
+        let looking = async {
+            loop {
+                if let Some(found) = look().await {
+                    return found;
+                }
+                tokio::select! {
+                    changed = changes.next() => changed.unwrap(),
+                    arrived = arrivals.changed() => arrived.unwrap(),
+                }
+            }
+        };
+        tokio::time::timeout(PATIENCE, looking).await.unwrap_or_else(|_| panic!("never: {what}"))
+    }
+
+    /// Waits until a job has ended and the control plane knows it.
+    pub async fn reported(&self, runtime: &Arc<Runtime>, id: LoopId) -> Job {
+        self.eventually("the loop is over and reported", || async {
+            runtime.job(id).await.unwrap().filter(|job| job.facts.cloud_finalized_at.is_some())
+        })
+        .await;
+        tokio::time::timeout(PATIENCE, runtime.unfollowed(id)).await.unwrap();
+        runtime.job(id).await.unwrap().unwrap()
+    }
+
+    /// Waits until a job has a status.
+    pub async fn has_status(&self, runtime: &Arc<Runtime>, id: LoopId, status: JobStatus) -> Job {
+        let look = || async { runtime.job(id).await.unwrap().filter(|job| job.status == status) };
+        self.eventually(&format!("{status:?}"), look).await
     }
 
     /// Runs git and returns what it printed.
@@ -211,36 +248,6 @@ pub fn new_id() -> LoopId {
 
 pub async fn start(runtime: &Arc<Runtime>, body: &Value) -> Result<Started, LoopError> {
     runtime.start_loop(body.to_string().as_bytes(), LoopHeaders::default()).await
-}
-
-/// Waits until something holds.
-pub async fn eventually<T, F: Future<Output = Option<T>>>(what: &str, look: impl Fn() -> F) -> T {
-    let looking = async {
-        loop {
-            if let Some(found) = look().await {
-                return found;
-            }
-            tokio::time::sleep(Duration::from_millis(10)).await;
-        }
-    };
-    tokio::time::timeout(PATIENCE, looking).await.unwrap_or_else(|_| panic!("never: {what}"))
-}
-
-/// Waits until a job has ended and the control plane knows it.
-pub async fn reported(runtime: &Arc<Runtime>, id: LoopId) -> Job {
-    eventually("the loop is over and reported", || async {
-        let job = runtime.job(id).await.unwrap()?;
-        (job.facts.cloud_finalized_at.is_some() && !runtime.is_followed(id)).then_some(job)
-    })
-    .await
-}
-
-/// Waits until a job has a status.
-pub async fn has_status(runtime: &Arc<Runtime>, id: LoopId, status: JobStatus) -> Job {
-    eventually(&format!("{status:?}"), || async {
-        runtime.job(id).await.unwrap().filter(|job| job.status == status)
-    })
-    .await
 }
 
 /// Pull requests in files: one a branch; every creation is written down.

@@ -7,7 +7,8 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
-use clap::Parser;
+use clap::error::ErrorKind;
+use clap::{CommandFactory as _, Parser};
 use loopgate_testkit::loopgate::{Loopgate, Ready};
 use loopgate_testkit::scene::Scene;
 use loopgate_testkit::story;
@@ -16,6 +17,9 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 
 /// Pause between two streamed pieces of text: about as fast as a model writes.
 const PACE_MS: u64 = 12;
+
+/// What the demo chooses itself, among the arguments of `loopgate up`.
+const OWN_ARGUMENTS: [&str; 4] = ["--gateway-token-file", "--home", "--port", "--sandbox"];
 
 /// Show Loopgate with a sample repository and a scripted model.
 #[derive(Parser)]
@@ -37,9 +41,25 @@ struct Options {
     arguments: Vec<String>,
 }
 
+impl Options {
+    /// Those of this start; ends with a message where they ask for what the demo cannot give.
+    fn from_command_line() -> Self {
+        let options = Self::parse();
+        let name = |argument: &String| argument.split('=').next().unwrap_or_default().to_owned();
+        if let Some(own) = options.arguments.iter().map(name).find(|name| OWN_ARGUMENTS.contains(&&**name)) {
+            let message = format!(
+                "{own} cannot be chosen: the demo has a home, a sandbox, a port and a token of its own.\n\
+                 --keep DIR says where they lie. To work on your repositories, run `claude` once and sign in."
+            );
+            Self::command().error(ErrorKind::ArgumentConflict, message).exit();
+        }
+        options
+    }
+}
+
 #[tokio::main]
 async fn main() -> anyhow::Result<()> {
-    let options = Options::parse();
+    let options = Options::from_command_line();
     let mut signals = Signals::new()?;
     let temporary = tempfile::Builder::new().prefix("loopgate-demo-").tempdir()?;
     let folder = options.keep.clone().unwrap_or_else(|| temporary.path().to_owned());

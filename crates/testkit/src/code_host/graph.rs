@@ -219,10 +219,12 @@ impl<'d, G: Graph> Run<'_, 'd, G> {
         arguments: &Arguments,
     ) -> Value {
         let number = |name: &str| arguments.get(name).and_then(Value::as_u64).map(|n| n as usize);
-        let after: usize =
-            arguments.get("after").and_then(Value::as_str).and_then(|c| c.parse().ok()).unwrap_or(0);
+        let place = |name: &str| arguments.get(name).and_then(Value::as_str)?.parse::<usize>().ok();
+        let after = place("after").unwrap_or(0);
+        // The cursor of an item is its number, counted from 1.
+        let before = place("before").map_or(items.len(), |at| at.saturating_sub(1).min(items.len()));
         let (start, end) = match number("last") {
-            Some(last) => (items.len().saturating_sub(last), items.len()),
+            Some(last) => (before.saturating_sub(last), before),
             None => (after.min(items.len()), (after + number("first").unwrap_or(PAGE)).min(items.len())),
         };
         let page = &items[start..end];

@@ -221,6 +221,23 @@ impl CodeHost {
             .with_context(|| format!("{full_name} has {:?}", self.pull_requests(full_name)))
     }
 
+    /// Somebody opens a pull request for a branch, which need not exist. Answers its number.
+    #[must_use]
+    pub fn open(&self, full_name: &str, head: &str, title: &str) -> Option<u64> {
+        let (head, title, base) = (head.to_owned(), title.to_owned(), "main".to_owned());
+        let new = state::NewPull { title, head, base, ..state::NewPull::default() };
+        self.host.write(|state| state.open_pull(full_name, new)).ok()
+    }
+
+    /// The same, and somebody merges it.
+    #[must_use]
+    pub fn merged(&self, full_name: &str, head: &str, title: &str) -> Option<u64> {
+        let number = self.open(full_name, head, title)?;
+        self.host
+            .write(|state| state.pull_mut(full_name, number).map(|pull| pull.state = PullState::Merged))?;
+        Some(number)
+    }
+
     /// Someone comments on a pull request. Answers the comment's number.
     #[must_use]
     pub fn comment(&self, full_name: &str, number: u64, author: &str, body: &str) -> Option<u64> {

@@ -1,14 +1,14 @@
 //! What was said about a pull request: in its conversation, in reviews, on lines.
 //!
-//! Asks for the three together, page by page, until there is enough. A thread comes with what was
-//! said in it, so one question a page is all.
+//! Asks for the three together, page by page from the newest, until there is enough. A thread comes
+//! with what was said in it, so one question a page is all.
 
 use std::collections::HashSet;
 
 use loopgate_api::ids::RepoFullName;
 use serde::Deserialize;
 
-use super::graphql::Variable;
+use super::graphql::{PullQuestion, Variable};
 use super::{ApiError, CodeHost, PullNumber};
 
 /// Comments after which no further page is asked for.
@@ -16,17 +16,20 @@ const ENOUGH: usize = 100;
 /// Pages of each list.
 const PAGES_MOST: u32 = 3;
 
-const QUESTION: &str = "query PullRequestComments($owner: String!, $name: String!, $number: Int!, \
-    $comments: String, $reviews: String, $threads: String) { \
-    repository(owner: $owner, name: $name) { pullRequest(number: $number) { number url \
-    comments(first: 50, after: $comments) { pageInfo { hasNextPage endCursor } \
-    nodes { id databaseId author { login } body createdAt url } } \
-    reviews(first: 50, after: $reviews) { pageInfo { hasNextPage endCursor } \
-    nodes { id author { login } body createdAt } } \
-    reviewThreads(first: 50, after: $threads) { pageInfo { hasNextPage endCursor } \
-    nodes { id isResolved comments(first: 50) { pageInfo { hasNextPage endCursor } \
-    nodes { id databaseId author { login } body createdAt url path line originalLine \
-    replyTo { databaseId } } } } } } } }";
+/// Each list is read from its end: what was said last matters most.
+const QUESTION: PullQuestion = PullQuestion {
+    name: "PullRequestComments",
+    variables: ", $comments: String, $reviews: String, $threads: String",
+    fields: "number url \
+        comments(last: 50, before: $comments) { pageInfo { hasPreviousPage startCursor } \
+        nodes { id databaseId author { login } body createdAt url } } \
+        reviews(last: 50, before: $reviews) { pageInfo { hasPreviousPage startCursor } \
+        nodes { id author { login } body createdAt } } \
+        reviewThreads(last: 50, before: $threads) { pageInfo { hasPreviousPage startCursor } \
+        nodes { id isResolved comments(first: 50) { pageInfo { hasNextPage } \
+        nodes { id databaseId author { login } body createdAt url path line originalLine \
+        replyTo { databaseId } } } } }",
+};
 
 /// Where something was said.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -80,17 +83,6 @@ pub struct Conversation {
 }
 
 #[derive(Deserialize)]
-struct Answer {
-    repository: Option<Repository>,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Repository {
-    pull_request: Option<Pull>,
-}
-
-#[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Pull {
     url: Option<String>,
@@ -109,8 +101,9 @@ struct List<T> {
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct PageInfo {
+    has_previous_page: Option<bool>,
+    start_cursor: Option<String>,
     has_next_page: Option<bool>,
-    end_cursor: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -165,15 +158,8 @@ impl CodeHost {
     ) -> Result<Conversation, ApiError> {
         let mut collector = Collector::default();
         for _ in 0..PAGES_MOST {
-            let mut variables = vec![
-                ("owner", Variable::Text(repository.org())),
-                ("name", Variable::Text(repository.name())),
-                ("number", Variable::Number(number.get())),
-            ];
-            variables.extend(collector.cursors());
-            let answer: Answer = self.graph(QUESTION, &variables).await?;
-            let pull = answer.repository.and_then(|repository| repository.pull_request);
-            collector.take(pull.ok_or(ApiError::NotFound)?);
+            let pull = self.graph_of_pull(repository, number, &QUESTION, collector.cursors()).await?;
+            collector.take(pull);
             if collector.complete() || collector.comments.len() >= ENOUGH {
                 break;
             }
@@ -185,7 +171,7 @@ impl CodeHost {
 /// How far one list has been read.
 #[derive(Default)]
 struct Progress {
-    after: Option<String>,
+    before: Option<String>,
     complete: bool,
 }
 
@@ -200,11 +186,11 @@ impl Progress {
             return (Vec::new(), false);
         };
         let page = list.page_info.unwrap_or_default();
-        let more = page.has_next_page.unwrap_or(false);
+        let more = page.has_previous_page.unwrap_or(false);
         // A page that names no place to go on from is the last that can be had.
-        let stuck = more && (page.end_cursor.is_none() || page.end_cursor == self.after);
+        let stuck = more && (page.start_cursor.is_none() || page.start_cursor == self.before);
         self.complete = !more || stuck;
-        self.after = page.end_cursor.or(self.after.take());
+        self.before = page.start_cursor.or(self.before.take());
         (list.nodes.unwrap_or_default().into_iter().flatten().collect(), stuck)
     }
 }
@@ -224,7 +210,7 @@ impl Collector {
     fn cursors(&self) -> impl Iterator<Item = (&'static str, Variable<'_>)> {
         let lists =
             [("comments", &self.conversation), ("reviews", &self.reviews), ("threads", &self.threads)];
-        lists.into_iter().filter_map(|(name, list)| Some((name, Variable::Text(list.after.as_deref()?))))
+        lists.into_iter().filter_map(|(name, list)| Some((name, Variable::Text(list.before.as_deref()?))))
     }
 
     fn complete(&self) -> bool {
@@ -250,18 +236,13 @@ impl Collector {
     }
 
     fn take_thread(&mut self, thread: Thread) {
-        let (said, _) = match thread.comments {
-            Some(list) => {
-                let mut within = Progress::default();
-                let taken = within.turn(Some(list));
-                self.cut |= taken.1 || !within.complete;
-                taken
-            }
-            None => {
-                self.cut = true;
-                (Vec::new(), true)
-            }
+        // A thread is read from its beginning, and no further.
+        let whole = |list: &List<Node>| {
+            list.page_info.as_ref().is_none_or(|page| !page.has_next_page.unwrap_or(false))
         };
+        self.cut |= !thread.comments.as_ref().is_some_and(whole);
+        let said = thread.comments.and_then(|list| list.nodes).unwrap_or_default();
+        let said: Vec<Node> = said.into_iter().flatten().collect();
         let first = said.first().and_then(|node| node.database_id);
         for (at, node) in said.into_iter().enumerate() {
             let named = node.reply_to.as_ref().and_then(|parent| parent.database_id);
@@ -314,7 +295,7 @@ mod tests {
     use super::*;
 
     fn page(nodes: Value, next: Option<&str>) -> Value {
-        json!({"nodes": nodes, "pageInfo": {"hasNextPage": next.is_some(), "endCursor": next}})
+        json!({"nodes": nodes, "pageInfo": {"hasPreviousPage": next.is_some(), "startCursor": next}})
     }
 
     fn said(id: &str) -> Value {
@@ -370,10 +351,11 @@ mod tests {
     fn what_is_missing_is_told() {
         let more = collect(vec![json!({"comments": page(json!([said("a")]), Some("1"))})]);
         assert!(more.finish().truncated, "a page was not asked for");
-        let stuck = json!({"nodes": [], "pageInfo": {"hasNextPage": true, "endCursor": null}});
+        let stuck = json!({"nodes": [], "pageInfo": {"hasPreviousPage": true, "startCursor": null}});
         let stuck = collect(vec![json!({"comments": stuck})]);
         assert!(stuck.complete() && stuck.finish().truncated);
-        let thread = json!({"id": "T", "comments": page(json!([said("c")]), Some("1"))});
+        let thread =
+            json!({"id": "T", "comments": {"nodes": [said("c")], "pageInfo": {"hasNextPage": true}}});
         assert!(collect(vec![json!({"reviewThreads": page(json!([thread]), None)})]).finish().truncated);
         let gone = collect(vec![json!({"comments": page(json!([{"id": "x", "author": null}]), None)})]);
         assert_eq!(gone.finish().comments[0].author, None);

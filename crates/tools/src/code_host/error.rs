@@ -59,7 +59,19 @@ impl CodeHostError {
     }
 }
 
+/// What people are told. A client knows these sentences by heart.
+pub(super) const NOT_AUTHENTICATED: &str = "GitHub CLI not authenticated. Run 'gh auth login' in terminal.";
+pub(super) const RATE_LIMITED: &str = "GitHub rate limit reached. Try again later.";
+pub(super) const SECONDARY_LIMITED: &str = "GitHub secondary rate limit reached. Try again later.";
+pub(super) const NOT_PERMITTED: &str = "Permission denied. Check your GitHub access.";
+pub(super) const NOT_FOUND: &str = "Repository not found or no access.";
+pub(super) const NO_COMMITS: &str = "No commits to create a PR. Make sure changes are committed first.";
 const NETWORK: &str = "Network error. Check your connection.";
+const UNKNOWN: &str = "Failed to complete GitHub operation. Check logs for details.";
+
+/// Nobody is logged in, or the login has expired.
+pub(super) const NO_LOGIN: [&str; 5] =
+    ["not logged in", "authentication", "gh auth login", "bad credentials", "http 401"];
 /// The host wants fewer requests at a time.
 pub(super) const SECONDARY_LIMIT: [&str; 3] =
     ["secondary rate limit", "abuse detection", "submitted too quickly"];
@@ -69,23 +81,18 @@ pub(super) const FORBIDDEN: [&str; 5] =
 /// What was asked for has another name now.
 const MOVED: [&str; 4] = ["moved permanently", "http 301", "http 307", "http 308"];
 
-const UNKNOWN: &str = "Failed to complete GitHub operation. Check logs for details.";
-
 /// What a complaint means; the first row of which one text occurs in it, in any case.
 const MEANINGS: [(&[&str], &str); 11] = [
-    (&SECONDARY_LIMIT, "GitHub secondary rate limit reached. Try again later."),
-    (&["rate limit"], "GitHub rate limit reached. Try again later."),
-    (
-        &["not logged in", "authentication", "gh auth login", "bad credentials", "http 401"],
-        "GitHub CLI not authenticated. Run 'gh auth login' in terminal.",
-    ),
+    (&SECONDARY_LIMIT, SECONDARY_LIMITED),
+    (&["rate limit"], RATE_LIMITED),
+    (&NO_LOGIN, NOT_AUTHENTICATED),
     (&["already exists"], "A pull request already exists for this branch."),
-    (&["no commits"], "No commits to create a PR. Make sure changes are committed first."),
+    (&["no commits"], NO_COMMITS),
     (&["uncommitted changes"], "You have uncommitted changes. Commit them first."),
     (&["not a git repository"], "Not a git repository."),
-    (&FORBIDDEN, "Permission denied. Check your GitHub access."),
+    (&FORBIDDEN, NOT_PERMITTED),
     (&MOVED, "The repository has moved. Point the remote of the clone at its new place."),
-    (&["not found", "404", "could not resolve to a"], "Repository not found or no access."),
+    (&["not found", "404", "could not resolve to a"], NOT_FOUND),
     (
         &[
             "network",

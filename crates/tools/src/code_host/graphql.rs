@@ -6,14 +6,19 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use loopgate_api::ids::RepoFullName;
 use loopgate_home::Program;
+use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use thiserror::Error;
 use tokio::sync::Semaphore;
 
-use super::error::{FORBIDDEN, SECONDARY_LIMIT};
-use super::{CodeHost, limits, time};
+use super::error::{
+    FORBIDDEN, NO_LOGIN, NOT_AUTHENTICATED, NOT_FOUND, NOT_PERMITTED, RATE_LIMITED, SECONDARY_LIMIT,
+    SECONDARY_LIMITED,
+};
+use super::{CodeHost, PullNumber, limits, time};
 use crate::process::{Output, Status};
 
 /// Questions that may be under way together.
@@ -27,13 +32,13 @@ const PAUSES_MOST: usize = 50;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum ApiError {
     /// The user has to log in.
-    #[error("GitHub CLI not authenticated. Run 'gh auth login' in terminal.")]
+    #[error("{}", NOT_AUTHENTICATED)]
     NotLoggedIn,
     /// Too many requests within the hour.
-    #[error("GitHub rate limit reached. Try again later.")]
+    #[error("{}", RATE_LIMITED)]
     RateLimited,
     /// Too many requests at once.
-    #[error("GitHub secondary rate limit reached. Try again later.")]
+    #[error("{}", SECONDARY_LIMITED)]
     SecondaryLimited,
     /// No answer in time.
     #[error("GitHub request timed out. Try again.")]
@@ -42,10 +47,10 @@ pub enum ApiError {
     #[error("GitHub returned an invalid response.")]
     Unreadable,
     /// The user, or the user's token, may not.
-    #[error("Permission denied. Check your GitHub access.")]
+    #[error("{}", NOT_PERMITTED)]
     Forbidden,
     /// No such repository or pull request, as far as the user may see.
-    #[error("Repository not found or no access.")]
+    #[error("{}", NOT_FOUND)]
     NotFound,
     /// The program is missing, or failed otherwise.
     #[error("GitHub CLI unavailable. Ensure gh is installed and authenticated.")]
@@ -59,6 +64,27 @@ pub(super) enum Variable<'a> {
     Text(&'a str),
     /// Sent as an integer.
     Number(u32),
+}
+
+/// What is asked about one pull request.
+pub(super) struct PullQuestion {
+    /// Name of the question, for the host's own records.
+    pub(super) name: &'static str,
+    /// Further variables that the fields refer to, declared.
+    pub(super) variables: &'static str,
+    /// The fields of the pull request.
+    pub(super) fields: &'static str,
+}
+
+#[derive(Deserialize)]
+struct PullAnswer<T> {
+    repository: Option<PullOfRepository<T>>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct PullOfRepository<T> {
+    pull_request: Option<T>,
 }
 
 /// Who may ask, and when nobody may.
@@ -94,8 +120,31 @@ impl Pauses {
 }
 
 impl CodeHost {
+    /// Asks the graph about a pull request. Ends with the caller.
+    pub(super) async fn graph_of_pull<'a, T: DeserializeOwned>(
+        &self,
+        repository: &'a RepoFullName,
+        number: PullNumber,
+        question: &PullQuestion,
+        more: impl IntoIterator<Item = (&'static str, Variable<'a>)>,
+    ) -> Result<T, ApiError> {
+        let PullQuestion { name, variables, fields } = question;
+        let text = format!(
+            "query {name}($owner: String!, $name: String!, $number: Int!{variables}) {{ \
+             repository(owner: $owner, name: $name) {{ pullRequest(number: $number) {{ {fields} }} }} }}"
+        );
+        let mut given = vec![
+            ("owner", Variable::Text(repository.org())),
+            ("name", Variable::Text(repository.name())),
+            ("number", Variable::Number(number.get())),
+        ];
+        given.extend(more);
+        let answer: PullAnswer<T> = self.graph(&text, &given).await?;
+        answer.repository.and_then(|repository| repository.pull_request).ok_or(ApiError::NotFound)
+    }
+
     /// Asks the graph. Ends with the caller.
-    pub(super) async fn graph<T: DeserializeOwned>(
+    async fn graph<T: DeserializeOwned>(
         &self,
         question: &str,
         variables: &[(&str, Variable<'_>)],
@@ -171,7 +220,7 @@ fn classify(complaint: &str) -> ApiError {
         ApiError::SecondaryLimited
     } else if says(&["rate limit"]) {
         ApiError::RateLimited
-    } else if says(&["authentication", "gh auth login", "bad credentials", "not logged in", "http 401"]) {
+    } else if says(&NO_LOGIN) {
         ApiError::NotLoggedIn
     } else if says(&["json"]) {
         ApiError::Unreadable

@@ -42,15 +42,10 @@ struct Row {
     number: u64,
     title: String,
     url: String,
-    author: Option<Author>,
+    author: Option<super::comments::Author>,
     state: String,
     created_at: String,
     head_ref_name: String,
-}
-
-#[derive(Deserialize)]
-struct Author {
-    login: Option<String>,
 }
 
 impl CodeHost {
@@ -83,12 +78,11 @@ fn parse(printed: &[u8]) -> Result<(Vec<Listed>, bool), CodeHostError> {
 
 impl From<Row> for Listed {
     fn from(row: Row) -> Self {
-        let login = row.author.and_then(|author| author.login).filter(|login| !login.is_empty());
         Self {
             number: row.number,
             title: row.title,
             url: row.url,
-            author: login.unwrap_or_else(|| "unknown".to_owned()),
+            author: super::comments::login(row.author).unwrap_or_else(|| "unknown".to_owned()),
             state: row.state.to_uppercase(),
             created_at: row.created_at,
             head: row.head_ref_name,

@@ -1,15 +1,16 @@
 //! Opening a pull request for the branch that is checked out: send it, ask for it, find its number.
 
 use std::path::Path;
-use std::sync::LazyLock;
 
 use loopgate_api::ids::RepoFullName;
-use regex::Regex;
-use serde::Deserialize;
 use thiserror::Error;
 
-use super::{CodeHost, CodeHostError, explain, time};
+use super::error::NO_COMMITS;
+use super::pull_request::named_in;
+use super::{CodeHost, CodeHostError, PullRequest, explain, time};
 use crate::git::{self, Git, GitError};
+
+const DETACHED: &str = "Cannot create a PR from a detached HEAD";
 
 /// What is asked for.
 #[derive(Debug, Clone)]
@@ -23,10 +24,8 @@ pub struct Proposal {
 /// The pull request that a branch has now.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Opened {
-    /// Its page, when the host named it.
-    pub url: Option<String>,
-    /// Its number, when the host named it.
-    pub number: Option<u64>,
+    /// Which one it is, when the host named it.
+    pub pull: Option<PullRequest>,
     /// It was there before.
     pub existed: bool,
 }
@@ -35,10 +34,10 @@ pub struct Opened {
 #[derive(Debug, Error)]
 pub enum OpenError {
     /// No branch is checked out.
-    #[error("Cannot create a PR from a detached HEAD")]
+    #[error("{}", DETACHED)]
     Detached,
     /// The branch is the one that work goes into.
-    #[error("No commits to create a PR. Make sure changes are committed first.")]
+    #[error("{}", NO_COMMITS)]
     DefaultBranch,
     /// The branch could not be looked at or sent.
     #[error(transparent)]
@@ -56,8 +55,8 @@ impl OpenError {
     #[must_use]
     pub fn sentence(&self) -> &'static str {
         match self {
-            Self::Detached => "Cannot create a PR from a detached HEAD",
-            Self::DefaultBranch => "No commits to create a PR. Make sure changes are committed first.",
+            Self::Detached => DETACHED,
+            Self::DefaultBranch => NO_COMMITS,
             Self::CodeHost(error) => error.sentence(),
             Self::Git(GitError::TimedOut { .. }) => CodeHostError::TimedOut.sentence(),
             Self::Git(GitError::Failed { stdout, stderr, .. }) => {
@@ -66,21 +65,6 @@ impl OpenError {
             Self::Git(_) | Self::Interrupted => CodeHostError::Unreadable.sentence(),
         }
     }
-}
-
-#[derive(Deserialize)]
-struct Viewed {
-    url: Option<String>,
-    number: Option<u64>,
-}
-
-static PAGE: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"https?://\S+/pull/([0-9]+)?").ok());
-
-/// The first page of a pull request in what was printed, and its number if it names one.
-fn first_page(printed: &str) -> Option<(String, Option<u64>)> {
-    let found = PAGE.as_ref()?.captures(printed)?;
-    let number = found.get(1).and_then(|number| number.as_str().parse().ok());
-    Some((found.get(0)?.as_str().to_owned(), number))
 }
 
 impl CodeHost {
@@ -128,13 +112,11 @@ impl CodeHost {
     }
 
     async fn created(&self, directory: &Path, printed: &str) -> Opened {
-        match first_page(printed) {
-            Some((url, Some(number))) => Opened { url: Some(url), number: Some(number), existed: false },
-            _ => {
-                let viewed = self.view_own(directory).await.unwrap_or(Viewed { url: None, number: None });
-                Opened { url: viewed.url, number: viewed.number, existed: false }
-            }
-        }
+        let pull = match named_in(printed).next() {
+            Some(named) => Some(named),
+            None => self.view_own(directory).await.ok(),
+        };
+        Opened { pull, existed: false }
     }
 
     /// The pull request that a refusal speaks of.
@@ -143,12 +125,12 @@ impl CodeHost {
         if !printed.to_lowercase().contains("already exists") {
             return None;
         }
-        let viewed = self.view_own(directory).await.ok()?;
-        Some(Opened { url: viewed.url, number: viewed.number, existed: true })
+        let pull = self.view_own(directory).await.ok()?;
+        Some(Opened { pull: Some(pull), existed: true })
     }
 
     /// The pull request of the branch that is checked out.
-    async fn view_own(&self, directory: &Path) -> Result<Viewed, CodeHostError> {
+    async fn view_own(&self, directory: &Path) -> Result<PullRequest, CodeHostError> {
         let output = self.output(directory, &["pr", "view", "--json", "url,number"], time::READ).await?;
         if !output.status.success() {
             return Err(CodeHostError::failed(&output));
@@ -167,19 +149,7 @@ async fn default_branch(git: &Git, directory: &Path) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use proptest::prelude::*;
-
     use super::*;
-
-    #[test]
-    fn the_first_page_counts() {
-        let printed =
-            "See https://example.com/docs\nhttps://github.com/acme/widget/pull/7\nhttps://x/pull/9\n";
-        let found = first_page(printed).unwrap();
-        assert_eq!(found, ("https://github.com/acme/widget/pull/7".to_owned(), Some(7)));
-        assert_eq!(first_page("https://github.com/a/b/pull/new").unwrap().1, None);
-        assert_eq!(first_page("created"), None);
-    }
 
     #[test]
     fn git_speaks_the_same_sentences() {
@@ -190,14 +160,5 @@ mod tests {
         assert_eq!(failed("fatal: not a git repository").sentence(), "Not a git repository.");
         assert!(failed("fatal: Could not resolve host: github.com").sentence().starts_with("Network"));
         assert!(failed("! [rejected] main -> main").sentence().starts_with("Failed to complete"));
-    }
-
-    proptest! {
-        #[test]
-        fn any_text_is_searched(text in ".{0,60}(https://h/pull/[0-9]{0,25})?.{0,20}") {
-            if let Some((url, _)) = first_page(&text) {
-                prop_assert!(text.contains(&url) && url.contains("/pull/"));
-            }
-        }
     }
 }

@@ -10,7 +10,7 @@ use serde::Deserialize;
 use super::{CodeHost, CodeHostError, time};
 
 /// A pull request.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct PullRequest {
     /// Its page.
     pub url: String,
@@ -31,22 +31,28 @@ pub struct NewPullRequest<'a> {
     pub head: Option<&'a BranchName>,
 }
 
+/// A pull request with its state.
 #[derive(Deserialize)]
 struct Viewed {
-    url: String,
-    number: u64,
-    #[serde(default)]
+    #[serde(flatten)]
+    pull: PullRequest,
     state: Option<String>,
 }
 
 static PAGE: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"https?://[^\s]+/pull/([0-9]+)").ok());
 
-/// Finds the page of a pull request in what was printed; the last one counts.
+/// The pull requests whose pages are named in what was printed, in that order.
+pub(super) fn named_in(printed: &str) -> impl Iterator<Item = PullRequest> {
+    PAGE.iter().flat_map(|page| page.captures_iter(printed)).filter_map(|found| {
+        let number = found.get(1)?.as_str().parse().ok()?;
+        Some(PullRequest { url: found.get(0)?.as_str().to_owned(), number })
+    })
+}
+
+/// Finds a pull request in what was printed; the last one counts.
 #[must_use]
 pub fn parse_pull_request(printed: &str) -> Option<PullRequest> {
-    let found = PAGE.as_ref()?.captures_iter(printed).last()?;
-    let number = found.get(1)?.as_str().parse().ok()?;
-    Some(PullRequest { url: found.get(0)?.as_str().to_owned(), number })
+    named_in(printed).last()
 }
 
 impl CodeHost {
@@ -68,7 +74,7 @@ impl CodeHost {
         let viewed: Viewed = serde_json::from_slice(&output.stdout).map_err(|_| CodeHostError::Unreadable)?;
         // A branch may have only a request that was merged or closed before.
         let open = viewed.state.is_none_or(|state| state.eq_ignore_ascii_case("open"));
-        Ok(open.then_some(PullRequest { url: viewed.url, number: viewed.number }))
+        Ok(open.then_some(viewed.pull))
     }
 
     /// Makes a pull request.
@@ -151,6 +157,8 @@ mod tests {
         assert_eq!((found.url.as_str(), found.number), ("https://github.com/acme/widget/pull/17", 17));
         assert_eq!(parse_pull_request("https://github.com/acme/widget/pull/new"), None);
         assert_eq!(parse_pull_request("https://x/pull/99999999999999999999999"), None);
+        let both = "See https://h/docs\nhttps://h/a/b/pull/new\nhttps://h/a/b/pull/7\nhttps://h/a/b/pull/9\n";
+        assert_eq!(named_in(both).map(|pull| pull.number).collect::<Vec<_>>(), [7, 9]);
     }
 
     proptest! {

@@ -3,12 +3,14 @@
 use loopgate_api::ids::RepoFullName;
 use serde::Deserialize;
 
-use super::graphql::Variable;
+use super::graphql::PullQuestion;
 use super::{ApiError, CodeHost, PullNumber};
 
-const QUESTION: &str = "query PullRequestReviews($owner: String!, $name: String!, $number: Int!) { \
-    repository(owner: $owner, name: $name) { pullRequest(number: $number) { reviewDecision \
-    reviews(first: 100) { nodes { state submittedAt author { login } } } } } }";
+const QUESTION: PullQuestion = PullQuestion {
+    name: "PullRequestReviews",
+    variables: "",
+    fields: "reviewDecision reviews(first: 100) { nodes { state submittedAt author { login } } }",
+};
 
 /// A verdict.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,18 +34,6 @@ pub struct Reviews {
     pub approvals: usize,
     /// Authors whose last word on it is that it must change.
     pub changes_requested: usize,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Answer {
-    repository: Option<Repository>,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Repository {
-    pull_request: Option<Pull>,
 }
 
 #[derive(Deserialize)]
@@ -76,14 +66,8 @@ impl CodeHost {
         repository: &RepoFullName,
         number: PullNumber,
     ) -> Result<Reviews, ApiError> {
-        let variables = [
-            ("owner", Variable::Text(repository.org())),
-            ("name", Variable::Text(repository.name())),
-            ("number", Variable::Number(number.get())),
-        ];
-        let answer: Answer = self.graph(QUESTION, &variables).await?;
-        let pull = answer.repository.and_then(|repository| repository.pull_request);
-        Ok(pull.ok_or(ApiError::NotFound)?.into())
+        let pull: Pull = self.graph_of_pull(repository, number, &QUESTION, []).await?;
+        Ok(pull.into())
     }
 }
 

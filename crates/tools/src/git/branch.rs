@@ -124,6 +124,17 @@ impl Git {
         counts.ok_or(GitError::Unreadable("rev-list"))
     }
 
+    /// Whether HEAD has commits that nobody else has: no remote, and no branch or tag that no
+    /// loop made.
+    ///
+    /// # Errors
+    /// [`GitError`]
+    pub async fn has_unpushed_commits(&self, directory: &Path) -> Result<bool, GitError> {
+        let args = ["rev-list", "-n", "1", "HEAD", "--not", "--remotes"];
+        let on_a_remote = self.text(directory, &args, time::LOCAL).await?.is_empty();
+        Ok(!on_a_remote && !self.head_is_kept_elsewhere(directory).await?)
+    }
+
     /// Whether every commit of HEAD is also on a branch or tag that no loop made. `false` when
     /// there is no such ref to compare with.
     ///

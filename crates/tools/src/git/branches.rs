@@ -3,23 +3,49 @@
 use std::cmp::Reverse;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use super::{Git, GitError, checked, time};
+use super::{Git, GitError, Worktree, checked, time};
 
 /// One line a ref, fields parted by a byte that no ref holds.
-const FORMAT: &str = "--format=%(refname)%00%(symref)%00%(committerdate:unix)%00%(committerdate:iso-strict)";
+const FORMAT: &str =
+    "--format=%(refname)%00%(symref)%00%(HEAD)%00%(committerdate:unix)%00%(committerdate:iso-strict)";
+/// What the remote says is its default branch, and how such branches are called.
+const ORIGIN_HEAD: &str = "refs/remotes/origin/HEAD";
+const OF_ORIGIN: &str = "refs/remotes/origin/";
 /// Branch that is taken for the default where nothing says which it is.
 const USUAL_DEFAULT: &str = "main";
 
 /// What there is to choose from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Branches {
-    /// The default branch of `origin`, else the one that is checked out.
-    pub default: String,
     /// Every worktree but the one that was asked about.
     pub worktrees: Vec<ListedWorktree>,
+    /// The rest.
+    pub listing: Arc<Listing>,
+}
+
+/// Branches and worktrees, as git lists them.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Listing {
+    /// The default branch of `origin`, else the one that is checked out.
+    pub default: String,
     /// The default one first, then by their last commit, the newest first.
     pub branches: Vec<Branch>,
+    /// Every worktree; nothing when there is only the one that was asked about.
+    worktrees: Vec<Worktree>,
+}
+
+/// What the refs of a repository tell.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Refs {
+    /// Local branches, then those of `origin` that are not here, then other remotes' under their
+    /// whole names. Symbolic refs are no branches.
+    pub branches: Vec<Branch>,
+    /// The default branch of `origin`.
+    pub default: Option<String>,
+    /// The branch that is checked out, unless it has no commit.
+    pub current: Option<String>,
 }
 
 /// A worktree to choose.
@@ -46,16 +72,25 @@ pub struct Branch {
     seconds: Option<i64>,
 }
 
-/// Reads what `git for-each-ref` prints in our format: local branches, then those of `origin` that
-/// are not here, then other remotes' under their whole names. Symbolic refs are no branches.
+/// Reads what `git for-each-ref` prints in our format.
 #[must_use]
-pub fn parse_branches(printed: &[u8]) -> Vec<Branch> {
-    let mut branches: Vec<Branch> = Vec::new();
+pub fn parse_refs(printed: &[u8]) -> Refs {
+    let mut refs = Refs::default();
     let mut seen = HashSet::new();
     for line in printed.split(|byte| *byte == b'\n') {
         let line = String::from_utf8_lossy(line);
-        let fields: Vec<&str> = line.split('\0').collect();
-        let [full, "", seconds, date] = fields[..] else { continue };
+        let mut fields = line.split('\0');
+        let (Some(full), Some(target), Some(head), Some(seconds), Some(date), None) =
+            (fields.next(), fields.next(), fields.next(), fields.next(), fields.next(), fields.next())
+        else {
+            continue;
+        };
+        if full == ORIGIN_HEAD {
+            refs.default = target.strip_prefix(OF_ORIGIN).map(str::to_owned);
+        }
+        if !target.is_empty() {
+            continue;
+        }
         let (name, remote) = match (full.strip_prefix("refs/heads/"), full.strip_prefix("refs/remotes/")) {
             (Some(local), _) => (local, false),
             (None, Some(name)) => match name.strip_prefix("origin/") {
@@ -64,9 +99,12 @@ pub fn parse_branches(printed: &[u8]) -> Vec<Branch> {
             },
             (None, None) => continue,
         };
+        if head == "*" {
+            refs.current = Some(name.to_owned());
+        }
         if seen.insert(name.to_owned()) {
             let last_commit = Some(date).filter(|date| !date.is_empty()).map(str::to_owned);
-            branches.push(Branch {
+            refs.branches.push(Branch {
                 name: name.to_owned(),
                 remote,
                 last_commit,
@@ -74,7 +112,7 @@ pub fn parse_branches(printed: &[u8]) -> Vec<Branch> {
             });
         }
     }
-    branches
+    refs
 }
 
 /// The ticket that a name tells of: capital letters, a dash, digits; at its end, else anywhere.
@@ -98,36 +136,71 @@ impl Git {
     ///
     /// # Errors
     /// [`GitError`] when git could not be asked.
-    pub async fn branches(&self, repository: &Path) -> Result<Branches, GitError> {
-        let (default, worktrees, branches) = tokio::try_join!(
-            async { known(self.default_branch(repository).await) },
-            async { known(self.worktrees(repository).await) },
-            async { known(self.refs(repository).await) },
-        )?;
-        let default = match default {
+    pub async fn listing(&self, repository: &Path) -> Result<Listing, GitError> {
+        let records = records_of(repository).await;
+        let worktrees = async {
+            match &records {
+                // Git would name this directory alone.
+                Some(records) if !exists(&records.join("worktrees")).await => Ok(Vec::new()),
+                _ => known(self.worktrees(repository).await),
+            }
+        };
+        let refs = async { known(self.refs(repository).await) };
+        let (worktrees, refs) = tokio::try_join!(worktrees, refs)?;
+        let Refs { mut branches, mut default, current } = refs;
+        // A default branch that is not there is not among the refs.
+        let hidden = async {
+            match &records {
+                Some(records) => exists(&records.join(ORIGIN_HEAD)).await,
+                None => true,
+            }
+        };
+        if default.is_none() && hidden.await {
+            default = known(self.default_branch(repository).await)?;
+        }
+        let default = match default.or(current) {
             Some(default) => default,
             None => known(self.current_branch(repository).await)?.unwrap_or_else(|| USUAL_DEFAULT.to_owned()),
         };
-        let mut branches = branches;
         branches.sort_by_key(|branch| (branch.name != default, Reverse(branch.seconds)));
-        let asked = real(repository).await;
-        let mut listed = Vec::new();
-        for worktree in worktrees {
-            if real(&worktree.path).await != asked {
-                let branch = worktree.branch.unwrap_or_default();
-                let name = worktree.path.file_name().unwrap_or_default().to_string_lossy();
-                let ticket = ticket_in(&name).or_else(|| ticket_in(&branch)).map(str::to_owned);
-                listed.push(ListedWorktree { path: worktree.path, branch, ticket });
-            }
-        }
-        Ok(Branches { default, worktrees: listed, branches })
+        Ok(Listing { default, branches, worktrees })
     }
 
-    async fn refs(&self, repository: &Path) -> Result<Vec<Branch>, GitError> {
+    async fn refs(&self, repository: &Path) -> Result<Refs, GitError> {
         let args = ["for-each-ref", FORMAT, "refs/heads", "refs/remotes"];
         let output = checked(&args, self.output(repository, &args, time::LOCAL).await?)?;
-        Ok(parse_branches(&output.stdout))
+        Ok(parse_refs(&output.stdout))
     }
+}
+
+impl Branches {
+    /// The listing for somebody who asked about this directory.
+    pub async fn of(listing: Arc<Listing>, repository: &Path) -> Self {
+        let mut worktrees = Vec::new();
+        if !listing.worktrees.is_empty() {
+            let asked = real(repository).await;
+            for Worktree { path, branch, .. } in &listing.worktrees {
+                if real(path).await != asked {
+                    let branch = branch.clone().unwrap_or_default();
+                    let name = path.file_name().unwrap_or_default().to_string_lossy();
+                    let ticket = ticket_in(&name).or_else(|| ticket_in(&branch)).map(str::to_owned);
+                    worktrees.push(ListedWorktree { path: path.clone(), branch, ticket });
+                }
+            }
+        }
+        Self { worktrees, listing }
+    }
+}
+
+/// The records of a clone, where they lie in it as a directory.
+async fn records_of(repository: &Path) -> Option<PathBuf> {
+    let records = repository.join(".git");
+    let found = tokio::fs::symlink_metadata(&records).await;
+    found.is_ok_and(|found| found.is_dir()).then_some(records)
+}
+
+async fn exists(path: &Path) -> bool {
+    !matches!(tokio::fs::symlink_metadata(path).await, Err(error) if error.kind() == std::io::ErrorKind::NotFound)
 }
 
 /// Takes a refusal of git's for having nothing.
@@ -166,15 +239,16 @@ mod tests {
 
     #[test]
     fn a_branch_is_listed_once_and_a_symbolic_ref_never() {
-        let printed = "refs/heads/main\0\x0020\0d20\nrefs/heads/x|HEAD\0\0\0\n\
-            refs/remotes/fork/main\0\x0010\0d10\nrefs/remotes/origin/HEAD\0refs/remotes/origin/main\x0020\0d20\n\
-            refs/remotes/origin/main\0\x0020\0d20\nrefs/remotes/origin/new\0\x0030\0d30\nrefs/tags/v1\0\x001\0d1\n";
-        let branches = parse_branches(printed.as_bytes());
+        let printed = "refs/heads/main|||20|d20\nrefs/heads/x#HEAD||*||\n\
+            refs/remotes/fork/main|| |10|d10\nrefs/remotes/origin/HEAD|refs/remotes/origin/main| |20|d20\n\
+            refs/remotes/origin/main|| |20|d20\nrefs/remotes/origin/new|| |30|d30\nrefs/tags/v1|| |1|d1\n";
+        let Refs { branches, default, current } = parse_refs(printed.replace('|', "\0").as_bytes());
+        assert_eq!((default.as_deref(), current.as_deref()), (Some("main"), Some("x#HEAD")));
         let told: Vec<_> =
             branches.iter().map(|b| (b.name.as_str(), b.remote, b.last_commit.as_deref())).collect();
         let expected = [
             ("main", false, Some("d20")),
-            ("x|HEAD", false, None),
+            ("x#HEAD", false, None),
             ("fork/main", false, Some("d10")),
             ("new", true, Some("d30")),
         ];
@@ -185,7 +259,7 @@ mod tests {
         #[test]
         fn any_bytes_are_taken(printed in proptest::collection::vec(any::<u8>(), 0..300)) {
             let lines = printed.split(|byte| *byte == b'\n').count();
-            prop_assert!(parse_branches(&printed).len() <= lines);
+            prop_assert!(parse_refs(&printed).branches.len() <= lines);
         }
 
         #[test]
@@ -194,11 +268,11 @@ mod tests {
         ) {
             let line = |(name, seconds): (&String, &Option<i64>)| {
                 let seconds = seconds.map_or(String::new(), |seconds| seconds.to_string());
-                format!("refs/heads/{name}\0\0{seconds}\0{seconds}\n")
+                format!("refs/heads/{name}\0\0 \0{seconds}\0{seconds}\n")
             };
             let printed: String = refs.iter().map(line).collect();
             let read: std::collections::BTreeMap<_, _> =
-                parse_branches(printed.as_bytes()).into_iter().map(|b| (b.name, b.seconds)).collect();
+                parse_refs(printed.as_bytes()).branches.into_iter().map(|b| (b.name, b.seconds)).collect();
             prop_assert_eq!(read, refs);
         }
 

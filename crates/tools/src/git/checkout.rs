@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use loopgate_home::linked_git_dir;
+
 /// What a directory is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Checkout {
@@ -24,7 +26,7 @@ impl Checkout {
         let dot_git = directory.join(".git");
         match dot_git.symlink_metadata() {
             Ok(metadata) if metadata.is_dir() => Self::Clone,
-            Ok(metadata) if metadata.is_file() => match records(directory) {
+            Ok(metadata) if metadata.is_file() => match linked_git_dir(directory) {
                 // A submodule's records lie in `modules`.
                 Some(own) if own.parent().is_some_and(|p| p.ends_with("worktrees")) => Self::Linked(own),
                 _ => Self::Other,
@@ -55,24 +57,6 @@ impl Checkout {
         }
         false
     }
-}
-
-/// The directory that all worktrees of a clone share, with links resolved.
-#[must_use]
-pub fn common_git_dir(checkout: &Path) -> Option<PathBuf> {
-    let dot_git = checkout.join(".git");
-    let own = if dot_git.is_dir() { dot_git } else { records(checkout)? };
-    let common = match std::fs::read_to_string(own.join("commondir")) {
-        Ok(common) => own.join(common.trim()),
-        Err(_) => own,
-    };
-    common.canonicalize().ok()
-}
-
-/// Where the `.git` file of a checkout leads.
-fn records(checkout: &Path) -> Option<PathBuf> {
-    let pointer = std::fs::read_to_string(checkout.join(".git")).ok()?;
-    Some(checkout.join(pointer.strip_prefix("gitdir:")?.trim()))
 }
 
 #[cfg(test)]

@@ -91,7 +91,9 @@ impl Git {
         repository: &Path,
         path: &FilePath,
     ) -> Result<FileDiff, FileDiffError> {
-        let changes = self.changes_of(repository, path).await?;
+        let changes = self.changes_of(repository, path);
+        let (changes, head) = tokio::join!(changes, self.in_head(repository, path));
+        let changes = changes?;
         if changes.is_empty() {
             return Err(FileDiffError::Unchanged);
         }
@@ -110,9 +112,10 @@ impl Git {
             }
             OnDisk::Directory => None,
         };
-        let old = match &before {
-            Some(object) => Some(self.content(repository, object).await?),
-            None => None,
+        let old = match (&before, head) {
+            (Some(object), Some((id, content))) if object.id == id => Some(content),
+            (Some(object), _) => Some(self.content(repository, object).await?),
+            (None, _) => None,
         };
         let plain = before.as_ref().is_some_and(|object| !object.is_link() && !object.is_submodule());
         let old = match (old, &new, before) {
@@ -153,6 +156,17 @@ impl Git {
             rest.is_some_and(|rest| rest.is_empty() || rest.ends_with(b"/"))
         };
         Ok(parse_status(&output.stdout).changes.into_iter().filter(is_it).collect())
+    }
+
+    /// The id and the content of a file in HEAD, asked for before it is known whether that will be
+    /// shown. `None` for anything else.
+    async fn in_head(&self, repository: &Path, path: &FilePath) -> Option<(String, Vec<u8>)> {
+        let path = path.as_path().to_str().filter(|path| !path.contains('\n'))?;
+        let args = ["cat-file", "--batch"];
+        let asked = format!("HEAD:./{path}\n").into_bytes();
+        let command = self.reading(repository).await.args(args).stdin(Stdin::Bytes(asked));
+        let output = finish(&command, &args, time::LOCAL, Caller::Needed).await.ok()?;
+        parse_batch_entry(output.stdout)
     }
 
     /// The content of a file in a revision.
@@ -264,6 +278,24 @@ fn parse_tree_entry(printed: &[u8]) -> Option<(Object, String)> {
     Some((Object { mode, id }, kind))
 }
 
+/// Reads the one entry that `git cat-file --batch` printed: the id and the content of a file.
+fn parse_batch_entry(mut printed: Vec<u8>) -> Option<(String, Vec<u8>)> {
+    let end = printed.iter().position(|byte| *byte == b'\n')?;
+    let head = std::str::from_utf8(&printed[..end]).ok()?;
+    let mut words = head.split(' ');
+    let (id, "blob", size, None) = (words.next()?.to_owned(), words.next()?, words.next()?, words.next())
+    else {
+        return None;
+    };
+    let size: usize = size.parse().ok()?;
+    printed.drain(..=end);
+    // A line feed follows.
+    (printed.len() == size + 1).then(|| {
+        printed.truncate(size);
+        (id, printed)
+    })
+}
+
 enum OnDisk {
     Nothing,
     Directory,
@@ -319,6 +351,22 @@ mod tests {
         let (object, kind) = parse_tree_entry(b"120000 blob 1234abcd\ta\tb\0").unwrap();
         assert_eq!((object.mode.as_str(), object.id.as_str(), kind.as_str()), ("120000", "1234abcd", "blob"));
         assert_eq!(parse_tree_entry(b""), None);
+    }
+
+    #[test]
+    fn a_batch_entry_is_read_whole_or_not_at_all() {
+        let parse = |text: &str| parse_batch_entry(text.as_bytes().to_vec());
+        assert_eq!(parse("12ab blob 4\na\nb\n\n"), Some(("12ab".to_owned(), b"a\nb\n".to_vec())));
+        for other in [
+            "",
+            "HEAD:./x missing\n",
+            "12ab blob 4\na\nb\n",
+            "12ab tree 0\n\n",
+            "12ab commit 2\nab\n",
+            "a b blob 0\n\n",
+        ] {
+            assert_eq!(parse(other), None, "{other:?}");
+        }
     }
 
     proptest! {

@@ -3,9 +3,10 @@
 
 use std::path::Path;
 
+use loopgate_home::common_git_dir;
 use thiserror::Error;
 
-use super::checkout::{Checkout, common_git_dir};
+use super::checkout::Checkout;
 use super::worktree::delete;
 use super::{Git, GitError, RemoveError, time};
 

@@ -8,7 +8,9 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use super::{Git, common_git_dir};
+use loopgate_home::common_git_dir;
+
+use super::Git;
 
 /// What one command may take.
 const WITHIN: Duration = Duration::from_secs(5);
@@ -56,12 +58,14 @@ impl Standings {
 
     /// How the branch that is checked out stands; `None` when that cannot be told.
     pub async fn of(&self, checkout: &Path) -> Option<Standing> {
-        let named = self.git.text(checkout, &["rev-parse", "--abbrev-ref", "HEAD"], WITHIN).await;
-        // A detached HEAD is on a branch of that name.
-        let branch = named.ok().filter(|branch| branch != "HEAD")?;
+        // Not the short form: git lengthens that where a tag has the branch's name.
+        let named =
+            self.git.text(checkout, &["rev-parse", "--symbolic-full-name", "HEAD"], WITHIN).await.ok()?;
+        // A detached HEAD is on none.
+        let branch = named.strip_prefix(HEADS)?;
         let (branches, merged) =
-            tokio::join!(self.remote_branches(checkout), self.is_merged(checkout, &branch));
-        let remote_missing = !branches?.contains(&branch);
+            tokio::join!(self.remote_branches(checkout), self.is_merged(checkout, branch));
+        let remote_missing = !branches?.contains(branch);
         Some(Standing { merged: remote_missing && merged, remote_missing })
     }
 

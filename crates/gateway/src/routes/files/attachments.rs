@@ -39,18 +39,18 @@ const DRAWING: &str = "image/svg+xml";
 /// Read a file that belongs to a ticket
 #[utoipa::path(get, path = "/api/gateway/orchestrator/attachments/{*attachmentPath}", operation_id = "read_attachment", tag = "files",
     params(
-        ("attachmentPath" = String, Path, description = "Ticket, then path of the file, with slashes"),
-        ("repo" = String, Query, description = "Path of the repository"),
-        ("range" = Option<String>, Header, description = "One range of bytes"),
+        ("attachmentPath" = String, Path, description = "Ticket, then path of the file, with slashes", example = "AB-1/screen.png"),
+        ("repo" = String, Query, description = "Path of the repository", example = "~/src/shop"),
+        ("range" = Option<String>, Header, description = "One range of bytes", example = "bytes=0-7"),
     ),
     responses(
-        (status = 200, body = Vec<u8>, content_type = "application/octet-stream", description = "The file, with the type of its ending"),
-        (status = 206, body = Vec<u8>, content_type = "application/octet-stream", description = "The range that was asked for"),
-        (status = 400, body = ErrorBody, description = "No repository or no file given"),
-        (status = 403, body = ErrorBody, description = "Outside the sandbox, or outside the ticket's attachments"),
-        (status = 404, body = ErrorBody, description = "No such file"),
-        (status = 416, body = ErrorBody, description = "The file has no such bytes"),
-        (status = 500, body = ErrorBody, description = "It cannot be read"),
+        (status = 200, body = Vec<u8>, content_type = "application/octet-stream", description = "The file, with the type of its ending", example = json!("(the bytes of screen.png)")),
+        (status = 206, body = Vec<u8>, content_type = "application/octet-stream", description = "The range that was asked for", example = json!("(the first eight bytes)")),
+        (status = 400, body = ErrorBody, description = "No repository or no file given", example = json!(ErrorBody::new(400, "attachment path is required"))),
+        (status = 403, body = ErrorBody, description = "Outside the sandbox, or outside the ticket's attachments", example = json!(ErrorBody::new(403, "directory not allowed"))),
+        (status = 404, body = ErrorBody, description = "No such file", example = json!(ErrorBody::new(404, "File not found"))),
+        (status = 416, body = ErrorBody, description = "The file has no such bytes", example = json!(ErrorBody::new(416, "The file has no such bytes").with("size", 67))),
+        (status = 500, body = ErrorBody, description = "It cannot be read", example = json!(ErrorBody::new(500, "permission denied"))),
     ))]
 async fn read(
     State(app): State<App>,
@@ -78,10 +78,9 @@ async fn read(
 
 /// The file and its size.
 fn open(app: &App, repository: &str, ticket: &TicketId, path: &str) -> Result<(File, u64), Failure> {
-    let not_allowed = |_| Failure::directory_not_allowed();
-    let repository = app.sandbox.check(repository).map_err(not_allowed)?;
+    let repository = app.sandbox.check(repository)?;
     let worktree = worktree_of(app, &repository, ticket)?.ok_or_else(|| refused(OpenError::Missing))?;
-    let attachments = Attachments::of(&app.sandbox, &worktree).map_err(not_allowed)?;
+    let attachments = Attachments::of(&app.sandbox, &worktree)?;
     let file = attachments.open(&app.sandbox, path).map_err(refused)?;
     let size = file.metadata().map_err(|error| refused(OpenError::Io(error)))?.len();
     Ok((file, size))

@@ -19,40 +19,13 @@ use crate::app::App;
 /// # Errors
 /// 403 when there is none, and the place where it would be made lies outside the sandbox: whether
 /// something is there must not be told.
-fn worktree_of(
+pub(super) fn worktree_of(
     app: &App,
     repository: &SandboxedPath,
     ticket: &TicketId,
 ) -> Result<Option<SandboxedPath>, Failure> {
-    let found = app.places.ticket_worktree(repository, ticket);
-    if found.is_none() {
-        let name = format!("{}-{}", repository.base_name(), ticket.safe());
-        let parents = app.repos.worktree_parents(repository.as_path());
-        let preferred = parents.first().map(|parent| app.sandbox.check(parent.join(name)));
-        if preferred.is_none_or(|checked| checked.is_err()) {
-            return Err(Failure::directory_not_allowed());
-        }
+    match app.places.ticket_worktree(repository, ticket) {
+        None if app.places.for_ticket(repository, ticket).is_err() => Err(Failure::directory_not_allowed()),
+        found => Ok(found),
     }
-    Ok(found)
-}
-
-/// A body that is no form, or a broken one.
-fn invalid_form() -> Failure {
-    Failure::bad_request("Invalid form data")
-}
-
-/// A text as one component of a URL.
-fn encoded(text: &str) -> String {
-    /// All that a component may hold as it is.
-    const ESCAPED: &percent_encoding::AsciiSet = &percent_encoding::NON_ALPHANUMERIC
-        .remove(b'-')
-        .remove(b'_')
-        .remove(b'.')
-        .remove(b'!')
-        .remove(b'~')
-        .remove(b'*')
-        .remove(b'\'')
-        .remove(b'(')
-        .remove(b')');
-    percent_encoding::utf8_percent_encode(text, ESCAPED).to_string()
 }

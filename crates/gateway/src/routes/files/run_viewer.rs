@@ -1,46 +1,42 @@
 //! `/api/gateway/run-viewer-extract`: runs that are sent as an archive, to be looked at.
 
-use std::fs::File;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use axum::Json;
 use axum::extract::State;
 use http::StatusCode;
 use loopgate_api::error::ErrorBody;
 use loopgate_api::operation::OperationId;
-use loopgate_files::{RunDir, RunError, UnpackError};
-use multer::{Field, Multipart};
+use loopgate_files::{FormError, RunDir, RunError, UnpackError};
 use serde::Serialize;
+use tokio::time::Instant;
 use utoipa::ToSchema;
 use utoipa_axum::routes;
 
-use crate::answer::{Answer, Failure};
+use crate::answer::{Answer, Failure, shown};
 use crate::app::App;
 use crate::extract::{FormBody, JsonMembers, QueryMembers};
 use crate::pipeline::body::BodyLimit;
 use crate::router::Route;
-use crate::routes::files::invalid_form;
-use crate::routes::on_disk;
-use crate::spool::Spooling;
+use crate::routes::{in_turn, on_disk};
 
-/// Bytes of an archive.
-const MOST_BYTES: u64 = 200 * 1024 * 1024;
-/// Types under which archives are sent.
-const ARCHIVE_TYPES: [&str; 2] = ["application/zip", "application/x-zip-compressed"];
-/// A type that says nothing, so that the name decides.
-const BYTES: &str = "application/octet-stream";
-const ENDING: &str = ".zip";
+/// Time after the start when old runs are removed first, and between two times.
+const FIRST_SWEEP: Duration = Duration::from_secs(2);
+const SWEEP_EVERY: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// Where a run was unpacked.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
+#[schema(example = json!({"runDir": "/tmp/run-viewer-0b8f6a3e-5f0c-4c1e-9a57-2f7f0f5f6c11"}))]
 pub(crate) struct Extracted {
     run_dir: String,
 }
 
 /// What a run holds.
 #[derive(Debug, Serialize, ToSchema)]
+#[schema(example = json!({"files": ["plan.json", "logs/loop.log"]}))]
 pub(crate) struct RunFiles {
     /// Relative paths, in order.
     files: Vec<String>,
@@ -48,6 +44,7 @@ pub(crate) struct RunFiles {
 
 /// That it was removed.
 #[derive(Debug, Serialize, ToSchema)]
+#[schema(example = json!({"success": true}))]
 pub(crate) struct RunRemoved {
     success: bool,
 }
@@ -55,6 +52,7 @@ pub(crate) struct RunRemoved {
 /// A run to unpack.
 #[derive(Debug, ToSchema)]
 #[allow(dead_code, reason = "describes the body in the OpenAPI document; it is read part by part")]
+#[schema(example = json!({"file": "(the bytes of run.zip)"}))]
 struct RunArchive {
     /// A zip file of at most 200 MiB. The name of the field does not matter.
     #[schema(value_type = String, format = Binary)]
@@ -65,6 +63,7 @@ struct RunArchive {
 #[derive(Debug, ToSchema)]
 #[schema(rename_all = "camelCase")]
 #[allow(dead_code, reason = "describes the body in the OpenAPI document; it is read member by member")]
+#[schema(example = json!({"runDir": "/tmp/run-viewer-0b8f6a3e-5f0c-4c1e-9a57-2f7f0f5f6c11"}))]
 struct RemoveRun {
     /// As it was answered.
     run_dir: String,
@@ -77,26 +76,27 @@ struct RemoveRun {
     request_body(content = RunArchive, content_type = "multipart/form-data"),
     responses(
         (status = 200, body = Extracted, description = "Unpacked"),
-        (status = 400, body = ErrorBody, description = "No form, no archive, or one that is not taken"),
-        (status = 500, body = ErrorBody, description = "It cannot be unpacked"),
+        (status = 400, body = ErrorBody, description = "No form, no archive, or one that is not taken", example = json!(ErrorBody::new(400, "Invalid zip file"))),
+        (status = 500, body = ErrorBody, description = "It cannot be unpacked", example = json!(ErrorBody::new(500, "Failed to unpack the zip file"))),
     ))]
 async fn extract(State(app): State<App>, FormBody(form): FormBody) -> Answer<Extracted> {
-    let archive = read_archive(&app, form.ok_or_else(invalid_form)?).await?;
+    let archive = form.map_err(not_taken)?.archive(&app.spool_dir).await.map_err(not_taken)?;
     // Dropped with this request, also when its caller leaves.
     let given_up = GivenUp::default();
     let flag = given_up.0.clone();
-    let run = on_disk(move || RunDir::unpack(&archive, &flag)).await?.map_err(not_unpacked)?;
-    Ok(Json(Extracted { run_dir: run.path().to_string_lossy().into_owned() }))
+    let run =
+        in_turn(&app.unpackings, move || RunDir::unpack(&archive, &flag)).await?.map_err(not_unpacked)?;
+    Ok(Json(Extracted { run_dir: shown(run.path()) }))
 }
 
 /// List the files of a run
 #[utoipa::path(get, path = "/api/gateway/run-viewer-extract", operation_id = "run_files", tag = "files",
-    params(("runDir" = String, Query, description = "As it was answered")),
+    params(("runDir" = String, Query, description = "As it was answered", example = "/tmp/run-viewer-0b8f6a3e-5f0c-4c1e-9a57-2f7f0f5f6c11")),
     responses(
         (status = 200, body = RunFiles, description = "Its files, at most 20000"),
-        (status = 400, body = ErrorBody, description = "No directory of a run"),
-        (status = 404, body = ErrorBody, description = "It was removed"),
-        (status = 500, body = ErrorBody, description = "It cannot be read"),
+        (status = 400, body = ErrorBody, description = "No directory of a run", example = json!(ErrorBody::new(400, "Invalid runDir"))),
+        (status = 404, body = ErrorBody, description = "It was removed", example = json!(ErrorBody::new(404, "Run directory not found"))),
+        (status = 500, body = ErrorBody, description = "It cannot be read", example = json!(ErrorBody::new(500, "Failed to list run files: permission denied"))),
     ))]
 async fn list(query: QueryMembers) -> Answer<RunFiles> {
     let run_dir = query.get("runDir").unwrap_or_default().to_owned();
@@ -105,7 +105,7 @@ async fn list(query: QueryMembers) -> Answer<RunFiles> {
         run.files().map_err(|error| failed("Failed to list run files", &error))
     });
     let files = listed.await??;
-    let files = files.ok_or_else(|| Failure::new(StatusCode::NOT_FOUND, "Run directory not found"))?;
+    let files = files.ok_or_else(|| Failure::not_found("Run directory not found"))?;
     Ok(Json(RunFiles { files }))
 }
 
@@ -114,8 +114,8 @@ async fn list(query: QueryMembers) -> Answer<RunFiles> {
     request_body = RemoveRun,
     responses(
         (status = 200, body = RunRemoved, description = "It is gone"),
-        (status = 400, body = ErrorBody, description = "No directory of a run"),
-        (status = 500, body = ErrorBody, description = "It cannot be removed"),
+        (status = 400, body = ErrorBody, description = "No directory of a run", example = json!(ErrorBody::new(400, "Invalid runDir"))),
+        (status = 500, body = ErrorBody, description = "It cannot be removed", example = json!(ErrorBody::new(500, "Failed to remove run: permission denied"))),
     ))]
 async fn remove(body: JsonMembers) -> Answer<RunRemoved> {
     let run_dir = body.text("runDir").unwrap_or_default().to_owned();
@@ -125,6 +125,17 @@ async fn remove(body: JsonMembers) -> Answer<RunRemoved> {
     });
     removed.await??;
     Ok(Json(RunRemoved { success: true }))
+}
+
+/// Removes old runs: a little after the start, which has other things to do, and then every day.
+pub(crate) async fn keep_swept() {
+    let mut days = tokio::time::interval_at(Instant::now() + FIRST_SWEEP, SWEEP_EVERY);
+    loop {
+        days.tick().await;
+        if on_disk(RunDir::sweep).await.is_err() {
+            return;
+        }
+    }
 }
 
 /// Sets its flag when it goes.
@@ -137,39 +148,11 @@ impl Drop for GivenUp {
     }
 }
 
-/// The first part that is sent as an archive. The form is read to its end, because a broken one is
-/// broken, whatever it begins with.
-async fn read_archive(app: &App, mut form: Multipart<'static>) -> Result<File, Failure> {
-    let mut archive = None;
-    while let Some(part) = form.next_field().await.map_err(|_| invalid_form())? {
-        if archive.is_none() && is_sent_as_archive(&part) {
-            archive = Some(spooled(app, part).await?);
-        }
+fn not_taken(error: FormError) -> Failure {
+    match error {
+        FormError::Disk(error) => failed("Failed to store the zip file", &error),
+        refused => Failure::bad_request(refused.to_string()),
     }
-    archive.ok_or_else(|| Failure::bad_request("No zip file provided"))?
-}
-
-fn is_sent_as_archive(part: &Field<'_>) -> bool {
-    let kind = part.content_type().map_or(BYTES, |kind| kind.essence_str());
-    let named = || part.file_name().is_some_and(|name| name.to_lowercase().ends_with(ENDING));
-    ARCHIVE_TYPES.contains(&kind) || (kind == BYTES && named())
-}
-
-/// Reads a part to its end. The inner error is about this part alone.
-async fn spooled(app: &App, mut part: Field<'static>) -> Result<Result<File, Failure>, Failure> {
-    let stored = |error: std::io::Error| failed("Failed to store the zip file", &error);
-    let mut spooling = Spooling::begin(&app.spool_dir, None).await.map_err(stored)?;
-    let mut size = 0;
-    while let Some(bytes) = part.chunk().await.map_err(|_| invalid_form())? {
-        size += bytes.len() as u64;
-        if size <= MOST_BYTES {
-            spooling.write(&bytes).await.map_err(stored)?;
-        }
-    }
-    if size > MOST_BYTES {
-        return Ok(Err(Failure::bad_request("Zip file too large (max 200MB)")));
-    }
-    Ok(Ok(spooling.finish().await.map_err(stored)?.file))
 }
 
 fn invalid_run_dir() -> Failure {
@@ -189,11 +172,13 @@ fn not_unpacked(error: RunError) -> Failure {
 
 fn failed(what: &str, error: &std::io::Error) -> Failure {
     let text = format!("{what}: {}", loopgate_files::plain_text(error));
-    Failure::new(StatusCode::INTERNAL_SERVER_ERROR, text)
+    Failure::failed(text)
 }
 
 pub(crate) fn extract_route() -> Route {
-    Route::new(routes!(extract), OperationId::Filesystem).with_limit(BodyLimit::RUN_VIEWER)
+    Route::new(routes!(extract), OperationId::Filesystem)
+        .with_limit(BodyLimit::RUN_VIEWER)
+        .with_part("file", "application/zip")
 }
 
 pub(crate) fn list_route() -> Route {

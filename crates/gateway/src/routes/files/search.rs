@@ -5,7 +5,6 @@ use std::path::Path;
 
 use axum::Json;
 use axum::extract::State;
-use http::StatusCode;
 use loopgate_api::error::ErrorBody;
 use loopgate_api::ids::TicketId;
 use loopgate_api::operation::OperationId;
@@ -20,10 +19,11 @@ use crate::app::App;
 use crate::extract::QueryMembers;
 use crate::router::Route;
 use crate::routes::files::worktree_of;
-use crate::routes::on_disk;
+use crate::routes::in_turn;
 
 /// The best matches.
 #[derive(Debug, Serialize, ToSchema)]
+#[schema(example = json!({"files": ["theme.js", "test/theme.test.js"], "truncated": false}))]
 pub(crate) struct FoundFiles {
     /// Relative paths, best first, at most ten.
     files: Vec<String>,
@@ -45,16 +45,16 @@ enum Scope {
 /// Searches the worktree of a ticket, or the repository itself. What git ignores is left out.
 #[utoipa::path(get, path = "/api/gateway/files/search", operation_id = "search_files", tag = "files",
     params(
-        ("repo" = String, Query, description = "Path of the repository"),
-        ("ticket" = Option<String>, Query, description = "Ticket; required unless `base` is `true`"),
-        ("query" = Option<String>, Query, description = "Piece of a path, in any case, that reaches into the file's name"),
-        ("base" = Option<String>, Query, description = "`true` searches the repository itself"),
+        ("repo" = String, Query, description = "Path of the repository", example = "~/src/shop"),
+        ("ticket" = Option<String>, Query, description = "Ticket; required unless `base` is `true`", example = "AB-1"),
+        ("query" = Option<String>, Query, description = "Piece of a path, in any case, that reaches into the file's name", example = "theme"),
+        ("base" = Option<String>, Query, description = "`true` searches the repository itself", example = "true"),
     ),
     responses(
         (status = 200, body = FoundFiles, description = "The best matches, also when there is no such directory"),
-        (status = 400, body = ErrorBody, description = "No repository or no ticket given"),
-        (status = 403, body = ErrorBody, description = "Outside the sandbox"),
-        (status = 500, body = ErrorBody, description = "The directory cannot be read"),
+        (status = 400, body = ErrorBody, description = "No repository or no ticket given", example = json!(ErrorBody::new(400, "ticket query parameter is required"))),
+        (status = 403, body = ErrorBody, description = "Outside the sandbox", example = json!(ErrorBody::new(403, "directory not allowed"))),
+        (status = 500, body = ErrorBody, description = "The directory cannot be read", example = json!(ErrorBody::new(500, "Failed to search files: permission denied"))),
     ))]
 async fn search(State(app): State<App>, query: QueryMembers) -> Answer<FoundFiles> {
     let repository = query.required("repo", "repo query parameter is required")?.to_owned();
@@ -66,12 +66,12 @@ async fn search(State(app): State<App>, query: QueryMembers) -> Answer<FoundFile
     };
     let piece = query.get("query").unwrap_or_default().to_owned();
     app.file_search.keep_tidy();
-    on_disk(move || search_on_disk(&app, &repository, &scope, &piece)).await?.map(Json)
+    let turns = app.searches.clone();
+    in_turn(&turns, move || search_on_disk(&app, &repository, &scope, &piece)).await?.map(Json)
 }
 
 fn search_on_disk(app: &App, repository: &str, scope: &Scope, piece: &str) -> Result<FoundFiles, Failure> {
-    let repository =
-        app.sandbox.check(Path::new(repository)).map_err(|_| Failure::directory_not_allowed())?;
+    let repository = app.sandbox.check(Path::new(repository))?;
     let (directory, missing) = match scope {
         Scope::Repository => (Some(repository), "Repository not found"),
         Scope::Ticket(ticket) => (worktree_of(app, &repository, ticket)?, "Worktree not found"),
@@ -81,7 +81,7 @@ fn search_on_disk(app: &App, repository: &str, scope: &Scope, piece: &str) -> Re
         Some(Ok(Matches { files, truncated })) => Ok(FoundFiles { files, truncated, error: None }),
         Some(Err(error)) if error.kind() != ErrorKind::NotFound => {
             let text = format!("Failed to search files: {}", loopgate_files::plain_text(&error));
-            Err(Failure::new(StatusCode::INTERNAL_SERVER_ERROR, text))
+            Err(Failure::failed(text))
         }
         Some(Err(_)) | None => Ok(FoundFiles { files: Vec::new(), truncated: false, error: Some(missing) }),
     }

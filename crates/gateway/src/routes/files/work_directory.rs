@@ -11,22 +11,19 @@ use loopgate_api::operation::OperationId;
 use loopgate_home::{ReposError, SandboxedPath};
 use loopgate_tools::git::Standing;
 use serde::Serialize;
-use serde_json::Value;
 use utoipa::ToSchema;
 use utoipa_axum::routes;
 
-use crate::answer::{Answer, Failure};
+use crate::answer::{Answer, Failure, shown};
 use crate::app::App;
 use crate::extract::TicketPath;
 use crate::router::Route;
 use crate::routes::on_disk;
 
-/// The sessions that the page keeps, in the orchestrator directory.
-const SESSIONS: &str = "sessions.json";
-
 /// Where a ticket is worked on.
 #[derive(Debug, Default, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
+#[schema(example = json!({"exists": true, "path": "/home/sam/src/worktrees/shop-AB-1", "source": "worktree", "pendingClaudeMd": null, "branchStatus": {"merged": false, "remoteMissing": false}}))]
 pub(crate) struct WorkDirectory {
     exists: bool,
     /// Absolute; null when there is none.
@@ -71,10 +68,10 @@ impl From<Standing> for BranchStatus {
 
 /// Find the work directory of a ticket
 #[utoipa::path(get, path = "/api/gateway/work-directory/{ticketId}", operation_id = "work_directory", tag = "files",
-    params(("ticketId" = String, Path, description = "Ticket")),
+    params(("ticketId" = String, Path, description = "Ticket", example = "AB-1")),
     responses(
         (status = 200, body = WorkDirectory, description = "Where it lies, also when there is none"),
-        (status = 503, body = ErrorBody, description = "No sandbox is set"),
+        (status = 503, body = ErrorBody, description = "No sandbox is set", example = json!(ErrorBody::new(503, "Server not configured — complete onboarding"))),
     ))]
 async fn find(State(app): State<App>, TicketPath(ticket): TicketPath) -> Answer<WorkDirectory> {
     let found = {
@@ -86,23 +83,19 @@ async fn find(State(app): State<App>, TicketPath(ticket): TicketPath) -> Answer<
     let (standing, pending) = tokio::join!(app.standings.of(path), app.standings.pending_instructions(path));
     Ok(Json(WorkDirectory {
         exists: true,
-        path: Some(text(path)),
+        path: Some(shown(path)),
         source: Some(source),
-        pending_claude_md: pending.as_deref().map(text),
+        pending_claude_md: pending.map(shown),
         branch_status: standing.map(Into::into),
     }))
-}
-
-fn text(path: &Path) -> String {
-    path.to_string_lossy().into_owned()
 }
 
 /// The first of the session's directory and the worktrees of the managed repositories. What the
 /// sandbox does not allow is passed over in silence.
 fn find_on_disk(app: &App, ticket: &TicketId) -> Result<Option<(SandboxedPath, Source)>, Failure> {
     let allowed = |path: &Path| app.sandbox.check(path).ok();
-    let orchestrator = app.settings.get().orchestrator_dir().ok_or_else(Failure::not_configured)?;
-    let of_session = directory_of_session(&orchestrator.join(SESSIONS), ticket);
+    app.sessions.path().ok_or_else(Failure::not_configured)?;
+    let of_session = directory_of_session(app, ticket);
     let of_session = of_session.and_then(|path| allowed(&path)).filter(|path| path.canonical().is_dir());
     if let Some(directory) = of_session {
         return Ok(Some((directory, Source::Session)));
@@ -122,14 +115,12 @@ fn find_on_disk(app: &App, ticket: &TicketId) -> Result<Option<(SandboxedPath, S
     Ok(worktrees.map(|worktree| (worktree, Source::Worktree)).next())
 }
 
-/// The worktree that a session of exactly this ticket names. A file that cannot be read has none.
-fn directory_of_session(file: &Path, ticket: &TicketId) -> Option<PathBuf> {
-    let sessions: Value = serde_json::from_slice(&std::fs::read(file).ok()?).ok()?;
-    let path = sessions["sessions"].as_array()?.iter().find_map(|session| {
-        let named = session["worktreePath"].as_str().filter(|path| !path.trim().is_empty());
-        named.filter(|_| session["ticketId"] == ticket.as_str())
-    });
-    path.map(loopgate_home::expand_home)
+/// The worktree that a session of exactly this ticket names.
+fn directory_of_session(app: &App, ticket: &TicketId) -> Option<PathBuf> {
+    let sessions = app.sessions.all().into_iter();
+    let named = sessions.filter(|session| !session.note.worktree_path.trim().is_empty());
+    let own = named.filter(|session| session.ticket_id == ticket.as_str());
+    own.map(|session| loopgate_home::expand_home(&session.note.worktree_path)).next()
 }
 
 pub(crate) fn route() -> Route {

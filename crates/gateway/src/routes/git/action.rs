@@ -10,7 +10,7 @@ use axum::extract::State;
 use http::StatusCode;
 use loopgate_api::error::ErrorBody;
 use loopgate_api::operation::OperationId;
-use loopgate_tools::git::{self, Action, Category, Git, GitError, SwitchName};
+use loopgate_tools::git::{self, Action, Category, GitError, SwitchName};
 use serde_json::{Map, Value, json};
 use utoipa::ToSchema;
 use utoipa_axum::routes;
@@ -47,21 +47,37 @@ struct GitRequest {
 /// A failure of git's has `code` `SPAWN_FAILED` or `PROCESS_FAILED` and an object `details` with
 /// `action`, `category`, `stderrExcerpt`, and `exitCode` or `hookType`.
 #[utoipa::path(post, path = "/api/gateway/git", operation_id = "git_action", tag = "git",
-    request_body = GitRequest,
+    request_body(content = GitRequest, examples(
+        ("status" = (value = json!({"action": "status", "repoPath": "~/src/shop"}))),
+        ("branch" = (value = json!({"action": "branch", "repoPath": "~/src/shop", "branchName": "dark-theme"}))),
+        ("commit" = (value = json!({"action": "commit", "repoPath": "~/src/shop", "message": "Add a dark theme"}))),
+        ("push" = (value = json!({"action": "push", "repoPath": "~/src/shop"}))),
+        ("pull" = (value = json!({"action": "pull", "repoPath": "~/src/shop"}))),
+        ("branch-diff" = (value = json!({"action": "branch-diff", "repoPath": "~/src/shop", "baseBranch": "main"}))),
+        ("sync-status" = (value = json!({"action": "sync-status", "repoPath": "~/src/shop"}))),
+    )),
     responses(
-        (status = 200, body = ActionAnswer, description = "Done; the shape follows from the action"),
-        (status = 400, body = ErrorBody, description = "Something is missing or not valid"),
-        (status = 403, body = ErrorBody, description = "Outside the sandbox"),
-        (status = 404, body = ErrorBody, description = "No such directory"),
-        (status = 500, body = ErrorBody, description = "Git or one of its hooks said no"),
+        (status = 200, body = ActionAnswer, description = "Done; the shape follows from the action", examples(
+            ("status" = (value = json!({"currentBranch": "dark-theme", "hasChanges": true, "files": {"modified": ["styles.css"], "created": ["theme.js"], "deleted": [], "staged": ["styles.css"]}}))),
+            ("branch" = (value = json!({"success": true, "branchName": "dark-theme", "message": "Switched to branch 'dark-theme'"}))),
+            ("commit" = (value = json!({"success": true, "commit": "1f3c2ab", "message": "Committed changes"}))),
+            ("push" = (value = json!({"success": true, "pushed": true, "message": "Pushed branch 'dark-theme' to remote"}))),
+            ("pull" = (value = json!({"success": true, "message": "Pulled latest changes for 'dark-theme'"}))),
+            ("branch-diff" = (value = json!({"baseBranch": "main", "currentBranch": "dark-theme", "files": {"modified": ["styles.css"], "created": ["theme.js"], "deleted": []}, "totalChanges": 2}))),
+            ("sync-status" = (value = json!({"isUpToDate": false, "behindBy": 0, "aheadBy": 1, "currentBranch": "dark-theme", "trackingBranch": "origin/main"}))),
+        )),
+        (status = 400, body = ErrorBody, description = "Something is missing or not valid", example = json!(ErrorBody::new(400, "Invalid action"))),
+        (status = 403, body = ErrorBody, description = "Outside the sandbox", example = json!(ErrorBody::new(403, "directory not allowed").with_code("REPO_NOT_ALLOWED").with("details", json!({"category": "repo_not_allowed"})))),
+        (status = 404, body = ErrorBody, description = "No such directory", example = json!(ErrorBody::new(404, "repository not found").with_code("REPO_NOT_FOUND").with("details", json!({"category": "repo_not_found"})))),
+        (status = 500, body = ErrorBody, description = "Git or one of its hooks said no", example = json!(ErrorBody::new(500, "Nothing to commit").with_code("PROCESS_FAILED").with("details", json!({"action": "commit", "category": "git_command_failed", "exitCode": 1, "stderrExcerpt": ""})))),
     ))]
 async fn act(State(app): State<App>, body: JsonMembers) -> Answer<ActionAnswer> {
     let named = given(&body, "repoPath").ok_or_else(|| Failure::bad_request("repoPath is required"))?;
-    let missing = |_| Failure::new(StatusCode::NOT_FOUND, "repository not found");
+    let missing = |_| Failure::not_found("repository not found");
     let repository = super::directory(&app, named, missing).await.map_err(with_repository_code)?;
     let wish = Wish::read(&body)?;
     let (action, changes) = (wish.action(), wish.changes_something());
-    let work = async move { wish.fulfil(&app.git, repository.canonical()).await };
+    let work = async move { wish.fulfil(&app, repository.canonical()).await };
     let done = if changes { tokio::spawn(work).await.map_err(|_| Failure::internal())? } else { work.await };
     done.map(Json).map_err(|error| failed(action, &error))
 }
@@ -120,9 +136,10 @@ impl Wish {
         matches!(self, Self::Branch(_) | Self::Commit(_) | Self::Push | Self::Pull)
     }
 
-    async fn fulfil(self, git: &Git, repository: &Path) -> Result<ActionAnswer, GitError> {
+    async fn fulfil(self, app: &App, repository: &Path) -> Result<ActionAnswer, GitError> {
+        let git = &app.git;
         Ok(match self {
-            Self::Status => git.status(repository).await?.into(),
+            Self::Status => app.seen.status(repository).await?.as_ref().into(),
             Self::Branch(name) => {
                 git.switch_to(repository, &name).await?;
                 ActionAnswer::switched(name.as_str())
@@ -175,5 +192,5 @@ fn failed(action: Action, error: &GitError) -> Failure {
     let excerpt = ("stderrExcerpt", Value::String(told.excerpt));
     let members = members.into_iter().chain(more).chain([excerpt]);
     let details: Map<String, Value> = members.map(|(name, value)| (name.to_owned(), value)).collect();
-    Failure::new(StatusCode::INTERNAL_SERVER_ERROR, told.error).with_code(code).with("details", details)
+    Failure::failed(told.error).with_code(code).with("details", details)
 }

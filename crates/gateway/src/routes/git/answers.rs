@@ -71,8 +71,9 @@ pub(crate) struct Pushed {
     message: String,
 }
 
-/// `pull`
+/// `pull`; closed, because other answers hold its members and more.
 #[derive(Debug, Serialize, ToSchema)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct Pulled {
     success: bool,
     message: String,
@@ -146,12 +147,12 @@ impl ActionAnswer {
     }
 }
 
-impl From<Status> for ActionAnswer {
-    fn from(status: Status) -> Self {
+impl From<&Status> for ActionAnswer {
+    fn from(status: &Status) -> Self {
         let ChangedFiles { modified, created, deleted, staged } = status.files();
         Self::Status(StatusAnswer {
             has_changes: !status.changes.is_empty(),
-            current_branch: shown(status.branch),
+            current_branch: shown(status.branch.clone()),
             files: StatusFiles { modified, created, deleted, staged },
         })
     }

@@ -2,7 +2,6 @@
 
 use axum::Json;
 use axum::extract::State;
-use http::StatusCode;
 use loopgate_api::error::ErrorBody;
 use loopgate_api::operation::OperationId;
 use loopgate_tools::git::{Branch, Branches, ListedWorktree};
@@ -10,7 +9,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_axum::routes;
 
-use crate::answer::{Answer, Failure};
+use crate::answer::{Answer, Failure, shown};
 use crate::app::App;
 use crate::extract::QueryMembers;
 use crate::router::Route;
@@ -18,6 +17,7 @@ use crate::router::Route;
 /// Branches and worktrees of a repository.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
+#[schema(example = json!({"defaultBranch": "main", "worktrees": [{"path": "/home/sam/src/worktrees/shop-AB-1", "branch": "feature/AB-1", "ticketId": "AB-1"}], "branches": [{"name": "main", "isRemote": false, "lastCommitDate": "2030-01-02T09:00:00+01:00"}, {"name": "dark-theme", "isRemote": true, "lastCommitDate": "2030-01-01T17:30:00+01:00"}]}))]
 pub(crate) struct BranchesAnswer {
     /// The default branch of `origin`, else the one that is checked out, else `main`.
     default_branch: String,
@@ -54,23 +54,22 @@ pub(crate) struct BranchAnswer {
 
 /// List branches and worktrees
 #[utoipa::path(get, path = "/api/gateway/git/branches", operation_id = "git_branches", tag = "git",
-    params(("repo" = String, Query, description = "Path of the repository")),
+    params(("repo" = String, Query, description = "Path of the repository", example = "~/src/shop")),
     responses(
         (status = 200, body = BranchesAnswer, description = "What there is; nothing where no repository is"),
-        (status = 400, body = ErrorBody, description = "No path given"),
-        (status = 403, body = ErrorBody, description = "Outside the sandbox"),
-        (status = 404, body = ErrorBody, description = "No such directory"),
-        (status = 500, body = ErrorBody, description = "Git could not be asked"),
+        (status = 400, body = ErrorBody, description = "No path given", example = json!(ErrorBody::new(400, "repo parameter is required"))),
+        (status = 403, body = ErrorBody, description = "Outside the sandbox", example = json!(ErrorBody::new(403, "directory not allowed"))),
+        (status = 404, body = ErrorBody, description = "No such directory", example = json!(ErrorBody::new(404, "Repository not found: ~/src/gone"))),
+        (status = 500, body = ErrorBody, description = "Git could not be asked", example = json!(ErrorBody::new(500, "git for-each-ref took longer than 10 s"))),
     ))]
 async fn branches(State(app): State<App>, query: QueryMembers) -> Answer<BranchesAnswer> {
     let named = query.required("repo", "repo parameter is required")?;
     let repository = super::directory(&app, named, |path| {
-        Failure::new(StatusCode::NOT_FOUND, format!("Repository not found: {}", path.display()))
+        Failure::not_found(format!("Repository not found: {}", path.display()))
     });
     let repository = repository.await?;
-    let listed = app.git.branches(repository.canonical()).await;
-    let listed =
-        listed.map_err(|error| Failure::new(StatusCode::INTERNAL_SERVER_ERROR, error.to_string()))?;
+    let listed = app.seen.branches(repository.canonical()).await;
+    let listed = listed.map_err(|error| Failure::failed(error.to_string()))?;
     Ok(Json(listed.into()))
 }
 
@@ -79,24 +78,27 @@ pub(crate) fn route() -> Route {
 }
 
 impl From<Branches> for BranchesAnswer {
-    fn from(listed: Branches) -> Self {
+    fn from(Branches { worktrees, listing }: Branches) -> Self {
         Self {
-            default_branch: listed.default,
-            worktrees: listed.worktrees.into_iter().map(WorktreeAnswer::from).collect(),
-            branches: listed.branches.into_iter().map(BranchAnswer::from).collect(),
+            default_branch: listing.default.clone(),
+            worktrees: worktrees.into_iter().map(WorktreeAnswer::from).collect(),
+            branches: listing.branches.iter().map(BranchAnswer::from).collect(),
         }
     }
 }
 
 impl From<ListedWorktree> for WorktreeAnswer {
     fn from(worktree: ListedWorktree) -> Self {
-        let path = worktree.path.to_string_lossy().into_owned();
-        Self { path, branch: worktree.branch, ticket_id: worktree.ticket }
+        Self { path: shown(&worktree.path), branch: worktree.branch, ticket_id: worktree.ticket }
     }
 }
 
-impl From<Branch> for BranchAnswer {
-    fn from(branch: Branch) -> Self {
-        Self { name: branch.name, is_remote: branch.remote, last_commit_date: branch.last_commit }
+impl From<&Branch> for BranchAnswer {
+    fn from(branch: &Branch) -> Self {
+        Self {
+            name: branch.name.clone(),
+            is_remote: branch.remote,
+            last_commit_date: branch.last_commit.clone(),
+        }
     }
 }

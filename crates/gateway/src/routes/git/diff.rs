@@ -39,6 +39,7 @@ const IMAGES: [(&str, &str); 8] = [
 #[derive(Debug, ToSchema)]
 #[schema(rename_all = "camelCase")]
 #[allow(dead_code, reason = "describes the body in the OpenAPI document; it is read member by member")]
+#[schema(example = json!({"repoPath": "~/src/shop", "filePath": "README.md"}))]
 struct DiffRequest {
     /// Relative to the repository.
     file_path: String,
@@ -52,6 +53,7 @@ struct DiffRequest {
 /// Both sides.
 #[derive(Debug, Default, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
+#[schema(example = json!({"filePath": "README.md", "oldContent": "# Shop\n", "newContent": "# The shop\n", "isNew": false, "isDeleted": false}))]
 pub(crate) struct DiffAnswer {
     file_path: String,
     /// Empty when there is none. Bytes that are not UTF-8 are replaced by `U+FFFD`. The target of a
@@ -84,11 +86,11 @@ pub(crate) struct DiffAnswer {
     request_body = DiffRequest,
     responses(
         (status = 200, body = DiffAnswer, description = "Both sides"),
-        (status = 400, body = ErrorBody, description = "Something is missing or not valid, or the file has no changes"),
-        (status = 403, body = ErrorBody, description = "Outside the sandbox or the repository"),
-        (status = 404, body = ErrorBody, description = "No such repository"),
-        (status = 413, body = ErrorBody, description = "A side is larger than 5 MiB"),
-        (status = 500, body = ErrorBody, description = "Git could not tell"),
+        (status = 400, body = ErrorBody, description = "Something is missing or not valid, or the file has no changes", example = json!(ErrorBody::new(400, "File has no changes"))),
+        (status = 403, body = ErrorBody, description = "Outside the sandbox or the repository", example = json!(ErrorBody::new(403, "directory not allowed"))),
+        (status = 404, body = ErrorBody, description = "No such repository", example = json!(ErrorBody::new(404, "repository not found"))),
+        (status = 413, body = ErrorBody, description = "A side is larger than 5 MiB", example = json!(ErrorBody::new(413, "File too large to diff"))),
+        (status = 500, body = ErrorBody, description = "Git could not tell", example = json!(ErrorBody::new(500, "Failed to get diff: git status failed"))),
     ))]
 async fn diff(State(app): State<App>, body: JsonMembers) -> Answer<DiffAnswer> {
     let given = |name| body.text(name).filter(|text| !text.is_empty());
@@ -97,7 +99,7 @@ async fn diff(State(app): State<App>, body: JsonMembers) -> Answer<DiffAnswer> {
     };
     let base = given("baseBranch").map(base_name).transpose()?;
     let path = FilePath::parse(file).ok_or_else(Failure::directory_not_allowed)?;
-    let missing = |_| Failure::new(StatusCode::NOT_FOUND, "Repository path does not exist");
+    let missing = |_| Failure::not_found("Repository path does not exist");
     let repository = super::directory(&app, named, missing).await?;
     stays_inside(&app, &repository, &path).await?;
     let sides = match base {

@@ -12,7 +12,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_axum::routes;
 
-use crate::answer::{Answer, Failure};
+use crate::answer::{Answer, Failure, shown};
 use crate::app::App;
 use crate::extract::QueryMembers;
 use crate::router::Route;
@@ -23,6 +23,7 @@ const NO_WORKTREE: &str = "Failed to resolve branch worktree";
 
 /// Where a repository's clone lies.
 #[derive(Debug, Serialize, ToSchema)]
+#[schema(example = json!({"path": "/home/sam/src/shop"}))]
 pub(crate) struct RepoPath {
     /// Absolute; null when no managed repository has that name.
     #[schema(required)]
@@ -32,6 +33,7 @@ pub(crate) struct RepoPath {
 /// Where a branch is checked out.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
+#[schema(example = json!({"path": "/home/sam/src/worktrees/shop-AB-1", "repoPath": "/home/sam/src/shop"}))]
 pub(crate) struct BranchWorktree {
     /// The worktree, which may be the clone itself; null when the branch is nowhere checked out.
     #[schema(required)]
@@ -43,11 +45,12 @@ pub(crate) struct BranchWorktree {
 
 /// Find the clone of a repository
 #[utoipa::path(get, path = "/api/gateway/git/repo-path", operation_id = "git_repo_path", tag = "git",
-    params(("repoFullName" = String, Query, description = "`<org>/<repo>`")),
+    params(("repoFullName" = String, Query, description = "`<org>/<repo>`", example = "acme/shop")),
     responses(
         (status = 200, body = RepoPath, description = "The clone, or null"),
-        (status = 400, body = ErrorBody, description = "No name given"),
-        (status = 503, body = ErrorBody, description = "No sandbox is set"),
+        (status = 400, body = ErrorBody, description = "No name given", example = json!(ErrorBody::new(400, "repoFullName is required"))),
+        (status = 500, body = ErrorBody, description = "The list of repositories cannot be read", example = json!(ErrorBody::new(500, "Failed to resolve repo path: permission denied"))),
+        (status = 503, body = ErrorBody, description = "No sandbox is set", example = json!(ErrorBody::new(503, "Server not configured — complete onboarding"))),
     ))]
 async fn repo_path(State(app): State<App>, query: QueryMembers) -> Answer<RepoPath> {
     let name = query.required("repoFullName", "repoFullName is required")?;
@@ -58,14 +61,14 @@ async fn repo_path(State(app): State<App>, query: QueryMembers) -> Answer<RepoPa
 /// Find the worktree in which a branch is checked out
 #[utoipa::path(get, path = "/api/gateway/git/branch-worktree", operation_id = "git_branch_worktree", tag = "git",
     params(
-        ("repoFullName" = String, Query, description = "`<org>/<repo>`"),
-        ("headBranch" = String, Query, description = "Whole name of the branch"),
+        ("repoFullName" = String, Query, description = "`<org>/<repo>`", example = "acme/shop"),
+        ("headBranch" = String, Query, description = "Whole name of the branch", example = "main"),
     ),
     responses(
         (status = 200, body = BranchWorktree, description = "The worktree and the clone, or null"),
-        (status = 400, body = ErrorBody, description = "No name or no branch given"),
-        (status = 500, body = ErrorBody, description = "Git could not tell"),
-        (status = 503, body = ErrorBody, description = "No sandbox is set"),
+        (status = 400, body = ErrorBody, description = "No name or no branch given", example = json!(ErrorBody::new(400, "repoFullName and headBranch are required"))),
+        (status = 500, body = ErrorBody, description = "Git could not tell", example = json!(ErrorBody::new(500, "Failed to resolve branch worktree: git worktree failed"))),
+        (status = 503, body = ErrorBody, description = "No sandbox is set", example = json!(ErrorBody::new(503, "Server not configured — complete onboarding"))),
     ))]
 async fn branch_worktree(State(app): State<App>, query: QueryMembers) -> Answer<BranchWorktree> {
     let needed = "repoFullName and headBranch are required";
@@ -104,8 +107,4 @@ async fn find(app: &App, name: &str, failed: &'static str) -> Result<Option<Path
         ReposError::NotConfigured => Failure::not_configured(),
         error @ ReposError::Io(_) => Failure::operation(failed, &error),
     })
-}
-
-fn shown(path: PathBuf) -> String {
-    path.to_string_lossy().into_owned()
 }

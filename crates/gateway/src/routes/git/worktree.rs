@@ -12,7 +12,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_axum::routes;
 
-use crate::answer::{Answer, Failure};
+use crate::answer::{Answer, Failure, shown};
 use crate::app::App;
 use crate::extract::JsonMembers;
 use crate::router::Route;
@@ -25,6 +25,7 @@ const CLEANUP_FAILED: &str = "Worktree cleanup failed";
 #[derive(Debug, ToSchema)]
 #[schema(rename_all = "camelCase")]
 #[allow(dead_code, reason = "describes the body in the OpenAPI document; it is read member by member")]
+#[schema(example = json!({"worktreePath": "~/src/worktrees/shop-AB-2", "force": false}))]
 struct RemoveRequest {
     /// Directory inside the sandbox.
     worktree_path: String,
@@ -34,6 +35,7 @@ struct RemoveRequest {
 
 /// That it is gone.
 #[derive(Debug, Serialize, ToSchema)]
+#[schema(example = json!({"success": true, "message": "Worktree removed successfully"}))]
 pub(crate) struct Gone {
     success: bool,
     message: &'static str,
@@ -41,6 +43,7 @@ pub(crate) struct Gone {
 
 /// What became of the worktrees, as paths.
 #[derive(Debug, Default, Serialize, ToSchema)]
+#[schema(example = json!({"removed": ["/home/sam/src/worktrees/shop-pr-7"], "kept": ["/home/sam/src/worktrees/shop-pr-9"], "errors": []}))]
 pub(crate) struct CleanedUp {
     removed: Vec<String>,
     kept: Vec<String>,
@@ -53,10 +56,10 @@ pub(crate) struct CleanedUp {
     request_body = RemoveRequest,
     responses(
         (status = 200, body = Gone, description = "It is gone, or was not there"),
-        (status = 400, body = ErrorBody, description = "No path given, or force on something that is no worktree"),
-        (status = 403, body = ErrorBody, description = "Outside the sandbox"),
-        (status = 409, body = ErrorBody, description = "It has uncommitted changes"),
-        (status = 500, body = ErrorBody, description = "Git refused"),
+        (status = 400, body = ErrorBody, description = "No path given, or force on something that is no worktree", example = json!(ErrorBody::new(400, "worktreePath is required and must be a string"))),
+        (status = 403, body = ErrorBody, description = "Outside the sandbox", example = json!(ErrorBody::new(403, "directory not allowed"))),
+        (status = 409, body = ErrorBody, description = "It has uncommitted changes", example = json!(ErrorBody::new(409, "Worktree has uncommitted changes").with("hasChanges", true).with("message", "Use force=true to remove anyway"))),
+        (status = 500, body = ErrorBody, description = "Git refused", example = json!(ErrorBody::new(500, "Failed to remove worktree: git worktree failed"))),
     ))]
 async fn remove(State(app): State<App>, body: JsonMembers) -> Answer<Gone> {
     let named = body.text("worktreePath").filter(|path| !path.is_empty());
@@ -87,8 +90,8 @@ async fn remove(State(app): State<App>, body: JsonMembers) -> Answer<Gone> {
 #[utoipa::path(post, path = "/api/gateway/git/worktree", operation_id = "clean_up_worktrees", tag = "git",
     responses(
         (status = 200, body = CleanedUp, description = "What was removed and what was not"),
-        (status = 500, body = ErrorBody, description = "No worktree parent is set, or it cannot be read"),
-        (status = 503, body = ErrorBody, description = "No sandbox is set"),
+        (status = 500, body = ErrorBody, description = "No worktree parent is set, or it cannot be read", example = json!(ErrorBody::new(500, "Worktree cleanup failed: Worktree parent directory not configured"))),
+        (status = 503, body = ErrorBody, description = "No sandbox is set", example = json!(ErrorBody::new(503, "Server not configured — complete onboarding"))),
     ))]
 async fn clean_up(State(app): State<App>) -> Answer<CleanedUp> {
     app.sandbox.base().ok_or_else(Failure::not_configured)?;
@@ -118,7 +121,7 @@ struct Found {
 impl Found {
     /// Looks at the disk; `None` when nothing is there.
     fn look(app: &App, named: &str, force: bool) -> Result<Option<Self>, Failure> {
-        let place = app.sandbox.check(named).map_err(|_| Failure::directory_not_allowed())?;
+        let place = app.sandbox.check(named)?;
         let place = place.canonical().to_owned();
         if !place.exists() {
             return Ok(None);
@@ -135,7 +138,7 @@ impl Found {
 fn candidates(app: &App) -> Result<Vec<PathBuf>, Failure> {
     let parent = app.repos.named_worktree_parents().into_iter().next().ok_or_else(|| {
         let text = format!("{CLEANUP_FAILED}: Worktree parent directory not configured");
-        Failure::new(StatusCode::INTERNAL_SERVER_ERROR, text)
+        Failure::failed(text)
     })?;
     let Ok(parent) = app.sandbox.check(parent) else { return Ok(Vec::new()) };
     let found = git::pull_request_worktrees(parent.as_path());
@@ -153,8 +156,7 @@ fn not_a_worktree() -> Failure {
 
 impl From<Cleanup> for CleanedUp {
     fn from(cleanup: Cleanup) -> Self {
-        let shown =
-            |paths: Vec<PathBuf>| paths.into_iter().map(|path| path.to_string_lossy().into_owned()).collect();
-        Self { removed: shown(cleanup.removed), kept: shown(cleanup.kept), errors: cleanup.errors }
+        let paths = |paths: Vec<PathBuf>| paths.iter().map(shown).collect();
+        Self { removed: paths(cleanup.removed), kept: paths(cleanup.kept), errors: cleanup.errors }
     }
 }

@@ -28,6 +28,7 @@ use crate::router::Route;
 /// Everything that was looked at.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
+#[schema(example = json!({"checks": [{"id": "git", "label": "Git", "required": true, "passed": true, "version": "2.47.3"}, {"id": "reviewer", "label": "Reviewer CLI", "required": false, "passed": false, "error": "not found", "remediation": "Optional: install the reviewer with `npm install -g @openai/codex`, then run `codex` once to sign in.", "debug": {"errorCode": "ENOENT", "platform": "linux"}}], "allRequiredPassed": true, "mcpServers": {"assistant": {"available": true, "serverName": "tickets", "matchedUrl": "https://mcp.example.com/mcp", "checkedAt": "2030-01-02T09:00:00.000Z", "error": null, "loopgateAvailable": true}, "reviewer": {"available": false, "serverName": null, "matchedUrl": null, "checkedAt": "2030-01-02T09:00:00.000Z", "error": null, "loopgateAvailable": false}}}))]
 pub(crate) struct HealthReport {
     /// Rows in a fixed order; clients match on their ids.
     checks: Vec<Check>,
@@ -59,8 +60,8 @@ impl McpServers {
 /// Always 200 once reached: a check that fails is a row that did not pass.
 #[utoipa::path(get, path = "/api/gateway/health-check", operation_id = "health_check", tag = "gateway",
     params(
-        ("expectedMcpUrl" = Option<String>, Query, description = "MCP server to look for"),
-        ("latestVersion" = Option<String>, Query, description = "Adds a row that compares the desktop's version"),
+        ("expectedMcpUrl" = Option<String>, Query, description = "MCP server to look for", example = "https://mcp.example.com/mcp"),
+        ("latestVersion" = Option<String>, Query, description = "Adds a row that compares the desktop's version", example = "0.13.18"),
     ),
     responses((status = 200, body = HealthReport, description = "The rows")))]
 async fn health_check(State(app): State<App>, query: QueryMembers) -> Json<HealthReport> {

@@ -7,35 +7,25 @@ use loopgate_api::error::ErrorBody;
 use loopgate_api::ids::RepoFullName;
 use loopgate_api::operation::OperationId;
 use loopgate_tools::code_host::{ApiError, Comment, Kind, PullNumber};
-use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
+use percent_encoding::percent_decode_str;
 use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_axum::routes;
 
 use super::budget::{self, Budget, Fitting};
-use super::{clone_at, failed, named_pull, origin_of};
-use crate::answer::{Answer, Failure};
+use super::{NamedClone, named_pull};
+use crate::answer::{Answer, Failure, encoded};
 use crate::app::App;
 use crate::extract::QueryMembers;
 use crate::router::Route;
 
-/// What a branch id's parts keep as it is: the unreserved characters of a URI component.
-const COMPONENT: &AsciiSet = &NON_ALPHANUMERIC
-    .remove(b'-')
-    .remove(b'_')
-    .remove(b'.')
-    .remove(b'!')
-    .remove(b'~')
-    .remove(b'*')
-    .remove(b'\'')
-    .remove(b'(')
-    .remove(b')');
 /// Bytes that the answer's members beside the comments, and their names, take at most.
 const FRAME: usize = 2048;
 
 /// What was said about a pull request.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
+#[schema(example = json!({"branchId": "acme%2Fshop::dark-theme", "state": "populated", "comments": [{"id": "PRRC_kwDOA1", "providerNodeId": "PRRC_kwDOA1", "providerCommentId": "1001", "kind": "review", "threadId": "PRRT_kwDOA7", "inReplyToId": null, "path": "styles.css", "line": 12, "resolved": false, "author": {"login": "octo-dev", "displayName": null, "avatarUrl": null, "profileUrl": null}, "body": "Why this colour?", "createdAt": "2030-01-02T08:30:00Z", "updatedAt": null, "providerUrl": "https://github.com/acme/shop/pull/42#discussion_r1001", "stale": false, "bodyTruncated": false}], "budget": {"maxComments": 100, "pageSize": 100, "maxBodyBytes": 16384, "maxResponseBytes": 524288, "providerTruncated": false, "responseTruncated": false, "omittedComments": 0, "bodyTruncatedCount": 0}, "providerProofedAt": "2030-01-02T09:00:00.000Z", "stale": false, "mixedProjection": false, "prNumber": 42, "prUrl": "https://github.com/acme/shop/pull/42"}))]
 pub(crate) struct PullRequestComments {
     /// Repository and branch, each percent-encoded, with `::` between.
     branch_id: String,
@@ -124,20 +114,20 @@ struct Subject {
 /// `pr`.
 #[utoipa::path(get, path = "/api/gateway/git/pr/comments", operation_id = "pull_request_comments", tag = "pull requests",
     params(
-        ("owner" = Option<String>, Query, description = "Owner of the repository"),
-        ("repo" = String, Query, description = "Name of the repository, or path of a clone"),
-        ("number" = Option<String>, Query, description = "Number of the pull request"),
-        ("branchId" = Option<String>, Query, description = "Branch that the caller takes it for"),
-        ("pr" = Option<String>, Query, description = "Number of the pull request, beside a path"),
+        ("owner" = Option<String>, Query, description = "Owner of the repository", example = "acme"),
+        ("repo" = String, Query, description = "Name of the repository, or path of a clone", example = "shop"),
+        ("number" = Option<String>, Query, description = "Number of the pull request", example = "1"),
+        ("branchId" = Option<String>, Query, description = "Branch that the caller takes it for", example = "acme%2Fshop::dark-theme"),
+        ("pr" = Option<String>, Query, description = "Number of the pull request, beside a path", example = "1"),
     ),
     responses(
         (status = 200, body = PullRequestComments, description = "Newest first"),
-        (status = 400, body = ErrorBody, description = "Something is missing or no name or number"),
-        (status = 401, body = ErrorBody, description = "The code-host program is not logged in"),
-        (status = 403, body = ErrorBody, description = "Outside the sandbox, or the branch of another repository"),
-        (status = 404, body = ErrorBody, description = "No such directory or pull request"),
-        (status = 500, body = ErrorBody, description = "The clone does not come from the code host"),
-        (status = 503, body = ErrorBody, description = "The code host gives no answer now; `reason` tells why"),
+        (status = 400, body = ErrorBody, description = "Something is missing or no name or number", example = json!(ErrorBody::new(400, "owner, repo, number, and branchId are required"))),
+        (status = 401, body = ErrorBody, description = "The code-host program is not logged in", example = json!(ErrorBody::new(401, "GitHub CLI not authenticated").with("reason", "auth"))),
+        (status = 403, body = ErrorBody, description = "Outside the sandbox, or the branch of another repository", example = json!(ErrorBody::new(403, "branch scope does not match pull request").with("reason", "forbidden_mismatch"))),
+        (status = 404, body = ErrorBody, description = "No such directory or pull request", example = json!(ErrorBody::new(404, "PR #42 not found").with("reason", "not_found"))),
+        (status = 500, body = ErrorBody, description = "The clone does not come from the code host", example = json!(ErrorBody::new(500, "Repository not found or no access."))),
+        (status = 503, body = ErrorBody, description = "The code host gives no answer now; `reason` tells why", example = json!(ErrorBody::new(503, "API rate limit exceeded").with("reason", "rate_limit"))),
     ))]
 async fn comments(State(app): State<App>, query: QueryMembers) -> Answer<PullRequestComments> {
     let scoped = ["owner", "number", "branchId"].iter().any(|name| query.get(name).is_some());
@@ -191,17 +181,15 @@ async fn local_subject(app: &App, query: &QueryMembers) -> Result<Subject, Failu
     let path = query.required("repo", MISSING)?;
     let number = query.required("pr", MISSING)?;
     let number: PullNumber = number.parse().map_err(|_| Failure::bad_request("Invalid repo or pr"))?;
-    let clone = clone_at(app, path).await?;
-    let origin = origin_of(app, clone.canonical()).await;
-    let repository = origin.ok_or_else(|| failed("Repository not found or no access."))?;
-    let branch = app.git.current_branch(clone.canonical()).await.ok().flatten();
+    let clone = NamedClone::at(app, path).await?;
+    let repository = clone.repository("Repository not found or no access.")?;
+    let branch = app.git.current_branch(&clone.directory).await.ok().flatten();
     let branch = branch.unwrap_or_else(|| format!("pr-{number}"));
     let branch_id = branch_id(repository.as_str(), &branch);
     Ok(Subject { repository, number, branch_id, local: true })
 }
 
 fn branch_id(repository: &str, branch: &str) -> String {
-    let encoded = |text| utf8_percent_encode(text, COMPONENT).to_string();
     format!("{}::{}", encoded(repository), encoded(branch))
 }
 
@@ -211,7 +199,7 @@ fn refused(error: ApiError, number: PullNumber) -> Failure {
     let (status, reason) = match error {
         ApiError::NotFound => {
             let text = format!("PR #{number} not found");
-            return Failure::new(StatusCode::NOT_FOUND, text).with("reason", "not_found");
+            return Failure::not_found(text).with("reason", "not_found");
         }
         ApiError::NotLoggedIn => (StatusCode::UNAUTHORIZED, "auth"),
         ApiError::RateLimited => (unavailable, "rate_limit"),

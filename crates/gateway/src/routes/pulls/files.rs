@@ -10,7 +10,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_axum::routes;
 
-use super::{clone_at, failed, named_pull, origin_of};
+use super::{NamedClone, in_own_words, named_pull};
 use crate::answer::{Answer, Failure};
 use crate::app::App;
 use crate::extract::QueryMembers;
@@ -18,6 +18,7 @@ use crate::router::Route;
 
 /// The files that a pull request changes.
 #[derive(Debug, Serialize, ToSchema)]
+#[schema(example = json!({"files": [{"filename": "styles.css", "additions": 14, "deletions": 2, "status": "modified"}, {"filename": "theme.js", "additions": 31, "deletions": 0, "status": "renamed", "previous_filename": "colours.js"}]}))]
 pub(crate) struct PullRequestFiles {
     /// In the code host's order.
     files: Vec<PullRequestFile>,
@@ -39,6 +40,7 @@ pub(crate) struct PullRequestFile {
 
 /// The last commit of a pull request.
 #[derive(Debug, Serialize, ToSchema)]
+#[schema(example = json!({"sha": "4b825dc642cb6eb9a060e54bf8d69288fbee4904"}))]
 pub(crate) struct HeadSha {
     sha: String,
 }
@@ -48,53 +50,46 @@ pub(crate) struct HeadSha {
 /// With `owner`, `repo` (a name) and `number`, or with `repo` (the path of a clone) and `pr`.
 #[utoipa::path(get, path = "/api/gateway/git/pr/files", operation_id = "pull_request_files", tag = "pull requests",
     params(
-        ("owner" = Option<String>, Query, description = "Owner of the repository"),
-        ("repo" = String, Query, description = "Name of the repository, or path of a clone"),
-        ("number" = Option<String>, Query, description = "Number of the pull request"),
-        ("pr" = Option<String>, Query, description = "Number of the pull request, beside a path"),
+        ("owner" = Option<String>, Query, description = "Owner of the repository", example = "acme"),
+        ("repo" = String, Query, description = "Name of the repository, or path of a clone", example = "shop"),
+        ("number" = Option<String>, Query, description = "Number of the pull request", example = "1"),
+        ("pr" = Option<String>, Query, description = "Number of the pull request, beside a path", example = "1"),
     ),
     responses(
         (status = 200, body = PullRequestFiles, description = "All of them"),
-        (status = 400, body = ErrorBody, description = "Something is missing or no name or number"),
-        (status = 403, body = ErrorBody, description = "Outside the sandbox"),
-        (status = 404, body = ErrorBody, description = "No such directory"),
-        (status = 500, body = ErrorBody, description = "The code host said no"),
+        (status = 400, body = ErrorBody, description = "Something is missing or no name or number", example = json!(ErrorBody::new(400, "Invalid owner, repo, or number"))),
+        (status = 403, body = ErrorBody, description = "Outside the sandbox", example = json!(ErrorBody::new(403, "directory not allowed"))),
+        (status = 404, body = ErrorBody, description = "No such directory", example = json!(ErrorBody::new(404, "repository not found"))),
+        (status = 500, body = ErrorBody, description = "The code host said no", example = json!(ErrorBody::new(500, "Failed to get PR files"))),
     ))]
 async fn files(State(app): State<App>, query: QueryMembers) -> Answer<PullRequestFiles> {
     let (repository, number) = match named_pull(&query) {
         Some(named) => named?,
         None => local_pull(&app, &query).await?,
     };
-    let files = app.code_host.pull_request_files(&repository, number).await.map_err(|error| {
-        tracing::warn!(%error, "the files of a pull request were not told");
-        failed("Failed to get PR files")
-    })?;
+    let files = app.code_host.pull_request_files(&repository, number).await;
+    let files = files.map_err(in_own_words("Failed to get PR files"))?;
     Ok(Json(PullRequestFiles { files: files.into_iter().map(PullRequestFile::from).collect() }))
 }
 
 /// Tell the last commit of a pull request
 #[utoipa::path(get, path = "/api/gateway/git/pr/head-sha", operation_id = "pull_request_head", tag = "pull requests",
     params(
-        ("repo" = String, Query, description = "Path of the clone"),
-        ("pr" = String, Query, description = "Number of the pull request"),
+        ("repo" = String, Query, description = "Path of the clone", example = "~/src/shop"),
+        ("pr" = String, Query, description = "Number of the pull request", example = "1"),
     ),
     responses(
         (status = 200, body = HeadSha, description = "Its hash"),
-        (status = 400, body = ErrorBody, description = "No path or no number"),
-        (status = 403, body = ErrorBody, description = "Outside the sandbox"),
-        (status = 404, body = ErrorBody, description = "No such directory"),
-        (status = 500, body = ErrorBody, description = "The code host said no"),
+        (status = 400, body = ErrorBody, description = "No path or no number", example = json!(ErrorBody::new(400, "repo and pr are required"))),
+        (status = 403, body = ErrorBody, description = "Outside the sandbox", example = json!(ErrorBody::new(403, "directory not allowed"))),
+        (status = 404, body = ErrorBody, description = "No such directory", example = json!(ErrorBody::new(404, "repository not found"))),
+        (status = 500, body = ErrorBody, description = "The code host said no", example = json!(ErrorBody::new(500, "Failed to get PR head SHA"))),
     ))]
 async fn head_sha(State(app): State<App>, query: QueryMembers) -> Answer<HeadSha> {
     let (repository, number) = local_pull(&app, &query).await?;
-    match app.code_host.head_sha(&repository, number).await {
-        Ok(Some(sha)) => Ok(Json(HeadSha { sha })),
-        Ok(None) => Err(failed("Could not get head SHA")),
-        Err(error) => {
-            tracing::warn!(%error, "the last commit of a pull request was not told");
-            Err(failed("Failed to get PR head SHA"))
-        }
-    }
+    let sha = app.code_host.head_sha(&repository, number).await;
+    let sha = sha.map_err(in_own_words("Failed to get PR head SHA"))?;
+    Ok(Json(HeadSha { sha: sha.ok_or_else(|| Failure::failed("Could not get head SHA"))? }))
 }
 
 pub(crate) fn files_route() -> Route {
@@ -110,9 +105,8 @@ async fn local_pull(app: &App, query: &QueryMembers) -> Result<(RepoFullName, Pu
     const MISSING: &str = "repo and pr are required";
     let path = query.required("repo", MISSING)?;
     let number = query.required("pr", MISSING)?.parse().map_err(|_| Failure::bad_request(MISSING))?;
-    let clone = clone_at(app, path).await?;
-    let origin = origin_of(app, clone.canonical()).await;
-    Ok((origin.ok_or_else(|| failed("Could not determine repository"))?, number))
+    let clone = NamedClone::at(app, path).await?;
+    Ok((clone.repository("Could not determine repository")?, number))
 }
 
 impl From<ChangedFile> for PullRequestFile {

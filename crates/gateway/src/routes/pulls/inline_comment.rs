@@ -9,7 +9,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_axum::routes;
 
-use super::{clone_at, failed, origin_of};
+use super::NamedClone;
 use crate::answer::{Answer, Failure};
 use crate::app::App;
 use crate::extract::JsonMembers;
@@ -19,6 +19,7 @@ use crate::router::Route;
 #[derive(Debug, ToSchema)]
 #[schema(rename_all = "camelCase")]
 #[allow(dead_code, reason = "describes the body in the OpenAPI document; it is read member by member")]
+#[schema(example = json!({"repoPath": "~/src/shop", "prNumber": 1, "body": "Why this colour?", "path": "README.md", "line": 1}))]
 struct CommentOnLine {
     /// Path of the clone.
     repo_path: String,
@@ -36,6 +37,7 @@ struct CommentOnLine {
 
 /// That it was made.
 #[derive(Debug, Serialize, ToSchema)]
+#[schema(example = json!({"success": true, "output": "https://github.com/acme/shop/pull/42#discussion_r1001", "placement": "line"}))]
 pub(crate) struct PlacedAnswer {
     success: bool,
     /// What the code-host program printed.
@@ -52,10 +54,10 @@ pub(crate) struct PlacedAnswer {
     request_body = CommentOnLine,
     responses(
         (status = 200, body = PlacedAnswer, description = "It was made"),
-        (status = 400, body = ErrorBody, description = "A member is missing"),
-        (status = 403, body = ErrorBody, description = "Outside the sandbox"),
-        (status = 404, body = ErrorBody, description = "No such directory"),
-        (status = 500, body = ErrorBody, description = "The code host said no"),
+        (status = 400, body = ErrorBody, description = "A member is missing", example = json!(ErrorBody::new(400, "prNumber is required"))),
+        (status = 403, body = ErrorBody, description = "Outside the sandbox", example = json!(ErrorBody::new(403, "directory not allowed"))),
+        (status = 404, body = ErrorBody, description = "No such directory", example = json!(ErrorBody::new(404, "repository not found"))),
+        (status = 500, body = ErrorBody, description = "The code host said no", example = json!(ErrorBody::new(500, "Could not determine repository"))),
     ))]
 async fn inline_comment(State(app): State<App>, body: JsonMembers) -> Answer<PlacedAnswer> {
     let missing = |text: &str| Failure::bad_request(text);
@@ -70,14 +72,9 @@ async fn inline_comment(State(app): State<App>, body: JsonMembers) -> Answer<Pla
         line: body.count("line"),
         commit: body.words("commitSha").map(ToOwned::to_owned),
     };
-    let clone = clone_at(&app, path).await?;
-    let origin = origin_of(&app, clone.canonical()).await;
-    let origin = origin.ok_or_else(|| failed("Could not determine repository"))?;
-    let placed = app.code_host.comment_inline(clone.canonical(), &origin, comment).await;
-    let placed = placed.map_err(|error| {
-        tracing::warn!(%error, "a remark was not made");
-        failed(error.sentence())
-    })?;
+    let clone = NamedClone::at(&app, path).await?;
+    let repository = clone.repository("Could not determine repository")?;
+    let placed = app.code_host.comment_inline(&clone.directory, &repository, comment).await?;
     Ok(Json(PlacedAnswer { success: true, output: placed.output, placement: placed.placement }))
 }
 

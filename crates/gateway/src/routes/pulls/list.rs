@@ -9,7 +9,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_axum::routes;
 
-use super::{clone_at, failed, origin_of};
+use super::NamedClone;
 use crate::answer::{Answer, Failure};
 use crate::app::App;
 use crate::extract::QueryMembers;
@@ -18,6 +18,7 @@ use crate::router::Route;
 /// Pull requests, the newest first.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
+#[schema(example = json!({"prs": [{"number": 42, "title": "Add a dark theme", "url": "https://github.com/acme/shop/pull/42", "author": "octo-dev", "state": "OPEN", "createdAt": "2030-01-02T08:00:00Z", "headRefName": "dark-theme"}], "hasMore": false, "truncated": false, "pageInfo": {"hasNextPage": false, "endCursor": null}}))]
 pub(crate) struct PullRequestList {
     /// At most 50.
     prs: Vec<ListedPullRequest>,
@@ -57,15 +58,15 @@ pub(crate) struct PageInfo {
 /// List pull requests
 #[utoipa::path(get, path = "/api/gateway/git/pr/list", operation_id = "list_pull_requests", tag = "pull requests",
     params(
-        ("repo" = String, Query, description = "Path of the clone"),
-        ("state" = Option<String>, Query, description = "`open`, which is the default, or `merged`"),
+        ("repo" = String, Query, description = "Path of the clone", example = "~/src/shop"),
+        ("state" = Option<String>, Query, description = "`open`, which is the default, or `merged`", example = "open"),
     ),
     responses(
         (status = 200, body = PullRequestList, description = "The newest ones"),
-        (status = 400, body = ErrorBody, description = "No path, or another state"),
-        (status = 403, body = ErrorBody, description = "Outside the sandbox"),
-        (status = 404, body = ErrorBody, description = "No such directory"),
-        (status = 500, body = ErrorBody, description = "The code host said no"),
+        (status = 400, body = ErrorBody, description = "No path, or another state", example = json!(ErrorBody::new(400, "state must be 'open' or 'merged'"))),
+        (status = 403, body = ErrorBody, description = "Outside the sandbox", example = json!(ErrorBody::new(403, "directory not allowed"))),
+        (status = 404, body = ErrorBody, description = "No such directory", example = json!(ErrorBody::new(404, "repository not found"))),
+        (status = 500, body = ErrorBody, description = "The code host said no", example = json!(ErrorBody::new(500, "Repository not found or no access."))),
     ))]
 async fn list(State(app): State<App>, query: QueryMembers) -> Answer<PullRequestList> {
     let path = query.required("repo", "Missing 'repo' query parameter")?;
@@ -74,14 +75,9 @@ async fn list(State(app): State<App>, query: QueryMembers) -> Answer<PullRequest
         "merged" => ListState::Merged,
         _ => return Err(Failure::bad_request("state must be 'open' or 'merged'")),
     };
-    let clone = clone_at(&app, path).await?;
-    let origin = origin_of(&app, clone.canonical()).await;
-    let origin = origin.ok_or_else(|| failed("Repository not found or no access."))?;
-    let listed = app.code_host.list_pull_requests(&origin, state).await;
-    let (listed, more) = listed.map_err(|error| {
-        tracing::warn!(%error, "pull requests were not listed");
-        failed(error.sentence())
-    })?;
+    let clone = NamedClone::at(&app, path).await?;
+    let repository = clone.repository("Repository not found or no access.")?;
+    let (listed, more) = app.code_host.list_pull_requests(&repository, state).await?;
     Ok(Json(PullRequestList {
         prs: listed.into_iter().map(ListedPullRequest::from).collect(),
         has_more: more,

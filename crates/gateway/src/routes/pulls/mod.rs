@@ -11,12 +11,10 @@ mod reply;
 mod reviews;
 mod user;
 
-use std::path::Path;
+use std::path::PathBuf;
 
-use http::StatusCode;
 use loopgate_api::ids::RepoFullName;
-use loopgate_home::SandboxedPath;
-use loopgate_tools::code_host::{PullNumber, origin_at_code_host};
+use loopgate_tools::code_host::{CodeHostError, PullNumber, origin_at_code_host};
 
 use crate::answer::Failure;
 use crate::app::App;
@@ -31,25 +29,47 @@ pub(crate) use reply::route as reply_route;
 pub(crate) use reviews::route as reviews_route;
 pub(crate) use user::route as user_route;
 
-/// Something that the code host, or git, would not do.
-fn failed(text: impl Into<String>) -> Failure {
-    Failure::new(StatusCode::INTERNAL_SERVER_ERROR, text)
-}
-
 /// A clone that a caller names.
-async fn clone_at(app: &App, named: &str) -> Result<SandboxedPath, Failure> {
-    let missing = |_| Failure::new(StatusCode::NOT_FOUND, "repository not found");
-    super::git::directory(app, named, missing).await
+struct NamedClone {
+    directory: PathBuf,
+    /// The repository at the code host that it comes from, when it comes from there.
+    origin: Option<RepoFullName>,
 }
 
-/// The repository at the code host that a clone comes from.
-async fn origin_of(app: &App, clone: &Path) -> Option<RepoFullName> {
-    match app.git.remote_url(clone).await {
-        Ok(url) => origin_at_code_host(&url?),
-        Err(error) => {
-            tracing::debug!(%error, "a clone does not tell its origin");
-            None
-        }
+impl NamedClone {
+    /// Looks at the place, and asks git where it comes from.
+    async fn at(app: &App, named: &str) -> Result<Self, Failure> {
+        let missing = |_| Failure::not_found("repository not found");
+        let directory = super::git::directory(app, named, missing).await?.canonical().to_owned();
+        let origin = match app.git.remote_url(&directory).await {
+            Ok(url) => url.as_deref().and_then(origin_at_code_host),
+            Err(error) => {
+                tracing::debug!(%error, "a clone does not tell its origin");
+                None
+            }
+        };
+        Ok(Self { directory, origin })
+    }
+
+    /// The repository at the code host; the route's text as 500 when there is none.
+    fn repository(&self, otherwise: &str) -> Result<RepoFullName, Failure> {
+        self.origin.clone().ok_or_else(|| Failure::failed(otherwise))
+    }
+}
+
+/// What the code host refuses becomes one of a few known sentences; what was printed is logged alone.
+impl From<CodeHostError> for Failure {
+    fn from(error: CodeHostError) -> Self {
+        tracing::warn!(%error, "the code host said no");
+        Self::failed(error.sentence())
+    }
+}
+
+/// The same in the one sentence that a route has for it.
+fn in_own_words(sentence: &'static str) -> impl FnOnce(CodeHostError) -> Failure {
+    move |error| {
+        tracing::warn!(%error, "{sentence}");
+        Failure::failed(sentence)
     }
 }
 

@@ -9,7 +9,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_axum::routes;
 
-use super::{clone_at, failed, origin_of};
+use super::NamedClone;
 use crate::answer::{Answer, Failure};
 use crate::app::App;
 use crate::extract::JsonMembers;
@@ -19,6 +19,7 @@ use crate::router::Route;
 #[derive(Debug, ToSchema)]
 #[schema(rename_all = "camelCase")]
 #[allow(dead_code, reason = "describes the body in the OpenAPI document; it is read member by member")]
+#[schema(example = json!({"repoPath": "~/src/shop", "title": "Add a dark theme", "body": "Follows the system's setting.", "ticketUrl": "https://tickets.example.com/AB-1"}))]
 struct OpenPullRequest {
     /// Path of the clone; its branch is sent to `origin` first.
     repo_path: String,
@@ -31,6 +32,7 @@ struct OpenPullRequest {
 
 /// The pull request that the branch has now.
 #[derive(Debug, Serialize, ToSchema)]
+#[schema(example = json!({"success": true, "url": "https://github.com/acme/shop/pull/42", "number": 42, "message": "Created PR #42"}))]
 pub(crate) struct OpenedAnswer {
     success: bool,
     /// Absent when the code host did not name it.
@@ -50,25 +52,24 @@ pub(crate) struct OpenedAnswer {
     request_body = OpenPullRequest,
     responses(
         (status = 200, body = OpenedAnswer, description = "It is there"),
-        (status = 400, body = ErrorBody, description = "A member is missing, or no branch is checked out"),
-        (status = 403, body = ErrorBody, description = "Outside the sandbox"),
-        (status = 404, body = ErrorBody, description = "No such directory"),
-        (status = 500, body = ErrorBody, description = "Git or the code host said no"),
+        (status = 400, body = ErrorBody, description = "A member is missing, or no branch is checked out", example = json!(ErrorBody::new(400, "title is required"))),
+        (status = 403, body = ErrorBody, description = "Outside the sandbox", example = json!(ErrorBody::new(403, "directory not allowed"))),
+        (status = 404, body = ErrorBody, description = "No such directory", example = json!(ErrorBody::new(404, "repository not found"))),
+        (status = 500, body = ErrorBody, description = "Git or the code host said no", example = json!(ErrorBody::new(500, "Repository not found or no access."))),
     ))]
 async fn open(State(app): State<App>, body: JsonMembers) -> Answer<OpenedAnswer> {
     let path = body.words("repoPath").ok_or_else(|| Failure::bad_request("repoPath is required"))?;
     let title = body.words("title").ok_or_else(|| Failure::bad_request("title is required"))?;
     let text = full_text(body.words("body").unwrap_or_default(), body.words("ticketUrl"));
-    let clone = clone_at(&app, path).await?;
-    let origin = origin_of(&app, clone.canonical()).await;
+    let NamedClone { directory, origin } = NamedClone::at(&app, path).await?;
     let proposal = Proposal { title: title.to_owned(), body: text };
-    let opened = app.code_host.open_pull_request(&app.git, clone.canonical(), origin, proposal).await;
+    let opened = app.code_host.open_pull_request(&app.git, &directory, origin, proposal).await;
     match opened {
         Ok(opened) => Ok(Json(opened.into())),
         Err(error @ OpenError::Detached) => Err(Failure::bad_request(error.sentence())),
         Err(error) => {
             tracing::warn!(%error, "no pull request was opened");
-            Err(failed(error.sentence()))
+            Err(Failure::failed(error.sentence()))
         }
     }
 }
@@ -87,12 +88,13 @@ fn full_text(body: &str, ticket_url: Option<&str>) -> String {
 
 impl From<Opened> for OpenedAnswer {
     fn from(opened: Opened) -> Self {
-        let number = opened.number.map_or_else(|| "unknown".to_owned(), |number| number.to_string());
+        let (url, number) = opened.pull.map(|pull| (pull.url, pull.number)).unzip();
+        let shown = number.map_or_else(|| "unknown".to_owned(), |number| number.to_string());
         let message = match opened.existed {
-            true => format!("PR #{number} already exists"),
-            false => format!("Created PR #{number}"),
+            true => format!("PR #{shown} already exists"),
+            false => format!("Created PR #{shown}"),
         };
-        Self { success: true, url: opened.url, number: opened.number, message }
+        Self { success: true, url, number, message }
     }
 }
 
@@ -109,7 +111,7 @@ mod tests {
 
     #[test]
     fn an_unknown_number_is_told() {
-        let answer = OpenedAnswer::from(Opened { url: None, number: None, existed: false });
+        let answer = OpenedAnswer::from(Opened { pull: None, existed: false });
         let json = serde_json::to_string(&answer).unwrap();
         assert_eq!(json, r##"{"success":true,"message":"Created PR #unknown"}"##);
     }

@@ -9,7 +9,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_axum::routes;
 
-use super::{clone_at, failed, origin_of};
+use super::NamedClone;
 use crate::answer::{Answer, Failure};
 use crate::app::App;
 use crate::extract::JsonMembers;
@@ -19,6 +19,7 @@ use crate::router::Route;
 #[derive(Debug, ToSchema)]
 #[schema(rename_all = "camelCase")]
 #[allow(dead_code, reason = "describes the body in the OpenAPI document; it is read member by member")]
+#[schema(example = json!({"repoPath": "~/src/shop", "prNumber": 1, "body": "It is the colour of the logo."}))]
 struct ReplyToPullRequest {
     /// Path of the clone.
     repo_path: String,
@@ -34,6 +35,7 @@ struct ReplyToPullRequest {
 
 /// That it was said.
 #[derive(Debug, Serialize, ToSchema)]
+#[schema(example = json!({"success": true, "message": "Comment posted successfully", "output": "https://github.com/acme/shop/pull/42#issuecomment-2001"}))]
 pub(crate) struct SaidAnswer {
     success: bool,
     message: &'static str,
@@ -46,10 +48,10 @@ pub(crate) struct SaidAnswer {
     request_body = ReplyToPullRequest,
     responses(
         (status = 200, body = SaidAnswer, description = "It was said"),
-        (status = 400, body = ErrorBody, description = "A member is missing"),
-        (status = 403, body = ErrorBody, description = "Outside the sandbox"),
-        (status = 404, body = ErrorBody, description = "No such directory"),
-        (status = 500, body = ErrorBody, description = "The code host said no"),
+        (status = 400, body = ErrorBody, description = "A member is missing", example = json!(ErrorBody::new(400, "Missing 'body' in request body"))),
+        (status = 403, body = ErrorBody, description = "Outside the sandbox", example = json!(ErrorBody::new(403, "directory not allowed"))),
+        (status = 404, body = ErrorBody, description = "No such directory", example = json!(ErrorBody::new(404, "repository not found"))),
+        (status = 500, body = ErrorBody, description = "The code host said no", example = json!(ErrorBody::new(500, "Network error. Check your connection."))),
     ))]
 async fn reply(State(app): State<App>, body: JsonMembers) -> Answer<SaidAnswer> {
     let missing = |text: &str| Failure::bad_request(text);
@@ -62,13 +64,8 @@ async fn reply(State(app): State<App>, body: JsonMembers) -> Answer<SaidAnswer> 
         answers: body.count("commentId"),
         request_changes: body.flag("requestChanges") == Some(true),
     };
-    let clone = clone_at(&app, path).await?;
-    let origin = origin_of(&app, clone.canonical()).await;
-    let said = app.code_host.reply(clone.canonical(), origin.as_ref(), reply).await;
-    let said = said.map_err(|error| {
-        tracing::warn!(%error, "nothing was said about a pull request");
-        failed(error.sentence())
-    })?;
+    let clone = NamedClone::at(&app, path).await?;
+    let said = app.code_host.reply(&clone.directory, clone.origin.as_ref(), reply).await?;
     let (message, output) = match said {
         Said::Demanded(output) => ("Changes requested", output),
         Said::Answered(output) => ("Reply posted successfully", output),

@@ -2,7 +2,6 @@
 
 use axum::Json;
 use axum::extract::State;
-use http::StatusCode;
 use loopgate_api::error::ErrorBody;
 use loopgate_api::operation::OperationId;
 use loopgate_tools::code_host::{ApiError, Review, Reviews};
@@ -10,7 +9,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_axum::routes;
 
-use super::{failed, named_pull};
+use super::named_pull;
 use crate::answer::{Answer, Failure};
 use crate::app::App;
 use crate::extract::QueryMembers;
@@ -19,6 +18,7 @@ use crate::router::Route;
 /// Verdicts, summed up.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
+#[schema(example = json!({"reviewDecision": "APPROVED", "reviews": [{"author": "octo-dev", "state": "APPROVED", "submittedAt": "2030-01-02T08:45:00Z"}], "approvalCount": 1, "changesRequestedCount": 0}))]
 pub(crate) struct PullRequestReviews {
     /// The code host's conclusion: `APPROVED`, `CHANGES_REQUESTED`, `REVIEW_REQUIRED` or null.
     #[schema(required)]
@@ -46,25 +46,23 @@ pub(crate) struct PullRequestReview {
 /// List the verdicts on a pull request
 #[utoipa::path(get, path = "/api/gateway/git/pr/reviews", operation_id = "pull_request_reviews", tag = "pull requests",
     params(
-        ("owner" = String, Query, description = "Owner of the repository"),
-        ("repo" = String, Query, description = "Name of the repository"),
-        ("number" = String, Query, description = "Number of the pull request"),
+        ("owner" = String, Query, description = "Owner of the repository", example = "acme"),
+        ("repo" = String, Query, description = "Name of the repository", example = "shop"),
+        ("number" = String, Query, description = "Number of the pull request", example = "1"),
     ),
     responses(
         (status = 200, body = PullRequestReviews, description = "What the reviewers think"),
-        (status = 400, body = ErrorBody, description = "Something is missing or no name or number"),
-        (status = 404, body = ErrorBody, description = "No such pull request"),
-        (status = 500, body = ErrorBody, description = "The code host said no"),
+        (status = 400, body = ErrorBody, description = "Something is missing or no name or number", example = json!(ErrorBody::new(400, "owner, repo, and number are required"))),
+        (status = 404, body = ErrorBody, description = "No such pull request", example = json!(ErrorBody::new(404, "PR #42 not found"))),
+        (status = 500, body = ErrorBody, description = "The code host said no", example = json!(ErrorBody::new(500, "API rate limit exceeded"))),
     ))]
 async fn reviews(State(app): State<App>, query: QueryMembers) -> Answer<PullRequestReviews> {
     let missing = || Failure::bad_request("owner, repo, and number are required");
     let (repository, number) = named_pull(&query).ok_or_else(missing)??;
     match app.code_host.pull_request_reviews(&repository, number).await {
         Ok(reviews) => Ok(Json(reviews.into())),
-        Err(ApiError::NotFound) => {
-            Err(Failure::new(StatusCode::NOT_FOUND, format!("PR #{number} not found")))
-        }
-        Err(error) => Err(failed(error.to_string())),
+        Err(ApiError::NotFound) => Err(Failure::not_found(format!("PR #{number} not found"))),
+        Err(error) => Err(Failure::failed(error.to_string())),
     }
 }
 

@@ -51,6 +51,10 @@ impl Handle {
         Ok(entries)
     }
 
+    pub(super) fn holds(&self, path: &Path) -> bool {
+        self.kind(path).is_some()
+    }
+
     pub(super) fn kind(&self, path: &Path) -> Option<Kind> {
         Some(kind_of(self.0.join(path).symlink_metadata().ok()?.file_type()))
     }

@@ -129,6 +129,12 @@ impl Directory {
         self.0.kind(path)
     }
 
+    /// Whether there is anything at a path below it, a link too.
+    #[must_use]
+    pub fn holds(&self, path: &Path) -> bool {
+        plain(path).is_ok() && self.0.holds(path)
+    }
+
     /// Makes a file that is not there yet, for its owner alone, and opens it for writing.
     ///
     /// # Errors
@@ -169,6 +175,29 @@ impl Directory {
         }
         file.sync_all()?;
         Ok(size)
+    }
+
+    /// Writes a file for its owner alone and puts it in the place of what has that name, in one
+    /// step. One writer at a time for a name.
+    ///
+    /// # Errors
+    /// Any failure of the file system; the old content is then untouched.
+    pub fn replace(&self, name: &OsStr, bytes: &[u8]) -> io::Result<()> {
+        let target = single(name)?;
+        let mut part = OsString::from(".");
+        part.push(name);
+        part.push(".part");
+        // A writer that died may have left one.
+        let _ = self.remove_file(&part);
+        let written = self.create_file(&part).and_then(|mut file| {
+            file.write_all(bytes)?;
+            file.sync_all()?;
+            self.0.rename(Path::new(&part), target)
+        });
+        if written.is_err() {
+            let _ = self.remove_file(&part);
+        }
+        written
     }
 
     /// Removes a file or a link.

@@ -91,6 +91,21 @@ fn entries_say_what_they_are() {
     assert_eq!(handle.kind(Path::new("sub/deep/file")), Some(Kind::File));
     assert_eq!(handle.kind(Path::new("link")), Some(Kind::Link));
     assert_eq!(handle.kind(Path::new("link/x")), None);
+    symlink("sub", dir.path().join("box/inside")).unwrap();
+    for (path, there) in [
+        ("sub", true),
+        ("sub/deep/file", true),
+        ("link", true),
+        ("none", false),
+        ("sub/none", false),
+        ("link/x", false),
+        ("inside/deep", false),
+        ("plain/x", false),
+        ("../out", false),
+    ] {
+        assert_eq!(handle.holds(Path::new(path)), there, "{path}");
+        assert!(there || handle.kind(Path::new(path)).is_none(), "{path}");
+    }
 }
 
 #[test]

@@ -87,6 +87,20 @@ impl Handle {
         Some(kind_of(FileType::from_raw_mode(found.st_mode)))
     }
 
+    /// One question to the system where it can answer at once: of a large directory, one is asked for
+    /// each entry.
+    pub(super) fn holds(&self, path: &Path) -> bool {
+        #[cfg(target_os = "linux")]
+        {
+            let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+            match self.open_at_once(path, flags) {
+                Err(Errno::NOSYS | Errno::PERM) => {}
+                opened => return opened.is_ok(),
+            }
+        }
+        self.kind(path).is_some()
+    }
+
     /// Opens what lies below the handle, through no link at all.
     fn open(&self, path: &Path, flags: OFlags) -> io::Result<OwnedFd> {
         let flags = flags | OFlags::CLOEXEC;

@@ -10,7 +10,7 @@ use loopgate_testkit::leftovers;
 use loopgate_testkit::loopgate::Loopgate;
 use loopgate_testkit::model::Step;
 use loopgate_testkit::scene::Scene;
-use loopgate_testkit::story;
+use loopgate_testkit::{signs, story};
 use reqwest::Method;
 use sea_orm::{ConnectionTrait as _, Database, DatabaseConnection, DbBackend, Statement};
 use serde_json::{Value, json};
@@ -18,7 +18,7 @@ use uuid::Uuid;
 
 use super::{API_KEY, KILL, LOOP, told};
 use crate::cloud::Cloud;
-use crate::stage::{of_loop, settle};
+use crate::stage::gone;
 
 const PATHS: &str = "/api/gateway/settings/binary-paths";
 const SANDBOX_EVENT: &str = "Repository path not allowed by sandbox policy";
@@ -83,9 +83,7 @@ impl Place {
         let (status, answer) = self.kill(id).await?;
         ensure!(status == 404 && answer["error"] == "No running process found for this loop", "{answer}");
         // A supervisor that could not begin has said so, and is about to end.
-        let ended = settle(|| of_loop(&id.to_string()).is_empty()).await;
-        ensure!(ended, "{error}: something runs");
-        Ok(())
+        gone(&id.to_string()).await.with_context(|| format!("{error}: something runs"))
     }
 
     fn data(&self, name: &str) -> PathBuf {
@@ -106,10 +104,9 @@ impl Place {
         db.close().await?;
         ensure!(rows == 0, "{rows} rows are left");
         ensure!(self.scene.model.requests().is_empty(), "no assistant was started");
-        let mut others = leftovers::processes(self.scene.home.path());
-        others.retain(|process| Some(process.pid) != self.loopgate.pid());
-        ensure!(others.is_empty(), "{others:?}");
-        Ok(())
+        // What git tidies up in the background ends by itself.
+        let others = || leftovers::processes(self.scene.home.path()).into_iter().map(|process| process.pid);
+        signs::all_end(|| others().filter(|pid| Some(*pid) != self.loopgate.pid()).collect()).await
     }
 
     /// Changes `repos.json`, as another program would.
@@ -222,6 +219,53 @@ async fn peers_are_counted_and_the_control_plane_hears_of_it() -> Result<()> {
         body["repo"] = Value::Null;
     };
     place.refuses(nowhere, 400, text, "invalid_request", event).await?;
+    let outside = place.outside("acme/outside")?;
+    let web = place.scene.add_repository("acme/web", &[("README.md", "Web\n")])?;
+    let beside = |peer: Value| json!([{"fullName": "acme/web", "branch": "main"}, peer]);
+    let invalid = "PRE_RUN_VALIDATION_FAILED";
+    for (peer, code, text) in [
+        (
+            json!({"fullName": "acme/none"}),
+            "REPO_NOT_FOUND",
+            "Additional repo not found locally: acme/none".to_owned(),
+        ),
+        (
+            json!({"branch": "main"}),
+            "REPO_NOT_FOUND",
+            "Additional repo entry must have localRepoPath or fullName".to_owned(),
+        ),
+        (
+            json!({"localRepoPath": outside}),
+            "REPO_NOT_ALLOWED",
+            format!("Additional repo path not allowed: {}", outside.display()),
+        ),
+        (
+            json!({"fullName": story::REPOSITORY, "branch": "gone"}),
+            invalid,
+            format!("Branch \"gone\" not found in additional repo: {}", story::REPOSITORY),
+        ),
+        (
+            json!({"fullName": "Acme/Garden-Notes"}),
+            invalid,
+            "Duplicate repository fullName across repos: Acme/Garden-Notes".to_owned(),
+        ),
+        (
+            json!({"localRepoPath": web}),
+            invalid,
+            "Duplicate repository fullName across repos: acme/web".to_owned(),
+        ),
+        (
+            json!({"fullName": "acme/other", "localRepoPath": web}),
+            invalid,
+            format!("Duplicate repository path across repos: {}", web.display()),
+        ),
+    ] {
+        let change = |body: &mut Value| body["additionalRepos"] = beside(peer);
+        place.refuses(change, 400, &text, "invalid_request", Some((code, &text))).await?;
+    }
+    let left = std::fs::read_dir(place.scene.sandbox())?.flatten();
+    let left: Vec<_> = left.filter(|entry| entry.file_name().to_string_lossy().contains("-loop-")).collect();
+    ensure!(left.is_empty(), "{left:?}");
     let text = "Repository required for PLAN, EXECUTE, REQUEST_CHANGES, and GENERATE_PRD commands";
     let nowhere = |body: &mut Value| body["repo"] = json!({"fullName": " ", "branch": ""});
     place.refuses(nowhere, 400, text, "invalid_request", None).await?;
@@ -365,8 +409,9 @@ async fn a_local_loop_starts_only_when_somebody_hears_of_it() -> Result<()> {
     ensure!(status == 200 && started["success"] == true, "{status} {started}");
     place.cloud.answer_well();
     ensure!(place.kill(id).await?.0 == 200);
-    ensure!(settle(|| of_loop(&id.to_string()).is_empty()).await, "it still runs");
-    ensure!(settle(|| !place.cloud.events(id, "error").is_empty()).await, "nobody heard of its end");
+    gone(&id.to_string()).await?;
+    let told = place.cloud.seen(|cloud| (!cloud.events(id, "error").is_empty()).then_some(()));
+    tokio::time::timeout(signs::LIMIT, told).await.context("nobody heard of its end")?;
     ensure!(place.cloud.events(id, "started").len() == 1);
     ensure!(place.cloud.events(id, "error")[0]["code"] == "CANCELLED");
     Ok(())
@@ -396,7 +441,7 @@ async fn the_token_has_two_names() -> Result<()> {
         ensure!(told.first().is_some_and(|event| event.body["type"] == "started"), "{told:?}");
         ensure!(told.iter().all(|event| event.token == wanted), "{tokens}: {told:?}");
         ensure!(place.kill(id).await?.0 == 200);
-        ensure!(settle(|| of_loop(&id.to_string()).is_empty()).await, "it still runs");
+        gone(&id.to_string()).await?;
     }
     let neither = json!({"loopId": Uuid::new_v4(), "command": "PLAN", "artifacts": []});
     let missing = json!({"error": "Missing required fields: loopId, command, loopgateAuthToken",

@@ -159,19 +159,12 @@ fn not_built() -> Vec<Row> {
         let error = format!("operation not implemented{error}");
         post(LOOP, launch(change), 501, &error, "operation_not_implemented")
     };
-    let command = |name: &'static str| move |body: &mut Value| body["command"] = json!(name);
     vec![
-        refused("", &command("CODE_REVIEW")),
-        refused("", &command("GENERATE_PRD")),
-        refused("", &command("REQUEST_CHANGES")),
         refused("", &|body| {
             body["command"] = json!("BOOTSTRAP");
             body["prompt"] = Value::Null;
         }),
         refused("the reviewer cannot run loops yet", &|body| body["harness"] = json!("reviewer")),
-        refused("loops with several repositories", &|body| {
-            body["additionalRepos"] = json!([{"fullName": "acme/peer", "branch": "main"}]);
-        }),
         refused("branches made by the control plane", &|body| {
             let branch = json!({"role": "primary", "repositoryFullName": story::REPOSITORY,
                 "baseBranch": "main", "branchName": "loop/x"});

@@ -4,7 +4,9 @@
 mod access;
 mod at_large;
 mod launch;
+mod local_routes;
 mod loops;
+mod raw_bytes;
 mod repositories;
 mod tickets;
 

@@ -110,6 +110,33 @@ async fn a_broken_list_is_moved_aside_and_begun_anew() -> Result<()> {
     Ok(())
 }
 
+/// Two gateways with homes of their own, one sandbox, and writers at both.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn writers_of_two_processes_leave_every_entry() -> Result<()> {
+    const EACH: usize = 12;
+    let first = crate::local::Local::new().await?;
+    let sandbox = first.at("");
+    let second =
+        crate::local::Local::with(|setup| setup.env("LOOPGATE_SANDBOX", &sandbox).without_sandbox()).await?;
+    let mut writers = tokio::task::JoinSet::new();
+    for number in 0..2 * EACH {
+        let place = first.at(&format!("many-{number}"));
+        std::fs::create_dir_all(&place)?;
+        let gateway = if number % 2 == 0 { &first } else { &second };
+        let request = gateway.loopgate.gateway(Method::POST, REPOS).json(&json!({"path": place}));
+        writers.spawn(async move { request.send().await.map(|answer| answer.status().as_u16()) });
+    }
+    while let Some(status) = writers.join_next().await {
+        assert_eq!(status??, 200);
+        let file = std::fs::read(first.at(".loopgate/config/repos.json"))?;
+        serde_json::from_slice::<Value>(&file).context("the file is whole at every moment")?;
+    }
+    for gateway in [&first, &second] {
+        assert_eq!(listed(&gateway.loopgate).await?["repos"].as_array().map(Vec::len), Some(2 * EACH));
+    }
+    Ok(())
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn ten_writers_leave_ten_entries() -> Result<()> {
     let stage = Stage::story().await?;

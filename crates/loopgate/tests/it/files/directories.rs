@@ -1,6 +1,6 @@
 //! The folders in a directory.
 
-use anyhow::Result;
+use anyhow::{Context as _, Result};
 use serde_json::{Value, json};
 
 use crate::local::{Local, write};
@@ -68,4 +68,16 @@ async fn what_cannot_be_listed_is_refused_without_telling_more() -> Result<()> {
     let file = local.at("file").display().to_string();
     let text = "Failed to list directories: not a directory";
     local.get("directories", &[("path", file.as_str())]).await?.refused(500, text, "operation_failed")
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_list_has_an_end() -> Result<()> {
+    let local = Local::new().await?;
+    for number in 0..2001 {
+        std::fs::create_dir_all(local.at(&format!("many/{number:04}")))?;
+    }
+    let answer = local.get("directories", &[("path", &local.at("many").to_string_lossy())]).await?.ok()?;
+    let listed = answer["directories"].as_array().context("a list")?;
+    assert_eq!((listed.len(), &listed[1999]["name"]), (2000, &json!("1999")));
+    Ok(())
 }

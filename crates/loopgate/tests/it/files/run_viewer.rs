@@ -1,19 +1,20 @@
 //! Runs that are sent as an archive.
 
 use std::io::{Cursor, Write as _};
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use anyhow::{Context as _, Result, ensure};
 use loopgate_testkit::home::UserHome;
-use reqwest::{Method, header};
+use loopgate_testkit::signs;
+use reqwest::{Body, Method, header};
 use serde_json::{Value, json};
 use zip::ZipWriter;
 use zip::write::SimpleFileOptions;
 
 use super::form::{Part, content_type, form};
 use crate::local::{Local, write};
-use crate::stage::settle;
 
 const ROUTE: &str = "run-viewer-extract";
 const ZIP: &str = "application/zip";
@@ -195,7 +196,52 @@ async fn old_runs_are_swept_at_the_start() -> Result<()> {
     write(&temporary.join("run-viewer-new/file"), "")?;
     let of_process = temporary.clone();
     let _local = Local::in_home(home, |setup| setup.env("TMPDIR", of_process)).await?;
-    ensure!(settle(|| !temporary.join("run-viewer-old").exists()).await, "it is still there");
+    signs::vanishes(&temporary.join("run-viewer-old")).await?;
     ensure!(temporary.join("other/file").exists() && temporary.join("run-viewer-new/file").exists());
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_run_is_for_its_owner_alone() -> Result<()> {
+    let viewer = Viewer::new().await?;
+    let (status, answer) = viewer.extract(&archive(&[("a/b", b"x")])?).await?;
+    ensure!(status == 200, "{answer}");
+    let run_dir = Path::new(answer["runDir"].as_str().context("a directory")?);
+    for place in [run_dir.to_owned(), run_dir.join("a")] {
+        let mode = std::fs::metadata(&place)?.permissions().mode() & 0o777;
+        ensure!(mode == 0o700, "{} has {mode:o}", place.display());
+    }
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_archive_has_a_size() -> Result<()> {
+    let viewer = Viewer::new().await?;
+    let whole = form(&[Part(Some("run.zip"), ZIP, b"PK\x03\x04")]);
+    let (head, tail) = whole.split_at(whole.len() - form(&[]).len() - 2);
+    // One byte more than is taken, in pieces: nobody holds all of it.
+    let filling = 200 * MIB + 1 - 4;
+    let pieces = std::iter::once(head.to_vec())
+        .chain(std::iter::repeat_n(vec![0; MIB], filling / MIB))
+        .chain([vec![0; filling % MIB], tail.to_vec()]);
+    let body = Body::wrap_stream(tokio_stream::iter(pieces.map(Ok::<_, std::io::Error>)));
+    let path = format!("/api/gateway/{ROUTE}");
+    let request = viewer.local.loopgate.gateway(Method::POST, &path);
+    let answer = request.header(header::CONTENT_TYPE, content_type()).body(body).send().await?;
+    let (status, answer) = (answer.status(), answer.json::<Value>().await?);
+    ensure!(
+        (status.as_u16(), &answer["error"]) == (400, &json!("Zip file too large (max 200MB)")),
+        "{answer}"
+    );
+
+    // A body that says beforehand that it is too large is not read.
+    let request = viewer.local.loopgate.gateway(Method::POST, &path);
+    let request = request.header(header::CONTENT_TYPE, content_type());
+    let endless = Body::wrap_stream(tokio_stream::pending::<std::io::Result<Vec<u8>>>());
+    let answer = request.header(header::CONTENT_LENGTH, 210 * MIB + 1).body(endless).send().await?;
+    let told = json!({"error": "request body too large", "code": "request_body_too_large",
+        "maxBytes": 210 * MIB});
+    ensure!((answer.status().as_u16(), answer.json::<Value>().await?) == (413, told));
+    ensure!(viewer.left().is_empty(), "left behind: {:?}", viewer.left());
     Ok(())
 }

@@ -94,3 +94,39 @@ async fn refusals_of_a_search() -> Result<()> {
     write(&local.at("absent-AB-1/x"), "")?;
     finds(&local, &[repo, AB_1], &found(&["x"])).await
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_name_itself_comes_first_then_what_begins_so_then_the_shorter() -> Result<()> {
+    let local = Local::new().await?;
+    let names = [
+        "deep/down/Widget.ts",
+        "deep/down/widget",
+        "deep/widget.tsx",
+        "a-widget",
+        "widget-list.ts",
+        "lib/widgets.css",
+        "lib/a-widget",
+        "lib/b-widget",
+    ];
+    let files: Vec<(&str, &str)> = names.iter().map(|name| (*name, "")).collect();
+    let path = local.repository("shop", &files)?.display().to_string();
+    let repo = ("repo", path.as_str());
+    let wanted = found(&[
+        "deep/widget.tsx",
+        "deep/down/widget",
+        "deep/down/Widget.ts",
+        "widget-list.ts",
+        "lib/widgets.css",
+        "a-widget",
+        "lib/a-widget",
+        "lib/b-widget",
+    ]);
+    finds(&local, &[repo, BASE, ("query", "widget")], &wanted).await?;
+    let shorter = local.get("files/search", &[repo, BASE]).await?.ok()?;
+    let shorter: Vec<_> =
+        shorter["files"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+    let mut sorted = shorter.clone();
+    sorted.sort_by_key(|name| (name.len(), name.to_lowercase()));
+    ensure!(shorter.len() == names.len() && shorter == sorted, "{shorter:?}");
+    Ok(())
+}

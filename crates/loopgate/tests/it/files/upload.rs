@@ -317,3 +317,35 @@ async fn a_worktree_outside_is_not_told_of() -> Result<()> {
     ensure!(names(&outside.join("shop-AB-1/.loopgate/work/attachments")) == ["a.png"]);
     Ok(())
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_attachment_has_the_type_of_its_ending() -> Result<()> {
+    let ticket = Ticket::new().await?;
+    for (name, kind) in [
+        ("a.png", "image/png"),
+        ("a.JPG", "image/jpeg"),
+        ("a.jpeg", "image/jpeg"),
+        ("a.gif", "image/gif"),
+        ("a.WebP", "image/webp"),
+        ("a.svg", "image/svg+xml"),
+        ("a.html", "application/octet-stream"),
+        ("png", "application/octet-stream"),
+    ] {
+        write(&ticket.attachments.join(name), "<script>x</script>")?;
+        let answer = ticket.attachment(&format!("AB-1/{name}")).await?;
+        ensure!(answer.status() == 200 && head(&answer, "content-type") == kind, "{name}");
+        ensure!(head(&answer, "x-content-type-options") == "nosniff", "{name}");
+    }
+    Ok(())
+}
+
+/// Something stands where the images should lie.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_cannot_be_saved_is_told_without_its_place() -> Result<()> {
+    let ticket = Ticket::new().await?;
+    write(&ticket.attachments, "no directory")?;
+    let (status, answer) = ticket.upload("AB-1", form(&[Part(Some("a"), "image/png", PNG)])).await?;
+    let told = json!({"error": "Failed to save file", "code": "operation_failed"});
+    ensure!((status, &answer) == (500, &told), "{status} {answer}");
+    ticket.attachment_refused("AB-1/a.png", 404, "File not found").await
+}

@@ -165,3 +165,60 @@ async fn a_worktree_of_another_repository_of_that_name_is_no_match() -> Result<(
     local.manage(&[&second, &first], Some(&local.at("wt")))?;
     asked(&local, "AB-1", &found(&worktree, "worktree", Value::Null)).await
 }
+
+/// A tag of the same name changes what git calls the branch for short.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_tag_is_no_branch_and_main_may_have_another_name() -> Result<()> {
+    let local = Local::new().await?;
+    let repo = local.clone_of("acme/shop", &[("a.txt", "a\n")])?;
+    local.manage(&[&repo], None)?;
+    let bare = local.remotes.bare("acme/shop");
+    let worktree = local.at("shop-1");
+    git(&repo, &["worktree", "add", "--quiet", "-b", "fix", &worktree.to_string_lossy()])?;
+    git(&worktree, &["push", "--quiet", &bare.to_string_lossy(), "fix"])?;
+    git(&repo, &["tag", "fix"])?;
+    let there = json!({"merged": false, "remoteMissing": false});
+    asked(&local, "1", &found(&worktree, "worktree", there)).await?;
+
+    let other = local.clone_of("acme/garden", &[("a.txt", "a\n")])?;
+    git(&local.remotes.bare("acme/garden"), &["branch", "-m", "main", "trunk"])?;
+    git(&other, &["update-ref", "refs/remotes/origin/trunk", "HEAD"])?;
+    git(&other, &["update-ref", "-d", "refs/remotes/origin/main"])?;
+    git(&other, &["symbolic-ref", "refs/remotes/origin/HEAD", "refs/remotes/origin/trunk"])?;
+    let worktree = local.at("garden-2");
+    git(&other, &["worktree", "add", "--quiet", "-b", "done", &worktree.to_string_lossy(), "origin/trunk"])?;
+    local.manage(&[&other], None)?;
+    let merged = json!({"merged": true, "remoteMissing": true});
+    asked(&local, "2", &found(&worktree, "worktree", merged)).await
+}
+
+/// A page asks for all its tickets at once.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn many_tickets_ask_the_remote_once() -> Result<()> {
+    let local = Local::new().await?;
+    let repo = local.clone_of("acme/shop", &[("a.txt", "a\n")])?;
+    local.manage(&[&repo], None)?;
+    let calls = local.home.path().join("git-calls");
+    let real = crate::git::real_git()?;
+    let script =
+        format!("#!/bin/sh\necho \"$1\" >> '{}'\nexec '{}' \"$@\"\n", calls.display(), real.display());
+    local.home.script("git", &script)?;
+    for ticket in 0..6 {
+        let place = local.at(&format!("shop-{ticket}"));
+        let branch = format!("ticket-{ticket}");
+        git(&repo, &["worktree", "add", "--quiet", "-b", &branch, &place.to_string_lossy()])?;
+    }
+    let asking: Vec<_> = (0..6)
+        .map(|ticket| {
+            let path = format!("/api/gateway/work-directory/{ticket}");
+            tokio::spawn(local.loopgate.gateway(Method::GET, &path).send())
+        })
+        .collect();
+    for answer in asking {
+        let answer: Value = answer.await??.json().await?;
+        ensure!(answer["branchStatus"] == json!({"merged": true, "remoteMissing": true}), "{answer}");
+    }
+    let calls = std::fs::read_to_string(calls)?;
+    ensure!(calls.lines().filter(|call| *call == "ls-remote").count() == 1, "{calls}");
+    Ok(())
+}

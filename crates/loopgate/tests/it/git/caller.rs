@@ -2,22 +2,21 @@
 
 use std::path::Path;
 
-use anyhow::{Result, ensure};
+use anyhow::{Context as _, Result};
 use loopgate_testkit::git::git;
-use loopgate_testkit::leftovers;
+use loopgate_testkit::{leftovers, signs};
 use reqwest::Method;
 use serde_json::{Value, json};
 
 use super::instead_of;
 use crate::local::{Local, write};
-use crate::stage::settle;
 
 /// Asks, and hangs up once a file says that git is at work.
 async fn hang_up_at(local: &Local, body: Value, sign: &Path) -> Result<()> {
     let asking = local.loopgate.gateway(Method::POST, "/api/gateway/git").json(&body).send();
     tokio::select! {
         answer = asking => anyhow::bail!("it was answered: {:?}", answer?.status()),
-        begun = settle(|| sign.exists()) => ensure!(begun, "git was not started"),
+        begun = signs::appears(sign) => begun?,
     }
     Ok(())
 }
@@ -30,9 +29,8 @@ async fn a_look_ends_with_its_caller() -> Result<()> {
     instead_of(&local, "status", &format!("sleep 600 & : > '{}'; wait", sign.display()))?;
     hang_up_at(&local, json!({"action": "status", "repoPath": repo}), &sign).await?;
     let own = local.loopgate.pid();
-    let others = || leftovers::processes(local.home.path()).into_iter().filter(|p| Some(p.pid) != own);
-    ensure!(settle(|| others().next().is_none()).await, "still running: {:?}", others().collect::<Vec<_>>());
-    Ok(())
+    let others = || leftovers::processes(local.home.path()).into_iter().map(|process| process.pid);
+    signs::all_end(|| others().filter(|pid| Some(*pid) != own).collect()).await
 }
 
 #[tokio::test]
@@ -53,6 +51,7 @@ async fn a_commit_is_finished_without_its_caller() -> Result<()> {
     hang_up_at(&local, body, &sign).await?;
     tokio::fs::write(&go, "go\n").await?;
     let last = || git(&repo, &["log", "-1", "--format=%s"]).unwrap_or_default();
-    ensure!(settle(|| last().trim() == "Finished").await, "the last commit is {}", last());
-    Ok(())
+    let finished = async || (last().trim() == "Finished").then_some(());
+    let seen = signs::seen(&repo.join(".git/refs/heads"), finished).await;
+    seen.with_context(|| format!("the last commit is {}", last()))
 }

@@ -177,3 +177,55 @@ async fn without_git_the_answer_says_so() -> Result<()> {
     let text = "git was not found; install it, or set its path in the settings";
     answer.refused(500, text, "operation_failed")
 }
+
+/// A hook that is no part of a commit is git's own failure, in the hook's words.
+#[tokio::test]
+async fn other_hooks_refuse_too() -> Result<()> {
+    let local = Local::new().await?;
+    let clone = local.clone_of("acme/widget", &[("a", "1\n")])?;
+    let hook = |name: &str, script: &str| -> Result<()> {
+        let path = clone.join(".git/hooks").join(name);
+        write(&path, format!("#!/bin/sh\n{script}\n"))?;
+        std::fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(0o755))?;
+        Ok(())
+    };
+    hook("pre-push", "cat >/dev/null; read word </dev/tty || echo 'lint says no' >&2; exit 1")?;
+    let before = local.remotes.branches("acme/widget")?;
+    git(&clone, &["commit", "--quiet", "--allow-empty", "-m", "Two"])?;
+    let answer = act(&local, &clone, "push", json!({})).await?;
+    let details = json!({"action": "push", "category": "git_command_failed", "exitCode": 1});
+    says(&answer.body, "PROCESS_FAILED", &details)?;
+    ensure!(answer.status == 500 && shown(&answer.body, "error").contains("lint says no"), "{answer:?}");
+    assert_eq!(local.remotes.branches("acme/widget")?, before, "nothing was sent");
+
+    hook("commit-msg", "echo \"commit-msg hook: no ticket in '$(cat \"$1\")'\" >&2; exit 1")?;
+    write(&clone.join("a"), "2\n")?;
+    let answer = act(&local, &clone, "commit", json!({"message": "Three"})).await?;
+    says(&answer.body, "PROCESS_FAILED", &json!({"category": "pre_commit_hook", "hookType": "unknown"}))?;
+    ensure!(shown(&answer.body, "stderrExcerpt").contains("no ticket in 'Three'"), "{answer:?}");
+
+    hook("post-checkout", "echo 'prettier says no' >&2; exit 3")?;
+    let answer = act(&local, &clone, "branch", json!({"branchName": "other"})).await?;
+    let details = json!({"action": "branch", "category": "git_command_failed", "exitCode": 1});
+    says(&answer.body, "PROCESS_FAILED", &details)?;
+    ensure!(shown(&answer.body, "error").contains("prettier says no"), "{answer:?}");
+    Ok(())
+}
+
+/// What only looks may take ten seconds.
+#[tokio::test]
+async fn a_git_that_hangs_is_ended() -> Result<()> {
+    let local = Local::new().await?;
+    let repo = local.repository("r", &[("a", "1\n")])?;
+    instead_of(&local, "status", "echo looking >&2; sleep 600 & wait")?;
+    let answer = act(&local, &repo, "status", json!({})).await?;
+    let error = "git status took longer than 10 seconds and was ended";
+    ensure!(answer.status == 500 && answer.body["error"] == error, "{answer:?}");
+    says(&answer.body, "PROCESS_FAILED", &json!({"category": "git_command_failed", "exitCode": 1}))?;
+    assert_eq!(shown(&answer.body, "stderrExcerpt"), "looking");
+    let own = local.loopgate.pid();
+    let mut others = loopgate_testkit::leftovers::processes(local.home.path());
+    others.retain(|process| Some(process.pid) != own);
+    ensure!(others.is_empty(), "its children are ended as well: {others:?}");
+    Ok(())
+}

@@ -119,3 +119,50 @@ async fn an_older_git_lists_worktrees_too() -> Result<()> {
     let found = local.get("git/branch-worktree", &query).await?;
     found.is(200, &json!({"path": place, "repoPath": clone}))
 }
+
+/// A look-up makes nothing, whatever it is asked for.
+#[tokio::test]
+async fn a_lookup_only_looks() -> Result<()> {
+    let local = Local::new().await?;
+    let clone = local.clone_of("acme/widget", &[("README.md", "A widget\n")])?;
+    local.manage(&[&clone], None)?;
+    let listed = || -> Result<Vec<std::ffi::OsString>> {
+        let mut names: Vec<_> =
+            std::fs::read_dir(local.at(""))?.flatten().map(|entry| entry.file_name()).collect();
+        names.sort();
+        Ok(names)
+    };
+    let before = (listed()?, git(&clone, &["for-each-ref"])?);
+    // Whatever git is called, no shell ever reads its path.
+    let odd = local.home.path().join("git;touch canary");
+    std::os::unix::fs::symlink(super::real_git()?, &odd)?;
+    let paths = json!({"git": odd}).to_string();
+    local.send(reqwest::Method::PATCH, "settings/binary-paths", paths).await?.ok()?;
+    for branch in ["main", "missing", "../x", "-b", "$(touch canary)"] {
+        let query = [("repoFullName", "acme/widget"), ("headBranch", branch)];
+        let found = local.get("git/branch-worktree", &query).await?.ok()?;
+        ensure!(found["path"].is_null() == (branch != "main"), "{branch}: {found}");
+    }
+    assert_eq!(path_of(&local, "acme/widget").await?, json!(clone));
+    assert_eq!((listed()?, git(&clone, &["for-each-ref"])?), before);
+    assert!(!clone.join("canary").exists() && !local.home.path().join("canary").exists());
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_list_that_cannot_be_read_is_told() -> Result<()> {
+    let local = Local::new().await?;
+    std::fs::create_dir_all(local.at(".loopgate/config/repos.json"))?;
+    let query = [("repoFullName", "acme/widget"), ("headBranch", "main")];
+    for (route, begin) in [
+        ("repo-path", "Failed to resolve repo path: "),
+        ("branch-worktree", "Failed to resolve branch worktree: "),
+    ] {
+        let answer = local.get(&format!("git/{route}"), &query).await?;
+        let error = answer.body["error"].as_str().unwrap_or_default();
+        ensure!(answer.status == 500 && answer.body["code"] == "operation_failed", "{answer:?}");
+        ensure!(error.starts_with(begin) && !error.contains('/'), "{answer:?}");
+    }
+    let nothing = json!({"exists": false, "path": null, "pendingClaudeMd": null, "branchStatus": null});
+    local.get("work-directory/AB-1", &[]).await?.is(200, &nothing)
+}

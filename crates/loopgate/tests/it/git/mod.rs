@@ -29,19 +29,19 @@ async fn act(local: &Local, repository: &Path, action: &str, more: Value) -> Res
 }
 
 /// The answer to `status`, which must be one.
-async fn status(local: &Local, repository: &Path) -> Result<Value> {
+pub async fn status(local: &Local, repository: &Path) -> Result<Value> {
     act(local, repository, "status", json!({})).await?.ok()
 }
 
 /// The git that the tests' own is.
-fn real_git() -> Result<PathBuf> {
+pub fn real_git() -> Result<PathBuf> {
     let path = std::env::var_os("PATH").context("a search path")?;
     let found = std::env::split_paths(&path).map(|dir| dir.join("git")).find(|git| git.is_file());
     found.context("git is installed")
 }
 
 /// Puts a git before the real one that does this for a sub-command, and else what the real one does.
-fn instead_of(local: &Local, command: &str, script: &str) -> Result<()> {
+pub fn instead_of(local: &Local, command: &str, script: &str) -> Result<()> {
     let real = real_git()?;
     let text = format!(
         "#!/bin/sh\nif [ \"$1\" = {command} ]; then\n{script}\nfi\nexec '{}' \"$@\"\n",

@@ -2,8 +2,9 @@
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
+use std::path::PathBuf;
 
-use anyhow::{Result, ensure};
+use anyhow::{Result, bail, ensure};
 use loopgate_testkit::git::git;
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -67,10 +68,8 @@ async fn any_name_is_listed_as_it_is() -> Result<()> {
     Ok(())
 }
 
-#[tokio::test]
-async fn one_process_answers() -> Result<()> {
-    let local = Local::new().await?;
-    let repo = local.repository("r", &[("app.rs", "1\n")])?;
+/// Puts a git before the real one that notes how it is called.
+fn noting_git(local: &Local) -> Result<PathBuf> {
     let log = local.home.path().join("git-calls");
     let text = format!(
         "#!/bin/sh\necho \"$* locks=$GIT_OPTIONAL_LOCKS prompt=$GIT_TERMINAL_PROMPT lang=$LC_ALL\" >> '{}'\n\
@@ -79,10 +78,65 @@ async fn one_process_answers() -> Result<()> {
         real_git()?.display()
     );
     local.home.script("git", &text)?;
+    Ok(log)
+}
+
+#[tokio::test]
+async fn one_process_answers() -> Result<()> {
+    let local = Local::new().await?;
+    let repo = local.repository("r", &[("app.rs", "1\n")])?;
+    let log = noting_git(&local)?;
     status(&local, &repo).await?;
     let calls = std::fs::read_to_string(&log)?;
-    ensure!(calls.lines().count() == 1, "{calls}");
-    ensure!(calls.starts_with("status ") && calls.ends_with("locks=0 prompt=0 lang=C\n"), "{calls}");
+    // What follows is the beginning of the watch on the repository.
+    let asked = calls.lines().take_while(|call| !call.starts_with("rev-parse --path-format"));
+    let asked: Vec<_> = asked.collect();
+    let [status] = asked[..] else { bail!("{calls}") };
+    ensure!(status.starts_with("status ") && status.ends_with("locks=0 prompt=0 lang=C"), "{calls}");
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_repository_that_was_seen_is_answered_without_git_until_it_changes() -> Result<()> {
+    let local = Local::new().await?;
+    let repo = local.repository("r", &[("app.rs", "1\n"), (".gitignore", "target/\n"), ("target/x", "")])?;
+    let log = noting_git(&local)?;
+    let calls = || Ok::<_, anyhow::Error>(std::fs::read_to_string(&log)?.lines().count());
+    let path = repo.display().to_string();
+    let branches = async || local.get("git/branches", &[("repo", &path)]).await?.ok();
+    status(&local, &repo).await?;
+    // Git is asked in the background for a while, and then no more.
+    let mut quiet = 0;
+    while quiet < 20 {
+        let before = calls()?;
+        status(&local, &repo).await?;
+        branches().await?;
+        quiet = if calls()? == before { quiet + 1 } else { 0 };
+    }
+
+    // What git ignores changes nothing.
+    write(&repo.join("target/y"), "")?;
+    let before = calls()?;
+    assert_eq!(status(&local, &repo).await?["hasChanges"], false);
+    assert_eq!(calls()?, before);
+
+    write(&repo.join("app.rs"), "2\n")?;
+    assert_eq!(status(&local, &repo).await?["files"], files(&["app.rs"], &[], &[], &[]));
+    write(&repo.join("src/new.rs"), "")?;
+    assert_eq!(status(&local, &repo).await?["files"], files(&["app.rs"], &["src/"], &[], &[]));
+    git(&repo, &["checkout", "-q", "-b", "topic"])?;
+    assert_eq!(status(&local, &repo).await?["currentBranch"], "topic");
+    assert_eq!(branches().await?["defaultBranch"], "topic");
+    write(&repo.join(".git/info/exclude"), "src\n")?;
+    assert_eq!(status(&local, &repo).await?["files"], files(&["app.rs"], &[], &[], &[]));
+
+    // Another repository in its place is another repository.
+    std::fs::rename(&repo, local.at("moved"))?;
+    let repo = local.repository("r", &[("b", "1\n")])?;
+    assert_eq!(status(&local, &repo).await?["hasChanges"], false);
+    // As is one that another git answers for.
+    instead_of(&local, "status", "exit 3")?;
+    assert_eq!(act(&local, &local.at("moved"), "status", json!({})).await?.status, 500);
     Ok(())
 }
 

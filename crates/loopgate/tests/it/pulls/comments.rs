@@ -99,7 +99,10 @@ async fn pages_are_turned_until_there_is_enough() -> Result<()> {
     say(100)?;
     let answer = local_form(&desk).await?;
     assert_eq!(answer["state"], "over_limit_truncated");
-    assert_eq!(answer["comments"].as_array().context("comments")?.len(), 100);
+    let comments = answer["comments"].as_array().context("comments")?;
+    assert_eq!(comments.len(), 100);
+    // The newest of them: the last that was said, and the first of the second round.
+    assert_eq!((&comments[0]["body"], &comments[99]["body"]), (&json!("99"), &json!("0")));
     assert_eq!(answer["budget"]["providerTruncated"], true);
     assert_eq!(desk.asked("graphql PullRequestComments"), 4, "a hundred are enough");
     Ok(())

@@ -1,7 +1,11 @@
 //! A code-host CLI that fails in its own ways.
 
-use anyhow::Result;
+use anyhow::{Result, ensure};
+use loopgate_testkit::code_host::Fault;
+use loopgate_testkit::git::git;
 use serde_json::json;
+use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
+use tokio::net::unix::pipe;
 
 use super::Desk;
 
@@ -117,4 +121,128 @@ async fn answers_that_are_none_are_refused() -> Result<()> {
     let list = desk.local.get("git/pr/list", &[("repo", desk.path())]).await?;
     let failed = "Failed to complete GitHub operation. Check logs for details.";
     list.refused(500, failed, "operation_failed")
+}
+
+const LOGIN: &str = "GitHub CLI not authenticated. Run 'gh auth login' in terminal.";
+
+/// Asks a route that shows why the host said no.
+async fn ask(desk: &Desk, route: &str) -> Result<crate::local::Answer> {
+    let local = &desk.local;
+    match route {
+        "git/pr/list" => local.get(route, &[("repo", desk.path())]).await,
+        "git/pr" => local.post(route, json!({"repoPath": desk.clone, "title": "T"})).await,
+        _ => local.post(route, json!({"repoPath": desk.clone, "prNumber": 1, "body": "B"})).await,
+    }
+}
+
+/// The real program, and a host that does not want to.
+#[tokio::test]
+async fn what_the_host_refuses_is_told_in_the_same_words_everywhere() -> Result<()> {
+    let desk = Desk::with_pull().await?;
+    git(&desk.clone, &["checkout", "-q", "-b", "another"])?;
+    let routes = ["git/pr/list", "git/pr", "git/pr/reply", "git/pr/inline-comment"];
+    for (status, message, sentence) in [
+        (401, "Bad credentials", LOGIN),
+        (403, "API rate limit exceeded for user ID 1.", "GitHub rate limit reached. Try again later."),
+        (
+            403,
+            "You have exceeded a secondary rate limit. Please wait a few minutes before you try again.",
+            "GitHub secondary rate limit reached. Try again later.",
+        ),
+        (
+            403,
+            "Resource not accessible by personal access token",
+            "Permission denied. Check your GitHub access.",
+        ),
+        (404, "Not Found", "Repository not found or no access."),
+    ] {
+        desk.host.heal();
+        desk.host.fail(Fault { on: String::new(), status, message: message.to_owned(), times: None });
+        for route in routes {
+            ask(&desk, route).await?.refused(500, sentence, "operation_failed")?;
+        }
+        let named = [("owner", "acme"), ("repo", "widget"), ("number", "1")];
+        let files = desk.local.get("git/pr/files", &named).await?;
+        files.refused(500, "Failed to get PR files", "operation_failed")?;
+        let head = desk.local.get("git/pr/head-sha", &[("repo", desk.path()), ("pr", "1")]).await?;
+        head.refused(500, "Failed to get PR head SHA", "operation_failed")?;
+        let user = desk.local.get("git/user", &[]).await?;
+        let text = "Failed to get GitHub user. Ensure gh is installed and authenticated.";
+        user.refused(500, text, "operation_failed")?;
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn nobody_is_logged_in() -> Result<()> {
+    let desk = Desk::with_pull().await?;
+    std::fs::remove_file(desk.local.home.path().join(".config/gh/hosts.yml"))?;
+    for route in ["git/pr/list", "git/pr", "git/pr/reply", "git/pr/inline-comment"] {
+        ask(&desk, route).await?.refused(500, LOGIN, "operation_failed")?;
+    }
+    let refused = json!({"error": LOGIN, "code": "unauthorized", "reason": "auth"});
+    let comments = desk.local.get("git/pr/comments", &[("repo", desk.path()), ("pr", "1")]).await?;
+    comments.is(401, &refused)?;
+    let named = [("owner", "acme"), ("repo", "widget"), ("number", "1")];
+    desk.local.get("git/pr/reviews", &named).await?.refused(500, LOGIN, "operation_failed")
+}
+
+/// What is said is longer than a pipe holds, and nobody reads it.
+#[tokio::test]
+async fn a_program_that_does_not_listen_is_a_failure_like_any_other() -> Result<()> {
+    let desk = Desk::with_pull().await?;
+    desk.replace_gh("gh-deaf", "exec <&-; echo 'network is unreachable' >&2; exit 1").await?;
+    let body = "x".repeat(200_000);
+    for (route, member) in
+        [("git/pr/reply", "prNumber"), ("git/pr/inline-comment", "prNumber"), ("git/pr", "title")]
+    {
+        let mut wish = json!({"repoPath": desk.clone, "body": body});
+        wish[member] = json!("1");
+        let answer = desk.local.post(route, wish).await?;
+        answer.refused(500, "Network error. Check your connection.", "operation_failed")?;
+    }
+    Ok(())
+}
+
+/// Three questions at most are under way together. Each tells when it begins and when it ends, and
+/// ends when it is allowed to.
+#[tokio::test]
+async fn the_graph_is_asked_by_three_at_a_time() -> Result<()> {
+    const ALL: usize = 6;
+    let desk = Desk::new().await?;
+    let home = desk.local.home.path();
+    for pipe in ["told", "go"] {
+        ensure!(desk.local.home.command("mkfifo").arg(home.join(pipe)).status().await?.success());
+    }
+    let script = "echo in >'HOME/told'; read word <'HOME/go'; echo out >'HOME/told'; echo '{}'";
+    desk.replace_gh("gh-counting", &script.replace("HOME", &home.display().to_string())).await?;
+    // Both ends are held, so that neither side sees an end of the file.
+    let mut pipes = pipe::OpenOptions::new();
+    let told = pipes.read_write(true).open_receiver(home.join("told"))?;
+    let mut go = pipes.read_write(true).open_sender(home.join("go"))?;
+    let counting = async {
+        let (mut lines, mut together, mut most, mut over) = (BufReader::new(told).lines(), 0, 0, 0);
+        while over < ALL {
+            match lines.next_line().await?.as_deref() {
+                Some("in") => together += 1,
+                _ => (together, over) = (together - 1, over + 1),
+            }
+            most = most.max(together);
+            // The first ones go when as many are there as there may be.
+            if most >= 3 {
+                go.write_all(b"go\n").await?;
+            }
+        }
+        anyhow::Ok(most)
+    };
+    let ask = || {
+        let path = "/api/gateway/git/pr/reviews?owner=acme&repo=widget&number=1";
+        tokio::spawn(desk.local.loopgate.gateway(reqwest::Method::GET, path).send())
+    };
+    let asked: Vec<_> = (0..ALL).map(|_| ask()).collect();
+    assert_eq!(counting.await?, 3);
+    for answer in asked {
+        assert_eq!(answer.await??.status(), 404, "the host said nothing of it");
+    }
+    Ok(())
 }

@@ -145,3 +145,36 @@ async fn a_repository_that_moved_is_still_read() -> Result<()> {
     let text = "The repository has moved. Point the remote of the clone at its new place.";
     moved.refused(500, text, "operation_failed")
 }
+
+/// The host gives pull requests in pages, and has far more merged ones than open ones.
+#[tokio::test]
+async fn an_old_one_is_not_lost_among_newer_ones() -> Result<()> {
+    let desk = Desk::with_pull().await?;
+    for at in 0..120 {
+        desk.host.merged(WIDGET, &format!("branch-{at}"), &format!("Change {at}")).context("merged")?;
+    }
+    let list = async |state: &str| -> Result<Value> {
+        desk.local.get("git/pr/list", &[("repo", desk.path()), ("state", state)]).await?.ok()
+    };
+    let open = list("open").await?;
+    assert_eq!((&open["prs"][0]["number"], open["prs"].as_array().map(Vec::len)), (&json!(1), Some(1)));
+    assert_eq!(open["hasMore"], false);
+    let merged = list("merged").await?;
+    let numbers: Vec<_> = merged["prs"]
+        .as_array()
+        .context("a list")?
+        .iter()
+        .filter_map(|pull| pull["number"].as_u64())
+        .collect();
+    assert_eq!(numbers, (72..=121).rev().collect::<Vec<_>>());
+    let more = json!({"hasNextPage": true, "endCursor": null});
+    assert_eq!((&merged["hasMore"], &merged["truncated"]), (&json!(true), &json!(true)));
+    assert_eq!(merged["pageInfo"], more);
+    for at in 0..49 {
+        desk.host.open(WIDGET, &format!("open-{at}"), &format!("Wish {at}")).context("opened")?;
+    }
+    let open = list("open").await?;
+    assert_eq!((open["prs"].as_array().map(Vec::len), &open["hasMore"]), (Some(50), &json!(false)));
+    assert_eq!(open["prs"][49]["number"], 1);
+    Ok(())
+}

@@ -126,3 +126,19 @@ async fn a_remark_finds_the_nearest_place() -> Result<()> {
     git(&desk.clone, &["remote", "set-url", "origin", "https://elsewhere.example/acme/widget"])?;
     remark(json!({})).await?.refused(500, "Could not determine repository", "operation_failed")
 }
+
+/// A clone that comes from elsewhere is left to the program, which may know the host.
+#[tokio::test]
+async fn without_a_name_the_program_finds_the_repository_itself() -> Result<()> {
+    let desk = Desk::with_pull().await?;
+    git(&desk.clone, &["remote", "set-url", "origin", "https://elsewhere.example/acme/widget"])?;
+    desk.replace_gh("gh-echo", "cat >/dev/null; printf '%s|' \"$@\"").await?;
+    for (more, args) in [
+        (json!({}), "pr|comment|1|--body-file|-|"),
+        (json!({"commentId": 55}), "pr|comment|1|--body-file|-|"),
+        (json!({"requestChanges": true}), "pr|review|1|--request-changes|--body-file|-|"),
+    ] {
+        assert_eq!(desk.local.post("git/pr/reply", said(&desk, more)).await?.ok()?["output"], args);
+    }
+    Ok(())
+}

@@ -6,9 +6,12 @@
 use std::future::Future;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, ensure};
+use nucleo_matcher::pattern::{Atom, AtomKind, CaseMatching, Normalization};
+use nucleo_matcher::{Config, Matcher, Utf32Str};
 use reqwest::{Client, RequestBuilder};
 use serde_json::{Value, json};
 
@@ -17,9 +20,15 @@ use crate::table::Table;
 
 /// Times that each is asked.
 const ROUNDS: usize = 25;
+/// Times that a tree is searched for the first time.
+const COLD_ROUNDS: usize = 5;
 /// The measured upload: pictures of nearly the size that one may have, in one request.
 const PICTURES: usize = 5;
 const PICTURE_BYTES: usize = 9_900_000;
+/// The measured log.
+const LOG_BYTES: usize = 1_000_000_000;
+const LOG_PIECE: usize = 10_000_000;
+const LOG_LINE: usize = 400;
 
 /// Measures them all, on one gateway.
 pub async fn measure(binary: &Path, table: &mut Table) -> anyhow::Result<()> {
@@ -41,6 +50,7 @@ pub async fn measure(binary: &Path, table: &mut Table) -> anyhow::Result<()> {
         desk.directories(entries, table).await?;
     }
     desk.upload(table).await?;
+    desk.logs(table).await?;
     table.memory("gateway resident, after all local routes", desk.gateway.resident_memory()?, Some(60.0));
     Ok(())
 }
@@ -55,10 +65,25 @@ impl Desk {
     async fn status(&self, files: usize, table: &mut Table) -> anyhow::Result<()> {
         let repository = self.repository(&format!("status-{files}"), files)?;
         std::fs::write(repository.join("d0/f0.rs"), "changed\n")?;
-        let body = json!({"action": "status", "repoPath": repository});
-        let route = || self.timed(self.post("/api/gateway/git").json(&body));
+        let ask = |place: &Path| {
+            let body = json!({"action": "status", "repoPath": place});
+            self.timed(self.post("/api/gateway/git").json(&body))
+        };
         let floor = || bare_git(&repository, &["status", "--porcelain=v2", "--branch"]);
-        pair(table, &format!("git status, {files} files, p50"), route, floor).await
+        // Below the root of a working tree nothing is kept.
+        let below = repository.join("d0");
+        pair(table, &format!("git status, {files} files, git asked, p50"), || ask(&below), floor).await?;
+        pair(table, &format!("git status, {files} files, seen, p50"), || ask(&repository), floor).await?;
+        let changes = AtomicUsize::new(0);
+        let change = || {
+            let text = format!("{}\n", changes.fetch_add(1, Ordering::Relaxed));
+            std::fs::write(repository.join("d0/f1.rs"), text)
+        };
+        let changed = async || {
+            change()?;
+            ask(&repository).await
+        };
+        pair(table, &format!("git status, {files} files, one changed, p50"), changed, floor).await
     }
 
     async fn branches(&self, count: usize, table: &mut Table) -> anyhow::Result<()> {
@@ -72,7 +97,12 @@ impl Desk {
         let path = format!("/api/gateway/git/branches?repo={}", repository.display());
         let route = || self.timed(self.get(&path));
         let floor = || bare_git(&repository, &["for-each-ref", "refs/heads", "refs/remotes"]);
-        pair(table, &format!("branches, {count} branches, p50"), route, floor).await
+        pair(table, &format!("branches, {count} branches, seen, p50"), route, floor).await?;
+        let moved = async || {
+            std::fs::write(repository.join(".git/refs/heads/moving"), format!("{head}\n"))?;
+            route().await
+        };
+        pair(table, &format!("branches, {count} branches, one moved, p50"), moved, floor).await
     }
 
     async fn diff(&self, lines: usize, table: &mut Table) -> anyhow::Result<()> {
@@ -88,22 +118,34 @@ impl Desk {
         pair(table, &format!("diff, {lines} lines, p50"), route, floor).await
     }
 
-    /// Cold against a bare walk of the tree, warm alone.
+    /// Cold against a bare walk of the tree, warm against its limit and the matcher alone.
     async fn search(&self, files: usize, table: &mut Table) -> anyhow::Result<()> {
-        let directory = self.sandbox.join(format!("search-{files}"));
+        let mut directory = self.sandbox.join(format!("search-{files}"));
         plant(&directory, files)?;
-        let url = |query: &str| {
+        let url = |directory: &Path, query: &str| {
             format!("/api/gateway/files/search?repo={}&base=true&query={query}", directory.display())
         };
-        let walk = bare_walk(&directory).await?;
-        let cold = self.timed(self.get(&url("f42"))).await?;
-        table.latency(&format!("files/search, {files} files, first answer"), cold, walk);
-        let mut times = Vec::with_capacity(ROUNDS);
+        let (mut walks, mut colds) = (Vec::new(), Vec::new());
+        for round in 0..COLD_ROUNDS {
+            // Under another name nobody knows the tree.
+            let moved = self.sandbox.join(format!("search-{files}-{round}"));
+            std::fs::rename(&directory, &moved)?;
+            directory = moved;
+            walks.push(bare_walk(&directory).await?);
+            colds.push(self.timed(self.get(&url(&directory, "f42"))).await?);
+        }
+        table.latency(&format!("files/search, {files} files, first answer"), median(colds), median(walks));
+        let paths: Vec<String> = (0..files).map(|n| format!("d{}/f{n}.rs", n / 100)).collect();
+        let (mut times, mut matchers) = (Vec::with_capacity(ROUNDS), Vec::with_capacity(ROUNDS));
         for n in 0..ROUNDS {
-            times.push(self.timed(self.get(&url(&format!("f{n}")))).await?);
+            let query = format!("f{n}");
+            times.push(self.timed(self.get(&url(&directory, &query))).await?);
+            matchers.push(bare_matcher(&paths, &query));
         }
         let limit = if files > 10_000 { Duration::from_millis(10) } else { Duration::from_micros(500) };
-        table.time(&format!("files/search, {files} files, warm, p50"), median(times), limit);
+        let warm = median(times);
+        table.time(&format!("files/search, {files} files, warm, p50"), warm, limit);
+        table.latency(&format!("files/search, {files} files, warm, matcher alone"), warm, median(matchers));
         Ok(())
     }
 
@@ -148,6 +190,26 @@ impl Desk {
         pair(table, "upload of 50 MB, p50", route, floor).await
     }
 
+    /// The end of a log of 1 GB, whose lines were counted once.
+    async fn logs(&self, table: &mut Table) -> anyhow::Result<()> {
+        let repository = self.repository("logs", 10)?;
+        let work = self.sandbox.join("logs-AB-1/.loopgate/work");
+        std::fs::create_dir_all(&work)?;
+        let log = work.join("assistant-output.jsonl");
+        let line = format!("{}\n", json!({"type": "assistant", "text": "x".repeat(LOG_LINE)}));
+        let piece = line.repeat(LOG_PIECE / line.len());
+        let mut file = std::fs::File::create(&log)?;
+        for _ in 0..LOG_BYTES / LOG_PIECE {
+            std::io::Write::write_all(&mut file, piece.as_bytes())?;
+        }
+        let path = format!("/api/gateway/orchestrator/logs/AB-1?repo={}", repository.display());
+        let route = || self.timed(self.get(&path));
+        let floor = || bare(Path::new("tail"), &log, &["-n", "100"]);
+        pair(table, "the last 100 lines of a log of 1 GB, p50", route, floor).await?;
+        table.memory("gateway resident, after a log of 1 GB", self.gateway.resident_memory()?, Some(60.0));
+        Ok(std::fs::remove_file(log)?)
+    }
+
     fn get(&self, path: &str) -> RequestBuilder {
         self.client.get(self.gateway.url(path)).header("X-Desktop-Gateway-Token", &self.gateway.token)
     }
@@ -182,7 +244,7 @@ impl Desk {
 }
 
 /// Files in directories of a hundred.
-fn plant(directory: &Path, files: usize) -> anyhow::Result<()> {
+pub fn plant(directory: &Path, files: usize) -> anyhow::Result<()> {
     for n in 0..files {
         if n % 100 == 0 {
             std::fs::create_dir_all(directory.join(format!("d{}", n / 100)))?;
@@ -230,6 +292,18 @@ async fn bare_git(directory: &Path, arguments: &[&str]) -> anyhow::Result<Durati
     Ok(time)
 }
 
+/// A run of a program on a file, whose output is read.
+#[expect(clippy::disallowed_methods, reason = "a measuring program of its own, outside the product")]
+async fn bare(program: &Path, file: &Path, arguments: &[&str]) -> anyhow::Result<Duration> {
+    let mut command = tokio::process::Command::new(program);
+    command.args(arguments).arg(file).stdin(Stdio::null());
+    let begin = Instant::now();
+    let output = command.output().await?;
+    let time = begin.elapsed();
+    ensure!(output.status.success(), "{} failed", program.display());
+    Ok(time)
+}
+
 /// A walk of the tree on all cores that only looks.
 async fn bare_walk(directory: &Path) -> anyhow::Result<Duration> {
     let directory = directory.to_owned();
@@ -246,6 +320,17 @@ async fn bare_walk(directory: &Path) -> anyhow::Result<Duration> {
     .await
 }
 
+/// The matcher over paths that lie in memory.
+fn bare_matcher(paths: &[String], query: &str) -> Duration {
+    let begin = Instant::now();
+    let mut matcher = Matcher::new(Config::DEFAULT.match_paths());
+    let atom = Atom::new(query, CaseMatching::Ignore, Normalization::Smart, AtomKind::Substring, false);
+    let mut letters = Vec::new();
+    let scored = paths.iter().filter_map(|path| atom.score(Utf32Str::new(path, &mut letters), &mut matcher));
+    std::hint::black_box(scored.max());
+    begin.elapsed()
+}
+
 async fn blocking(work: impl FnOnce() -> anyhow::Result<usize> + Send + 'static) -> anyhow::Result<Duration> {
     let begin = Instant::now();
     tokio::task::spawn_blocking(work).await??;
@@ -259,6 +344,6 @@ fn text_of(directory: &Path, arguments: &[&str]) -> anyhow::Result<String> {
     Ok(String::from_utf8(output.stdout)?.trim().to_owned())
 }
 
-fn git(directory: &Path, arguments: &[&str]) -> anyhow::Result<()> {
+pub fn git(directory: &Path, arguments: &[&str]) -> anyhow::Result<()> {
     text_of(directory, arguments).map(drop)
 }

@@ -4,6 +4,7 @@
 //! loopback only, and stops by itself.
 
 mod bare;
+mod crowd;
 mod gateway;
 mod local;
 mod stream;
@@ -48,6 +49,7 @@ async fn main() -> anyhow::Result<()> {
     measure_start(&options.binary, &mut table).await?;
     stream::measure(&options.binary, STREAM_LINES, &mut table).await?;
     local::measure(&options.binary, &mut table).await?;
+    crowd::measure(&options.binary, load, &mut table).await?;
 
     println!("{table}");
     Ok(())

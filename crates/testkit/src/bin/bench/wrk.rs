@@ -5,8 +5,28 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 
-/// Connections that are open at once.
-const CONNECTIONS: &str = "32";
+/// Connections that are open at once unless something else is said.
+const CONNECTIONS: usize = 32;
+
+/// What is asked again and again.
+pub struct Load {
+    url: String,
+    token: Option<String>,
+    /// The bytes of a POST and their type.
+    body: Option<(Vec<u8>, String)>,
+}
+
+impl Load {
+    /// A GET.
+    pub fn get(url: String, token: Option<&str>) -> Self {
+        Self { url, token: token.map(ToOwned::to_owned), body: None }
+    }
+
+    /// A POST.
+    pub fn post(url: String, token: Option<&str>, body: Vec<u8>, kind: &str) -> Self {
+        Self { body: Some((body, kind.to_owned())), ..Self::get(url, token) }
+    }
+}
 
 /// What one run showed.
 pub struct Figures {
@@ -21,21 +41,40 @@ pub struct Figures {
 }
 
 /// Loads one URL for a while.
-#[expect(clippy::disallowed_methods, reason = "a measuring program of its own, outside the product")]
 pub async fn run(url: &str, token: Option<&str>, time: Duration) -> anyhow::Result<Figures> {
+    load(&Load::get(url.to_owned(), token), CONNECTIONS, time).await
+}
+
+/// Has so many clients ask for a while.
+#[expect(clippy::disallowed_methods, reason = "a measuring program of its own, outside the product")]
+pub async fn load(load: &Load, clients: usize, time: Duration) -> anyhow::Result<Figures> {
+    let folder = tempfile::tempdir()?;
     let mut command = tokio::process::Command::new("wrk");
-    command.args(["-t2", "-c", CONNECTIONS, "-d", &format!("{}s", time.as_secs()), "--latency"]);
-    if let Some(token) = token {
+    let threads = clients.min(2).to_string();
+    command.args(["-t", &threads, "-c", &clients.to_string(), "-d", &format!("{}s", time.as_secs())]);
+    command.args(["--latency", "--timeout", "20s"]);
+    if let Some(token) = &load.token {
         command.arg("-H").arg(format!("X-Desktop-Gateway-Token: {token}"));
     }
+    if let Some((body, kind)) = &load.body {
+        let (script, file) = (folder.path().join("post.lua"), folder.path().join("body"));
+        std::fs::write(&file, body)?;
+        let text = format!(
+            "wrk.method = \"POST\"\nwrk.headers[\"Content-Type\"] = \"{kind}\"\n\
+             wrk.body = io.open(\"{}\", \"rb\"):read(\"*all\")\n",
+            file.display()
+        );
+        std::fs::write(&script, text)?;
+        command.arg("-s").arg(script);
+    }
     let output = command
-        .arg(url)
+        .arg(&load.url)
         .stdin(Stdio::null())
         .output()
         .await
         .context("wrk is needed to measure; on Debian: apt-get install wrk")?;
     let text = String::from_utf8_lossy(&output.stdout);
-    parse(&text).with_context(|| format!("wrk said nothing useful of {url}:\n{text}"))
+    parse(&text).with_context(|| format!("wrk said nothing useful of {}:\n{text}", load.url))
 }
 
 fn parse(text: &str) -> Option<Figures> {

@@ -5,22 +5,22 @@ use std::fs::File;
 use std::io::{self, Seek as _, Write as _};
 use std::path::{Path, PathBuf};
 
-use axum::body::Body;
 use bytes::{Bytes, BytesMut};
 use sha2::{Digest as _, Sha256};
-use tokio_util::io::ReaderStream;
 
-/// Bytes that are written, and read again, at once.
+/// Bytes that are written at once.
 const CHUNK: usize = 256 * 1024;
 
 /// A file that is being filled.
-pub(crate) struct Spooling {
+#[derive(Debug)]
+pub struct Spooling {
     writer: Option<Writer>,
     buffer: BytesMut,
     length: u64,
 }
 
 /// What works on a thread that may wait for the disk.
+#[derive(Debug)]
 struct Writer {
     file: File,
     hash: Option<Sha256>,
@@ -28,29 +28,41 @@ struct Writer {
 
 /// A filled file, at its beginning.
 #[derive(Debug)]
-pub(crate) struct Spool {
-    pub(crate) file: File,
+pub struct Spool {
+    /// What was written.
+    pub file: File,
     /// Bytes.
-    pub(crate) length: u64,
+    pub length: u64,
     /// Lower-case hex of the hash that was fed, when there was one.
-    pub(crate) hash: Option<String>,
+    pub hash: Option<String>,
 }
 
 impl Spooling {
     /// Makes the file, in this directory; everything that comes is fed to the hash.
-    pub(crate) async fn begin(directory: &Path, hash: Option<Sha256>) -> io::Result<Self> {
+    ///
+    /// # Errors
+    /// Any failure of the file system.
+    pub async fn begin(directory: &Path, hash: Option<Sha256>) -> io::Result<Self> {
         let directory: PathBuf = directory.to_owned();
         let file = on_disk(move || tempfile::tempfile_in(directory)).await?;
         Ok(Self { writer: Some(Writer { file, hash }), buffer: BytesMut::new(), length: 0 })
     }
 
-    pub(crate) async fn write(&mut self, data: &[u8]) -> io::Result<()> {
+    /// Adds bytes at its end.
+    ///
+    /// # Errors
+    /// Any failure of the file system; nothing can be added after it.
+    pub async fn write(&mut self, data: &[u8]) -> io::Result<()> {
         self.length += data.len() as u64;
         self.buffer.extend_from_slice(data);
         if self.buffer.len() >= CHUNK { self.flush().await } else { Ok(()) }
     }
 
-    pub(crate) async fn finish(mut self) -> io::Result<Spool> {
+    /// Ends it.
+    ///
+    /// # Errors
+    /// Any failure of the file system, also of an earlier write.
+    pub async fn finish(mut self) -> io::Result<Spool> {
         self.flush().await?;
         let Some(Writer { mut file, hash }) = self.writer else { return Err(broken()) };
         file.rewind()?;
@@ -72,15 +84,10 @@ impl Spooling {
     }
 }
 
-impl Spool {
-    /// The bytes, read as they are asked for.
-    pub(crate) fn into_body(self) -> Body {
-        let file = tokio::fs::File::from_std(self.file);
-        Body::from_stream(ReaderStream::with_capacity(file, CHUNK))
-    }
-}
-
-async fn on_disk<T: Send + 'static>(work: impl FnOnce() -> io::Result<T> + Send + 'static) -> io::Result<T> {
+/// Work that may wait for the disk, on a thread of its own.
+pub(crate) async fn on_disk<T: Send + 'static>(
+    work: impl FnOnce() -> io::Result<T> + Send + 'static,
+) -> io::Result<T> {
     tokio::task::spawn_blocking(work).await.map_err(|_| broken())?
 }
 
@@ -91,7 +98,7 @@ fn broken() -> io::Error {
 
 #[cfg(test)]
 mod tests {
-    use http_body_util::BodyExt as _;
+    use std::io::Read as _;
 
     use super::*;
 
@@ -104,10 +111,12 @@ mod tests {
             spooling.write(&piece).await.unwrap();
         }
         assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0);
-        let spool = spooling.finish().await.unwrap();
+        let mut spool = spooling.finish().await.unwrap();
         let whole = piece.repeat(7);
         assert_eq!(spool.length, whole.len() as u64);
         assert_eq!(spool.hash.as_deref().unwrap(), hex::encode(Sha256::digest(&whole)));
-        assert_eq!(spool.into_body().collect().await.unwrap().to_bytes(), whole);
+        let mut read = Vec::new();
+        spool.file.read_to_end(&mut read).unwrap();
+        assert_eq!(read, whole);
     }
 }

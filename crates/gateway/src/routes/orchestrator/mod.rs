@@ -1,6 +1,16 @@
 //! `/api/gateway/orchestrator/*`: starting and ending loops, and reading what they left on disk.
 //! What a loop is, the runtime knows.
 
+pub(crate) mod chat;
+pub(crate) mod chat_history;
+mod chat_stream;
+pub(crate) mod comment_chat;
+pub(crate) mod commit_message;
+pub(crate) mod judges;
+pub(crate) mod kill;
+pub(crate) mod launch;
+pub(crate) mod sessions;
+
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -18,7 +28,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_axum::routes;
 
-use crate::answer::{Answer, Failure};
+use crate::answer::{Answer, Failure, shown};
 use crate::app::App;
 use crate::extract::{QueryMembers, TicketPath};
 use crate::pipeline::Requester;
@@ -84,7 +94,7 @@ async fn start(
         success: true,
         loop_id: started.loop_id.to_string(),
         pid: started.pid,
-        worktree_path: started.worktree_path.map(|path| path.to_string_lossy().into_owned()),
+        worktree_path: started.worktree_path.map(shown),
     }))
 }
 
@@ -202,7 +212,7 @@ async fn ticket_plan(
     query: QueryMembers,
 ) -> Answer<PlanAnswer> {
     let repo = query.required("repo", "repo query parameter is required")?.to_owned();
-    let missing = |text: &str| Failure::new(StatusCode::NOT_FOUND, text).with("exists", false);
+    let missing = |text: &str| Failure::not_found(text).with("exists", false);
     let plan = read_ticket(app, ticket, repo, move |files| {
         let files = files.ok_or_else(|| missing("Worktree not found"))?;
         let plan = files.plan().map_err(|reason| Failure::operation("Failed to read plan", &reason))?;
@@ -268,7 +278,7 @@ fn lines_wanted(text: Option<&str>) -> usize {
 
 fn unreadable(reason: impl AsRef<str>) -> Failure {
     let reason = loopgate_api::redact::cause(reason.as_ref());
-    Failure::new(StatusCode::INTERNAL_SERVER_ERROR, reason)
+    Failure::failed(reason)
 }
 
 impl From<LoopError> for Failure {

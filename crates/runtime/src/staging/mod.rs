@@ -3,18 +3,37 @@
 //! A plan that lies there and says the same as the document of the request is kept untouched: it
 //! knows which tasks are done.
 
+mod amendment;
+mod code_context;
+mod context;
+mod judged;
+
 use std::io;
 use std::path::{Path, PathBuf};
 
-use loopgate_api::command::LoopCommand;
+use loopgate_api::command::{Inputs, Peers};
 use loopgate_api::ids::slug;
 use loopgate_api::launch::{Artifact, ArtifactType};
-use loopgate_api::names::{EXECUTION_RESULT, IMPORTED_PLAN, PLAN_JSON, PRD_MD, STATE_DIR};
+use loopgate_api::names::{EXECUTION_RESULT, IMPORTED_PLAN, PLAN_JSON, PLAN_MD, PRD_MD, STATE_DIR};
 use loopgate_api::plan;
 use loopgate_home::files::{create_private_dir, write_atomic, write_private};
 use serde_json::{Map, Value};
 
-use crate::request::LoopRequest;
+pub(crate) use code_context::detect;
+pub(crate) use context::MountedPeer;
+
+use crate::request::{DetectedContext, LoopRequest};
+
+/// The plan's text when it came without its tasks.
+const PLAN_SOURCE: &str = "plan-source.md";
+/// Where documents that are handed along lie, relative to the current directory of the loop.
+pub(crate) const CONTEXT_DIR: &str = ".loopgate/context";
+/// What a person said.
+const PROMPT_MD: &str = "prompt.md";
+/// A feature that is judged.
+const FEATURE_MD: &str = "feature.md";
+/// The result of a review.
+pub(crate) const VERDICT: &str = "verdict.json";
 
 /// Where the plan of an EXECUTE comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,21 +55,91 @@ pub struct Staged {
     pub prd: Option<PathBuf>,
     /// Where the plan comes from, when there is one.
     pub plan_source: Option<PlanSource>,
+    /// Every file that was staged, for a prompt that names them.
+    pub inputs: Vec<PathBuf>,
 }
 
-/// Writes the inputs of a request into its work directory. Blocks on the disk.
+/// Where the inputs of a loop go.
+#[derive(Debug, Clone)]
+pub(crate) struct Site<'a> {
+    /// Current directory of the loop.
+    pub root: &'a Path,
+    /// Files of the run.
+    pub work_dir: &'a Path,
+    /// Repositories beside the primary one.
+    pub peers: &'a [MountedPeer],
+    /// What git says of the primary repository, for judging code.
+    pub detected: Option<DetectedContext>,
+}
+
+impl Site<'_> {
+    /// Directory of what is handed along.
+    fn context(&self) -> PathBuf {
+        self.root.join(CONTEXT_DIR)
+    }
+}
+
+/// Writes the inputs of a request. Blocks on the disk.
 ///
 /// # Errors
-/// Any failure of the file system.
-pub fn stage(request: &LoopRequest, work_dir: &Path) -> io::Result<Staged> {
+/// Any failure of the file system, and names that lead out of their directory.
+pub(crate) fn stage(request: &LoopRequest, site: &Site<'_>) -> io::Result<Staged> {
+    let work_dir = site.work_dir;
     create_private_dir(work_dir)?;
-    let mut staged = match request.command {
-        LoopCommand::Execute => stage_execute(request, work_dir)?,
-        _ => stage_plan(request, work_dir)?,
+    let mut staged = match request.command.spec().inputs {
+        Inputs::Requirements => stage_plan(request, work_dir)?,
+        Inputs::Plan => stage_execute(request, work_dir)?,
+        Inputs::Amendment => amendment::stage(request, work_dir)?,
+        Inputs::Context => context::stage(request, site)?,
+        Inputs::Judged(subject) => judged::stage(request, subject, site)?,
+        Inputs::Review => stage_review(request, work_dir)?,
+        Inputs::Repositories => Staged::default(),
     };
     let prd = work_dir.join(PRD_MD);
     staged.prd = prd.is_file().then_some(prd);
+    if staged.inputs.is_empty() {
+        let known = [PRD_MD, FEATURE_MD, PLAN_JSON, IMPORTED_PLAN, PLAN_SOURCE, PLAN_MD, PROMPT_MD];
+        let known = known.map(|name| work_dir.join(name));
+        staged.inputs = known.into_iter().filter(|path| path.is_file()).collect();
+    }
     Ok(staged)
+}
+
+/// Makes the work directory of a repository beside; what an earlier loop delivered there is not what
+/// this one delivers. Blocks on the disk.
+///
+/// # Errors
+/// Any failure of the file system.
+pub(crate) fn begin_peer(request: &LoopRequest, work_dir: &Path) -> io::Result<()> {
+    create_private_dir(work_dir)?;
+    if request.command.spec().peers == Peers::ReadWrite {
+        remove_if_there(&work_dir.join(EXECUTION_RESULT))?;
+    }
+    Ok(())
+}
+
+/// A review is told the requirements and never touches the plan.
+fn stage_review(request: &LoopRequest, work_dir: &Path) -> io::Result<Staged> {
+    remove_if_there(&work_dir.join(VERDICT))?;
+    stage_requirements(request, work_dir)?;
+    stage_prompt(request, work_dir)?;
+    Ok(Staged::default())
+}
+
+fn stage_requirements(request: &LoopRequest, work_dir: &Path) -> io::Result<()> {
+    for artifact in request.artifacts.iter().filter(|one| one.kind != ArtifactType::ImplementationPlan) {
+        write_private(&work_dir.join(PRD_MD), artifact.content.as_bytes())?;
+    }
+    Ok(())
+}
+
+/// Earlier words of a person are not this loop's.
+fn stage_prompt(request: &LoopRequest, directory: &Path) -> io::Result<()> {
+    let path = directory.join(PROMPT_MD);
+    match &request.prompt {
+        Some(prompt) => write_private(&path, prompt.as_bytes()),
+        None => remove_if_there(&path),
+    }
 }
 
 fn stage_plan(request: &LoopRequest, work_dir: &Path) -> io::Result<Staged> {
@@ -81,11 +170,7 @@ fn stage_execute(request: &LoopRequest, work_dir: &Path) -> io::Result<Staged> {
     for artifact in request.artifacts_of(ArtifactType::ImplementationPlan) {
         staged = stage_plan_document(artifact, work_dir)?;
     }
-    for artifact in &request.artifacts {
-        if artifact.kind != ArtifactType::ImplementationPlan {
-            write_private(&work_dir.join(PRD_MD), artifact.content.as_bytes())?;
-        }
-    }
+    stage_requirements(request, work_dir)?;
     let known = [PRD_MD, PLAN_JSON, IMPORTED_PLAN].iter().any(|name| work_dir.join(name).is_file());
     if let Some(prompt) = request.prompt.as_ref().filter(|_| !known) {
         // Nothing else says what to do. A plan or requirements are never replaced by a wish.
@@ -173,7 +258,8 @@ mod tests {
                 whole[name] = value.clone();
             }
             let request = LoopRequest::parse(whole.to_string().as_bytes()).unwrap();
-            stage(&request, self.0.path()).unwrap()
+            let root = self.0.path();
+            stage(&request, &Site { root, work_dir: root, peers: &[], detected: None }).unwrap()
         }
 
         fn read(&self, name: &str) -> Option<String> {

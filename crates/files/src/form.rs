@@ -1,0 +1,185 @@
+//! Forms as a browser sends them (`multipart/form-data`), with files in them. Those lie on the disk,
+//! without a name, while they are judged. A form is read to its end before any of it is refused: a
+//! broken one is broken, whatever it begins with.
+
+use std::fs::File;
+use std::io;
+use std::path::Path;
+
+use bytes::Bytes;
+use futures_util::{Stream, StreamExt as _, future, stream};
+use multer::{Field, Multipart};
+use thiserror::Error;
+
+use crate::images::ImageKind;
+use crate::plain_text::plain_text;
+use crate::spool::{Spooling, on_disk};
+
+/// Bytes of one image.
+const MOST_OF_IMAGE: u64 = 10 * 1024 * 1024;
+/// Bytes of an archive.
+const MOST_OF_ARCHIVE: u64 = 200 * 1024 * 1024;
+const BYTES_PER_MIB: f64 = 1024.0 * 1024.0;
+/// What a part without a type is taken for. It says nothing.
+const BYTES: &str = "application/octet-stream";
+/// What an image without a name is called.
+const NAMELESS: &str = "file";
+/// Types under which archives are sent.
+const ARCHIVE_TYPES: [&str; 2] = ["application/zip", "application/x-zip-compressed"];
+/// End of an archive's name, which decides when the type says nothing.
+const ARCHIVE_ENDING: &str = ".zip";
+
+/// A form that was not read yet.
+#[derive(Debug)]
+pub struct Form(Multipart<'static>);
+
+/// An image that may be saved.
+#[derive(Debug)]
+pub struct SentImage {
+    /// As the sender called it; good for nothing but to be shown.
+    pub original_name: String,
+    /// What it says it is, and begins as.
+    pub kind: ImageKind,
+    /// At its beginning.
+    pub file: File,
+}
+
+/// Why nothing is taken from a form.
+#[derive(Debug, Error)]
+pub enum FormError {
+    /// It is no form, or a broken one.
+    #[error("Invalid form data")]
+    Broken,
+    /// There is no file in it.
+    #[error("No image files provided")]
+    NoImage,
+    /// A file of another type, or one whose content is not what its type says.
+    #[error("File type not allowed: {0}. Allowed: png, jpeg, gif, webp")]
+    NoImageType(String),
+    /// An image above the limit.
+    #[error("File too large: {name} ({:.1}MB). Max 10MB.", mib(*.size))]
+    ImageTooLarge {
+        /// As the sender called it.
+        name: String,
+        /// Bytes.
+        size: u64,
+    },
+    /// There is no archive in it.
+    #[error("No zip file provided")]
+    NoArchive,
+    /// An archive above the limit.
+    #[error("Zip file too large (max 200MB)")]
+    ArchiveTooLarge,
+    /// The disk refused. The text names no path.
+    #[error("{}", plain_text(.0))]
+    Disk(#[from] io::Error),
+}
+
+/// What is said about one part; its form is read on.
+type Judged<T> = Result<T, FormError>;
+
+impl Form {
+    /// The form in a body of this `Content-Type`.
+    ///
+    /// # Errors
+    /// [`FormError::Broken`] when that is not the type of a form.
+    pub fn new<S, E>(content_type: &str, body: S) -> Result<Self, FormError>
+    where
+        S: Stream<Item = Result<Bytes, E>> + Send + 'static,
+        E: Into<Box<dyn std::error::Error + Send + Sync>> + Send + 'static,
+    {
+        let boundary = multer::parse_boundary(content_type).map_err(|_| FormError::Broken)?;
+        // The end comes alone: what comes together with the end, after the parser looked once in
+        // vain, it takes for incomplete.
+        let pause = stream::once(tokio::task::yield_now()).filter_map(|()| future::ready(None));
+        Ok(Self(Multipart::new(body.chain(pause), boundary)))
+    }
+
+    /// Its images, in their order, in files without a name that are made in this directory.
+    ///
+    /// # Errors
+    /// When there is none, or one that is not taken; see [`FormError`].
+    pub async fn images(mut self, directory: &Path) -> Result<Vec<SentImage>, FormError> {
+        let mut images = Ok(Vec::new());
+        while let Some(part) = self.next_part().await? {
+            // Only files have a name of their own.
+            if part.file_name().is_none() {
+                continue;
+            }
+            match (image(part, directory).await?, &mut images) {
+                (Ok(image), Ok(images)) => images.push(image),
+                (Err(refusal), Ok(_)) => images = Err(refusal),
+                (_, Err(_)) => {}
+            }
+        }
+        images.and_then(|images| if images.is_empty() { Err(FormError::NoImage) } else { Ok(images) })
+    }
+
+    /// The first part that is sent as an archive, in a file without a name that is made in this
+    /// directory.
+    ///
+    /// # Errors
+    /// When there is none, or a larger one than is taken; see [`FormError`].
+    pub async fn archive(mut self, directory: &Path) -> Result<File, FormError> {
+        let mut archive = None;
+        while let Some(part) = self.next_part().await? {
+            if archive.is_none() && is_sent_as_archive(&part) {
+                archive = Some(spooled(part, directory, MOST_OF_ARCHIVE).await?);
+            }
+        }
+        archive.ok_or(FormError::NoArchive)?.map_err(|_| FormError::ArchiveTooLarge)
+    }
+
+    async fn next_part(&mut self) -> Result<Option<Field<'static>>, FormError> {
+        self.0.next_field().await.map_err(|_| FormError::Broken)
+    }
+}
+
+async fn image(part: Field<'static>, directory: &Path) -> Result<Judged<SentImage>, FormError> {
+    let original_name = part.file_name().filter(|name| !name.is_empty()).unwrap_or(NAMELESS).to_owned();
+    let declared = type_of(&part).to_owned();
+    let content = spooled(part, directory, MOST_OF_IMAGE).await?;
+    let Some(kind) = ImageKind::of_type(&declared) else { return Ok(Err(FormError::NoImageType(declared))) };
+    let mut file = match content {
+        Ok(file) => file,
+        Err(size) => return Ok(Err(FormError::ImageTooLarge { name: original_name, size })),
+    };
+    let judged = on_disk(move || kind.is_that_of(&mut file).map(|right| right.then_some(file)));
+    let image = judged.await?.map(|file| SentImage { original_name, kind, file });
+    Ok(image.ok_or(FormError::NoImageType(declared)))
+}
+
+fn is_sent_as_archive(part: &Field<'_>) -> bool {
+    let kind = type_of(part);
+    let named = || part.file_name().is_some_and(|name| name.to_lowercase().ends_with(ARCHIVE_ENDING));
+    ARCHIVE_TYPES.contains(&kind) || (kind == BYTES && named())
+}
+
+fn type_of<'a>(part: &'a Field<'_>) -> &'a str {
+    part.content_type().map_or(BYTES, |kind| kind.essence_str())
+}
+
+/// Reads a part to its end. The inner error is the size in bytes of one that is larger than `most`.
+async fn spooled(
+    mut part: Field<'static>,
+    directory: &Path,
+    most: u64,
+) -> Result<Result<File, u64>, FormError> {
+    let mut spooling = Spooling::begin(directory, None).await?;
+    let mut size = 0;
+    while let Some(bytes) = part.chunk().await.map_err(|_| FormError::Broken)? {
+        size += bytes.len() as u64;
+        if size <= most {
+            spooling.write(&bytes).await?;
+        }
+    }
+    Ok(if size > most { Err(size) } else { Ok(spooling.finish().await?.file) })
+}
+
+#[expect(clippy::cast_precision_loss, reason = "one decimal is shown")]
+fn mib(bytes: u64) -> f64 {
+    bytes as f64 / BYTES_PER_MIB
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,141 @@
+//! `GET /api/gateway/approvals`: what waits for the owner of this machine, for pages to show.
+//!
+//! Decides nothing and holds no way to decide: that is for the owner's command line alone, whose
+//! words are answered here.
+
+use std::path::Path;
+
+use axum::extract::State;
+use axum::{Extension, Json};
+use loopgate_api::error::ErrorBody;
+use loopgate_api::operation::{OperationId, RiskTier};
+use serde::Serialize;
+use utoipa::ToSchema;
+use utoipa_axum::routes;
+use uuid::Uuid;
+
+use crate::activity::cleaned_query;
+use crate::answer::{Answer, Failure};
+use crate::app::App;
+use crate::approval::PendingApproval;
+use crate::pipeline::Requester;
+use crate::router::Route;
+
+/// What waits for the owner.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(example = json!({"waiting": [{
+    "id": "0190a5f3-c8b9-7f00-a1b2-c3d4e5f60718",
+    "createdAt": "2031-04-02T08:15:30.250Z",
+    "waitsUntil": "2031-04-02T08:17:30.250Z",
+    "operationId": "git_action",
+    "riskTier": "medium",
+    "method": "POST",
+    "path": "/api/gateway/git",
+    "directories": ["/home/dev/src/shop"],
+    "location": "https://loopgate.example.com",
+    "reason": "git_action is of the medium tier, and requests above low ask first"
+}], "command": "loopgate approvals"}))]
+pub(crate) struct WaitingRequests {
+    /// Newest first.
+    waiting: Vec<WaitingRequest>,
+    /// Command on this machine that lists them too; followed by `approve` or `deny` and an id, or the
+    /// last eight characters of one, it decides.
+    command: String,
+}
+
+/// A request that is held.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct WaitingRequest {
+    id: Uuid,
+    /// ISO 8601.
+    created_at: String,
+    /// ISO 8601: when the last of those who ask gives up.
+    waits_until: String,
+    operation_id: OperationId,
+    risk_tier: RiskTier,
+    method: String,
+    path: String,
+    /// Without the values of sensitive members.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    query: Option<String>,
+    /// Directories that it names, where they really are.
+    directories: Vec<String>,
+    /// Who asks: the origin of a page, or `cloud-socket`.
+    location: String,
+    reason: String,
+}
+
+impl From<PendingApproval> for WaitingRequest {
+    fn from(request: PendingApproval) -> Self {
+        Self {
+            id: request.id,
+            created_at: request.created_at,
+            waits_until: request.waits_until,
+            operation_id: request.operation_id,
+            risk_tier: request.risk_tier,
+            method: request.method,
+            path: request.path,
+            query: request.query.as_deref().map(cleaned_query),
+            directories: request.directories,
+            location: request.location,
+            reason: request.reason,
+        }
+    }
+}
+
+/// List what waits for the owner's decision
+///
+/// Only the owner decides, on the command line of this machine; no route does. Not held for approval
+/// itself, not recorded as activity, and not served over the link.
+#[utoipa::path(get, path = "/api/gateway/approvals", operation_id = "waiting_approvals", tag = "gateway",
+    responses(
+        (status = 200, body = WaitingRequests, description = "The requests that are held"),
+        (status = 403, body = ErrorBody, description = "Asked over the link", example = json!(ErrorBody::new(403, "not available over relay"))),
+    ))]
+async fn approvals(
+    State(app): State<App>,
+    Extension(requester): Extension<Requester>,
+) -> Answer<WaitingRequests> {
+    if requester.over_link {
+        return Err(Failure::forbidden("not available over relay"));
+    }
+    let waiting = app.approvals.pending().into_iter().map(WaitingRequest::from).collect();
+    Ok(Json(WaitingRequests { waiting, command: app.approvals_command.clone() }))
+}
+
+pub(crate) fn route() -> Route {
+    Route::about_approval(routes!(approvals))
+}
+
+/// The owner's command for this data directory. The usual one need not be named, unless a variable
+/// says which it is: the owner's shell may not have it.
+pub(crate) fn command(data_dir: &Path) -> String {
+    let usual = std::env::var_os(loopgate_api::names::env::HOME).is_none()
+        && loopgate_home::default_data_dir().is_ok_and(|usual| usual == data_dir);
+    if usual {
+        return "loopgate approvals".to_owned();
+    }
+    format!("loopgate approvals --home {}", quoted(&data_dir.to_string_lossy()))
+}
+
+/// One word of a shell's command line.
+fn quoted(word: &str) -> String {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/._-+@%:,".contains(&byte);
+    if !word.is_empty() && word.bytes().all(plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_directory_is_one_word_of_the_command() {
+        assert_eq!(command(Path::new("/srv/loop-gate")), "loopgate approvals --home /srv/loop-gate");
+        assert_eq!(command(Path::new("/srv/it's $HOME")), r"loopgate approvals --home '/srv/it'\''s $HOME'");
+    }
+}

@@ -1,0 +1,130 @@
+//! `POST /api/gateway/orchestrator/chat/{ticketId}`: asks the assistant about a ticket.
+
+use axum::Extension;
+use axum::extract::State;
+use axum::response::Response;
+use loopgate_api::chat::{ChatHistory, ChatProvider};
+use loopgate_api::chat_turn::ChatEvent;
+use loopgate_api::error::ErrorBody;
+use loopgate_api::ids::TicketId;
+use loopgate_api::operation::OperationId;
+use loopgate_home::SandboxedPath;
+use loopgate_runtime::chat::ChatRequest;
+use loopgate_runtime::chat::history::HistoryFile;
+use utoipa::ToSchema;
+use utoipa_axum::routes;
+
+use crate::answer::Failure;
+use crate::app::App;
+use crate::extract::{JsonMembers, QueryMembers, TicketPath};
+use crate::pipeline::Requester;
+use crate::router::Route;
+use crate::routes::files::worktree_of;
+use crate::routes::on_disk;
+
+use super::chat_stream;
+
+const PATH: &str = "/api/gateway/orchestrator/chat/{ticketId}";
+
+/// A message to the assistant.
+#[derive(Debug, ToSchema)]
+#[schema(rename_all = "camelCase")]
+#[allow(dead_code, reason = "describes the body in the OpenAPI document; it is read member by member")]
+struct ChatMessageBody {
+    /// Not blank.
+    message: String,
+    /// Path of the repository; may stand in the query as `repo` instead.
+    repo_path: Option<String>,
+    /// Further repositories that the assistant is told of.
+    context_repo_paths: Option<Vec<String>>,
+    /// Chooses the history.
+    provider: Option<ChatProvider>,
+}
+
+/// Ask the assistant about a ticket
+///
+/// Works in the ticket's worktree, else in the repository. The answer goes on, and is kept, when the
+/// caller goes away; posting the pid of the first line to `kill` stops it.
+#[utoipa::path(post, path = "/api/gateway/orchestrator/chat/{ticketId}", operation_id = "chat", tag = "orchestrator",
+    params(
+        ("ticketId" = String, Path, description = "Ticket"),
+        ("repo" = Option<String>, Query, description = "Path of the repository"),
+    ),
+    request_body = ChatMessageBody,
+    responses(
+        (status = 200, body = ChatEvent, content_type = "application/x-ndjson", description = "One event a line, `done` last"),
+        (status = 400, body = ErrorBody, description = "No message, no repository, or an unknown provider"),
+        (status = 403, body = ErrorBody, description = "Outside the sandbox"),
+        (status = 500, body = ErrorBody, description = "The message cannot be kept"),
+    ))]
+async fn chat(
+    State(app): State<App>,
+    Extension(requester): Extension<Requester>,
+    TicketPath(ticket): TicketPath,
+    query: QueryMembers,
+    body: JsonMembers,
+) -> Result<Response, Failure> {
+    let from_query = query.get("repo").filter(|repo| !repo.trim().is_empty());
+    let (Some(message), Some(repo)) = (body.words("message"), body.words("repoPath").or(from_query)) else {
+        return Err(Failure::bad_request("message and repoPath are required"));
+    };
+    let (message, repo) = (message.to_owned(), repo.to_owned());
+    let context = body.texts("contextRepoPaths");
+    let provider = body.words("provider").map(str::to_owned);
+    let place = {
+        let (app, ticket, repo) = (app.clone(), ticket.clone(), repo.clone());
+        on_disk(move || Place::find(&app, &repo, &ticket, &context, provider.as_deref())).await??
+    };
+    let request = ChatRequest {
+        directory: place.directory,
+        history: place.history,
+        new_history: ChatHistory::new(ticket.as_str(), repo),
+        message,
+        comment: None,
+        preamble: preamble(&place.context),
+        tools: chat_stream::tools(&app),
+    };
+    chat_stream::begin(&app, requester, PATH, request).await
+}
+
+/// Where a chat works and is kept.
+struct Place {
+    directory: SandboxedPath,
+    history: HistoryFile,
+    context: Vec<SandboxedPath>,
+}
+
+impl Place {
+    /// Blocks on the disk.
+    fn find(
+        app: &App,
+        repo: &str,
+        ticket: &TicketId,
+        context: &[String],
+        provider: Option<&str>,
+    ) -> Result<Self, Failure> {
+        let allowed = |path: &str| app.sandbox.check(path).map_err(|_| Failure::directory_not_allowed());
+        let repository = allowed(repo)?;
+        let context = context.iter().map(|path| allowed(path)).collect::<Result<_, _>>()?;
+        let directory = worktree_of(app, &repository, ticket)?.unwrap_or(repository);
+        let named =
+            |name| ChatProvider::named(name).ok_or_else(|| Failure::bad_request("unsupported provider"));
+        let provider = provider.map(named).transpose()?;
+        let history = HistoryFile::of_ticket(&app.sandbox, directory.as_path(), provider)
+            .map_err(|_| Failure::directory_not_allowed())?;
+        Ok(Self { directory, history, context })
+    }
+}
+
+/// Tells the assistant of further repositories.
+fn preamble(context: &[SandboxedPath]) -> String {
+    if context.is_empty() {
+        return String::new();
+    }
+    let paths = context.iter().map(|path| format!("- {}\n", path.as_path().display()));
+    format!("Context repositories:\n{}\n", paths.collect::<String>())
+}
+
+pub(crate) fn route() -> Route {
+    Route::new(routes!(chat), OperationId::OrchestratorChat)
+}

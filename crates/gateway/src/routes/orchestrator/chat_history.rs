@@ -1,0 +1,292 @@
+//! `/api/gateway/orchestrator/chat-history/{ticketId}`: what was said about a ticket.
+
+use axum::Json;
+use axum::extract::State;
+use http::StatusCode;
+use loopgate_api::chat::{ChatHistory, ChatMessage, ChatProvider, ChatRole};
+use loopgate_api::error::ErrorBody;
+use loopgate_api::ids::TicketId;
+use loopgate_api::operation::OperationId;
+use loopgate_runtime::chat::history::{HistoryError, HistoryFile};
+use serde::Serialize;
+use serde_json::Value;
+use utoipa::ToSchema;
+use utoipa_axum::routes;
+
+use crate::answer::{Answer, Failure};
+use crate::app::App;
+use crate::extract::{JsonMembers, QueryMembers, TicketPath};
+use crate::router::Route;
+use crate::routes::files::worktree_of;
+use crate::routes::on_disk;
+
+const NO_REPOSITORY: &str = "repo parameter is required";
+
+/// A history, and whether the reviewer remembers the ticket.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct ShownHistory {
+    #[serde(flatten)]
+    history: ChatHistory,
+    /// Whether the reviewer has a session about a review of this ticket.
+    reviewer_session_exists: bool,
+}
+
+/// What was added.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(untagged, rename_all_fields = "camelCase")]
+pub(crate) enum AddedToHistory {
+    /// A message; the whole history.
+    Message { success: bool, history: Box<ChatHistory> },
+    /// The id of the assistant's session.
+    Session { success: bool, session_id: String },
+}
+
+/// What was removed.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(untagged)]
+pub(crate) enum RemovedFromHistory {
+    /// Everything, or there was nothing.
+    All {
+        success: bool,
+        #[schema(example = "Chat history cleared")]
+        message: &'static str,
+    },
+    /// One message; the rest.
+    One { success: bool, history: Box<ChatHistory> },
+}
+
+/// A message to add, or the id of the assistant's session. A message goes before.
+#[derive(Debug, ToSchema)]
+#[schema(rename_all = "camelCase")]
+#[allow(dead_code, reason = "describes the body in the OpenAPI document; it is read member by member")]
+struct AddToHistory {
+    message: Option<NewMessage>,
+    session_id: Option<String>,
+}
+
+/// A message to add.
+#[derive(Debug, ToSchema)]
+#[allow(dead_code, reason = "describes a member in the OpenAPI document; it is read member by member")]
+struct NewMessage {
+    id: String,
+    role: ChatRole,
+    /// Not empty.
+    content: String,
+    timestamp: String,
+    sender: Option<ChatProvider>,
+}
+
+/// Whose history a request is about.
+struct Asked {
+    ticket: TicketId,
+    repo: String,
+    provider: Option<ChatProvider>,
+}
+
+impl Asked {
+    fn of(ticket: TicketId, query: &QueryMembers) -> Result<Self, Failure> {
+        let repo = query.required("repo", NO_REPOSITORY)?.to_owned();
+        let provider = query.get("provider").filter(|name| !name.is_empty());
+        let named =
+            |name| ChatProvider::named(name).ok_or_else(|| Failure::bad_request("unsupported provider"));
+        Ok(Self { ticket, repo, provider: provider.map(named).transpose()? })
+    }
+
+    /// The place of the history, below the ticket's worktree. Blocks on the disk.
+    fn file(&self, app: &App) -> Result<HistoryFile, Failure> {
+        let not_allowed = |_| Failure::directory_not_allowed();
+        let repository = app.sandbox.check(&self.repo).map_err(not_allowed)?;
+        let worktree = match worktree_of(app, &repository, &self.ticket)? {
+            Some(worktree) => worktree,
+            None => {
+                let place = app.places.for_ticket(&repository, &self.ticket);
+                place.map_err(|_| Failure::directory_not_allowed())?
+            }
+        };
+        HistoryFile::of_ticket(&app.sandbox, worktree.as_path(), self.provider).map_err(not_allowed)
+    }
+
+    fn new_history(&self) -> ChatHistory {
+        ChatHistory::new(self.ticket.as_str(), &self.repo)
+    }
+}
+
+/// What was said about a ticket
+#[utoipa::path(get, path = "/api/gateway/orchestrator/chat-history/{ticketId}", operation_id = "chat_history", tag = "orchestrator",
+    params(
+        ("ticketId" = String, Path, description = "Ticket"),
+        ("repo" = String, Query, description = "Path of the repository"),
+        ("provider" = Option<ChatProvider>, Query, description = "Whose chat"),
+    ),
+    responses(
+        (status = 200, body = ShownHistory, description = "The history, empty when there is none"),
+        (status = 400, body = ErrorBody, description = "No repository, or an unknown provider"),
+        (status = 403, body = ErrorBody, description = "Outside the sandbox"),
+        (status = 500, body = ErrorBody, description = "The history cannot be read"),
+    ))]
+async fn read(
+    State(app): State<App>,
+    TicketPath(ticket): TicketPath,
+    query: QueryMembers,
+) -> Answer<ShownHistory> {
+    let asked = Asked::of(ticket, &query)?;
+    let shown = on_disk(move || {
+        let file = asked.file(&app)?;
+        let known = file.read().map_err(|error| Failure::operation("Failed to read chat history", &error))?;
+        let history = known.unwrap_or_else(|| asked.new_history());
+        Ok(ShownHistory { history, reviewer_session_exists: file.reviewer_session_exists() })
+    });
+    shown.await?.map(Json)
+}
+
+/// Add a message, or the id of a session
+#[utoipa::path(post, path = "/api/gateway/orchestrator/chat-history/{ticketId}", operation_id = "add_to_chat_history", tag = "orchestrator",
+    params(
+        ("ticketId" = String, Path, description = "Ticket"),
+        ("repo" = String, Query, description = "Path of the repository"),
+        ("provider" = Option<ChatProvider>, Query, description = "Whose chat"),
+    ),
+    request_body = AddToHistory,
+    responses(
+        (status = 200, body = AddedToHistory, description = "Kept"),
+        (status = 400, body = ErrorBody, description = "The body breaks a rule, no repository, or an unknown provider"),
+        (status = 403, body = ErrorBody, description = "Outside the sandbox"),
+        (status = 500, body = ErrorBody, description = "The history cannot be written"),
+    ))]
+async fn add(
+    State(app): State<App>,
+    TicketPath(ticket): TicketPath,
+    query: QueryMembers,
+    body: Result<JsonMembers, Failure>,
+) -> Answer<AddedToHistory> {
+    let asked = Asked::of(ticket, &query)?;
+    let body = body?;
+    let message = body.value("message").and_then(valid_message);
+    let session = body.text("sessionId").filter(|id| !id.is_empty()).map(str::to_owned);
+    let added = on_disk(move || {
+        let file = asked.file(&app)?;
+        match (message, session) {
+            (Some(message), _) => {
+                let added = file.change(
+                    || asked.new_history(),
+                    |history| {
+                        history.messages.push(message);
+                        history.clone()
+                    },
+                );
+                let history =
+                    added.map_err(|error| Failure::operation("Failed to save chat history", &error))?;
+                Ok(AddedToHistory::Message { success: true, history: Box::new(history) })
+            }
+            (None, Some(session_id)) => {
+                let id = session_id.clone();
+                let kept = file.change(|| asked.new_history(), |history| history.session_id = Some(id));
+                kept.map_err(|error| Failure::operation("Failed to save session ID", &error))?;
+                Ok(AddedToHistory::Session { success: true, session_id })
+            }
+            (None, None) => Err(Failure::bad_request("message with content and role is required")),
+        }
+    });
+    added.await?.map(Json)
+}
+
+/// Remove a message, or everything
+#[utoipa::path(delete, path = "/api/gateway/orchestrator/chat-history/{ticketId}", operation_id = "remove_from_chat_history", tag = "orchestrator",
+    params(
+        ("ticketId" = String, Path, description = "Ticket"),
+        ("repo" = String, Query, description = "Path of the repository"),
+        ("provider" = Option<ChatProvider>, Query, description = "Whose chat"),
+        ("index" = Option<u32>, Query, description = "Place of the one message to remove, from 0"),
+    ),
+    responses(
+        (status = 200, body = RemovedFromHistory, description = "RemovedFromHistory, or there was nothing"),
+        (status = 400, body = ErrorBody, description = "No repository, an unknown provider, or an index that is none"),
+        (status = 403, body = ErrorBody, description = "Outside the sandbox"),
+        (status = 404, body = ErrorBody, description = "No message at this index"),
+        (status = 500, body = ErrorBody, description = "The history cannot be changed"),
+    ))]
+async fn remove(
+    State(app): State<App>,
+    TicketPath(ticket): TicketPath,
+    query: QueryMembers,
+) -> Answer<RemovedFromHistory> {
+    let asked = Asked::of(ticket, &query)?;
+    let wanted = query.get("index");
+    let index = wanted.map(|text| text.parse::<usize>().map_err(|_| Failure::bad_request("Invalid index")));
+    let index = index.transpose()?;
+    let removed = on_disk(move || {
+        let file = asked.file(&app)?;
+        match index {
+            Some(index) => remove_one(&file, index),
+            None => remove_all(&file, asked.provider),
+        }
+    });
+    removed.await?.map(Json)
+}
+
+fn remove_all(file: &HistoryFile, provider: Option<ChatProvider>) -> Result<RemovedFromHistory, Failure> {
+    let removed = file.remove().map_err(|error| undeleted(&error))?;
+    file.remove_reviewer_sessions(provider).map_err(|error| undeleted(&error))?;
+    let message = if removed { "Chat history cleared" } else { NOTHING };
+    Ok(RemovedFromHistory::All { success: true, message })
+}
+
+const NOTHING: &str = "No history to delete";
+
+fn remove_one(file: &HistoryFile, index: usize) -> Result<RemovedFromHistory, Failure> {
+    let rest = file.change_known(|history| {
+        if index >= history.messages.len() {
+            return Err(NotRemoved::OutOfBounds);
+        }
+        history.messages.remove(index);
+        Ok(history.clone())
+    });
+    match rest {
+        Ok(Some(history)) => Ok(RemovedFromHistory::One { success: true, history: Box::new(history) }),
+        Ok(None) => Ok(RemovedFromHistory::All { success: true, message: NOTHING }),
+        Err(NotRemoved::OutOfBounds) => Err(Failure::new(StatusCode::NOT_FOUND, "Index out of bounds")),
+        Err(NotRemoved::Failed(error)) => Err(undeleted(&error)),
+    }
+}
+
+/// Why a message is still there.
+enum NotRemoved {
+    OutOfBounds,
+    Failed(HistoryError),
+}
+
+impl From<HistoryError> for NotRemoved {
+    fn from(error: HistoryError) -> Self {
+        Self::Failed(error)
+    }
+}
+
+fn undeleted(error: &dyn std::fmt::Display) -> Failure {
+    Failure::operation("Failed to delete", error)
+}
+
+/// A message with everything that one needs; what else it says is dropped.
+fn valid_message(message: &Value) -> Option<ChatMessage> {
+    let text = |name: &str| message.get(name).and_then(Value::as_str).map(str::to_owned);
+    let role = match message.get("role")?.as_str()? {
+        "user" => ChatRole::User,
+        "assistant" => ChatRole::Assistant,
+        _ => return None,
+    };
+    let content = text("content").filter(|content| !content.is_empty())?;
+    let sender = text("sender").and_then(|name| ChatProvider::named(&name));
+    Some(ChatMessage { sender, ..ChatMessage::new(text("id")?, role, content, text("timestamp")?) })
+}
+
+pub(crate) fn read_route() -> Route {
+    Route::new(routes!(read), OperationId::OrchestratorChatHistory)
+}
+
+pub(crate) fn add_route() -> Route {
+    Route::new(routes!(add), OperationId::OrchestratorChatHistory)
+}
+
+pub(crate) fn remove_route() -> Route {
+    Route::new(routes!(remove), OperationId::OrchestratorChatHistory)
+}

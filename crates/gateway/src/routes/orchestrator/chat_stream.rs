@@ -1,0 +1,88 @@
+//! The events of a chat as an answer: one JSON object a line, as they come.
+
+use axum::body::Body;
+use axum::response::{IntoResponse as _, Response};
+use bytes::Bytes;
+use futures_util::stream;
+use http::HeaderValue;
+use http::header::{CACHE_CONTROL, CONTENT_TYPE};
+use loopgate_api::chat_turn::ChatEvent;
+use loopgate_runtime::chat::{ChatRequest, ChatStream};
+
+use crate::answer::Failure;
+use crate::app::App;
+use crate::mcp::Provider;
+use crate::pipeline::Requester;
+
+use super::runtime_of;
+
+const NDJSON: HeaderValue = HeaderValue::from_static("application/x-ndjson");
+const NO_CACHE: HeaderValue = HeaderValue::from_static("no-cache");
+
+/// What the assistant may use in a chat.
+const TOOLS: &str = "Bash,Grep,Glob,Read,Edit,Write,Task,TodoWrite,WebSearch,WebFetch";
+
+/// The tools of a chat, with those of the MCP server that was found lately.
+pub(super) fn tools(app: &App) -> String {
+    match app.mcp.known(Provider::Assistant, None).server_name() {
+        Some(server) => format!("{TOOLS},mcp__{server}__*"),
+        None => TOOLS.to_owned(),
+    }
+}
+
+/// Keeps the person's message, has it answered, and answers with what happens.
+pub(super) async fn begin(
+    app: &App,
+    requester: Requester,
+    path: &str,
+    request: ChatRequest,
+) -> Result<Response, Failure> {
+    let chat = runtime_of(app, path)?.chat(request).await;
+    let chat = chat.map_err(|error| Failure::operation("Failed to save chat history", &error))?;
+    Ok(answer(app, requester, chat))
+}
+
+fn answer(app: &App, requester: Requester, chat: ChatStream) -> Response {
+    // Over the link each line is stored as an event, and silence is filled by the relay.
+    let silence = (!requester.over_link).then_some(app.limits.stream_silence);
+    let pieces = stream::unfold(chat, move |mut chat| async move {
+        let events = chat.next(silence).await?;
+        let events = if requester.over_link { joined(events) } else { events };
+        Some((lines(&events), chat))
+    });
+    let headers = [(CONTENT_TYPE, NDJSON), (CACHE_CONTROL, NO_CACHE)];
+    (headers, Body::from_stream(pieces)).into_response()
+}
+
+fn lines(events: &[ChatEvent]) -> Result<Bytes, serde_json::Error> {
+    let mut lines = Vec::new();
+    for event in events {
+        serde_json::to_writer(&mut lines, event)?;
+        lines.push(b'\n');
+    }
+    Ok(lines.into())
+}
+
+/// Texts that follow one another become one.
+fn joined(events: Vec<ChatEvent>) -> Vec<ChatEvent> {
+    let mut all: Vec<ChatEvent> = Vec::with_capacity(events.len());
+    for event in events {
+        match (all.last_mut(), event) {
+            (Some(ChatEvent::Text { content }), ChatEvent::Text { content: more }) => content.push_str(&more),
+            (_, event) => all.push(event),
+        }
+    }
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_that_wait_together_travel_together() {
+        let text = |content: &str| ChatEvent::Text { content: content.to_owned() };
+        let events = vec![text("a"), text("b"), ChatEvent::Keepalive, text("c"), ChatEvent::Done];
+        assert_eq!(joined(events), [text("ab"), ChatEvent::Keepalive, text("c"), ChatEvent::Done]);
+    }
+}

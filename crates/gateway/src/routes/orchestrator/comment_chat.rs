@@ -1,0 +1,254 @@
+//! `/api/gateway/orchestrator/comment-chat/{commentId}`: asks the assistant about a review comment.
+
+use axum::extract::State;
+use axum::response::Response;
+use axum::{Extension, Json};
+use http::StatusCode;
+use loopgate_api::chat::{ChatHistory, ChatRole, CommentContext};
+use loopgate_api::chat_turn::ChatEvent;
+use loopgate_api::error::ErrorBody;
+use loopgate_api::ids::TicketId;
+use loopgate_api::operation::OperationId;
+use loopgate_home::SandboxedPath;
+use loopgate_runtime::chat::ChatRequest;
+use loopgate_runtime::chat::history::HistoryFile;
+use utoipa::ToSchema;
+use utoipa_axum::routes;
+
+use crate::answer::{Answer, Failure};
+use crate::app::App;
+use crate::extract::{JsonMembers, QueryMembers, TicketPath};
+use crate::pipeline::Requester;
+use crate::router::Route;
+use crate::routes::files::worktree_of;
+use crate::routes::on_disk;
+
+use super::chat_stream;
+use super::sessions::Success;
+
+const PATH: &str = "/api/gateway/orchestrator/comment-chat/{commentId}";
+
+/// A message to the assistant about a comment.
+#[derive(Debug, ToSchema)]
+#[schema(rename_all = "camelCase")]
+#[allow(dead_code, reason = "describes the body in the OpenAPI document; it is read member by member")]
+struct CommentMessageBody {
+    /// Not blank.
+    message: String,
+    /// The comment; the last one that was sent is kept.
+    comment_context: Option<CommentContext>,
+}
+
+/// Which message was answered on the code host.
+#[derive(Debug, ToSchema)]
+#[schema(rename_all = "camelCase")]
+#[allow(dead_code, reason = "describes the body in the OpenAPI document; it is read member by member")]
+struct MarkResponded {
+    /// The assistant's last message when it is missing.
+    message_id: Option<String>,
+    /// True when it is missing.
+    responded: Option<bool>,
+}
+
+/// Which chat a request is about.
+#[derive(Clone)]
+struct Asked {
+    comment: TicketId,
+    ticket: TicketId,
+    repo: String,
+}
+
+/// Where a chat works and is kept.
+struct Place {
+    directory: SandboxedPath,
+    history: HistoryFile,
+}
+
+impl Asked {
+    fn of(comment: TicketId, query: &QueryMembers) -> Result<Self, Failure> {
+        let required = |name| query.required(name, "ticketId and repo parameters are required");
+        let (ticket, repo) = (required("ticketId")?, required("repo")?);
+        Ok(Self { comment, ticket: TicketId::new(ticket), repo: repo.to_owned() })
+    }
+
+    /// Below the ticket's worktree, else the repository. Blocks on the disk.
+    fn place(&self, app: &App) -> Result<Place, Failure> {
+        let not_allowed = |_| Failure::directory_not_allowed();
+        let repository = app.sandbox.check(&self.repo).map_err(not_allowed)?;
+        let directory = worktree_of(app, &repository, &self.ticket)?.unwrap_or(repository);
+        let history = HistoryFile::of_comment(&app.sandbox, directory.as_path(), &self.comment);
+        Ok(Place { history: history.map_err(not_allowed)?, directory })
+    }
+
+    fn new_history(&self) -> ChatHistory {
+        let comment_id = Some(self.comment.as_str().to_owned());
+        ChatHistory { comment_id, ..ChatHistory::new(self.ticket.as_str(), &self.repo) }
+    }
+}
+
+/// What was said about a comment
+#[utoipa::path(get, path = "/api/gateway/orchestrator/comment-chat/{commentId}", operation_id = "comment_chat_history", tag = "orchestrator",
+    params(
+        ("commentId" = String, Path, description = "Review comment"),
+        ("ticketId" = String, Query, description = "Ticket"),
+        ("repo" = String, Query, description = "Path of the repository"),
+    ),
+    responses(
+        (status = 200, body = ChatHistory, description = "The history, empty when there is none"),
+        (status = 400, body = ErrorBody, description = "No ticket or no repository"),
+        (status = 403, body = ErrorBody, description = "Outside the sandbox"),
+    ))]
+async fn read(
+    State(app): State<App>,
+    TicketPath(comment): TicketPath,
+    query: QueryMembers,
+) -> Answer<ChatHistory> {
+    let asked = Asked::of(comment, &query)?;
+    let history = on_disk(move || {
+        let known = asked.place(&app)?.history.read().inspect_err(|error| {
+            tracing::warn!(%error, "the chat about a comment cannot be read");
+        });
+        Ok(known.ok().flatten().unwrap_or_else(|| asked.new_history()))
+    });
+    history.await?.map(Json)
+}
+
+/// Ask the assistant about a comment
+///
+/// Works in the ticket's worktree, else in the repository. The answer goes on, and is kept, when the
+/// caller goes away; posting the pid of the first line to `kill` stops it.
+#[utoipa::path(post, path = "/api/gateway/orchestrator/comment-chat/{commentId}", operation_id = "comment_chat", tag = "orchestrator",
+    params(
+        ("commentId" = String, Path, description = "Review comment"),
+        ("ticketId" = String, Query, description = "Ticket"),
+        ("repo" = String, Query, description = "Path of the repository"),
+    ),
+    request_body = CommentMessageBody,
+    responses(
+        (status = 200, body = ChatEvent, content_type = "application/x-ndjson", description = "One event a line, `done` last"),
+        (status = 400, body = ErrorBody, description = "No ticket, no repository, or no message"),
+        (status = 403, body = ErrorBody, description = "Outside the sandbox"),
+        (status = 404, body = ErrorBody, description = "Neither worktree nor repository is there"),
+        (status = 500, body = ErrorBody, description = "The message cannot be kept"),
+    ))]
+async fn chat(
+    State(app): State<App>,
+    Extension(requester): Extension<Requester>,
+    TicketPath(comment): TicketPath,
+    query: QueryMembers,
+    body: Result<JsonMembers, Failure>,
+) -> Result<Response, Failure> {
+    let asked = Asked::of(comment, &query)?;
+    let body = body?;
+    let message =
+        body.words("message").ok_or_else(|| Failure::bad_request("message is required"))?.to_owned();
+    let context = body.value("commentContext").cloned();
+    let place = {
+        let (app, asked) = (app.clone(), asked.clone());
+        on_disk(move || {
+            let place = asked.place(&app)?;
+            let there = place.directory.canonical().is_dir();
+            let missing = || Failure::new(StatusCode::NOT_FOUND, "Work directory not found");
+            there.then_some(place).ok_or_else(missing)
+        })
+        .await??
+    };
+    let request = ChatRequest {
+        directory: place.directory,
+        history: place.history,
+        new_history: asked.new_history(),
+        message,
+        comment: context.and_then(|context| serde_json::from_value(context).ok()),
+        preamble: String::new(),
+        tools: chat_stream::tools(&app),
+    };
+    chat_stream::begin(&app, requester, PATH, request).await
+}
+
+/// Note that a comment was answered
+#[utoipa::path(patch, path = "/api/gateway/orchestrator/comment-chat/{commentId}", operation_id = "mark_comment_responded", tag = "orchestrator",
+    params(
+        ("commentId" = String, Path, description = "Review comment"),
+        ("ticketId" = String, Query, description = "Ticket"),
+        ("repo" = String, Query, description = "Path of the repository"),
+    ),
+    request_body = MarkResponded,
+    responses(
+        (status = 200, body = Success, description = "Noted; an unknown message changes nothing"),
+        (status = 400, body = ErrorBody, description = "No ticket, no repository, or no JSON"),
+        (status = 403, body = ErrorBody, description = "Outside the sandbox"),
+        (status = 500, body = ErrorBody, description = "The history cannot be written"),
+    ))]
+async fn mark(
+    State(app): State<App>,
+    TicketPath(comment): TicketPath,
+    query: QueryMembers,
+    body: Result<JsonMembers, Failure>,
+) -> Answer<Success> {
+    let asked = Asked::of(comment, &query)?;
+    let body = body?;
+    let id = body.text("messageId").filter(|id| !id.is_empty()).map(str::to_owned);
+    let responded = body.flag("responded").unwrap_or(true);
+    let marked = on_disk(move || {
+        let place = asked.place(&app)?;
+        let kept = place.history.change(
+            || asked.new_history(),
+            |history| {
+                let mut messages = history.messages.iter_mut().rev();
+                let found = match id {
+                    Some(id) => messages.find(|message| message.id == id),
+                    None => messages.find(|message| message.role == ChatRole::Assistant),
+                };
+                if let Some(message) = found {
+                    message.responded = Some(responded);
+                }
+            },
+        );
+        kept.map_err(|error| Failure::operation("Failed to save chat history", &error))
+    });
+    marked.await??;
+    Ok(Success::YES)
+}
+
+/// Forget what was said about a comment
+#[utoipa::path(delete, path = "/api/gateway/orchestrator/comment-chat/{commentId}", operation_id = "forget_comment_chat", tag = "orchestrator",
+    params(
+        ("commentId" = String, Path, description = "Review comment"),
+        ("ticketId" = String, Query, description = "Ticket"),
+        ("repo" = String, Query, description = "Path of the repository"),
+    ),
+    responses(
+        (status = 200, body = Success, description = "Forgotten, or there was nothing"),
+        (status = 400, body = ErrorBody, description = "No ticket or no repository"),
+        (status = 403, body = ErrorBody, description = "Outside the sandbox"),
+        (status = 500, body = ErrorBody, description = "The history cannot be removed"),
+    ))]
+async fn forget(
+    State(app): State<App>,
+    TicketPath(comment): TicketPath,
+    query: QueryMembers,
+) -> Answer<Success> {
+    let asked = Asked::of(comment, &query)?;
+    let removed = on_disk(move || {
+        let removed = asked.place(&app)?.history.remove();
+        removed.map_err(|error| Failure::operation("Failed to delete", &error))
+    });
+    removed.await??;
+    Ok(Success::YES)
+}
+
+pub(crate) fn read_route() -> Route {
+    Route::new(routes!(read), OperationId::OrchestratorCommentChat)
+}
+
+pub(crate) fn chat_route() -> Route {
+    Route::new(routes!(chat), OperationId::OrchestratorCommentChat)
+}
+
+pub(crate) fn mark_route() -> Route {
+    Route::new(routes!(mark), OperationId::OrchestratorCommentChat)
+}
+
+pub(crate) fn forget_route() -> Route {
+    Route::new(routes!(forget), OperationId::OrchestratorCommentChat)
+}

@@ -1,0 +1,85 @@
+//! `GET /api/gateway/orchestrator/commit-message/{ticketId}`: what a commit of a ticket's work may
+//! be called.
+
+use axum::Json;
+use axum::extract::State;
+use loopgate_api::error::ErrorBody;
+use loopgate_api::operation::OperationId;
+use loopgate_runtime::CommitText;
+use serde::Serialize;
+use utoipa::ToSchema;
+use utoipa_axum::routes;
+
+use crate::answer::{Answer, Failure};
+use crate::app::App;
+use crate::extract::{QueryMembers, TicketPath};
+use crate::router::Route;
+use crate::routes::files::worktree_of;
+use crate::routes::on_disk;
+
+use super::runtime_of;
+
+const PATH: &str = "/api/gateway/orchestrator/commit-message/{ticketId}";
+
+/// What a commit may be called.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct CommitMessage {
+    title: String,
+    description: String,
+    source: MessageSource,
+}
+
+/// Who wrote it.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+enum MessageSource {
+    /// The assistant, from the changes.
+    Assistant,
+    /// Nobody: there are no changes, or no answer.
+    Default,
+}
+
+impl From<CommitText> for CommitMessage {
+    fn from(CommitText { title, description, written }: CommitText) -> Self {
+        let source = if written { MessageSource::Assistant } else { MessageSource::Default };
+        Self { title, description, source }
+    }
+}
+
+/// Have a commit message written
+///
+/// For the uncommitted changes in the ticket's worktree.
+#[utoipa::path(get, path = "/api/gateway/orchestrator/commit-message/{ticketId}", operation_id = "commit_message", tag = "orchestrator",
+    params(
+        ("ticketId" = String, Path, description = "Ticket"),
+        ("repo" = String, Query, description = "Path of the repository"),
+    ),
+    responses(
+        (status = 200, body = CommitMessage, description = "A message, a plain one when nothing better is known"),
+        (status = 400, body = ErrorBody, description = "No repository given"),
+        (status = 403, body = ErrorBody, description = "Outside the sandbox"),
+    ))]
+async fn write(
+    State(app): State<App>,
+    TicketPath(ticket): TicketPath,
+    query: QueryMembers,
+) -> Answer<CommitMessage> {
+    let repo = query.required("repo", "repo query parameter is required")?.to_owned();
+    let worktree = {
+        let (app, ticket) = (app.clone(), ticket.clone());
+        on_disk(move || {
+            let repository = app.sandbox.check(&repo).map_err(|_| Failure::directory_not_allowed())?;
+            worktree_of(&app, &repository, &ticket)
+        })
+        .await??
+    };
+    let text = match worktree {
+        Some(worktree) => runtime_of(&app, PATH)?.commit_text(worktree.canonical(), &ticket).await,
+        None => CommitText::plain(&ticket),
+    };
+    Ok(Json(text.into()))
+}
+
+pub(crate) fn route() -> Route {
+    Route::new(routes!(write), OperationId::OrchestratorCommitMessage)
+}

@@ -1,0 +1,153 @@
+//! `POST /api/gateway/orchestrator/kill`: ends a process by its pid, or the one that works on a
+//! ticket.
+//!
+//! A pid is only a question here. The runtime says whether it means a process that Loopgate started;
+//! nothing else is ever signalled.
+
+use axum::Json;
+use axum::extract::State;
+use http::StatusCode;
+use loopgate_api::error::ErrorBody;
+use loopgate_api::ids::TicketId;
+use loopgate_api::operation::OperationId;
+use loopgate_runtime::Owner;
+use serde::Serialize;
+use serde_json::{Number, Value};
+use utoipa::ToSchema;
+use utoipa_axum::routes;
+
+use crate::answer::{Answer, Failure};
+use crate::app::App;
+use crate::extract::JsonMembers;
+use crate::router::Route;
+use crate::ticket_files::TicketFiles;
+use crate::ticket_files::stopped::NoPid;
+
+use super::{read_ticket, runtime_of};
+
+const PATH: &str = "/api/gateway/orchestrator/kill";
+/// Pids below are the system's.
+const LOWEST: u32 = 2;
+const NO_PROCESS: &str = "No process to kill (no PID file), state marked as stopped";
+
+/// What to end: a pid, else a ticket with its repository.
+#[derive(Debug, ToSchema)]
+#[schema(rename_all = "camelCase")]
+#[allow(dead_code, reason = "describes the body in the OpenAPI document; it is read member by member")]
+struct KillBody {
+    pid: Option<u32>,
+    ticket_id: Option<String>,
+    repo_path: Option<String>,
+}
+
+/// What came of it.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct Killed {
+    success: bool,
+    #[schema(example = "Process terminated")]
+    message: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<u32>)]
+    pid: Option<Number>,
+}
+
+impl Killed {
+    fn new(message: &'static str, pid: Option<u32>) -> Self {
+        Self { success: true, message, pid: pid.map(Number::from) }
+    }
+}
+
+/// End a process and everything that it started
+///
+/// Only processes that Loopgate started are ended.
+#[utoipa::path(post, path = "/api/gateway/orchestrator/kill", operation_id = "kill_process", tag = "orchestrator",
+    request_body = KillBody,
+    responses(
+        (status = 200, body = Killed, description = "It has ended, now or before"),
+        (status = 400, body = ErrorBody, description = "Neither a pid nor a ticket"),
+        (status = 403, body = ErrorBody, description = "Outside the sandbox, or a process that Loopgate did not start"),
+        (status = 500, body = ErrorBody, description = "The recorded pid cannot be read, or the process does not end"),
+    ))]
+async fn kill(State(app): State<App>, body: JsonMembers) -> Answer<Killed> {
+    let pid = body.value("pid").and_then(Value::as_number).filter(|pid| pid.as_f64() != Some(0.0));
+    if let Some(pid) = pid {
+        return by_pid(&app, pid).await.map(Json);
+    }
+    let said = |name: &str| body.text(name).filter(|text| !text.is_empty()).map(str::to_owned);
+    let (Some(ticket), Some(repo)) = (said("ticketId"), said("repoPath")) else {
+        return Err(Failure::bad_request("Either pid or (ticketId + repoPath) is required"));
+    };
+    by_ticket(&app, TicketId::new(ticket), repo).await.map(Json)
+}
+
+async fn by_pid(app: &App, pid: &Number) -> Result<Killed, Failure> {
+    let possible = pid.as_u64().and_then(|pid| u32::try_from(pid).ok()).filter(|pid| *pid >= LOWEST);
+    let pid = possible.ok_or_else(not_managed)?;
+    end(app, pid, async || Ok(())).await
+}
+
+async fn by_ticket(app: &App, ticket: TicketId, repo: String) -> Result<Killed, Failure> {
+    let at_files = async |work: fn(&TicketFiles<'_>)| {
+        let (ticket, repo) = (ticket.clone(), repo.clone());
+        let worked = read_ticket(app.clone(), ticket, repo, move |files| {
+            if let Some(files) = &files {
+                work(files);
+            }
+            Ok(())
+        });
+        worked.await
+    };
+    let recorded = read_ticket(app.clone(), ticket.clone(), repo.clone(), |files| {
+        let pid = files.map_or(Ok(None), |files| files.recorded_pid());
+        pid.map_err(|why| {
+            let text = match why {
+                NoPid::Invalid => "Invalid PID in process.pid file",
+                NoPid::Unreadable => "Failed to read process.pid file",
+            };
+            Failure::new(StatusCode::INTERNAL_SERVER_ERROR, text)
+        })
+    });
+    let ended = match recorded.await? {
+        Some(pid) if pid < LOWEST => return Err(not_managed()),
+        Some(pid) => end(app, pid, async || at_files(|files| files.forget_loop()).await).await?,
+        None => {
+            at_files(|files| files.forget_loop()).await?;
+            Killed::new(NO_PROCESS, None)
+        }
+    };
+    at_files(|files| files.mark_stopped()).await?;
+    Ok(ended)
+}
+
+/// Ends the process that has this pid, when it is ours. `before` is done when it may be ended.
+async fn end(
+    app: &App,
+    pid: u32,
+    before: impl AsyncFnOnce() -> Result<(), Failure>,
+) -> Result<Killed, Failure> {
+    let runtime = runtime_of(app, PATH)?;
+    let owner = runtime.owner_of(pid).await;
+    let owner = owner.map_err(|error| Failure::operation("Failed to process kill request", &error))?;
+    let stopped = match owner {
+        Owner::Stranger => return Err(not_managed()),
+        Owner::Nobody => {
+            before().await?;
+            false
+        }
+        Owner::Ours(process) => {
+            before().await?;
+            let stopped = runtime.stop(process).await;
+            stopped.map_err(|error| Failure::operation("Failed to kill process", &error))?
+        }
+    };
+    let message = if stopped { "Process terminated" } else { "Process already terminated" };
+    Ok(Killed::new(message, Some(pid)))
+}
+
+fn not_managed() -> Failure {
+    Failure::forbidden("process not managed by this gateway")
+}
+
+pub(crate) fn route() -> Route {
+    Route::new(routes!(kill), OperationId::OrchestratorKill)
+}

@@ -1,0 +1,200 @@
+//! `/api/gateway/orchestrator/sessions`: the tickets that a page works on, and how many of them wait
+//! for the person.
+
+use axum::Json;
+use axum::extract::State;
+use loopgate_api::error::ErrorBody;
+use loopgate_api::operation::OperationId;
+use loopgate_home::{Session, SessionNote, expand_home};
+use loopgate_runtime::chat::history;
+use serde::Serialize;
+use serde_json::Value;
+use utoipa::ToSchema;
+use utoipa_axum::routes;
+
+use crate::answer::{Answer, Failure};
+use crate::app::App;
+use crate::extract::{JsonMembers, QueryMembers};
+use crate::router::Route;
+use crate::routes::on_disk;
+
+/// The sessions whose worktree is there.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct SessionList {
+    #[schema(value_type = Vec<SessionEntry>)]
+    sessions: Vec<Session>,
+}
+
+/// Work on a ticket.
+#[derive(Debug, ToSchema)]
+#[schema(rename_all = "camelCase")]
+#[allow(dead_code, reason = "describes an entry in the OpenAPI document; the home crate has the type")]
+struct SessionEntry {
+    ticket_id: String,
+    repo_path: String,
+    worktree_path: String,
+    /// A process that works on it.
+    pid: Option<u64>,
+    context_repo_paths: Option<Vec<String>>,
+    base_branch: Option<String>,
+    parent_ticket_id: Option<String>,
+    loop_id: Option<String>,
+    artifact_id: Option<String>,
+    /// ISO 8601.
+    started_at: String,
+    /// ISO 8601.
+    last_accessed_at: String,
+}
+
+/// A session to note. One that is known keeps what is not said.
+#[derive(Debug, ToSchema)]
+#[schema(rename_all = "camelCase")]
+#[allow(dead_code, reason = "describes the body in the OpenAPI document; it is read member by member")]
+struct NoteSession {
+    ticket_id: String,
+    repo_path: String,
+    worktree_path: String,
+    pid: Option<u64>,
+    context_repo_paths: Option<Vec<String>>,
+    base_branch: Option<String>,
+    parent_ticket_id: Option<String>,
+    loop_id: Option<String>,
+    artifact_id: Option<String>,
+}
+
+/// Done.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct Success {
+    success: bool,
+}
+
+impl Success {
+    pub(super) const YES: Json<Self> = Json(Self { success: true });
+}
+
+/// How many tickets wait for the person.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct UnreadCount {
+    count: usize,
+}
+
+/// List the sessions
+///
+/// Those whose worktree has vanished are forgotten.
+#[utoipa::path(get, path = "/api/gateway/orchestrator/sessions", operation_id = "list_sessions", tag = "orchestrator",
+    responses(
+        (status = 200, body = SessionList, description = "The sessions"),
+        (status = 503, body = ErrorBody, description = "No sandbox is set"),
+    ))]
+async fn list(State(app): State<App>) -> Answer<SessionList> {
+    configured(&app)?;
+    let sessions = on_disk(move || app.sessions.living()).await?.map_err(|error| unwritten(&error))?;
+    Ok(Json(SessionList { sessions }))
+}
+
+/// Note a session
+#[utoipa::path(post, path = "/api/gateway/orchestrator/sessions", operation_id = "note_session", tag = "orchestrator",
+    request_body = NoteSession,
+    responses(
+        (status = 200, body = Success, description = "Noted"),
+        (status = 400, body = ErrorBody, description = "The body breaks a rule"),
+        (status = 403, body = ErrorBody, description = "A path outside the sandbox"),
+        (status = 503, body = ErrorBody, description = "No sandbox is set"),
+    ))]
+async fn note(State(app): State<App>, body: Result<JsonMembers, Failure>) -> Answer<Success> {
+    configured(&app)?;
+    let body = body?;
+    let said = |name: &str| body.text(name).filter(|text| !text.is_empty()).map(str::to_owned);
+    let (Some(ticket), Some(repo_path), Some(worktree_path)) =
+        (said("ticketId"), said("repoPath"), said("worktreePath"))
+    else {
+        return Err(Failure::bad_request("ticketId, repoPath, and worktreePath are required"));
+    };
+    let note = SessionNote {
+        repo_path,
+        worktree_path,
+        pid: body.value("pid").and_then(Value::as_u64),
+        context_repo_paths: body.value("contextRepoPaths").and_then(all_texts),
+        base_branch: body.text("baseBranch").map(str::to_owned),
+        parent_ticket_id: body.text("parentTicketId").map(str::to_owned),
+        loop_id: body.text("loopId").map(str::to_owned),
+        artifact_id: body.text("artifactId").map(str::to_owned),
+    };
+    let noted = on_disk(move || {
+        let further = note.context_repo_paths.iter().flatten();
+        let refused = [&note.repo_path, &note.worktree_path]
+            .into_iter()
+            .chain(further)
+            .any(|path| app.sandbox.check(path).is_err());
+        if refused {
+            return Err(Failure::directory_not_allowed());
+        }
+        app.sessions.note(&ticket, note).map_err(|error| unwritten(&error))
+    });
+    noted.await??;
+    Ok(Success::YES)
+}
+
+/// Forget the session of a ticket
+#[utoipa::path(delete, path = "/api/gateway/orchestrator/sessions", operation_id = "forget_session", tag = "orchestrator",
+    params(("ticketId" = String, Query, description = "Ticket")),
+    responses(
+        (status = 200, body = Success, description = "Forgotten, or never known"),
+        (status = 400, body = ErrorBody, description = "No ticket named"),
+        (status = 503, body = ErrorBody, description = "No sandbox is set"),
+    ))]
+async fn forget(State(app): State<App>, query: QueryMembers) -> Answer<Success> {
+    configured(&app)?;
+    let ticket = query.required("ticketId", "ticketId parameter is required")?.to_owned();
+    on_disk(move || app.sessions.forget(&ticket)).await?.map_err(|error| unwritten(&error))?;
+    Ok(Success::YES)
+}
+
+/// Count the sessions that wait for the person
+///
+/// Those whose newest chat message is an answer.
+#[utoipa::path(get, path = "/api/gateway/orchestrator/sessions/unread-count", operation_id = "count_unread_sessions", tag = "orchestrator",
+    responses(
+        (status = 200, body = UnreadCount, description = "How many"),
+        (status = 503, body = ErrorBody, description = "No sandbox is set"),
+    ))]
+async fn unread(State(app): State<App>) -> Answer<UnreadCount> {
+    configured(&app)?;
+    let count = on_disk(move || {
+        let worktrees =
+            app.sessions.all().into_iter().map(|session| expand_home(&session.note.worktree_path));
+        worktrees
+            .filter(|worktree| worktree.is_dir() && history::awaits_person(&app.sandbox, worktree))
+            .count()
+    });
+    Ok(Json(UnreadCount { count: count.await? }))
+}
+
+fn configured(app: &App) -> Result<(), Failure> {
+    app.sessions.path().map(drop).ok_or_else(Failure::not_configured)
+}
+
+/// The elements of an array of nothing but strings.
+fn all_texts(value: &Value) -> Option<Vec<String>> {
+    value.as_array()?.iter().map(|element| element.as_str().map(str::to_owned)).collect()
+}
+
+fn unwritten(error: &std::io::Error) -> Failure {
+    Failure::operation("Failed to save sessions", error)
+}
+
+pub(crate) fn list_route() -> Route {
+    Route::new(routes!(list), OperationId::OrchestratorSessions)
+}
+
+pub(crate) fn note_route() -> Route {
+    Route::new(routes!(note), OperationId::OrchestratorSessions)
+}
+
+pub(crate) fn forget_route() -> Route {
+    Route::new(routes!(forget), OperationId::OrchestratorSessions)
+}
+
+pub(crate) fn unread_route() -> Route {
+    Route::new(routes!(unread), OperationId::OrchestratorSessions)
+}

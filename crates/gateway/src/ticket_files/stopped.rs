@@ -1,0 +1,68 @@
+//! The traces of a process that a person stopped: what would make it go on, and what says that it
+//! runs.
+
+use std::ffi::OsStr;
+use std::io;
+use std::path::Path;
+
+use loopgate_api::names::{LOOP_STATE, PROCESS_PID, PROCESS_START, STATE_DIR, STATE_JSON};
+use loopgate_api::time::now_iso;
+use loopgate_home::{Directory, Kind};
+use serde_json::Value;
+
+use super::{TicketFiles, agents};
+
+const PHASE: &str = "Process stopped by user";
+
+/// Why no pid can be read.
+pub(crate) enum NoPid {
+    /// The file holds something else.
+    Invalid,
+    /// The file cannot be read.
+    Unreadable,
+}
+
+impl TicketFiles<'_> {
+    /// The pid of the process that works here; `None` when there is none.
+    pub(crate) fn recorded_pid(&self) -> Result<Option<u32>, NoPid> {
+        let text = self.text(PROCESS_PID).map_err(|_| NoPid::Unreadable)?;
+        let read = |text: String| text.trim().parse::<u32>().map_err(|_| NoPid::Invalid);
+        text.map(read).transpose()
+    }
+
+    /// Keeps a loop from beginning its next round.
+    pub(crate) fn forget_loop(&self) {
+        let state_dir = self.worktree.open_directory().and_then(|dir| dir.directory(Path::new(STATE_DIR)));
+        let _ = state_dir.and_then(|state_dir| state_dir.remove_file(OsStr::new(LOOP_STATE)));
+    }
+
+    /// Says that nothing runs here any more. Best effort: what cannot be written stays.
+    pub(crate) fn mark_stopped(&self) {
+        if let Err(error) = self.try_mark_stopped() {
+            tracing::warn!(%error, "a stopped process could not be noted in its work directory");
+        }
+    }
+
+    fn try_mark_stopped(&self) -> io::Result<()> {
+        let work_dir = self.sandbox.check(self.work_dir()).map_err(|_| io::ErrorKind::PermissionDenied)?;
+        let work_dir = work_dir.make_directory()?;
+        for name in [PROCESS_PID, PROCESS_START] {
+            let _ = work_dir.remove_file(OsStr::new(name));
+        }
+        let mut state = self.state().ok().flatten().unwrap_or_default();
+        for (name, value) in [("status", "STOPPED"), ("phase", PHASE), ("timestamp", &now_iso())] {
+            state.insert(name.to_owned(), Value::from(value));
+        }
+        work_dir.replace(OsStr::new(STATE_JSON), &serde_json::to_vec_pretty(&state)?)?;
+        forget_agents(&work_dir)
+    }
+}
+
+fn forget_agents(work_dir: &Directory) -> io::Result<()> {
+    let agents = match work_dir.directory(Path::new(agents::DIRECTORY)) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        opened => opened?,
+    };
+    let files = agents.entries()?.into_iter().filter(|entry| entry.kind == Kind::File);
+    files.map(|entry| entry.name).try_for_each(|name| agents.remove_file(&name))
+}

@@ -1,0 +1,171 @@
+//! The sessions that the page keeps of tickets, `sessions.json`, beside the list of repositories.
+//!
+//! Read anew each time, written one at a time. A file that cannot be read counts as empty.
+
+use std::io;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use loopgate_api::names::SESSIONS_JSON;
+use loopgate_api::time::now_iso;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+
+use crate::files;
+use crate::sandbox::expand_home;
+use crate::settings::SettingsStore;
+
+/// Work on a ticket, as the page remembers it. Members that are not known here are kept.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Session {
+    /// Ticket; one session each.
+    pub ticket_id: String,
+    /// What the page last said of it.
+    #[serde(flatten)]
+    pub note: SessionNote,
+    /// When it was first noted, ISO 8601.
+    #[serde(default)]
+    pub started_at: String,
+    /// When it was last noted, ISO 8601.
+    #[serde(default)]
+    pub last_accessed_at: String,
+    /// Members that other programs wrote.
+    #[serde(flatten)]
+    pub more: Map<String, Value>,
+}
+
+/// What a page says of a session.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SessionNote {
+    /// The repository.
+    #[serde(default)]
+    pub repo_path: String,
+    /// The ticket's worktree.
+    pub worktree_path: String,
+    /// A process that works on it. Shown, never signalled.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pid: Option<u64>,
+    /// Further repositories that it looks at.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub context_repo_paths: Option<Vec<String>>,
+    /// Branch that the work began at.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub base_branch: Option<String>,
+    /// Ticket that this one belongs to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parent_ticket_id: Option<String>,
+    /// Loop.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub loop_id: Option<String>,
+    /// Document.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub artifact_id: Option<String>,
+}
+
+impl SessionNote {
+    /// Takes what a newer note says, and keeps what it is silent about.
+    fn update(&mut self, newer: Self) {
+        *self = Self {
+            pid: newer.pid.or(self.pid),
+            context_repo_paths: newer.context_repo_paths.or(self.context_repo_paths.take()),
+            base_branch: newer.base_branch.or(self.base_branch.take()),
+            parent_ticket_id: newer.parent_ticket_id.or(self.parent_ticket_id.take()),
+            loop_id: newer.loop_id.or(self.loop_id.take()),
+            artifact_id: newer.artifact_id.or(self.artifact_id.take()),
+            repo_path: newer.repo_path,
+            worktree_path: newer.worktree_path,
+        };
+    }
+}
+
+/// The sessions. Everything here blocks on the disk.
+#[derive(Debug)]
+pub struct Sessions {
+    settings: Arc<SettingsStore>,
+    /// Makes writers one at a time.
+    writing: Mutex<()>,
+}
+
+impl Sessions {
+    /// The sessions below the settings' sandbox base directory.
+    #[must_use]
+    pub const fn new(settings: Arc<SettingsStore>) -> Self {
+        Self { settings, writing: Mutex::new(()) }
+    }
+
+    /// Where the file lies; `None` while no sandbox is set.
+    #[must_use]
+    pub fn path(&self) -> Option<PathBuf> {
+        self.settings.get().orchestrator_dir().map(|dir| dir.join(SESSIONS_JSON))
+    }
+
+    /// Every session, as the file has it. Changes nothing.
+    #[must_use]
+    pub fn all(&self) -> Vec<Session> {
+        self.path().map(|path| load(&path)).unwrap_or_default()
+    }
+
+    /// The sessions whose worktree is there; the file forgets the others.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    pub fn living(&self) -> io::Result<Vec<Session>> {
+        self.change(|sessions| {
+            sessions.retain(|session| expand_home(&session.note.worktree_path).is_dir());
+            sessions.clone()
+        })
+    }
+
+    /// Notes a session. One that is known keeps its beginning and what the note does not say.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    pub fn note(&self, ticket_id: &str, note: SessionNote) -> io::Result<()> {
+        self.change(|sessions| {
+            let now = now_iso();
+            match sessions.iter_mut().find(|session| session.ticket_id == ticket_id) {
+                Some(known) => {
+                    known.note.update(note);
+                    known.last_accessed_at = now;
+                }
+                None => sessions.push(Session {
+                    ticket_id: ticket_id.to_owned(),
+                    note,
+                    started_at: now.clone(),
+                    last_accessed_at: now,
+                    more: Map::new(),
+                }),
+            }
+        })
+    }
+
+    /// Forgets the session of a ticket, if there is one.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    pub fn forget(&self, ticket_id: &str) -> io::Result<()> {
+        self.change(|sessions| sessions.retain(|session| session.ticket_id != ticket_id))
+    }
+
+    fn change<T>(&self, change: impl FnOnce(&mut Vec<Session>) -> T) -> io::Result<T> {
+        let path = self.path().ok_or(io::ErrorKind::NotFound)?;
+        let _alone = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
+        let before = load(&path);
+        let mut after = before.clone();
+        let result = change(&mut after);
+        if after != before {
+            files::write_atomic(&path, &serde_json::to_vec_pretty(&json!({"sessions": after}))?)?;
+        }
+        Ok(result)
+    }
+}
+
+/// The entries that can be read.
+fn load(path: &std::path::Path) -> Vec<Session> {
+    let document = std::fs::read(path).ok().and_then(|text| serde_json::from_slice::<Value>(&text).ok());
+    let Some(Value::Object(mut document)) = document else { return Vec::new() };
+    let Some(Value::Array(entries)) = document.remove("sessions") else { return Vec::new() };
+    entries.into_iter().filter_map(|entry| serde_json::from_value(entry).ok()).collect()
+}

@@ -1,0 +1,128 @@
+//! What a page of another site can make a browser send: forms, and requests without a preflight. None
+//! of it does anything, with whatever credential it comes.
+
+use anyhow::{Context as _, Result, ensure};
+use reqwest::{Method, header};
+use serde_json::{Value, json};
+
+use crate::local::Local;
+use crate::stage::Stage;
+
+const REPOS: &str = "/api/gateway/repos";
+const EXCHANGE: &str = "/gateway-auth/exchange";
+/// Types that a browser sends anywhere without asking first.
+const SIMPLE: [&str; 5] = [
+    "text/plain",
+    "text/plain;charset=UTF-8",
+    "application/x-www-form-urlencoded",
+    "Multipart/Form-Data; boundary=x",
+    "",
+];
+
+fn refusal() -> Value {
+    json!({"error": "content type not supported, send application/json", "code": "unsupported_media_type"})
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_session_is_not_enough_for_what_any_page_could_send() -> Result<()> {
+    let stage = Stage::story().await?;
+    let (loopgate, page) = (&stage.loopgate, stage.loopgate.ready().page_url.clone());
+    let challenge = async || {
+        let body = json!({"origin": page});
+        let made = stage.page.0.post("/compute-targets/local-auth/challenge", &body).await?;
+        anyhow::Ok(json!({"challengeToken": made["data"]["challengeToken"]}).to_string())
+    };
+    let exchange = |kind: &str, body: String| {
+        let request = loopgate.gateway_bare(Method::POST, EXCHANGE).header(header::ORIGIN, &page);
+        request.header(header::CONTENT_TYPE, kind).body(body)
+    };
+    let good = challenge().await?;
+    for kind in SIMPLE {
+        let answer = exchange(kind, good.clone()).send().await?;
+        ensure!(answer.headers()[header::CACHE_CONTROL] == "no-store");
+        ensure!((answer.status().as_u16(), answer.json::<Value>().await?) == (415, refusal()), "{kind}");
+    }
+    // The challenge works once, so it was not even looked at.
+    let granted: Value = exchange("application/json", good).send().await?.error_for_status()?.json().await?;
+    let session = granted["sessionToken"].as_str().context("a session")?;
+
+    let place = stage.scene.sandbox().join("more");
+    std::fs::create_dir_all(&place)?;
+    let add = |kind: Option<&str>| {
+        let request = loopgate.gateway_bare(Method::POST, REPOS).header(header::ORIGIN, &page);
+        let request =
+            request.header("x-desktop-session-token", session).body(json!({"path": place}).to_string());
+        match kind {
+            Some(kind) => request.header(header::CONTENT_TYPE, kind),
+            None => request.header("sec-fetch-mode", "no-cors"),
+        }
+    };
+    for kind in SIMPLE.map(Some).into_iter().chain([None]) {
+        let answer = add(kind).send().await?;
+        ensure!((answer.status().as_u16(), answer.json::<Value>().await?) == (415, refusal()), "{kind:?}");
+    }
+    let listed: Value = loopgate.gateway(Method::GET, REPOS).send().await?.json().await?;
+    ensure!(!listed.to_string().contains("/more\""), "{listed}");
+    // A program that says what it likes is no browser, and JSON is what a page sends.
+    let own = loopgate.gateway(Method::GET, REPOS).header(header::CONTENT_TYPE, "text/plain").body("x");
+    ensure!(own.send().await?.status() == 200);
+    ensure!(add(Some("application/json; charset=utf-8")).send().await?.status() == 200);
+    Ok(())
+}
+
+/// Where nobody needs a credential, the type of the body is all that stands between a page and this
+/// machine.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_form_of_another_site_adds_nothing_without_authentication() -> Result<()> {
+    let local = Local::with(|setup| setup.env("LOOPGATE_LOCAL_GATEWAY_NO_AUTH", "1")).await?;
+    let place = local.at("more");
+    std::fs::create_dir_all(&place)?;
+    let post = |kind: &str| {
+        let request = local.loopgate.gateway_bare(Method::POST, REPOS).header(header::CONTENT_TYPE, kind);
+        request.body(json!({"path": place}).to_string())
+    };
+    for origin in ["https://evil.test", "null", "http://localhost:3000"] {
+        for kind in SIMPLE {
+            let answer = post(kind).header(header::ORIGIN, origin).send().await?;
+            ensure!(answer.status() == 415, "{kind} of {origin}: {}", answer.status());
+        }
+    }
+    let listed: Value = local.loopgate.gateway_bare(Method::GET, REPOS).send().await?.json().await?;
+    ensure!(listed["repos"] == json!([]), "{listed}");
+    ensure!(post("application/json").send().await?.status() == 200);
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn exchanges_and_guesses_have_a_rate_an_origin() -> Result<()> {
+    let local = Local::new().await?;
+    let exchange = |origin: &str| {
+        let request = local.loopgate.gateway_bare(Method::POST, EXCHANGE).header(header::ORIGIN, origin);
+        request.json(&json!({"challengeToken": "x"})).send()
+    };
+    let guess = |origin: &str| {
+        let request = local.loopgate.gateway_bare(Method::GET, REPOS).header(header::ORIGIN, origin);
+        request.header("x-desktop-session-token", "0".repeat(64)).send()
+    };
+    let (greedy, other) = ("http://localhost:1", "http://localhost:2");
+    for (refused, most) in [(false, 200), (true, 2_000)] {
+        let ask = async |origin| if refused { guess(origin).await } else { exchange(origin).await };
+        let mut granted = 0;
+        let last = loop {
+            let answer = ask(greedy).await?;
+            if answer.status() == 429 {
+                break answer;
+            }
+            granted += 1;
+            ensure!(granted < most, "{granted} without a pause");
+        };
+        ensure!(granted >= 60, "{granted} are fewer than a page may need");
+        let wait = last.headers().get(header::RETRY_AFTER).context("it says when to come again")?.to_str()?;
+        ensure!((1..=2).contains(&wait.parse::<u64>()?), "{wait}");
+        let body: Value = last.json().await?;
+        ensure!(body["code"] == "too_many_requests", "{body}");
+        ensure!(ask(other).await?.status() != 429, "another page has a rate of its own");
+    }
+    ensure!(local.loopgate.gateway(Method::GET, REPOS).send().await?.status() == 200);
+    Ok(())
+}

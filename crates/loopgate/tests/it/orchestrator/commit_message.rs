@@ -1,0 +1,78 @@
+//! Commit messages that the assistant writes.
+
+use anyhow::{Result, ensure};
+use loopgate_testkit::git::git;
+use loopgate_testkit::model::{Conversation, Script};
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use super::Shop;
+use crate::foreign::encoded;
+use crate::local::write;
+use crate::stage::Stage;
+
+fn plain() -> Value {
+    json!({"title": "Work on SHOP-7", "description": "", "source": "default"})
+}
+
+impl Shop {
+    /// A worktree of the ticket with a change that is not committed.
+    fn changed(&self) -> Result<()> {
+        let worktree = self.worktree.to_string_lossy().into_owned();
+        git(&self.repo, &["worktree", "add", "--quiet", "-b", "shop-7", &worktree])?;
+        write(&self.worktree.join("README.md"), "A shop with a cache\n")
+    }
+}
+
+#[tokio::test]
+async fn without_changes_or_an_answer_it_is_plain() -> Result<()> {
+    let shop = Shop::new().await?;
+    shop.get("commit-message/SHOP-7").await?.is(200, &plain())?;
+    shop.changed()?;
+    for silent in ["exit 1", "echo nothing", "echo '{\"title\": 1'"] {
+        shop.assistant(silent)?;
+        shop.get("commit-message/SHOP-7").await?.is(200, &plain())?;
+    }
+    git(&shop.worktree, &["checkout", "--quiet", "README.md"])?;
+    shop.assistant("echo '{\"title\": \"t\", \"description\": \"d\"}'")?;
+    write(&shop.worktree.join("untracked.txt"), "new\n")?;
+    shop.get("commit-message/SHOP-7").await?.is(200, &plain())?;
+    let bare = shop.local.get("orchestrator/commit-message/SHOP-7", &[]).await?;
+    bare.refused(400, "repo query parameter is required", "missing_field")?;
+    let outside = shop.local.get("orchestrator/commit-message/SHOP-7", &[("repo", "/etc")]).await?;
+    outside.refused(403, "directory not allowed", "directory_not_allowed")
+}
+
+#[tokio::test]
+async fn the_changes_are_read_and_names_left_out() -> Result<()> {
+    let shop = Shop::new().await?;
+    shop.changed()?;
+    shop.assistant(
+        "echo \"$@\" > ../args; cat > ../told\n\
+         echo 'noise {\"title\": \"Cache  with Claude Code\", \"description\": \"Faster.\"} noise'; exit 3",
+    )?;
+    let message = json!({"title": "Cache with", "description": "Faster.", "source": "assistant"});
+    shop.get("commit-message/SHOP-7").await?.is(200, &message)?;
+    let parent = shop.local.at("wt");
+    ensure!(std::fs::read_to_string(parent.join("args"))? == "--model haiku -p\n");
+    let told = std::fs::read_to_string(parent.join("told"))?;
+    ensure!(told.contains("+A shop with a cache") && told.contains("1 file changed"), "{told}");
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_real_assistant_writes_one() -> Result<()> {
+    let mut commit = Conversation::when("commit", "Write a commit message")
+        .says("{\"title\": \"Grow a garden\", \"description\": \"It was bare.\"}");
+    commit.toolless = true;
+    let stage = Stage::playing(Script::new([commit])).await?;
+    let worktree = stage.scene.sandbox().join("garden-notes-SHOP-7");
+    git(&stage.clone, &["worktree", "add", "--quiet", "-b", "shop-7", &worktree.to_string_lossy()])?;
+    write(&worktree.join("README.md"), "A garden\n")?;
+    let repo = encoded(&stage.clone.to_string_lossy());
+    let path = format!("/api/gateway/orchestrator/commit-message/SHOP-7?repo={repo}");
+    let answer: Value = stage.loopgate.gateway(Method::GET, &path).send().await?.json().await?;
+    let expected = json!({"title": "Grow a garden", "description": "It was bare.", "source": "assistant"});
+    ensure!(answer == expected, "{answer}");
+    Ok(())
+}

@@ -1,0 +1,268 @@
+//! Launching the loop script of a ticket, with a script in the place where the assistant keeps ours.
+
+use std::path::PathBuf;
+
+use anyhow::{Context as _, Result, ensure};
+use loopgate_testkit::git::git;
+use loopgate_testkit::{leftovers, signs};
+use serde_json::{Value, json};
+
+use super::Shop;
+use crate::local::{Answer, write};
+
+/// Tells what it was given, starts others in sessions of their own, and waits for the end.
+const SCRIPT: &str = "#!/bin/sh\necho \"$#\" \"$1\" \"$LOOPGATE_WORKDIR\"\npwd\n\
+    ls \"$1\" > \"$1/seen\"\nsetsid sleep 600 &\nsleep 600 &\necho complaint >&2\n: > \"$1/started\"\nwait\n";
+
+impl Shop {
+    fn script(&self, version: &str, text: &str) -> Result<PathBuf> {
+        let home = self.local.home.path();
+        let path = home.join(format!(".claude/plugins/cache/loopgate/code/{version}/scripts/run-loop.sh"));
+        write(&path, text)?;
+        std::fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(0o755))?;
+        Ok(path)
+    }
+
+    fn launch_body(&self) -> Value {
+        json!({"ticketIdentifier": "SHOP-7", "repoPath": self.repo, "ticket": {"title": "Cache",
+            "identifier": "SHOP-7", "url": "https://tracker.test/SHOP-7", "description": "Faster.",
+            "issueId": "i-1", "mentionedFiles": [{"repoPath": self.repo, "filePath": "README.md"}, 5]}})
+    }
+
+    async fn launch(&self, body: Value) -> Result<Answer> {
+        self.local.post("orchestrator/launch", body).await
+    }
+
+    fn read(&self, name: &str) -> Result<String> {
+        let file = self.work.join(name);
+        std::fs::read_to_string(&file).with_context(|| file.display().to_string())
+    }
+
+    fn others(&self) -> Vec<leftovers::Process> {
+        let mut found = leftovers::processes(self.local.home.path());
+        found.retain(|process| Some(process.pid) != self.local.loopgate.pid());
+        found
+    }
+
+    async fn alone(&self) -> Result<()> {
+        let others = || self.others().into_iter().map(|process| process.pid).collect();
+        signs::all_end(others).await.with_context(|| format!("still running: {:?}", self.others()))
+    }
+}
+
+#[tokio::test]
+async fn a_ticket_is_launched_once_and_ended_whole() -> Result<()> {
+    let shop = Shop::new().await?;
+    shop.script("1.9.3", "#!/bin/sh\nexit 1\n")?;
+    shop.script("1.10.0", SCRIPT)?;
+    let launched = shop.launch(shop.launch_body()).await?.ok()?;
+    let pid = launched["pid"].as_u64().context("a pid")?;
+    let expected = json!({"success": true, "ticketId": "SHOP-7", "branchName": "feature/SHOP-7",
+        "worktreePath": shop.worktree, "pid": pid, "logFile": shop.work.join("orchestrator-launch.log"),
+        "prdFile": shop.work.join("prd.md"), "baseBranch": "HEAD"});
+    ensure!(launched == expected, "{launched}\n{expected}");
+    signs::appears(&shop.work.join("started")).await?;
+    ensure!(git(&shop.worktree, &["branch", "--show-current"])?.trim() == "feature/SHOP-7");
+    let log = shop.read("orchestrator-launch.log")?;
+    let told = format!("1 {w} {w}\n{}\n", shop.worktree.display(), w = shop.work.display());
+    ensure!(log.starts_with(&told) && log.contains("complaint"), "{log}");
+    ensure!(shop.read("seen")?.contains("launch-metadata.json"), "what is known is written before the start");
+    ensure!(shop.read("process.pid")? == pid.to_string() && !shop.read("process.start")?.is_empty());
+    let prd = shop.read("prd.md")?;
+    ensure!(prd.starts_with("# Cache\n\n**Ticket:** [SHOP-7](https://tracker.test/SHOP-7)\n"), "{prd}");
+    ensure!(prd.contains(&format!("- `{}`", shop.worktree.join("README.md").display())), "{prd}");
+    let metadata: Value = serde_json::from_str(&shop.read("launch-metadata.json")?)?;
+    ensure!(
+        metadata == json!({"issueId": "i-1", "ticketTitle": "Cache", "baseBranch": "HEAD"}),
+        "{metadata}"
+    );
+
+    let mut again = shop.launch_body();
+    again["ticket"]["title"] = json!("Bigger cache");
+    let again = shop.launch(again).await?.ok()?;
+    ensure!(again["alreadyRunning"] == true && again["pid"] == pid, "{again}");
+    ensure!(shop.read("prd.md")?.starts_with("# Bigger cache\n"));
+
+    // The other routes find what was launched below the parent that is set.
+    shop.write("plan.json", r#"{"content":"Do it"}"#)?;
+    shop.write("state.json", r#"{"status":"IN_PROGRESS","phase":"p"}"#)?;
+    let status = shop.get("status/SHOP-7").await?.ok()?;
+    ensure!(status["pid"] == pid && status["processRunning"] == true, "{status}");
+    let logs = shop.get("logs/SHOP-7").await?.ok()?;
+    ensure!(logs["format"] == "text" && logs["exists"] == true, "{logs}");
+    shop.get("plan/SHOP-7").await?.ok()?;
+    ensure!(git(&shop.worktree, &["status", "--porcelain"])?.is_empty(), "git sees nothing of it");
+
+    shop.write(".agent-types/a1", "x|y|")?;
+    let ended = shop.local.post("orchestrator/kill", json!({"ticketId": "SHOP-7", "repoPath": shop.repo}));
+    let message = json!({"success": true, "message": "Process terminated", "pid": pid});
+    ended.await?.is(200, &message)?;
+    shop.alone().await?;
+    ensure!(!shop.work.join("process.pid").exists() && !shop.work.join(".agent-types/a1").exists());
+    ensure!(serde_json::from_str::<Value>(&shop.read("state.json")?)?["status"] == "STOPPED");
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_script_is_known_again_after_a_restart() -> Result<()> {
+    let mut shop = Shop::new().await?;
+    shop.script("1.9.3", SCRIPT)?;
+    let launched = shop.launch(shop.launch_body()).await?.ok()?;
+    signs::appears(&shop.work.join("started")).await?;
+    shop.local.loopgate.kill().await?;
+    shop.local.again().await?;
+    let again = shop.launch(shop.launch_body()).await?.ok()?;
+    ensure!(again["alreadyRunning"] == true && again["pid"] == launched["pid"], "{again}");
+    shop.local.post("orchestrator/kill", json!({"pid": launched["pid"]})).await?.ok()?;
+    shop.alone().await
+}
+
+#[tokio::test]
+async fn launches_at_the_same_time_start_one_script() -> Result<()> {
+    let shop = Shop::new().await?;
+    shop.script("1.9.3", SCRIPT)?;
+    let launch = || shop.launch(shop.launch_body());
+    let (one, two) = tokio::try_join!(launch(), launch())?;
+    for answer in [&one, &two] {
+        let started = answer.status == 200;
+        let refused = answer.status == 409 && answer.body["error"] == "Launch already in progress";
+        ensure!(started || refused, "{answer:?}");
+    }
+    let pid = shop.read("process.pid")?;
+    let started: Vec<&Answer> = [&one, &two].into_iter().filter(|answer| answer.status == 200).collect();
+    ensure!(!started.is_empty());
+    for answer in started {
+        ensure!(answer.body["pid"].as_u64() == pid.parse().ok(), "{answer:?} beside {pid}");
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_lock_counts_while_its_owner_lives() -> Result<()> {
+    let shop = Shop::new().await?;
+    shop.script("1.9.3", "#!/bin/sh\n")?;
+    let lock = shop.local.at("wt/.loopgate/locks/shop-SHOP-7/launch.lock");
+    write(&lock, "")?;
+    let busy = shop.launch(shop.launch_body()).await?;
+    busy.refused(409, "Launch already in progress", "conflict")?;
+    write(&lock, json!({"pid": std::process::id(), "timestamp": 1}).to_string())?;
+    let busy = shop.launch(shop.launch_body()).await?;
+    busy.refused(409, "Launch already in progress", "conflict")?;
+    ensure!(!shop.worktree.exists());
+    write(&lock, json!({"pid": 4_194_305, "timestamp": 1}).to_string())?;
+    shop.launch(shop.launch_body()).await?.ok()?;
+    ensure!(!lock.exists(), "it is released");
+
+    let lock = shop.local.at("wt/.loopgate/locks/shop-SHOP-8/launch.lock");
+    write(&lock, "")?;
+    let old = std::time::SystemTime::now() - std::time::Duration::from_secs(10);
+    std::fs::File::options().write(true).open(&lock)?.set_modified(old)?;
+    shop.launch(json!({"ticketIdentifier": "SHOP-8", "repoPath": shop.repo})).await?.ok()?;
+    ensure!(!lock.exists(), "it is released");
+    Ok(())
+}
+
+#[tokio::test]
+async fn what_lay_in_the_place_of_the_worktree_is_kept() -> Result<()> {
+    let shop = Shop::new().await?;
+    shop.script("1.9.3", "#!/bin/sh\n")?;
+    let said = json!({"message": {"id": "1", "role": "user", "content": "Why?", "timestamp": "t"}});
+    shop.post("chat-history/SHOP-7", &said).await?.ok()?;
+    // A launch that was cut off had moved this away.
+    write(&shop.local.at("wt/.shop-SHOP-7.launch-state/work/earlier.md"), "kept")?;
+    let launched = shop.launch(shop.launch_body()).await?.ok()?;
+    ensure!(launched["pid"].is_u64() && shop.read("earlier.md")? == "kept", "{launched}");
+    ensure!(shop.worktree.join(".git").is_file() && shop.worktree.join("README.md").exists());
+    let history = shop.get("chat-history/SHOP-7").await?.ok()?;
+    ensure!(history["messages"][0]["content"] == "Why?", "{history}");
+    let mut entries = std::fs::read_dir(shop.local.at("wt"))?.flatten().map(|entry| entry.file_name());
+    ensure!(!entries.any(|name| name.to_string_lossy().ends_with("-state")), "something is left");
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_base_is_a_branch_and_never_an_option() -> Result<()> {
+    let shop = Shop::new().await?;
+    shop.script("1.9.3", "#!/bin/sh\n")?;
+    git(&shop.repo, &["branch", "release"])?;
+    for (ticket, base, expected) in [
+        ("A-1", "--upload-pack=x", "HEAD"),
+        ("A-2", " release ", "release"),
+        ("A-3", "missing", "HEAD"),
+        ("A-4", "a..b", "HEAD"),
+    ] {
+        let body = json!({"ticketIdentifier": ticket, "repoPath": shop.repo, "baseBranch": base});
+        let launched = shop.launch(body).await?.ok()?;
+        ensure!(launched["baseBranch"] == expected, "{base}: {launched}");
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_launch_needs_a_ticket_and_allowed_paths() -> Result<()> {
+    let shop = Shop::new().await?;
+    for name in ["ticketIdentifier", "repoPath"] {
+        let mut body = shop.launch_body();
+        body[name] = Value::Null;
+        let text = format!("{name} is required and must be a string");
+        shop.launch(body).await?.refused(400, &text, "missing_field")?;
+    }
+    let mut outside = shop.launch_body();
+    outside["ticket"]["contextRepoPaths"] = json!(["/etc"]);
+    shop.launch(outside).await?.refused(403, "directory not allowed", "directory_not_allowed")?;
+    ensure!(!shop.worktree.exists());
+    Ok(())
+}
+
+#[tokio::test]
+async fn work_begins_at_the_remotes_newest_state() -> Result<()> {
+    let shop = Shop::new().await?;
+    let remote = shop.local.at("remote.git");
+    let remote = remote.to_string_lossy();
+    git(&shop.repo, &["clone", "--quiet", "--bare", ".", &remote])?;
+    git(&shop.repo, &["remote", "add", "origin", &remote])?;
+    git(&shop.repo, &["fetch", "--quiet", "origin"])?;
+    git(&shop.repo, &["remote", "set-head", "origin", "main"])?;
+    git(&shop.repo, &["commit", "--quiet", "--allow-empty", "-m", "Newer"])?;
+    let newest = git(&shop.repo, &["rev-parse", "HEAD"])?;
+    git(&shop.repo, &["push", "--quiet", &remote, "HEAD:main", "HEAD:beside"])?;
+    git(&shop.repo, &["reset", "--quiet", "--hard", "HEAD~1"])?;
+    for (ticket, base, expected) in [("A-1", "", "origin/main"), ("A-2", "beside", "origin/beside")] {
+        let body = json!({"ticketIdentifier": ticket, "repoPath": shop.repo, "baseBranch": base});
+        let launched = shop.launch(body).await?.ok()?;
+        ensure!(launched["baseBranch"] == expected, "{launched}");
+        let worktree = shop.local.at(&format!("wt/shop-{ticket}"));
+        ensure!(git(&worktree, &["rev-parse", "HEAD"])? == newest, "{ticket}");
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn without_a_script_there_is_a_worktree_and_a_warning() -> Result<()> {
+    let shop = Shop::new().await?;
+    let body = json!({"ticketIdentifier": "SHOP-7", "repoPath": shop.repo, "ticket": "no object"});
+    let launched = shop.launch(body).await?.ok()?;
+    ensure!(launched["pid"].is_null() && launched["warning"] == "loop script not installed", "{launched}");
+    ensure!(launched["prdFile"].is_string() && !shop.work.join("prd.md").exists());
+    ensure!(shop.worktree.join("README.md").exists() && !shop.work.join("process.pid").exists());
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_script_that_cannot_run_and_a_place_that_is_taken_are_told() -> Result<()> {
+    let shop = Shop::new().await?;
+    let script = shop.script("1.9.3", "#!/nowhere/sh\n")?;
+    let refused = shop.launch(shop.launch_body()).await?;
+    let text = "failed to launch work loop: process did not start";
+    refused.refused(500, text, "operation_failed")?;
+    ensure!(!shop.work.join("process.pid").exists());
+    std::fs::write(script, "#!/bin/sh\n")?;
+    shop.launch(shop.launch_body()).await?.ok()?;
+
+    write(&shop.local.at("wt/shop-SHOP-8/notes.txt"), "mine")?;
+    let taken = shop.launch(json!({"ticketIdentifier": "SHOP-8", "repoPath": shop.repo})).await?;
+    let text = "Failed to launch Orchestrator: something else lies in the place of the worktree";
+    taken.refused(500, text, "operation_failed")?;
+    ensure!(std::fs::read_to_string(shop.local.at("wt/shop-SHOP-8/notes.txt"))? == "mine");
+    Ok(())
+}

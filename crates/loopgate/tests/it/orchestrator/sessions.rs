@@ -1,0 +1,155 @@
+//! The list of tickets that a page works on.
+
+use anyhow::{Context as _, Result, ensure};
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use super::Shop;
+use crate::local::{Answer, write};
+
+impl Shop {
+    async fn sessions(&self, method: Method, query: &str, body: &Value) -> Result<Answer> {
+        let body = if body.is_null() { String::new() } else { body.to_string() };
+        self.local.send(method, &format!("orchestrator/sessions{query}"), body).await
+    }
+
+    async fn listed(&self) -> Result<Vec<Value>> {
+        let body = self.sessions(Method::GET, "", &Value::Null).await?.ok()?;
+        body["sessions"].as_array().cloned().context("a list")
+    }
+
+    fn stored(&self) -> Result<String> {
+        Ok(std::fs::read_to_string(self.local.at(".loopgate/sessions.json"))?)
+    }
+}
+
+#[tokio::test]
+async fn a_session_is_noted_renewed_and_forgotten() -> Result<()> {
+    let shop = Shop::new().await?;
+    ensure!(shop.listed().await?.is_empty());
+    std::fs::create_dir_all(&shop.worktree)?;
+    let note = json!({"ticketId": "SHOP-7", "repoPath": shop.repo, "worktreePath": shop.worktree, "pid": 77,
+        "contextRepoPaths": [shop.repo], "baseBranch": "main", "loopId": 5});
+    let done = json!({"success": true});
+    shop.sessions(Method::POST, "", &note).await?.is(200, &done)?;
+    let listed = shop.listed().await?;
+    let entry = listed.first().context("one entry")?;
+    ensure!(entry["pid"] == 77 && entry["contextRepoPaths"] == json!([shop.repo]), "{entry}");
+    ensure!(entry["baseBranch"] == "main" && entry.get("loopId").is_none(), "{entry}");
+    for name in ["startedAt", "lastAccessedAt"] {
+        ensure!(entry[name].as_str().is_some_and(|at| at.ends_with('Z')), "{entry}");
+    }
+
+    // What a later note does not say stays; where it is, is new.
+    let other = shop.local.repository("other", &[])?;
+    let again = json!({"ticketId": "SHOP-7", "repoPath": other, "worktreePath": shop.worktree,
+        "contextRepoPaths": ["x", 5], "issueId": "dropped"});
+    shop.sessions(Method::POST, "", &again).await?.is(200, &done)?;
+    let listed = shop.listed().await?;
+    ensure!(listed.len() == 1 && listed[0]["repoPath"] == json!(other), "{listed:?}");
+    for name in ["pid", "startedAt", "contextRepoPaths", "baseBranch"] {
+        ensure!(listed[0][name] == entry[name], "{name} of {listed:?}");
+    }
+    ensure!(listed[0].get("issueId").is_none(), "{listed:?}");
+
+    shop.sessions(Method::DELETE, "?ticketId=SHOP-8", &Value::Null).await?.is(200, &done)?;
+    ensure!(shop.listed().await?.len() == 1);
+    shop.sessions(Method::DELETE, "?ticketId=SHOP-7", &Value::Null).await?.is(200, &done)?;
+    ensure!(shop.listed().await?.is_empty());
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_vanished_worktree_is_forgotten_and_others_keep_what_they_say() -> Result<()> {
+    let shop = Shop::new().await?;
+    std::fs::create_dir_all(&shop.worktree)?;
+    let entry = |ticket: &str, worktree| {
+        json!({"ticketId": ticket, "repoPath": shop.repo,
+        "worktreePath": worktree, "startedAt": "s", "lastAccessedAt": "l", "colour": "red"})
+    };
+    let gone = shop.local.at("wt/gone");
+    let file = json!({"sessions": [entry("SHOP-7", &shop.worktree), entry("SHOP-8", &gone), {"broken": 1}]});
+    write(&shop.local.at(".loopgate/sessions.json"), file.to_string())?;
+    let listed = shop.listed().await?;
+    ensure!(listed == [entry("SHOP-7", &shop.worktree)], "{listed:?}");
+    ensure!(!shop.stored()?.contains("SHOP-8") && shop.stored()?.contains("colour"), "{}", shop.stored()?);
+    for broken in ["{", "[]", "{\"sessions\":5}", ""] {
+        write(&shop.local.at(".loopgate/sessions.json"), broken)?;
+        ensure!(shop.listed().await?.is_empty(), "{broken}");
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_session_needs_its_members_and_allowed_paths() -> Result<()> {
+    let shop = Shop::new().await?;
+    let texts = "ticketId, repoPath, and worktreePath are required";
+    for body in [
+        json!({}),
+        json!({"ticketId": "", "repoPath": shop.repo, "worktreePath": shop.worktree}),
+        json!({"ticketId": 7, "repoPath": shop.repo, "worktreePath": shop.worktree}),
+    ] {
+        shop.sessions(Method::POST, "", &body).await?.refused(400, texts, "missing_field")?;
+    }
+    let broken = shop.local.send(Method::POST, "orchestrator/sessions", "{").await?;
+    broken.refused(400, "Invalid JSON body", "invalid_json_body")?;
+    let nobody = shop.sessions(Method::DELETE, "", &Value::Null).await?;
+    nobody.refused(400, "ticketId parameter is required", "missing_field")?;
+    for (repo, worktree, further) in [
+        ("/etc", shop.worktree.as_path(), json!([])),
+        (&*shop.repo.to_string_lossy(), std::path::Path::new("/etc"), json!([])),
+        (&*shop.repo.to_string_lossy(), shop.worktree.as_path(), json!(["/etc"])),
+    ] {
+        let body = json!({"ticketId": "SHOP-7", "repoPath": repo, "worktreePath": worktree,
+            "contextRepoPaths": further});
+        let refused = shop.sessions(Method::POST, "", &body).await?;
+        refused.refused(403, "directory not allowed", "directory_not_allowed")?;
+    }
+    ensure!(!shop.local.at(".loopgate/sessions.json").exists(), "nothing was written");
+    Ok(())
+}
+
+#[tokio::test]
+async fn what_waits_for_the_person_is_counted() -> Result<()> {
+    let shop = Shop::new().await?;
+    let chat = |role: &str, at: &str| {
+        json!({"messages": [{"id": "1", "role": "user", "content": "?", "timestamp": "2026-01-01T00:00:00.000Z"},
+            {"id": "2", "role": role, "content": "x", "timestamp": at}]})
+        .to_string()
+    };
+    let (early, late) = ("2026-01-05T10:00:00.000Z", "2026-01-06T10:00:00.000Z");
+    let histories: [(&str, Vec<(&str, String)>); 6] = [
+        ("answered", vec![("chat-history.json", chat("assistant", early))]),
+        ("asked", vec![("chat-history.json", chat("user", early))]),
+        ("malformed", vec![("chat-history.json", "{".to_owned())]),
+        ("silent", vec![]),
+        // The newest message over all of a ticket's chats counts.
+        (
+            "answered-elsewhere",
+            vec![
+                ("chat-history.json", chat("user", early)),
+                ("chat-history-reviewer.json", chat("assistant", late)),
+            ],
+        ),
+        (
+            "asked-elsewhere",
+            vec![
+                ("chat-history.json", chat("assistant", early)),
+                ("chat-history-assistant.json", chat("user", late)),
+            ],
+        ),
+    ];
+    for (ticket, files) in histories {
+        let worktree = shop.local.at("wt").join(format!("shop-{ticket}"));
+        std::fs::create_dir_all(&worktree)?;
+        for (name, text) in files {
+            write(&worktree.join(".loopgate/work").join(name), text)?;
+        }
+        let note = json!({"ticketId": ticket, "repoPath": shop.repo, "worktreePath": worktree});
+        shop.sessions(Method::POST, "", &note).await?.ok()?;
+    }
+    let gone = json!({"ticketId": "gone", "repoPath": shop.repo, "worktreePath": shop.local.at("wt/gone")});
+    shop.sessions(Method::POST, "", &gone).await?.ok()?;
+    let count = shop.local.send(Method::GET, "orchestrator/sessions/unread-count", "").await?;
+    count.is(200, &json!({"count": 2}))
+}

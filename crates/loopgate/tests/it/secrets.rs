@@ -1,0 +1,109 @@
+//! A whole run with everything logged: no token, key or link stands in what it left behind.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, Result, ensure};
+use loopgate_testkit::scene::Scene;
+use loopgate_testkit::story;
+use regex::Regex;
+use reqwest::{Method, header};
+use serde_json::{Value, json};
+
+use crate::owner::Owner;
+use crate::page::Page;
+
+/// What no log may hold in any form: API keys, signed tokens, and what goes into an authorization header.
+const SHAPES: [&str; 3] = [
+    "lgk_live_[A-Za-z0-9_-]{6,}",
+    r"eyJ[A-Za-z0-9_-]{12,}\.[A-Za-z0-9_-]{8,}",
+    "(?i)bearer [A-Za-z0-9._-]{8,}",
+];
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn nothing_secret_is_left_in_logs_answers_and_records() -> Result<()> {
+    let scene = Scene::new(story::script()).await?;
+    scene.add_story()?;
+    let setup = scene.loopgate()?.binary(env!("CARGO_BIN_EXE_loopgate"));
+    let mut loopgate =
+        setup.arg("--api-origin").arg("http://127.0.0.1:0").env("LOOPGATE_LOG", "trace").start().await?;
+    let ready = loopgate.ready().clone();
+    let page = Page(loopgate.sign_in().await?);
+
+    let made =
+        page.0.post("/compute-targets/local-auth/challenge", &json!({"origin": ready.page_url})).await?;
+    let challenge = made["data"]["challengeToken"].as_str().context("a challenge")?.to_owned();
+    let exchange = |token: &str| {
+        let request = loopgate
+            .gateway_bare(Method::POST, "/gateway-auth/exchange")
+            .header(header::ORIGIN, &ready.page_url);
+        request.json(&json!({"challengeToken": token})).send()
+    };
+    let session: Value = exchange(&challenge).await?.error_for_status()?.json().await?;
+    let session = session["sessionToken"].as_str().context("a session")?.to_owned();
+    let mut answers = exchange(&challenge).await?.text().await?;
+
+    // Each secret where it belongs, and where it does not.
+    let secret = "s3cret-of-a-page-0123456789abcdef";
+    for path in [
+        "/api/gateway/version".to_owned(),
+        format!("/api/gateway/repos?token={secret}&path=%2Fx"),
+        format!("/api/gateway/nope?sessionToken={session}"),
+        format!("/api/gateway/files/search?repo=%2Fx&q=x&apiKey={secret}"),
+    ] {
+        for (name, value) in [
+            ("x-desktop-session-token", session.as_str()),
+            ("x-desktop-gateway-token", secret),
+            ("authorization", secret),
+        ] {
+            let request = loopgate.gateway_bare(Method::GET, &path).header(header::ORIGIN, &ready.page_url);
+            answers.push_str(&request.header(name, value).send().await?.text().await?);
+        }
+        answers.push_str(&loopgate.gateway(Method::DELETE, &path).body(secret).send().await?.text().await?);
+    }
+    let wish = page.wish().await?;
+    let plan = page.press(&wish, "plan").await?;
+    let ended = page.ended(&plan).await?;
+    ensure!(ended["status"] == "COMPLETED", "{ended}");
+    let activity = Owner::of(&loopgate).await?.ask("activity.list", json!({})).await?;
+    ensure!(activity.as_array().is_some_and(|events| events.len() > 10), "{activity}");
+    answers.push_str(&activity.to_string());
+    ensure!(loopgate.stop().await?.code() == Some(0));
+
+    let link = ready.sign_in_url.split_once("token=").context("a link")?.1.to_owned();
+    let cookie = page.0.cookie().split_once('=').context("a cookie")?.1.to_owned();
+    let token = loopgate.gateway_token().to_owned();
+    let known = [challenge, session, link, cookie, token, secret.to_owned(), "scripted-token".to_owned()];
+    let shapes = SHAPES.map(Regex::new).into_iter().collect::<Result<Vec<_>, _>>()?;
+    let data = loopgate.setup().data_dir();
+    // The screen is for the owner's eyes, and the link stands on it.
+    let output = loopgate.output().replace(&ready.sign_in_url, "");
+    let mut read = vec![(PathBuf::from("answers"), answers), (loopgate.setup().output_file(), output)];
+    for file in ["desktop-activity-log.json", "commands.jsonl", "desktop-approvals.json"] {
+        read.extend(text(&data.join(file)));
+    }
+    for entry in std::fs::read_dir(data.join("logs"))? {
+        read.extend(text(&entry?.path()));
+    }
+    let logged: usize = read.iter().map(|(_, text)| text.len()).sum();
+    ensure!(logged > 100_000, "everything was logged: {logged} bytes");
+    let mut found = Vec::new();
+    for (file, text) in read {
+        for (number, line) in text.lines().enumerate() {
+            let shown = || {
+                format!("{}:{}: {}", file.display(), number + 1, line.chars().take(600).collect::<String>())
+            };
+            if known.iter().any(|secret| line.contains(secret))
+                || shapes.iter().any(|shape| shape.is_match(line))
+            {
+                found.push(shown());
+            }
+        }
+    }
+    ensure!(found.is_empty(), "{} lines hold a secret:\n{}", found.len(), found.join("\n"));
+    Ok(())
+}
+
+fn text(path: &Path) -> Option<(PathBuf, String)> {
+    let bytes = std::fs::read(path).ok()?;
+    Some((path.to_owned(), String::from_utf8_lossy(&bytes).into_owned()))
+}

@@ -1,0 +1,10 @@
+//! Chats with the assistant about a ticket or a review comment: their histories on disk, and their
+//! runs.
+
+pub mod history;
+mod output;
+mod run;
+mod stream;
+
+pub use run::ChatRequest;
+pub use stream::ChatStream;

@@ -1,0 +1,223 @@
+//! Launching the loop script of a ticket: its worktree, its requirements, one script at a time.
+//!
+//! Nobody waits for the script: it outlives a request, and this process. It has no record among the
+//! loops' jobs; whether it runs, its pid and its start time in the work directory say.
+
+mod checkout;
+mod lock;
+mod prd;
+mod script;
+
+use std::ffi::OsStr;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use loopgate_api::ids::{BranchName, LoopId, TicketId};
+use loopgate_api::names::{LAUNCH_METADATA, PRD_MD, WORK_DIR};
+use loopgate_home::SandboxedPath;
+use serde_json::{Map, Value};
+use thiserror::Error;
+use uuid::Uuid;
+
+pub use self::prd::TicketText;
+use crate::runtime::Runtime;
+
+/// What to launch.
+#[derive(Debug, Clone)]
+pub struct LaunchRequest {
+    /// The ticket's repository.
+    pub repository: SandboxedPath,
+    /// The ticket.
+    pub ticket: TicketId,
+    /// Branch to begin at.
+    pub base_branch: Option<BranchName>,
+    /// What the ticket says; without it nothing is written down.
+    pub text: Option<TicketText>,
+    /// Id of the ticket in its tracker.
+    pub issue_id: Option<String>,
+}
+
+/// A ticket that is worked on.
+#[derive(Debug, Clone)]
+pub struct Launched {
+    /// Its worktree.
+    pub worktree: PathBuf,
+    /// Its branch.
+    pub branch: String,
+    /// Pid of the script; `None` when there is no script.
+    pub pid: Option<u32>,
+    /// What the work began at.
+    pub base_branch: Option<String>,
+    /// Ticket that this one belongs to.
+    pub parent_ticket_id: Option<String>,
+    /// It ran before.
+    pub already_running: bool,
+}
+
+/// Why nothing was launched.
+#[derive(Debug, Error)]
+pub enum LaunchError {
+    /// The worktree would lie outside the sandbox.
+    #[error("directory not allowed")]
+    NotAllowed,
+    /// Somebody else launches this ticket at the moment, or a loop works in its worktree.
+    #[error("Launch already in progress")]
+    InProgress,
+    /// The script did not start.
+    #[error("failed to launch work loop: process did not start")]
+    NotStarted,
+    /// Anything else.
+    #[error("Failed to launch Orchestrator: {0}")]
+    Failed(String),
+}
+
+fn failed(error: impl std::fmt::Display) -> LaunchError {
+    LaunchError::Failed(error.to_string())
+}
+
+impl Runtime {
+    /// Makes the ticket's worktree where it is missing, and starts the script in it. What has begun
+    /// is finished, whoever still waits for it.
+    ///
+    /// # Errors
+    /// [`LaunchError`].
+    pub async fn launch(self: &Arc<Self>, request: LaunchRequest) -> Result<Launched, LaunchError> {
+        let runtime = self.clone();
+        let launching = self.tasks.spawn(async move { runtime.launch_here(request).await });
+        launching.await.map_err(failed)?
+    }
+
+    async fn launch_here(self: &Arc<Self>, request: LaunchRequest) -> Result<Launched, LaunchError> {
+        let (request, places) = (Arc::new(request), self.places.clone());
+        let worktree = blocking({
+            let request = request.clone();
+            move || match places.ticket_worktree(&request.repository, &request.ticket) {
+                Some(worktree) => Ok(worktree),
+                None => {
+                    let place = places.for_ticket(&request.repository, &request.ticket);
+                    place.map_err(|_| LaunchError::NotAllowed)
+                }
+            }
+        });
+        let worktree = worktree.await?;
+        if let Some(running) = self.running_at(&worktree, &request).await? {
+            return Ok(running);
+        }
+        // Inside this process the reservation keeps others away, from loops' worktrees too; the file
+        // does so for other processes.
+        let reservation = self.reservations.reserve(LoopId(Uuid::new_v4()));
+        let reservation = reservation.filter(|reservation| reservation.claim(worktree.as_path()));
+        let reservation = reservation.ok_or(LaunchError::InProgress)?;
+        let (sandbox, place) = (self.sandbox.clone(), worktree.clone());
+        let lock = blocking(move || lock::take(&sandbox, &place)).await?.ok_or(LaunchError::InProgress)?;
+        // Another launch may have ended since it was looked for.
+        if let Some(running) = self.running_at(&worktree, &request).await? {
+            return Ok(running);
+        }
+        let base = self.make_worktree(&request, &worktree).await?;
+        let launched = blocking({
+            let (request, worktree) = (request.clone(), worktree.clone());
+            move || {
+                write_prd(&worktree, &request)?;
+                merge_metadata(&worktree, &request, base)?;
+                Ok(describe(&request, &worktree))
+            }
+        });
+        let launched = launched.await?;
+        let pid = self.start_script(&worktree).await?;
+        drop((lock, reservation));
+        Ok(Launched { pid, ..launched })
+    }
+
+    /// The script that works in the worktree already; then only the requirements are written anew.
+    async fn running_at(
+        &self,
+        worktree: &SandboxedPath,
+        request: &Arc<LaunchRequest>,
+    ) -> Result<Option<Launched>, LaunchError> {
+        let Some(pid) = self.script_at(worktree).await? else { return Ok(None) };
+        let (worktree, request) = (worktree.clone(), request.clone());
+        let described = blocking(move || {
+            write_prd(&worktree, &request)?;
+            Ok(describe(&request, &worktree))
+        });
+        Ok(Some(Launched { pid: Some(pid), already_running: true, ..described.await? }))
+    }
+}
+
+async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, LaunchError> + Send + 'static,
+) -> Result<T, LaunchError> {
+    tokio::task::spawn_blocking(work).await.map_err(failed)?
+}
+
+fn branch_of(ticket: &TicketId) -> String {
+    let safe = |c: char| if c.is_ascii_alphanumeric() || c == '-' || c == '_' { c } else { '-' };
+    format!("feature/{}", ticket.as_str().chars().map(safe).collect::<String>())
+}
+
+fn describe(request: &LaunchRequest, worktree: &SandboxedPath) -> Launched {
+    let metadata = metadata_of(worktree);
+    let text = |name: &str| metadata.get(name).and_then(Value::as_str).map(str::to_owned);
+    Launched {
+        worktree: worktree.as_path().to_owned(),
+        branch: branch_of(&request.ticket),
+        pid: None,
+        base_branch: text("baseBranch"),
+        parent_ticket_id: text("parentTicketId"),
+        already_running: false,
+    }
+}
+
+fn write_prd(worktree: &SandboxedPath, request: &LaunchRequest) -> Result<(), LaunchError> {
+    let Some(text) = &request.text else { return Ok(()) };
+    put(worktree, PRD_MD, text.markdown(worktree.as_path(), &request.repository.base_name()).as_bytes())
+}
+
+/// Writes a file into the work directory of a worktree, and makes the directory.
+fn put(worktree: &SandboxedPath, name: &str, bytes: &[u8]) -> Result<(), LaunchError> {
+    let worktree = worktree.make_directory().map_err(failed)?;
+    let work_dir = worktree.make_directory(Path::new(WORK_DIR)).map_err(failed)?;
+    work_dir.replace(OsStr::new(name), bytes).map_err(failed)
+}
+
+/// A file in the work directory of a worktree; what cannot be read is none.
+fn get(worktree: &SandboxedPath, name: &str) -> Option<String> {
+    let mut text = String::new();
+    let mut file = worktree.open_directory().ok()?.open_file(&Path::new(WORK_DIR).join(name)).ok()?;
+    file.read_to_string(&mut text).ok()?;
+    Some(text)
+}
+
+/// Facts that earlier launches wrote; what cannot be read is none.
+fn metadata_of(worktree: &SandboxedPath) -> Map<String, Value> {
+    get(worktree, LAUNCH_METADATA).and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default()
+}
+
+fn merge_metadata(
+    worktree: &SandboxedPath,
+    request: &LaunchRequest,
+    base: Option<String>,
+) -> Result<(), LaunchError> {
+    let mut metadata = metadata_of(worktree);
+    let title = request.text.as_ref().and_then(|text| text.title.clone());
+    let base = base.or_else(|| request.base_branch.as_ref().map(ToString::to_string));
+    for (name, value) in [("issueId", request.issue_id.clone()), ("ticketTitle", title), ("baseBranch", base)]
+    {
+        if let Some(value) = value {
+            metadata.insert(name.to_owned(), value.into());
+        }
+    }
+    put(worktree, LAUNCH_METADATA, &serde_json::to_vec_pretty(&metadata).map_err(failed)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_ticket_names_its_branch() {
+        assert_eq!(branch_of(&TicketId::new("SHOP-7_a b/..")), "feature/SHOP-7_a-b---");
+    }
+}

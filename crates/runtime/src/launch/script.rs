@@ -1,0 +1,148 @@
+//! The script of a launch: found, started under a shim, known again by the next process.
+//!
+//! A record of each lies in a private directory until the script has ended.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use loopgate_api::ids::LoopId;
+use loopgate_api::names::{EXIT_FILE, LAUNCH_LOG, PROCESS_PID, PROCESS_START, WORK_DIR, env};
+use loopgate_home::files::{create_private_dir, write_private};
+use loopgate_home::{Program, SandboxedPath};
+use loopgate_tools::process::{ProcessStart, alive};
+use loopgate_tools::shim::{self, ShimHandle, Spec};
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use super::{LaunchError, blocking, failed, get, put};
+use crate::plugins;
+use crate::processes::Owner;
+use crate::runtime::Runtime;
+use crate::spawn::own_program_first;
+
+/// The plugin that brings the script, and the script in it.
+const PLUGIN: &str = "code";
+const SCRIPT: &str = "scripts/run-loop.sh";
+
+/// What must be known to find a script again.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Record {
+    socket: PathBuf,
+    exit_file: PathBuf,
+    pid: u32,
+}
+
+impl Runtime {
+    /// Pid of the process that works in a worktree: the one that started when the files there say,
+    /// else one of ours.
+    pub(super) async fn script_at(&self, worktree: &SandboxedPath) -> Result<Option<u32>, LaunchError> {
+        let worktree = worktree.clone();
+        let recorded = blocking(move || {
+            let number = |name| get(&worktree, name).and_then(|text| text.trim().parse::<u64>().ok());
+            let pid = number(PROCESS_PID).and_then(|pid| u32::try_from(pid).ok());
+            Ok(pid.map(|pid| (pid, number(PROCESS_START))))
+        });
+        Ok(match recorded.await? {
+            None => None,
+            Some((pid, Some(started))) => alive(pid, ProcessStart(started)).then_some(pid),
+            Some((pid, None)) => {
+                let owner = self.owner_of(pid).await.map_err(failed)?;
+                matches!(owner, Owner::Ours(_)).then_some(pid)
+            }
+        })
+    }
+
+    /// Starts the script of the newest plugin that the assistant has; `None` when it has none.
+    pub(super) async fn start_script(
+        self: &Arc<Self>,
+        worktree: &SandboxedPath,
+    ) -> Result<Option<u32>, LaunchError> {
+        let found = blocking(|| Ok(plugins::installed_file(PLUGIN, SCRIPT)));
+        let Some(script) = found.await? else { return Ok(None) };
+        let id = Uuid::new_v4();
+        let work_dir = worktree.as_path().join(WORK_DIR);
+        let mut environment = self.child_environment().await;
+        let assistant = self.programs.resolve(Program::Assistant).await.path;
+        environment.insert(env::WORKDIR.into(), work_dir.clone().into());
+        environment.insert(env::ASSISTANT_BIN.into(), assistant.into());
+        // The script names the driver, which is this program.
+        own_program_first(&mut environment, &self.loopgate_exe);
+        let log = work_dir.join(LAUNCH_LOG);
+        let spec = Spec {
+            program: script,
+            args: vec![work_dir.clone().into()],
+            cwd: worktree.as_path().to_owned(),
+            env: environment,
+            stdin_file: None,
+            stdout: log.clone(),
+            stderr: log,
+            jsonl: None,
+            exit_file: work_dir.join(EXIT_FILE),
+            socket: self.sockets.join(format!("{}-launch.sock", id.simple())),
+            // Marks every process of the script.
+            loop_id: LoopId(id),
+        };
+        let (shim, state) = shim::spawn(&self.loopgate_exe, &spec).await.map_err(|error| {
+            tracing::warn!(%error, "a loop script did not start");
+            LaunchError::NotStarted
+        })?;
+        // From here on it is ours to end, whatever goes wrong with the files.
+        self.keep_script(id, state.pid, shim);
+        let record = Record { socket: spec.socket, exit_file: spec.exit_file, pid: state.pid };
+        let (directory, place) = (self.launches_dir(), worktree.clone());
+        let written = blocking(move || {
+            create_private_dir(&directory).map_err(failed)?;
+            let text = serde_json::to_vec(&record).map_err(failed)?;
+            write_private(&record_of(&directory, id), &text).map_err(failed)?;
+            if let Some(started) = state.started {
+                put(&place, PROCESS_START, started.to_string().as_bytes())?;
+            }
+            put(&place, PROCESS_PID, state.pid.to_string().as_bytes())
+        });
+        written.await?;
+        Ok(Some(state.pid))
+    }
+
+    /// Finds the scripts again that an earlier process launched. One whose shim is gone is not
+    /// touched.
+    pub(crate) async fn take_up_launches(self: &Arc<Self>) {
+        let Ok(entries) = std::fs::read_dir(self.launches_dir()) else { return };
+        for file in entries.flatten().map(|entry| entry.path()) {
+            let id = file.file_stem().and_then(|name| name.to_str()?.parse::<Uuid>().ok());
+            let text = std::fs::read(&file).ok();
+            let record = text.and_then(|text| serde_json::from_slice::<Record>(&text).ok());
+            let shim = match &record {
+                Some(record) => shim::attach(&record.socket, &record.exit_file).await,
+                None => None,
+            };
+            match (id, record, shim) {
+                (Some(id), Some(record), Some(shim)) => self.keep_script(id, record.pid, shim),
+                _ => drop(std::fs::remove_file(&file)),
+            }
+        }
+    }
+
+    fn launches_dir(&self) -> PathBuf {
+        self.sockets.join("launches")
+    }
+
+    /// Knows a script for ours until it has ended.
+    fn keep_script(self: &Arc<Self>, id: Uuid, pid: u32, shim: ShimHandle) {
+        self.processes.add(id, pid, shim.clone());
+        let runtime = self.clone();
+        self.tasks.spawn(async move {
+            tokio::select! {
+                () = runtime.stop.cancelled() => {}
+                _ = shim.wait() => {
+                    runtime.processes.remove(id);
+                    let _ = std::fs::remove_file(record_of(&runtime.launches_dir(), id));
+                }
+            }
+        });
+    }
+}
+
+fn record_of(directory: &Path, id: Uuid) -> PathBuf {
+    directory.join(format!("{id}.json"))
+}

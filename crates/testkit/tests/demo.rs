@@ -1,0 +1,21 @@
+//! The demo's own command line.
+
+use std::process::{Command, Stdio};
+
+#[test]
+#[expect(clippy::disallowed_methods, reason = "starts the program whose command line it judges")]
+fn what_the_demo_chooses_itself_cannot_be_given() {
+    for arguments in [&["--sandbox", "/tmp"][..], &["--no-open", "--home=/tmp"], &["--port", "0"]] {
+        let output = Command::new(env!("CARGO_BIN_EXE_demo"))
+            .args(arguments)
+            .stdin(Stdio::null())
+            .output()
+            .expect("the demo starts");
+        let said = String::from_utf8_lossy(&output.stderr);
+        let own = arguments.iter().rfind(|word| word.starts_with("--")).expect("a flag");
+        let own = own.split('=').next().unwrap_or_default();
+        assert_eq!(output.status.code(), Some(2), "{said}");
+        assert!(said.contains(&format!("{own} cannot be chosen")), "{said}");
+        assert!(!said.contains("backtrace"), "{said}");
+    }
+}

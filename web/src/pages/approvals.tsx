@@ -1,0 +1,139 @@
+/** What waits for the owner of this machine, and the command with which the owner decides. */
+import { useQuery } from "@tanstack/react-query";
+import { Check } from "lucide-react";
+
+import type { WaitingRequest } from "@/api/types";
+import { approvalsQuery } from "@/gateway/approvals";
+import { GatewayError } from "@/gateway/local-gateway";
+import { duration } from "@/loops/format";
+import { humanise } from "@/loops/status";
+import { useNow } from "@/ui/clock";
+import { Code, WithCode } from "@/ui/code";
+import { CopyButton } from "@/ui/copy-button";
+import { usePageTitle } from "@/ui/page-title";
+import { EmptyState, Notice, Panel, Skeleton } from "@/ui/panel";
+import { Badge } from "@/ui/status-badge";
+
+/** Characters of an id, from its end, that are enough to name it. */
+const SHORT_ID = 8;
+const TONES = { none: "idle", low: "idle", medium: "warn", high: "bad" } as const;
+
+export function ApprovalsPage() {
+  usePageTitle("Approvals");
+  const { data, error } = useQuery(approvalsQuery);
+  return (
+    <div className="mx-auto max-w-3xl">
+      <h1 className="text-xl font-semibold tracking-tight">Waiting for approval</h1>
+      <p className="mt-1.5 max-w-[68ch] text-pretty text-ink-2">
+        These requests to this machine are held until its owner decides. A page can show them, and
+        cannot decide: type the command in a terminal of this machine.
+      </p>
+      {error ? (
+        <Panel className="mt-5">
+          <EmptyState title="What waits cannot be read">
+            <WithCode text={advice(error)} />
+          </EmptyState>
+        </Panel>
+      ) : !data ? (
+        <Panel className="mt-5 space-y-3 p-5">
+          <Skeleton className="h-5 w-56" />
+          <Skeleton className="h-4 w-80 max-w-full" />
+        </Panel>
+      ) : data.waiting.length === 0 ? (
+        <Panel className="mt-5">
+          <EmptyState icon={<Check />} title="Nothing waits">
+            Which requests ask first is decided by tiers and policies; <Code>{data.command}</Code>{" "}
+            shows and changes them.
+          </EmptyState>
+        </Panel>
+      ) : (
+        <ul aria-label="Waiting requests" className="mt-5 space-y-4">
+          {data.waiting.map((request) => (
+            <li key={request.id}>
+              <Request request={request} command={data.command} />
+            </li>
+          ))}
+        </ul>
+      )}
+    </div>
+  );
+}
+
+function Request({ request, command }: { request: WaitingRequest; command: string }) {
+  const now = useNow(1_000);
+  const left = Date.parse(request.waitsUntil) - now;
+  const id = request.id.slice(-SHORT_ID);
+  return (
+    <Panel className="p-4 sm:p-5">
+      <div className="flex flex-wrap items-center justify-between gap-x-4 gap-y-2">
+        <h2 className="flex items-center gap-2.5 font-semibold">
+          {humanise(request.operationId)}
+          <Badge tone={TONES[request.riskTier]}>{request.riskTier} risk</Badge>
+        </h2>
+        <span className="text-sm text-ink-2 tabular-nums">
+          {left > 0 ? `waits ${duration(left)} more` : "has given up"}
+        </span>
+      </div>
+      <dl className="mt-3 grid grid-cols-[auto_minmax(0,1fr)] gap-x-4 gap-y-1.5 text-sm">
+        <Fact name="Request">
+          <span className="font-mono">
+            {request.method} {request.path}
+            {request.query ? `?${request.query}` : ""}
+          </span>
+        </Fact>
+        <Fact name="Asked by">
+          {request.location === "cloud-socket" ? "the control plane" : request.location}
+        </Fact>
+        {request.directories.length > 0 && (
+          <Fact name={request.directories.length === 1 ? "Directory" : "Directories"}>
+            {request.directories.map((directory) => (
+              <bdi key={directory} className="block font-mono">
+                {directory}
+              </bdi>
+            ))}
+          </Fact>
+        )}
+        <Fact name="Why">{request.reason}</Fact>
+      </dl>
+      {request.riskTier === "high" && (
+        <div className="mt-3">
+          <Notice tone="warn" title="It starts or removes something outside a worktree" />
+        </div>
+      )}
+      <div className="mt-4 space-y-2">
+        <CommandLine text={`${command} approve ${id}`} label="Copy the command that approves" />
+        <CommandLine text={`${command} deny ${id}`} label="Copy the command that denies" />
+      </div>
+    </Panel>
+  );
+}
+
+function Fact({ name, children }: { name: string; children: React.ReactNode }) {
+  return (
+    <>
+      <dt className="text-ink-3">{name}</dt>
+      <dd className="min-w-0 break-words">{children}</dd>
+    </>
+  );
+}
+
+function CommandLine({ text, label }: { text: string; label: string }) {
+  return (
+    <div className="flex items-center gap-2 rounded-md border border-line bg-sunken py-1 pr-1 pl-3">
+      <code className="min-w-0 flex-1 font-mono text-sm break-words">{text}</code>
+      <CopyButton text={text} label={label} />
+    </div>
+  );
+}
+
+function advice(error: unknown): string {
+  if (!(error instanceof GatewayError)) return "Loopgate does not answer. It is tried again.";
+  switch (error.problem) {
+    case "absent":
+      return "No gateway answers on this machine. On the machine where Loopgate runs, `loopgate approvals` lists what waits.";
+    case "refused":
+      return `The gateway on this machine belongs to another account: it said “${error.message}”.`;
+    case "failed":
+      return error.message;
+  }
+}
