@@ -7,10 +7,11 @@
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
+import { watch } from "node:fs";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import http from "node:http";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 
@@ -29,7 +30,6 @@ interface Ready {
 
 /** Compiling it may come first. */
 const START_LIMIT_MS = 600_000;
-const LOOK_AGAIN_MS = 200;
 /** It ends what it started before it goes. */
 const STOP_LIMIT_MS = 20_000;
 
@@ -94,17 +94,26 @@ function launch(options: string[]): ChildProcess {
   });
 }
 
+/** The file is written elsewhere and renamed, so it appears whole, and its folder tells when. */
 async function untilReady(file: string, child: ChildProcess): Promise<Ready> {
-  const deadline = Date.now() + START_LIMIT_MS;
-  while (Date.now() < deadline) {
-    if (child.exitCode !== null) throw new Error(`the demo ended with ${child.exitCode}`);
-    // The file appears whole.
-    const ready = await readReady(file).catch(() => undefined);
-    if (ready) return ready;
-    await wait(LOOK_AGAIN_MS);
+  const folder = watch(dirname(file));
+  const tooLate = AbortSignal.timeout(START_LIMIT_MS);
+  try {
+    return await new Promise((resolve, reject) => {
+      const look = () => void readReady(file).then(resolve, () => undefined);
+      folder.on("change", look).on("error", reject);
+      child.once("error", reject).once("exit", (code, signal) => {
+        reject(new Error(`the demo ended with ${signal ?? code ?? "an error"}`));
+      });
+      tooLate.addEventListener("abort", () => {
+        child.kill("SIGTERM");
+        reject(new Error("the demo did not answer in time"));
+      });
+      look();
+    });
+  } finally {
+    folder.close();
   }
-  child.kill("SIGTERM");
-  throw new Error("the demo did not answer in time");
 }
 
 async function readReady(file: string): Promise<Ready> {

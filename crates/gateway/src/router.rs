@@ -334,6 +334,16 @@ pub(crate) fn all_facts() -> Vec<RouteFacts> {
         .collect()
 }
 
+/// The schemas of every handler by name, before the document makes them one a name.
+#[cfg(test)]
+pub(crate) fn all_schemas() -> Vec<(String, RefOr<utoipa::openapi::Schema>)> {
+    let handlers = BUILT.iter().filter_map(|route| match route().serving {
+        Serving::Handler(handler) => Some(handler.0),
+        Serving::Pipeline(_) | Serving::Later => None,
+    });
+    handlers.flatten().collect()
+}
+
 /// The OpenAPI document alone.
 pub(crate) fn document() -> OpenApi {
     let mut router: OpenApiRouter<App> = OpenApiRouter::with_openapi(routes::openapi::base());

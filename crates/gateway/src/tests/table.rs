@@ -1,12 +1,12 @@
 //! The routing table against the specified routes, and every route without a credential.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use loopgate_api::operation::OperationId;
 
 use super::place::Place;
 use super::specified_routes::SPECIFIED;
-use crate::router::{Auth, RouteFacts, all_facts};
+use crate::router::{Auth, RouteFacts, all_facts, all_schemas};
 
 /// Ours, beyond the specified ones.
 const OWN: [&str; 3] = ["/api/gateway/openapi.json", "/api/gateway/approvals", "/api/gateway/git/panicking"];
@@ -43,6 +43,17 @@ fn every_route_has_the_operation_of_its_path() {
         let known = OperationId::of_path(&braced(path)).map_or("-", OperationId::as_str);
         assert_eq!(known, *operation, "{path}");
     }
+}
+
+#[test]
+fn a_name_means_one_schema() {
+    let mut known = BTreeMap::new();
+    for (name, schema) in all_schemas() {
+        let schema = serde_json::to_value(schema).unwrap();
+        let first = known.entry(name.clone()).or_insert_with(|| schema.clone());
+        assert_eq!(*first, schema, "two schemas are named {name}; only one would be described");
+    }
+    assert!(known.len() > 50, "{}", known.len());
 }
 
 #[test]

@@ -112,8 +112,8 @@ impl OwnedGroup {
         }
     }
 
-    /// Ends the group: SIGTERM, the grace period, SIGKILL. The leader stays unreaped until the last
-    /// signal was sent, so that no signal can reach a stranger.
+    /// Ends the group: SIGTERM, the grace period, SIGKILL. Returns when no member runs any more. The
+    /// leader stays unreaped until then, so that neither a signal nor a look can mean a stranger.
     pub(super) async fn terminate(&mut self, grace: Duration) {
         let Some(leader) = self.leader else { return };
         let _ = rustix::process::kill_process_group(leader, Signal::TERM);
@@ -122,6 +122,7 @@ impl OwnedGroup {
             sleep(POLL).await;
         }
         let _ = rustix::process::kill_process_group(leader, Signal::KILL);
+        vanishes(leader.as_raw_nonzero().get().unsigned_abs(), REAP_TIME).await;
         let _ = tokio::time::timeout(LAST_WAIT, self.wait()).await;
     }
 }
