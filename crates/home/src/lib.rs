@@ -20,7 +20,7 @@ pub use clone::{common_git_dir, default_branch_of, linked_git_dir, origin_of};
 pub use credentials::{ApiKey, Credentials, Provenance};
 pub use data_dir::{DataDir, DataDirError, default_data_dir};
 pub use origin::{InvalidOrigin, normalize_origin};
-pub use program::Program;
+pub use program::{Program, ProgramPath};
 pub use repos::{AddRepoError, Repos, ReposError, ReposFile};
 pub use sandbox::{Denied, Directory, Entry, Kind, Sandbox, SandboxedPath, expand_home, led_away};
 pub use sessions::{Session, SessionNote, Sessions};

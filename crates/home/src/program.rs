@@ -1,6 +1,7 @@
 //! The five external programs, by the keys under which settings and capabilities name them.
 
 use std::fmt;
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
@@ -50,6 +51,55 @@ impl Program {
             Self::Python3 => "python3",
             Self::Git => "git",
         }
+    }
+}
+
+/// Where a program is that a person chose.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum ProgramPath {
+    /// Whatever lies there is meant.
+    Plain(PathBuf),
+    /// A way through links, which counts only while it leads where it led when it was chosen. The
+    /// way matters too: some programs look at the name by which they were started.
+    Pinned {
+        /// What is started.
+        path: PathBuf,
+        /// The file behind the links.
+        target: PathBuf,
+    },
+}
+
+impl ProgramPath {
+    /// The way that leads to this file.
+    #[must_use]
+    pub fn new(path: PathBuf, target: PathBuf) -> Self {
+        if path == target { Self::Plain(path) } else { Self::Pinned { path, target } }
+    }
+
+    /// The file that is meant.
+    #[must_use]
+    pub fn target(&self) -> &Path {
+        match self {
+            Self::Plain(target) | Self::Pinned { target, .. } => target,
+        }
+    }
+
+    /// What is to be started; `None` when the way leads elsewhere by now. Looks at the disk.
+    #[must_use]
+    pub fn way(&self) -> Option<&Path> {
+        match self {
+            Self::Plain(path) => Some(path),
+            Self::Pinned { path, target } => {
+                path.canonicalize().is_ok_and(|found| found == *target).then_some(path.as_path())
+            }
+        }
+    }
+}
+
+impl From<PathBuf> for ProgramPath {
+    fn from(path: PathBuf) -> Self {
+        Self::Plain(path)
     }
 }
 

@@ -14,7 +14,7 @@ use thiserror::Error;
 use tokio::sync::watch;
 use toml_edit::DocumentMut;
 
-use crate::program::Program;
+use crate::program::{Program, ProgramPath};
 use crate::{files, normalize_origin};
 
 /// What a person can set. Missing members have their defaults.
@@ -46,7 +46,7 @@ pub struct Settings {
     /// Thresholds an operation.
     pub auto_approval_rules: BTreeMap<OperationId, RiskTier>,
     /// Paths of the five programs, where the ones on PATH are not meant.
-    pub binary_paths: BTreeMap<Program, PathBuf>,
+    pub binary_paths: BTreeMap<Program, ProgramPath>,
     /// Preferred port of the gateway.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub port: Option<u16>,
@@ -338,7 +338,9 @@ mod tests {
         std::fs::write(&path, "# mine\napi_origin = \"https://api.example.test/\" # why\n").unwrap();
         let store = SettingsStore::open(&path, Overrides::default()).unwrap();
         assert_eq!(store.get().api_origin.as_deref(), Some("https://api.example.test"));
-        store.update(|s| s.binary_paths.extend([(Program::Git, "/opt/git".into())])).unwrap();
+        let git = ProgramPath::new("/opt/git".into(), "/opt/real/git".into());
+        let gh = ProgramPath::Plain("/opt/gh".into());
+        store.update(|s| s.binary_paths.extend([(Program::Git, git), (Program::CodeHost, gh)])).unwrap();
         let text = std::fs::read_to_string(&path).unwrap();
         assert!(text.contains("# mine"), "{text}");
         let again = SettingsStore::open(&path, Overrides::default()).unwrap();

@@ -65,8 +65,11 @@ impl Programs {
     /// Where a program is. An invalid override is answered as it is, so that the failure names it.
     pub async fn resolve(&self, program: Program) -> Resolved {
         match self.settings.get().binary_paths.get(&program) {
-            Some(path) if is_executable(path) => Resolved { path: path.clone(), source: Source::Override },
-            Some(path) => Resolved { path: path.clone(), source: Source::OverrideInvalid },
+            Some(chosen) => match chosen.way().filter(|way| is_executable(way)) {
+                Some(way) => Resolved { path: way.to_owned(), source: Source::Override },
+                // Who starts it all the same starts what was chosen, or nothing.
+                None => Resolved { path: chosen.target().to_owned(), source: Source::OverrideInvalid },
+            },
             None => self.search(program.executable()).await,
         }
     }
@@ -144,7 +147,7 @@ pub fn is_executable(path: &Path) -> bool {
 mod tests {
     use std::os::unix::fs::PermissionsExt;
 
-    use loopgate_home::Overrides;
+    use loopgate_home::{Overrides, ProgramPath};
 
     use super::*;
 
@@ -175,7 +178,9 @@ mod tests {
         }
 
         fn set(&self, program: Program, path: PathBuf) {
-            self.settings.update(|settings| drop(settings.binary_paths.insert(program, path))).unwrap();
+            self.settings
+                .update(|settings| drop(settings.binary_paths.insert(program, path.into())))
+                .unwrap();
         }
     }
 
@@ -213,6 +218,25 @@ mod tests {
         assert_eq!(found, Resolved { path: machine.at("gone"), source: Source::OverrideInvalid });
         let error = machine.programs.command(Program::Reviewer).await.run(Limits::time(VERSION_TIME)).await;
         assert!(error.unwrap_err().to_string().starts_with("gone was not found"));
+    }
+
+    #[tokio::test]
+    async fn a_link_counts_while_it_leads_where_it_led() {
+        let machine = Machine::new();
+        script(&machine.at("real"), "basename \"$0\"", 0o755);
+        script(&machine.at("other"), "echo other", 0o755);
+        let link = machine.at("codex");
+        std::os::unix::fs::symlink(machine.at("real"), &link).unwrap();
+        let chosen = ProgramPath::new(link.clone(), machine.at("real").canonicalize().unwrap());
+        machine.settings.update(|s| drop(s.binary_paths.insert(Program::Reviewer, chosen))).unwrap();
+        let found = machine.programs.resolve(Program::Reviewer).await;
+        assert_eq!(found, Resolved { path: link.clone(), source: Source::Override });
+        let version = || machine.programs.version(Program::Reviewer);
+        assert_eq!(version().await.as_deref(), Some("codex"), "it is started by the chosen name");
+        std::fs::remove_file(&link).unwrap();
+        std::os::unix::fs::symlink(machine.at("other"), &link).unwrap();
+        assert_eq!(machine.programs.resolve(Program::Reviewer).await.source, Source::OverrideInvalid);
+        assert_eq!(version().await.as_deref(), Some("real"), "never what the link leads to now");
     }
 
     #[tokio::test]

@@ -1,14 +1,13 @@
 //! `/api/gateway/settings/binary-paths`: where the five programs are, when not on PATH.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 
 use axum::Json;
 use axum::body::Bytes;
 use axum::extract::State;
 use loopgate_api::error::ErrorBody;
 use loopgate_api::operation::OperationId;
-use loopgate_home::Program;
+use loopgate_home::{Program, ProgramPath};
 use loopgate_tools::programs::is_executable;
 use serde::Serialize;
 use serde_json::Value;
@@ -20,7 +19,8 @@ use crate::app::App;
 use crate::router::Route;
 use crate::routes::on_disk;
 
-/// The paths that are set, by `assistant`, `codeHost`, `reviewer`, `python3` and `git`.
+/// The paths that are set, by `assistant`, `codeHost`, `reviewer`, `python3` and `git`; of a link the
+/// file that it leads to.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(example = json!({"binaryPaths": {"git": "/usr/bin/git"}}))]
@@ -87,13 +87,13 @@ pub(crate) fn update_route() -> Route {
 
 fn present(app: &App) -> BinaryPaths {
     let settings = app.settings.get();
-    let text = |(program, path): (&Program, &PathBuf)| {
-        (program.key().to_owned(), path.to_string_lossy().into_owned())
+    let text = |(program, path): (&Program, &ProgramPath)| {
+        (program.key().to_owned(), path.target().to_string_lossy().into_owned())
     };
     BinaryPaths { binary_paths: settings.binary_paths.iter().map(text).collect() }
 }
 
-fn changes(body: &[u8]) -> Result<Vec<(Program, Option<PathBuf>)>, Failure> {
+fn changes(body: &[u8]) -> Result<Vec<(Program, Option<ProgramPath>)>, Failure> {
     if body.iter().all(u8::is_ascii_whitespace) {
         return Ok(Vec::new());
     }
@@ -105,7 +105,7 @@ fn changes(body: &[u8]) -> Result<Vec<(Program, Option<PathBuf>)>, Failure> {
     members.iter().map(|(key, value)| change(key, value)).collect()
 }
 
-fn change(key: &str, value: &Value) -> Result<(Program, Option<PathBuf>), Failure> {
+fn change(key: &str, value: &Value) -> Result<(Program, Option<ProgramPath>), Failure> {
     let known = Program::ALL.into_iter().find(|program| program.key() == key);
     let program = known.ok_or_else(|| Failure::bad_request(format!("unknown key: {key}")))?;
     let text = match value {
@@ -121,10 +121,10 @@ fn change(key: &str, value: &Value) -> Result<(Program, Option<PathBuf>), Failur
     if !path.is_absolute() {
         return Err(refused("must be an absolute path"));
     }
-    // The target is stored, so that a later swap of the link cannot redirect what is started.
+    // The target is stored too, so that a later swap of a link cannot redirect what is started.
     let target = path.canonicalize().map_err(|_| refused("does not exist"))?;
     if !is_executable(&target) {
         return Err(refused("is not executable"));
     }
-    Ok((program, Some(target)))
+    Ok((program, Some(ProgramPath::new(path, target))))
 }

@@ -118,7 +118,7 @@ async fn an_override_that_is_gone_fails_its_row_alone() {
     let gone = place.sandbox().join("gone");
     place
         .settings
-        .update(|s| drop(s.binary_paths.insert(loopgate_home::Program::Git, gone.clone())))
+        .update(|s| drop(s.binary_paths.insert(loopgate_home::Program::Git, gone.clone().into())))
         .unwrap();
     let report = report(&place, "").await;
     let git = row(&report, "git");

@@ -3,9 +3,11 @@
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, ensure};
+use loopgate_testkit::home::UserHome;
+use loopgate_testkit::programs;
 use serde_json::{Value, json};
 
-use crate::local::Local;
+use crate::local::{Local, write};
 
 /// What a client gives the whole call.
 const CLIENT_PATIENCE: Duration = Duration::from_secs(5);
@@ -118,5 +120,66 @@ async fn the_sign_in_of_mcp_hands_out_no_key() -> Result<()> {
     ensure!(relayed.status() == 403 && relayed.text().await?.contains("not_available_over_relay"));
     let version = local.get("version", &[]).await?.ok()?;
     ensure!(version == json!({"version": env!("CARGO_PKG_VERSION"), "commits": []}), "{version}");
+    Ok(())
+}
+
+/// Plugins that a person installed are held against the marketplace that they came from.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn installed_plugins_are_compared_with_their_marketplace() -> Result<()> {
+    const INSTALLED: [&str; 3] = ["judges", "code-review", "self-learning"];
+    let mut home = UserHome::temporary()?;
+    home.link("claude", &programs::assistant()?)?;
+    for (name, value) in [("DISABLE_AUTOUPDATER", "1"), ("DISABLE_TELEMETRY", "1")] {
+        home.set(name, value);
+    }
+    let market = home.path().join("market");
+    let publish = |name: &str, version: &str| {
+        let manifest = market.join("plugins").join(name).join(".claude-plugin/plugin.json");
+        write(&manifest, json!({"name": name, "version": version}).to_string())
+    };
+    let offered: Vec<Value> =
+        INSTALLED.map(|name| json!({"name": name, "source": format!("./plugins/{name}")})).to_vec();
+    let offer = json!({"name": "loopgate", "owner": {"name": "Sam"}, "plugins": offered});
+    write(&market.join(".claude-plugin/marketplace.json"), offer.to_string())?;
+    for name in INSTALLED {
+        publish(name, "1.2.0")?;
+    }
+    let plugin = async |args: &[&str]| {
+        let output = home.command("claude").arg("plugin").args(args).output().await?;
+        ensure!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
+        Ok(())
+    };
+    plugin(&["marketplace", "add", &market.to_string_lossy()]).await?;
+    for name in INSTALLED {
+        plugin(&["install", &format!("{name}@loopgate"), "--scope", "user"]).await?;
+    }
+    let local = Local::in_home(home.clone(), |setup| setup).await?;
+    let rows = async || -> Result<Vec<Value>> {
+        loop {
+            let report = report(&local, &[]).await?;
+            let rows = INSTALLED.map(|name| row(&report, &format!("plugin-{name}")).cloned());
+            let rows = rows.into_iter().collect::<Result<Vec<_>>>()?;
+            // A busy machine may not let the assistant tell in time; then nothing is known.
+            let unknown = |row: &Value| {
+                row["error"].as_str().is_some_and(|error| error.starts_with("Could not verify"))
+            };
+            if !rows.iter().any(unknown) {
+                return Ok(rows);
+            }
+        }
+    };
+    for row in rows().await? {
+        ensure!(row["passed"] == true && row["version"] == "1.2.0", "{row}");
+    }
+    publish("judges", "1.10.0")?;
+    let after = rows().await?;
+    let judges = &after[0];
+    ensure!(judges["error"] == "Update available: 1.10.0" && judges["version"] == "1.2.0", "{judges}");
+    ensure!(judges["remediation"] == "Run `claude plugin update judges@loopgate --scope user`.", "{judges}");
+    ensure!(after[1..].iter().all(|row| row["passed"] == true), "{after:?}");
+    plugin(&["disable", "code-review@loopgate", "--scope", "user"]).await?;
+    let last = rows().await?;
+    ensure!(last[1]["error"] == "Disabled", "{last:?}");
+    ensure!(last[0]["passed"] == true, "a set that does not work is not held against the marketplace");
     Ok(())
 }

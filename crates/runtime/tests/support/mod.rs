@@ -195,7 +195,7 @@ impl Desktop {
         settings
             .update(|settings| {
                 for (program, name) in programs {
-                    settings.binary_paths.insert(program, self.at("bin").join(name));
+                    settings.binary_paths.insert(program, self.at("bin").join(name).into());
                 }
             })
             .unwrap();

@@ -10,12 +10,13 @@ use loopgate_tools::programs::Programs;
 use serde::Deserialize;
 use serde_json::Value;
 
+use super::marketplace::{MARKETPLACE, latest_versions, version_at};
 use super::programs::probe;
 use super::row::Check;
+use super::version::{Age, age};
 
 /// The plugins that loops need.
 const REQUIRED: [&str; 4] = ["code", "judges", "code-review", "self-learning"];
-const MARKETPLACE: &str = "loopgate";
 const REGISTRY: &str = "~/.claude/plugins/installed_plugins.json";
 
 /// An entry of the registry, or of the assistant's list.
@@ -58,32 +59,33 @@ struct Known {
     registry: BTreeMap<String, Vec<Entry>>,
     /// What the assistant lists; `None` when it cannot tell.
     list: Option<Vec<Entry>>,
+    /// The versions that the marketplace offers.
+    latest: BTreeMap<String, String>,
 }
 
 /// The rows, in their order.
 pub(super) async fn rows(programs: &Programs, brought: Option<&Path>, limit: Duration) -> Vec<Check> {
-    let versions: Vec<Option<Option<String>>> = {
+    let versions: Vec<Option<String>> = {
         let brought = brought.map(Path::to_owned);
-        let read = move || REQUIRED.map(|name| brought_version(brought.as_deref()?, name)).to_vec();
+        let read = move || REQUIRED.map(|name| version_at(&brought.as_deref()?.join(name))).to_vec();
         tokio::task::spawn_blocking(read).await.unwrap_or_else(|_| vec![None; REQUIRED.len()])
     };
     let known =
         if versions.iter().all(Option::is_some) { Known::default() } else { ask(programs, limit).await };
-    REQUIRED
-        .iter()
-        .zip(versions)
-        .map(|(name, version)| match version {
-            Some(version) => Check::passed(&format!("plugin-{name}"), name, true, version),
-            None => decide(name, &known),
-        })
-        .collect()
-}
-
-/// The version of a plugin that Loopgate brings; `None` when it brings none of that name.
-fn brought_version(root: &Path, name: &str) -> Option<Option<String>> {
-    let manifest = std::fs::read(root.join(name).join(".claude-plugin/plugin.json")).ok()?;
-    let manifest: Value = serde_json::from_slice(&manifest).ok()?;
-    Some(manifest.get("version").and_then(Value::as_str).map(ToOwned::to_owned))
+    let brought_or_installed = |(name, version): (&&str, &Option<String>)| match version {
+        Some(version) => Check::passed(&format!("plugin-{name}"), name, true, Some(version.clone())),
+        None => decide(name, &known),
+    };
+    let rows: Vec<Check> = REQUIRED.iter().zip(&versions).map(brought_or_installed).collect();
+    // Only a set that works is asked whether it is the latest; what we bring is.
+    if !rows.iter().all(|row| row.passed) {
+        return rows;
+    }
+    let compare = |((row, name), brought): ((Check, &&str), &Option<String>)| match brought {
+        Some(_) => row,
+        None => compared(row, name, known.latest.get(*name)),
+    };
+    rows.into_iter().zip(&REQUIRED).zip(&versions).map(compare).collect()
 }
 
 async fn ask(programs: &Programs, limit: Duration) -> Known {
@@ -96,8 +98,9 @@ async fn ask(programs: &Programs, limit: Duration) -> Known {
         serde_json::from_slice::<Registry>(&bytes).ok()
     });
     let listed = probe(programs, Program::Assistant, &["plugin", "list", "--json"], limit);
-    let (registry, listed) = tokio::join!(registry, listed);
+    let (registry, listed, latest) = tokio::join!(registry, listed, latest_versions(programs, limit));
     Known {
+        latest,
         registry: registry.ok().flatten().map(|registry| registry.plugins).unwrap_or_default(),
         list: listed.ok().and_then(|output| parse_list(&output.stdout)),
     }
@@ -146,6 +149,26 @@ fn decide(name: &str, known: &Known) -> Check {
     failed("Not found", install)
 }
 
+/// The row of an installed plugin beside the version that the marketplace offers.
+fn compared(row: Check, name: &str, latest: Option<&String>) -> Check {
+    let reference = format!("{name}@{MARKETPLACE}");
+    let installed = row.version.clone().unwrap_or_default();
+    let failed = |error: &str, remedy: String| Check {
+        version: row.version.clone(),
+        ..Check::failed(&row.id, name, true, error, remedy)
+    };
+    let update = || format!("Run `claude plugin update {reference} --scope user`.");
+    let Some(latest) = latest else {
+        let remedy = format!("Run `claude plugin marketplace update {MARKETPLACE}`.");
+        return failed("Could not verify latest version", remedy);
+    };
+    match age(&installed, latest) {
+        Some(Age::Current) => row,
+        Some(Age::Old) => failed(&format!("Update available: {latest}"), update()),
+        None => failed("Could not verify installed version", update()),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use serde_json::json;
@@ -154,6 +177,7 @@ mod tests {
 
     fn known(registry: Value, list: Option<Value>) -> Known {
         Known {
+            latest: BTreeMap::new(),
             registry: serde_json::from_value(registry).unwrap(),
             list: list.map(|list| parse_list(list.to_string().as_bytes()).unwrap()),
         }
@@ -188,12 +212,19 @@ mod tests {
     }
 
     #[test]
-    fn what_we_bring_needs_no_registry() {
-        let dir = tempfile::tempdir().unwrap();
-        let manifest = dir.path().join("code/.claude-plugin");
-        std::fs::create_dir_all(&manifest).unwrap();
-        std::fs::write(manifest.join("plugin.json"), r#"{"version":"1.9.3"}"#).unwrap();
-        assert_eq!(brought_version(dir.path(), "code"), Some(Some("1.9.3".to_owned())));
-        assert_eq!(brought_version(dir.path(), "judges"), None);
+    fn an_installed_plugin_is_held_against_the_marketplace() {
+        let row = |version: &str| Check::passed("plugin-code", "code", true, Some(version.to_owned()));
+        let error = |version: &str, latest: Option<&str>| {
+            let check = compared(row(version), "code", latest.map(str::to_owned).as_ref());
+            assert_eq!(check.version.as_deref(), Some(version));
+            assert_eq!(check.passed, check.error.is_none() && check.remediation.is_none());
+            check.error
+        };
+        assert_eq!(error("1.2.3", Some("1.2.3")), None);
+        assert_eq!(error("1.10.0", Some("1.9.9")), None);
+        assert_eq!(error("1.2.3", Some("1.2.4")).as_deref(), Some("Update available: 1.2.4"));
+        assert_eq!(error("1.2.3", None).as_deref(), Some("Could not verify latest version"));
+        assert_eq!(error("beta", Some("1.2.4")).as_deref(), Some("Could not verify installed version"));
+        assert_eq!(error("1.2.3", Some("next")).as_deref(), Some("Could not verify installed version"));
     }
 }

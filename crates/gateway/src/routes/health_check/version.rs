@@ -35,6 +35,21 @@ fn plain(version: &str) -> Option<[u64; 3]> {
     parts.next().is_none().then_some(three)
 }
 
+/// How a version stands beside the latest one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Age {
+    /// The latest, or later.
+    Current,
+    /// There is a later one.
+    Old,
+}
+
+/// Compares two versions of three numbers each; `None` when one is not.
+pub(super) fn age(installed: &str, latest: &str) -> Option<Age> {
+    let (installed, latest) = (plain(installed)?, plain(latest)?);
+    Some(if installed < latest { Age::Old } else { Age::Current })
+}
+
 fn bare(version: &str) -> &str {
     version.strip_prefix(['v', 'V']).unwrap_or(version)
 }
@@ -45,9 +60,9 @@ pub(super) fn row(installed: &str, latest: &str) -> Check {
     const LABEL: &str = "Gateway Version";
     let (installed, latest) = (bare(installed), bare(latest));
     let version = Some(installed.to_owned());
-    match (plain(installed), plain(latest)) {
-        (Some(own), Some(other)) if own >= other => Check::passed(ID, LABEL, true, version),
-        (Some(_), Some(_)) => Check {
+    match age(installed, latest) {
+        Some(Age::Current) => Check::passed(ID, LABEL, true, version),
+        Some(Age::Old) => Check {
             version,
             ..Check::failed(
                 ID,
@@ -57,7 +72,7 @@ pub(super) fn row(installed: &str, latest: &str) -> Check {
                 "Install the latest Loopgate and start it again.",
             )
         },
-        _ => {
+        None => {
             let latest: String = latest.chars().filter(|c| !c.is_control()).take(64).collect();
             Check {
                 error: Some(format!(

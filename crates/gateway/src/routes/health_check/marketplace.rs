@@ -1,0 +1,118 @@
+//! The latest versions of the plugins, told by the local checkout of the marketplace that they were
+//! installed from. Nothing is fetched.
+
+use std::collections::BTreeMap;
+use std::path::{Component, Path, PathBuf};
+use std::time::Duration;
+
+use loopgate_home::Program;
+use loopgate_tools::programs::Programs;
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::programs::probe;
+
+/// The marketplace of the plugins that loops need.
+pub(super) const MARKETPLACE: &str = "loopgate";
+/// Kinds of marketplaces that have a checkout.
+const WITH_CHECKOUT: [&str; 3] = ["directory", "github", "git"];
+
+/// An entry of the assistant's list of marketplaces.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Listed {
+    name: String,
+    source: Option<String>,
+    path: Option<PathBuf>,
+    install_location: Option<PathBuf>,
+}
+
+/// Versions by plugin; empty when nobody can tell.
+pub(super) async fn latest_versions(programs: &Programs, limit: Duration) -> BTreeMap<String, String> {
+    let listed = probe(programs, Program::Assistant, &["plugin", "marketplace", "list", "--json"], limit);
+    let Ok(output) = listed.await else { return BTreeMap::new() };
+    let read = move || checkout(&output.stdout).and_then(|root| versions_in(&root)).unwrap_or_default();
+    tokio::task::spawn_blocking(read).await.unwrap_or_default()
+}
+
+/// Where the marketplace lies on this machine.
+fn checkout(printed: &[u8]) -> Option<PathBuf> {
+    let listed: Vec<Listed> = serde_json::from_slice(printed).ok()?;
+    let ours = listed.into_iter().find(|listed| listed.name == MARKETPLACE)?;
+    let kept = ours.source.as_deref().is_some_and(|source| WITH_CHECKOUT.contains(&source));
+    let root = ours.path.into_iter().chain(ours.install_location).find(|path| path.is_absolute());
+    root.filter(|_| kept)
+}
+
+/// What each plugin of a checkout says of itself. One that lies elsewhere says nothing.
+fn versions_in(root: &Path) -> Option<BTreeMap<String, String>> {
+    #[derive(Deserialize)]
+    struct Offered {
+        name: String,
+        source: Value,
+    }
+    #[derive(Deserialize)]
+    struct Marketplace {
+        plugins: Vec<Offered>,
+    }
+    let offer = std::fs::read(root.join(".claude-plugin/marketplace.json")).ok()?;
+    let offer: Marketplace = serde_json::from_slice(&offer).ok()?;
+    let version = |Offered { name, source }: Offered| {
+        let place = Path::new(source.as_str()?);
+        let below = |part: Component| matches!(part, Component::Normal(_) | Component::CurDir);
+        place.components().all(below).then(|| version_at(&root.join(place)))?.map(|version| (name, version))
+    };
+    Some(offer.plugins.into_iter().filter_map(version).collect())
+}
+
+/// The version in a plugin's manifest.
+pub(super) fn version_at(plugin: &Path) -> Option<String> {
+    let manifest = std::fs::read(plugin.join(".claude-plugin/plugin.json")).ok()?;
+    let manifest: Value = serde_json::from_slice(&manifest).ok()?;
+    manifest.get("version").and_then(Value::as_str).map(ToOwned::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn write(path: &Path, json: &Value) {
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, json.to_string()).unwrap();
+    }
+
+    #[test]
+    fn a_checkout_tells_the_versions_of_what_lies_in_it() {
+        let dir = tempfile::tempdir().unwrap();
+        let offered = json!({"plugins": [
+            {"name": "code", "source": "./plugins/code"},
+            {"name": "judges", "source": "../elsewhere"},
+            {"name": "code-review", "source": {"source": "github", "repo": "acme/review"}},
+            {"name": "self-learning", "source": "plugins/none"},
+        ]});
+        let root = dir.path().join("market");
+        write(&root.join(".claude-plugin/marketplace.json"), &offered);
+        write(&root.join("plugins/code/.claude-plugin/plugin.json"), &json!({"version": "1.2.3"}));
+        write(&dir.path().join("elsewhere/.claude-plugin/plugin.json"), &json!({"version": "9.9.9"}));
+        let versions = versions_in(&root).unwrap();
+        assert_eq!(versions, BTreeMap::from([("code".to_owned(), "1.2.3".to_owned())]));
+        assert_eq!(versions_in(dir.path()), None);
+    }
+
+    #[test]
+    fn only_a_marketplace_with_a_place_of_its_own_counts() {
+        let listed = |source: &str, place: Value| {
+            let mut entry = json!({"name": "loopgate", "source": source});
+            entry.as_object_mut().unwrap().extend(place.as_object().unwrap().clone());
+            checkout(json!([{"name": "other", "source": "git", "path": "/o"}, entry]).to_string().as_bytes())
+        };
+        assert_eq!(listed("directory", json!({"path": "/m"})), Some(PathBuf::from("/m")));
+        assert_eq!(listed("github", json!({"installLocation": "/m"})), Some(PathBuf::from("/m")));
+        assert_eq!(listed("git", json!({"path": "m", "installLocation": "/n"})), Some(PathBuf::from("/n")));
+        assert_eq!(listed("git", json!({"path": "m"})), None);
+        assert_eq!(listed("url", json!({"path": "/m"})), None);
+        assert_eq!(checkout(b"nothing"), None);
+    }
+}
