@@ -2,11 +2,10 @@
 //!
 //! The runtime's tailer, the loop driver and the chats all read the stream through this module.
 
-use std::collections::BTreeMap;
-
 use serde_json::Value;
 
-use crate::event::{ModelTokens, TokenUsage, TokensUsed};
+use crate::event::TokensUsed;
+use crate::ledger::{Entry, Ledger};
 use crate::redact;
 
 /// Text patterns of an authentication or quota failure; lower case.
@@ -130,14 +129,8 @@ pub fn session_id(record: &Value) -> Option<&str> {
 /// What one pass over a stream has learned; fed line by line, never re-read.
 #[derive(Debug, Clone, Default)]
 pub struct StreamSummary {
-    /// Totals over all assistant records.
-    pub usage: TokenUsage,
-    /// Totals a model.
-    pub by_model: BTreeMap<String, ModelTokens>,
-    /// Models in first-seen order.
-    pub models: Vec<String>,
-    /// Number of assistant records.
-    pub turns: u64,
+    /// Tokens and money.
+    pub ledger: Box<Ledger>,
     /// The last session id.
     pub session_id: Option<String>,
     /// Where the assistant's key came from.
@@ -150,8 +143,6 @@ pub struct StreamSummary {
     pub auth_failure: Option<String>,
     /// Failure of the context size.
     pub context_failure: Option<String>,
-    /// Money that the assistant reports for the run, in US dollars.
-    pub cost_usd: f64,
 }
 
 impl StreamSummary {
@@ -162,8 +153,8 @@ impl StreamSummary {
         }
     }
 
-    /// Takes one record.
-    pub fn feed_record(&mut self, record: &Value) {
+    /// Takes one record; answers the turn or run that it brought.
+    pub fn feed_record(&mut self, record: &Value) -> Option<Entry> {
         if let Some(id) = session_id(record) {
             self.session_id = Some(id.to_owned());
         }
@@ -173,50 +164,26 @@ impl StreamSummary {
                     self.api_key_source = Some(source.to_owned());
                 }
             }
-            Some("assistant") => self.feed_assistant(record),
-            Some("result") => self.feed_result(record),
-            // The reviewer reports its tokens a turn.
-            Some("turn.completed") => {
-                if let Some(usage) = record.get("usage") {
-                    self.turns += 1;
-                    self.usage += usage_of(usage);
-                }
+            Some("assistant") if record.get("isApiErrorMessage").is_some_and(|is| is == true) => {
+                self.feed_api_error(record);
             }
+            Some("result") => self.feed_result(record),
             _ => {}
         }
+        self.ledger.feed(record)
     }
 
     /// The form that the `completed` event carries.
     #[must_use]
     pub fn tokens_used(&self) -> TokensUsed {
+        let usage = self.ledger.usage();
         TokensUsed {
-            input: self.usage.input_tokens,
-            output: self.usage.output_tokens,
-            cache_creation_input_tokens: self.usage.cache_creation_input_tokens,
-            cache_read_input_tokens: self.usage.cache_read_input_tokens,
-            turns: self.turns,
-            models: self.models.clone(),
-        }
-    }
-
-    fn feed_assistant(&mut self, record: &Value) {
-        self.turns += 1;
-        if let Some(usage) = record.pointer("/message/usage") {
-            let usage = usage_of(usage);
-            self.usage += usage;
-            let model = record.pointer("/message/model").and_then(Value::as_str).unwrap_or("unknown");
-            if !self.by_model.contains_key(model) {
-                self.models.push(model.to_owned());
-            }
-            let total = self.by_model.entry(model.to_owned()).or_default();
-            total.input += usage.input_tokens;
-            total.output += usage.output_tokens;
-            total.cache_creation += usage.cache_creation_input_tokens;
-            total.cache_read += usage.cache_read_input_tokens;
-        }
-        let api_error = record.get("isApiErrorMessage").and_then(Value::as_bool).unwrap_or(false);
-        if api_error {
-            self.feed_api_error(record);
+            input: usage.input_tokens,
+            output: usage.output_tokens,
+            cache_creation_input_tokens: usage.cache_creation_input_tokens,
+            cache_read_input_tokens: usage.cache_read_input_tokens,
+            turns: self.ledger.turns(),
+            models: self.ledger.models().to_vec(),
         }
     }
 
@@ -241,7 +208,6 @@ impl StreamSummary {
     }
 
     fn feed_result(&mut self, record: &Value) {
-        self.cost_usd += record.get("total_cost_usd").and_then(Value::as_f64).unwrap_or(0.0);
         let failed = record.get("is_error").and_then(Value::as_bool).unwrap_or(false);
         let subtype = record.get("subtype").and_then(Value::as_str).unwrap_or_default();
         if !failed && subtype == "success" {
@@ -260,16 +226,6 @@ impl StreamSummary {
         } else if is_auth_failure(text) {
             self.auth_failure = Some(text.to_owned());
         }
-    }
-}
-
-fn usage_of(usage: &Value) -> TokenUsage {
-    let count = |name: &str| usage.get(name).and_then(Value::as_u64).unwrap_or(0);
-    TokenUsage {
-        input_tokens: count("input_tokens"),
-        output_tokens: count("output_tokens"),
-        cache_creation_input_tokens: count("cache_creation_input_tokens"),
-        cache_read_input_tokens: count("cache_read_input_tokens") + count("cached_input_tokens"),
     }
 }
 
@@ -306,9 +262,9 @@ mod tests {
             summary.feed_record(&json!({"type": "assistant", "message": {"model": model,
                 "usage": {"input_tokens": 10, "output_tokens": 1}}}));
         }
-        assert_eq!(summary.usage.input_tokens, 30);
-        assert_eq!(summary.models, ["large", "small"]);
-        assert_eq!(summary.by_model["large"].input, 20);
+        assert_eq!(summary.ledger.usage().input_tokens, 30);
+        assert_eq!(summary.ledger.models(), ["large", "small"]);
+        assert_eq!(summary.ledger.by_model()["large"].input, 20);
         assert_eq!(summary.tokens_used().turns, 3);
     }
 

@@ -5,6 +5,7 @@ use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
 use crate::execution_result::ResultEntry;
+use crate::spend::Cost;
 
 /// Tokens of a run, as `output` and `error` events carry them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, ToSchema)]
@@ -58,6 +59,39 @@ pub struct ModelTokens {
     pub cache_read: u64,
 }
 
+impl ModelTokens {
+    /// Each count that is larger, of the two.
+    #[must_use]
+    pub fn at_least(self, other: Self) -> Self {
+        Self {
+            input: self.input.max(other.input),
+            output: self.output.max(other.output),
+            cache_creation: self.cache_creation.max(other.cache_creation),
+            cache_read: self.cache_read.max(other.cache_read),
+        }
+    }
+
+    /// What is more than in the other, each count by itself.
+    #[must_use]
+    pub const fn minus(self, other: Self) -> Self {
+        Self {
+            input: self.input.saturating_sub(other.input),
+            output: self.output.saturating_sub(other.output),
+            cache_creation: self.cache_creation.saturating_sub(other.cache_creation),
+            cache_read: self.cache_read.saturating_sub(other.cache_read),
+        }
+    }
+}
+
+impl std::ops::AddAssign for ModelTokens {
+    fn add_assign(&mut self, other: Self) {
+        self.input += other.input;
+        self.output += other.output;
+        self.cache_creation += other.cache_creation;
+        self.cache_read += other.cache_read;
+    }
+}
+
 /// Tokens as the `completed` event carries them.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
@@ -72,7 +106,7 @@ pub struct TokensUsed {
     /// Tokens read from the cache.
     #[serde(default)]
     pub cache_read_input_tokens: u64,
-    /// Number of assistant records.
+    /// Number of answers of a model.
     #[serde(default)]
     pub turns: u64,
     /// Models in the order in which they were first seen.
@@ -94,6 +128,9 @@ pub struct Completed {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Object>)]
     pub tokens_by_model: Option<std::collections::BTreeMap<String, ModelTokens>>,
+    /// Money, as the assistant reports it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost: Option<Cost>,
     /// Where the assistant's key came from, as it said itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub api_key_source: Option<String>,
@@ -138,6 +175,9 @@ pub struct ErrorEvent {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Object>)]
     pub tokens_by_model: Option<std::collections::BTreeMap<String, ModelTokens>>,
+    /// Money, as the assistant reports it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost: Option<Cost>,
     /// End of the loop's log.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub log_tail: Option<String>,

@@ -13,12 +13,14 @@ pub mod execution_result;
 pub mod ids;
 pub mod job;
 pub mod launch;
+pub mod ledger;
 pub mod link;
 pub mod names;
 pub mod operation;
 pub mod plan;
 pub mod redact;
 pub mod repos;
+pub mod spend;
 pub mod time;
 
 /// Version of the desktop program, sent as `desktopClientVersion` and answered by `version`.

@@ -17,6 +17,8 @@ pub const ASSISTANT_OUTPUT: &str = "assistant-output.jsonl";
 pub const ASSISTANT_OUTPUT_NAME: &str = "assistant-output.name.txt";
 /// Standard error of the assistant.
 pub const ASSISTANT_STDERR: &str = "assistant-stderr.log";
+/// Stream of the assistant that commits.
+pub const COMMIT_OUTPUT: &str = "commit-output.jsonl";
 /// Decimal pid of the loop's process, no newline.
 pub const PROCESS_PID: &str = "process.pid";
 /// Start time of the process in `process.pid`, decimal milliseconds since the epoch.

@@ -8,6 +8,7 @@ use loopgate_api::ids::LoopId;
 use loopgate_api::job::JobStatus;
 use loopgate_api::launch::Committer;
 use loopgate_api::plan::TaskProgress;
+use loopgate_api::spend::Spend;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -314,6 +315,9 @@ pub struct Facts {
     /// When the process was started, milliseconds since the epoch.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub spawned_at: Option<u64>,
+    /// Tokens and money so far.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub spend: Option<Box<Spend>>,
     /// HEAD of the worktree before the loop.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub start_sha: Option<String>,

@@ -9,8 +9,8 @@ use loopgate_api::command::{CommandSpec, LoopCommand, Runner};
 use loopgate_api::ids::LoopId;
 use loopgate_api::launch::Committer;
 use loopgate_api::names::{
-    ASSISTANT_OUTPUT, ASSISTANT_OUTPUT_NAME, ASSISTANT_STDERR, EXIT_FILE, LOOP_ERROR, LOOP_LOG, PROCESS_PID,
-    PROCESS_START, env,
+    ASSISTANT_OUTPUT, ASSISTANT_OUTPUT_NAME, ASSISTANT_STDERR, COMMIT_OUTPUT, EXIT_FILE, LOOP_ERROR,
+    LOOP_LOG, PROCESS_PID, PROCESS_START, env,
 };
 use loopgate_home::files::write_private;
 use loopgate_tools::git::committer_variables;
@@ -227,7 +227,7 @@ pub(crate) struct Earlier {
 /// Clears what an earlier run left, makes sure that the log can be written, and notes where the
 /// stream of this run begins. Blocks on the disk.
 pub(crate) fn clear_traces(work_dir: &Path) -> io::Result<Earlier> {
-    for name in [LOOP_ERROR, EXIT_FILE, "commit-exit.json", PROCESS_PID, PROCESS_START] {
+    for name in [LOOP_ERROR, EXIT_FILE, "commit-exit.json", COMMIT_OUTPUT, PROCESS_PID, PROCESS_START] {
         match std::fs::remove_file(work_dir.join(name)) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
             _ => {}

@@ -8,7 +8,8 @@ use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::path::PathBuf;
 
 use loopgate_api::assistant_stream::{StreamSummary, display_text};
-use loopgate_api::event::TokenUsage;
+use loopgate_api::ledger::Entry;
+use loopgate_api::spend::{Run, Spend, Turn};
 use serde_json::Value;
 
 use crate::job::FileIdentity;
@@ -18,6 +19,8 @@ use crate::stream_file;
 const FRAME_BYTES: usize = 1024 * 1024;
 /// A line that is longer is skipped.
 const MAX_LINE: usize = 32 * 1024 * 1024;
+/// Turns, and runs, that one frame names.
+const ENTRIES: usize = 20;
 /// Bytes of text in one event.
 const CHUNK_BYTES: usize = 32 * 1024;
 
@@ -42,7 +45,11 @@ pub(crate) struct Frame {
     /// Where the frame ends.
     pub position: Position,
     /// Totals including this frame.
-    pub usage: TokenUsage,
+    pub spend: Spend,
+    /// What the frame itself added to them, the newest of each.
+    pub turns: Vec<Turn>,
+    /// Runs of the assistant that ended in it.
+    pub runs: Vec<Run>,
     /// Whether more can be read at once.
     pub more: bool,
 }
@@ -99,7 +106,7 @@ impl StreamReader {
         }
         frame.chunks = pack(&texts);
         frame.position = self.position;
-        frame.usage = self.summary.usage;
+        frame.spend = self.summary.ledger.spend();
         Ok(frame)
     }
 
@@ -152,11 +159,11 @@ impl StreamReader {
                 self.skipping = false;
                 tracing::warn!("a line of the assistant's output was too long and was skipped");
             } else if self.partial.is_empty() {
-                self.take_line(line, at, texts);
+                self.take_line(line, at, frame, texts);
             } else {
                 let mut whole = std::mem::take(&mut self.partial);
                 whole.extend_from_slice(line);
-                self.take_line(&whole, at, texts);
+                self.take_line(&whole, at, frame, texts);
                 whole.clear();
                 // Keeps the buffer unless a huge line made it huge.
                 if whole.capacity() <= FRAME_BYTES {
@@ -179,20 +186,31 @@ impl StreamReader {
             return;
         }
         let line = std::mem::take(&mut self.partial);
-        self.take_line(&line, self.read_to, texts);
+        self.take_line(&line, self.read_to, frame, texts);
         frame.lines += 1;
         self.position.announced = self.position.announced.max(self.read_to);
     }
 
-    fn take_line(&mut self, line: &[u8], end: u64, texts: &mut Vec<String>) {
+    fn take_line(&mut self, line: &[u8], end: u64, frame: &mut Frame, texts: &mut Vec<String>) {
         let Ok(record) = serde_json::from_slice::<Value>(line) else { return };
-        self.summary.feed_record(&record);
-        if end > self.position.announced
-            && let Some(text) = display_text(&record)
-        {
-            texts.push(text);
+        let entry = self.summary.feed_record(&record);
+        if end <= self.position.announced {
+            return;
         }
+        match entry {
+            Some(Entry::Turn(turn)) => keep(&mut frame.turns, turn),
+            Some(Entry::Run(run)) => keep(&mut frame.runs, run),
+            None => {}
+        }
+        texts.extend(display_text(&record));
     }
+}
+
+fn keep<T>(list: &mut Vec<T>, item: T) {
+    if list.len() == ENTRIES {
+        list.remove(0);
+    }
+    list.push(item);
 }
 
 /// Joins texts by line breaks into pieces of limited size.
@@ -248,7 +266,7 @@ mod tests {
         append(dir.path(), &two[10..]);
         let frame = reader.read(false).unwrap();
         assert_eq!(shown(&frame), "two");
-        assert_eq!(frame.usage.output_tokens, 4);
+        assert_eq!(frame.spend.tokens.output_tokens, 4);
     }
 
     #[test]
@@ -264,7 +282,7 @@ mod tests {
         assert_eq!(shown(&reader.read(false).unwrap()), "two");
         append(dir.path(), &line("three"));
         let frame = reader.read(true).unwrap();
-        assert_eq!((shown(&frame).as_str(), frame.usage.input_tokens), ("three", 1));
+        assert_eq!((shown(&frame).as_str(), frame.spend.tokens.input_tokens), ("three", 1));
     }
 
     #[test]
@@ -282,7 +300,7 @@ mod tests {
         let mut again = StreamReader::new(dir.path().to_owned(), stored);
         let frame = again.read(false).unwrap();
         assert_eq!(shown(&frame), "two");
-        assert_eq!(frame.usage.input_tokens, 2, "both lines of this run, none of the earlier one");
+        assert_eq!(frame.spend.tokens.input_tokens, 2, "both lines of this run, none of the earlier one");
     }
 
     #[test]

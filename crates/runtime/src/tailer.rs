@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use loopgate_api::assistant_stream::StreamSummary;
-use loopgate_api::event::{LoopEvent, TokenUsage};
+use loopgate_api::event::LoopEvent;
 use loopgate_api::ids::LoopId;
 use notify::{RecommendedWatcher, RecursiveMode, Watcher as _};
 use serde_json::json;
@@ -122,8 +122,13 @@ impl Tailer {
     }
 
     async fn store(&self, frame: &Frame) -> Result<(), StoreError> {
-        let events: Vec<LoopEvent> =
-            frame.chunks.iter().map(|chunk| output_event(chunk, &frame.usage)).collect();
+        let last = frame.chunks.len().saturating_sub(1);
+        let events: Vec<LoopEvent> = frame
+            .chunks
+            .iter()
+            .enumerate()
+            .map(|(at, chunk)| output_event(chunk, frame, at == last))
+            .collect();
         let counters = &self.runtime.tail_counters;
         let position = frame.position;
         let activity = frame.chunks.last().and_then(|chunk| chunk.lines().next_back()).map(str::to_owned);
@@ -133,6 +138,7 @@ impl Tailer {
                 facts.stream_file = position.file;
                 facts.stream_start = position.start;
                 facts.last_observed_jsonl_offset = Some(position.announced);
+                facts.spend = Some(Box::new(frame.spend.clone()));
                 facts.live_activity = activity.or(facts.live_activity.take());
                 for event in &events {
                     now.send(Outgoing::event(event));
@@ -168,11 +174,20 @@ enum TailError {
     Stopped,
 }
 
-/// The event for a piece of output, in the form with `data`.
-fn output_event(chunk: &str, usage: &TokenUsage) -> LoopEvent {
+/// The event for a piece of output, in the form with `data`. The last one of a frame says what the
+/// frame used.
+fn output_event(chunk: &str, frame: &Frame, is_last: bool) -> LoopEvent {
     let mut data = json!({"chunk": chunk});
-    if !usage.is_zero() {
-        data["tokenUsage"] = json!(usage);
+    let Frame { spend, turns, runs, .. } = frame;
+    if !spend.tokens.is_zero() {
+        data["tokenUsage"] = json!(spend.tokens);
+    }
+    if is_last && !turns.is_empty() {
+        data["turns"] = json!(turns);
+    }
+    if is_last && !runs.is_empty() {
+        data["runs"] = json!(runs);
+        data["cost"] = json!(spend.cost);
     }
     LoopEvent::new("output", &json!({"data": data}))
 }

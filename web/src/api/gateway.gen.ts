@@ -1299,6 +1299,18 @@ export interface components {
             /** @description Name. */
             name: string;
         };
+        /** @description Money, as the assistant itself reports it, in US dollars. */
+        Cost: {
+            /** @description Of each model. */
+            byModel?: {
+                [key: string]: number;
+            };
+            /**
+             * Format: double
+             * @description Of all runs so far.
+             */
+            totalUsd: number;
+        };
         /**
          * @description Both sides.
          * @example {
@@ -1388,6 +1400,7 @@ export interface components {
             /** Format: double */
             iteration?: number | null;
             lastUpdate?: string | null;
+            loop?: components["schemas"]["LoopFacts"] | null;
             phase?: string | null;
             reason?: string | null;
             status?: string | null;
@@ -1476,6 +1489,7 @@ export interface components {
             exists: boolean;
             /** @description Whether the status was found in the output, because the state did not tell. */
             fallbackDetected: boolean;
+            loop?: components["schemas"]["LoopFacts"] | null;
             phase: string;
             /** Format: int32 */
             pid: number | null;
@@ -1659,6 +1673,11 @@ export interface components {
             /** @description PNG, JPEG, GIF or WebP, at most 10 MiB each. The name of the field does not matter. */
             files: string[];
         };
+        /**
+         * @description Status of a job, the desktop's record of a loop.
+         * @enum {string}
+         */
+        JobStatus: "QUEUED" | "STARTING" | "RUNNING" | "AWAITING_USER" | "CANCEL_PENDING" | "COMPLETED" | "FAILED" | "CANCELLED" | "STOPPED" | "UNKNOWN" | "TIMED_OUT";
         /** @description What the judges said, or that they have not spoken yet. */
         Judgement: {
             /** @description As it was written, whatever its shape. */
@@ -1780,6 +1799,14 @@ export interface components {
         LoopEnded: {
             message: string;
             success: boolean;
+        };
+        /** @description The loop that works, or worked last. */
+        LoopFacts: {
+            command: string;
+            loopId: string;
+            spend?: components["schemas"]["Spend"] | null;
+            /** @description Where it stands at this moment. */
+            status: components["schemas"]["JobStatus"];
         };
         /**
          * @description What the control plane sends. The desktop reads it member by member, because a wrong type is
@@ -1913,6 +1940,29 @@ export interface components {
          * @enum {string}
          */
         MessageSource: "assistant" | "default";
+        /** @description Tokens of one model. */
+        ModelTokens: {
+            /**
+             * Format: int64
+             * @description Tokens written to the cache.
+             */
+            cacheCreation?: number;
+            /**
+             * Format: int64
+             * @description Tokens read from the cache.
+             */
+            cacheRead?: number;
+            /**
+             * Format: int64
+             * @description Input tokens.
+             */
+            input: number;
+            /**
+             * Format: int64
+             * @description Output tokens.
+             */
+            output: number;
+        };
         /** @description A message to add. */
         NewMessage: {
             /** @description Not empty. */
@@ -2338,6 +2388,24 @@ export interface components {
          * @enum {string}
          */
         RiskTier: "none" | "low" | "medium" | "high";
+        /** @description One go of the assistant. */
+        Run: components["schemas"]["ModelTokens"] & {
+            /**
+             * Format: double
+             * @description What it cost, when the assistant said so.
+             */
+            costUsd?: number | null;
+            /**
+             * Format: int64
+             * @description Counts from 1 within the loop.
+             */
+            run: number;
+            /**
+             * Format: int64
+             * @description Turns in it.
+             */
+            turns: number;
+        };
         /**
          * @description A run to unpack.
          * @example {
@@ -2435,9 +2503,54 @@ export interface components {
          * @enum {string}
          */
         Source: "session" | "worktree";
+        /** @description Everything that a loop has used so far. */
+        Spend: {
+            /** @default null */
+            cost: components["schemas"]["Cost"] | null;
+            /**
+             * @description The newest runs, at most 20, the oldest of them first.
+             * @default []
+             */
+            recentRuns: components["schemas"]["Run"][];
+            /**
+             * @description The newest turns, at most 20, the oldest of them first.
+             * @default []
+             */
+            recentTurns: components["schemas"]["Turn"][];
+            /**
+             * Format: int64
+             * @description Runs of the assistant that have ended.
+             * @default 0
+             */
+            runs: number;
+            /**
+             * @description Totals.
+             * @default {
+             *       "inputTokens": 0,
+             *       "outputTokens": 0,
+             *       "cacheCreationInputTokens": 0,
+             *       "cacheReadInputTokens": 0
+             *     }
+             */
+            tokens: components["schemas"]["TokenUsage"];
+            /**
+             * @description Totals of each model.
+             * @default {}
+             */
+            tokensByModel: {
+                [key: string]: components["schemas"]["ModelTokens"];
+            };
+            /**
+             * Format: int64
+             * @description Answers of models.
+             * @default 0
+             */
+            turns: number;
+        };
         /** @description A worktree without a state. */
         Starting: {
             exists: boolean;
+            loop?: components["schemas"]["LoopFacts"] | null;
             message: string;
             phase: string;
             stateExists: boolean;
@@ -2498,12 +2611,45 @@ export interface components {
         };
         /** @description How a ticket stands. */
         TicketStatus: components["schemas"]["FullStatus"] | components["schemas"]["Starting"] | components["schemas"]["NotFound"];
+        /** @description Tokens of a run, as `output` and `error` events carry them. */
+        TokenUsage: {
+            /**
+             * Format: int64
+             * @description Tokens written to the cache.
+             */
+            cacheCreationInputTokens?: number;
+            /**
+             * Format: int64
+             * @description Tokens read from the cache.
+             */
+            cacheReadInputTokens?: number;
+            /**
+             * Format: int64
+             * @description Input tokens.
+             */
+            inputTokens: number;
+            /**
+             * Format: int64
+             * @description Output tokens.
+             */
+            outputTokens: number;
+        };
         Tools: {
             assistant: boolean;
             codeHost: boolean;
             git: boolean;
             python3: boolean;
             reviewer: boolean;
+        };
+        /** @description One answer of a model. */
+        Turn: components["schemas"]["ModelTokens"] & {
+            /** @description Who answered. */
+            model: string;
+            /**
+             * Format: int64
+             * @description Counts from 1 within the loop.
+             */
+            turn: number;
         };
         /** @description How many tickets wait for the person. */
         UnreadCount: {

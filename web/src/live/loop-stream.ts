@@ -6,6 +6,8 @@
  */
 import { organizationHeaders } from "@/api/client";
 
+import { SpendStore } from "@/loops/spend";
+
 import { isTerminalEvent, LineStore, linesOf, type StoredEvent } from "./output-lines";
 import { readEvents } from "./sse";
 
@@ -27,6 +29,7 @@ export interface LoopStreamOptions {
 
 export class LoopStream {
   readonly lines = new LineStore();
+  readonly spend = new SpendStore();
   readonly #url: string;
   readonly #options: LoopStreamOptions;
   #abort = new AbortController();
@@ -95,6 +98,7 @@ export class LoopStream {
   #take(event: StoredEvent): boolean {
     if (event.type === "error" && event.code === "replay_failed") return false;
     this.#pending.push(...linesOf(event));
+    this.spend.take({ turns: event.turns, runs: event.runs });
     this.#flushTimer ??= setTimeout(() => this.#flush(), FLUSH_MS);
     const terminal = isTerminalEvent(event);
     if (terminal || event.type === "started") this.#options.onStatusEvent(event);

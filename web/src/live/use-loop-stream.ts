@@ -1,16 +1,19 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useEffect, useRef, useState, useSyncExternalStore } from "react";
 
+import { type SpendSnapshot, SpendStore } from "@/loops/spend";
+
 import { LoopStream, type StreamState } from "./loop-stream";
 import { LineStore, type LineSnapshot } from "./output-lines";
 
 const nothing = new LineStore();
+const nothingSpent = new SpendStore();
 
 /** The output of a loop and the state of its connection, for as long as a page shows it. */
 export function useLoopStream(
   loopId: string,
   ended: boolean,
-): { output: LineSnapshot; state: StreamState } {
+): { output: LineSnapshot; spend: SpendSnapshot; state: StreamState } {
   const client = useQueryClient();
   const [state, setState] = useState<StreamState>("connecting");
   const [stream, setStream] = useState<LoopStream>();
@@ -31,5 +34,10 @@ export function useLoopStream(
   }, [loopId, client]);
 
   const lines = stream?.lines ?? nothing;
-  return { output: useSyncExternalStore(lines.subscribe, lines.snapshot), state };
+  const spend = stream?.spend ?? nothingSpent;
+  return {
+    output: useSyncExternalStore(lines.subscribe, lines.snapshot),
+    spend: useSyncExternalStore(spend.subscribe, spend.snapshot),
+    state,
+  };
 }

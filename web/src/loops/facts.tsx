@@ -6,11 +6,13 @@ import { OnlineDot } from "@/shell/desktop-status";
 import { useNow } from "@/ui/clock";
 
 import { ago, count, exact, loopDuration, moment, money } from "./format";
+import { moneyOf } from "./spend";
 import { isActive } from "./status";
 
 export function LoopFacts({ loop }: { loop: LoopDetail }) {
   const active = isActive(loop.status);
   const now = useNow(active ? 1_000 : undefined);
+  const spent = moneyOf(loop);
   return (
     <dl className="mt-6 grid grid-cols-2 gap-px overflow-hidden rounded-lg border border-line bg-line lg:grid-cols-4">
       <Fact
@@ -24,8 +26,10 @@ export function LoopFacts({ loop }: { loop: LoopDetail }) {
         note={`${exact(loop.tokensInput)} in · ${exact(loop.tokensOutput)} out${cacheNote(loop)}`}
       >
         <span className="tabular-nums">{count(loop.tokensInput + loop.tokensOutput)}</span>
-        {loop.estimatedCost != null && loop.estimatedCost > 0 && (
-          <span className="ml-2 font-normal text-ink-3">{money(loop.estimatedCost)}</span>
+        {spent && (
+          <span className="ml-2 font-normal text-ink-3" title={spent.source}>
+            {money(spent.usd)}
+          </span>
         )}
       </Fact>
       <Fact

@@ -12,6 +12,7 @@ import { LoopFacts } from "@/loops/facts";
 import { ExecuteButton, RerunButton, StopButton } from "@/loops/loop-actions";
 import { ResultList } from "@/loops/result-list";
 import { resultEntries, safeHref } from "@/loops/results";
+import { SpendView } from "@/loops/spend-view";
 import { humanise, isActive } from "@/loops/status";
 import { OutputView } from "@/live/output-view";
 import { useLoopStream } from "@/live/use-loop-stream";
@@ -144,11 +145,11 @@ function Warnings({ loop }: { loop: LoopDetail }) {
   );
 }
 
-type Section = "output" | "plan" | "result";
+type Section = "output" | "plan" | "result" | "cost";
 
 function Sections({ loop, orgSlug }: { loop: LoopDetail; orgSlug: string }) {
   const active = isActive(loop.status);
-  const { output, state } = useLoopStream(loop.id, !active);
+  const { output, spend, state } = useLoopStream(loop.id, !active);
   const [chosen, setChosen] = useState<Section>();
   const made = loop.producedDocument;
   const plan = made ?? (loop.document?.type === "IMPLEMENTATION_PLAN" ? loop.document : undefined);
@@ -158,6 +159,7 @@ function Sections({ loop, orgSlug }: { loop: LoopDetail; orgSlug: string }) {
     ...(results.length > 0 ? (["result"] as const) : []),
     "output",
     ...(plan && !made ? (["plan"] as const) : []),
+    "cost",
   ];
   // Until somebody chooses, the page shows the newest thing worth reading.
   const shown = chosen && sections.includes(chosen) ? chosen : (sections[0] ?? "output");
@@ -171,7 +173,7 @@ function Sections({ loop, orgSlug }: { loop: LoopDetail; orgSlug: string }) {
         <Tabs.List aria-label="Parts of the loop" className="mb-5 flex gap-5 border-b border-line">
           {sections.map((section) => (
             <Tab key={section} value={section}>
-              {{ plan: "Plan", result: "Result", output: "Output" }[section]}
+              {{ plan: "Plan", result: "Result", output: "Output", cost: "Cost" }[section]}
             </Tab>
           ))}
         </Tabs.List>
@@ -188,6 +190,9 @@ function Sections({ loop, orgSlug }: { loop: LoopDetail; orgSlug: string }) {
       )}
       <Tabs.Content value="output" className="outline-offset-8">
         <OutputView output={output} state={state} active={active} />
+      </Tabs.Content>
+      <Tabs.Content value="cost" className="outline-offset-8">
+        <SpendView loop={loop} spend={spend} />
       </Tabs.Content>
     </Tabs.Root>
   );

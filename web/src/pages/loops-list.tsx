@@ -5,7 +5,8 @@ import { GitPullRequest, Repeat2 } from "lucide-react";
 
 import { computeTargetsQuery, loopsQuery, loopTitle } from "@/api/queries";
 import type { Loop, LoopCommand, LoopStatus } from "@/api/types";
-import { ago, count, exact, loopDuration, moment } from "@/loops/format";
+import { ago, count, exact, loopDuration, moment, money } from "@/loops/format";
+import { moneyOf } from "@/loops/spend";
 import { humanise, isActive, statusFacts, STATUSES } from "@/loops/status";
 import { safeHref } from "@/loops/results";
 import { Button, buttonClass } from "@/ui/button";
@@ -181,6 +182,7 @@ function LoopTable({ loops, total }: { loops: Loop[]; total: number }) {
 
 function LoopRow({ loop, orgSlug, now }: { loop: Loop; orgSlug: string; now: number }) {
   const tokens = loop.tokensInput + loop.tokensOutput;
+  const spent = moneyOf(loop);
   return (
     <div
       role="row"
@@ -240,10 +242,14 @@ function LoopRow({ loop, orgSlug, now }: { loop: Loop; orgSlug: string; now: num
       </span>
       <span
         role="cell"
-        title={`${exact(loop.tokensInput)} in, ${exact(loop.tokensOutput)} out`}
+        title={[
+          `${exact(loop.tokensInput)} in, ${exact(loop.tokensOutput)} out`,
+          ...(spent ? [`${money(spent.usd)}. ${spent.source}`] : []),
+        ].join(", ")}
         className="text-right text-sm text-ink-2 tabular-nums max-md:hidden"
       >
         {tokens > 0 ? count(tokens) : <span className="text-ink-3">–</span>}
+        {spent && <span className="block text-xs text-ink-3">{money(spent.usd)}</span>}
       </span>
     </div>
   );

@@ -176,6 +176,9 @@ impl Outcome {
         if let Some(verdict) = self.result.get("verdict") {
             metadata.insert("verdict".to_owned(), verdict.clone());
         }
+        if let Some(cost) = self.top.get("cost").filter(|cost| cost.is_object()) {
+            metadata.insert(cost::REPORTED.to_owned(), cost.clone());
+        }
         Value::Object(metadata)
     }
 }

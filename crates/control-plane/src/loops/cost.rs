@@ -3,6 +3,16 @@
 use std::collections::BTreeMap;
 
 use loopgate_api::event::{ModelTokens, TokensUsed};
+use loopgate_api::spend::Cost;
+use sea_orm::sea_query::{Expr, SimpleExpr};
+use serde_json::{Value, json};
+
+use super::runner_event::RunnerEvent;
+use super::view::stored;
+use crate::store::entity::agent_loop::{self, Column};
+
+/// Member of a loop's metadata with the money that the assistant itself reported.
+pub const REPORTED: &str = "cost";
 
 /// US dollars for a million tokens.
 struct Price {
@@ -54,6 +64,37 @@ pub fn estimate(
         }
     };
     (dollars * 1e6_f64).round() / 1e6
+}
+
+/// The metadata of a loop with the money that its assistant has reported.
+pub fn noted(row: &agent_loop::Model, cost: &Cost) -> Value {
+    let mut metadata = row.metadata.as_object().cloned().unwrap_or_default();
+    metadata.insert(REPORTED.to_owned(), json!(cost));
+    Value::Object(metadata)
+}
+
+/// What a loop that failed has used: a failure costs as much as a success.
+pub fn of_failure(row: &agent_loop::Model, event: &RunnerEvent) -> Vec<(Column, SimpleExpr)> {
+    let mut columns = Vec::new();
+    let by_model: Option<BTreeMap<String, ModelTokens>> = stored(event.members.get("tokensByModel"));
+    if let Some(usage) = event.token_usage() {
+        let total = TokensUsed {
+            input: usage.input_tokens,
+            output: usage.output_tokens,
+            cache_creation_input_tokens: usage.cache_creation_input_tokens,
+            cache_read_input_tokens: usage.cache_read_input_tokens,
+            ..TokensUsed::default()
+        };
+        let dollars = estimate(by_model.as_ref(), &total, event.text("apiKeySource"));
+        columns.push((Column::EstimatedCost, Expr::value(dollars)));
+    }
+    if let Some(by_model) = by_model {
+        columns.push((Column::TokensByModel, Expr::value(json!(by_model))));
+    }
+    if let Some(cost) = event.cost() {
+        columns.push((Column::Metadata, Expr::value(noted(row, &cost))));
+    }
+    columns
 }
 
 #[expect(clippy::cast_precision_loss, reason = "no run uses 2^52 tokens")]

@@ -12,6 +12,7 @@ use sea_orm::{DatabaseTransaction, QuerySelect, UpdateMany};
 use serde_json::{Value, json};
 
 use super::completion;
+use super::cost;
 use super::runner_event::RunnerEvent;
 use super::transition::{self, ACTIVE, Moved, NewEvent};
 use crate::app::App;
@@ -136,6 +137,15 @@ async fn output(tx: &DatabaseTransaction, row: &agent_loop::Model, event: Runner
     if let Some(usage) = event.token_usage() {
         raise_tokens(tx, row, usage).await?;
     }
+    if let Some(cost) = event.cost() {
+        let metadata = cost::noted(row, &cost);
+        agent_loop::Entity::update_many()
+            .col_expr(agent_loop::Column::Metadata, Expr::value(metadata))
+            .filter(agent_loop::Column::Id.eq(row.id))
+            .filter(agent_loop::Column::Status.is_in(transition::words(ACTIVE)))
+            .exec(tx)
+            .await?;
+    }
     Ok(Effect::Store(event))
 }
 
@@ -178,7 +188,11 @@ async fn failed(tx: &DatabaseTransaction, row: &agent_loop::Model, event: Runner
     }
     let branch = event.text("branchName").map(str::to_owned);
     let session = event.text("sessionId").map(str::to_owned);
+    let spent = cost::of_failure(row, &event);
     let columns = |mut update: UpdateMany<_>| {
+        for (column, value) in spent {
+            update = update.col_expr(column, value);
+        }
         update = update.col_expr(agent_loop::Column::Error, Expr::value(error));
         if let Some(branch) = branch {
             update = update.col_expr(agent_loop::Column::BranchName, Expr::value(branch));

@@ -3,6 +3,7 @@
 use loopgate_api::event::TokenUsage;
 use loopgate_api::execution_result::ResultEntry;
 use loopgate_api::redact;
+use loopgate_api::spend::Cost;
 use serde_json::{Map, Value};
 
 use crate::error::{ApiResult, Issues, bad_request};
@@ -74,6 +75,11 @@ impl RunnerEvent {
     /// The tokens that an `output` or `error` event reports.
     pub fn token_usage(&self) -> Option<TokenUsage> {
         serde_json::from_value(self.members.get("tokenUsage")?.clone()).ok()
+    }
+
+    /// The money that the assistant reports.
+    pub fn cost(&self) -> Option<Cost> {
+        serde_json::from_value(self.members.get("cost")?.clone()).ok()
     }
 
     /// The results of a v2 completion.

@@ -6,6 +6,7 @@ use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
 use super::TicketFiles;
+use crate::routes::orchestrator::loop_facts::LoopFacts;
 
 /// Statuses after which nothing runs.
 const ENDED: [&str; 4] = ["COMPLETED", "ERROR", "FAILED", "CANCELLED"];
@@ -29,6 +30,16 @@ pub(crate) struct DirectoryStatus {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>)]
     last_update: Option<Value>,
+    /// The loop that works there, or did last.
+    #[serde(rename = "loop", skip_serializing_if = "Option::is_none")]
+    facts: Option<LoopFacts>,
+}
+
+impl DirectoryStatus {
+    /// Adds what the loop's record tells.
+    pub(crate) fn with(self, facts: Option<LoopFacts>) -> Self {
+        Self { facts, ..self }
+    }
 }
 
 impl TicketFiles<'_> {
@@ -55,6 +66,7 @@ impl TicketFiles<'_> {
                 status: None,
                 iteration: None,
                 last_update: None,
+                facts: None,
             });
         };
         let member = |name: &str| state.get(name).cloned();
@@ -66,6 +78,7 @@ impl TicketFiles<'_> {
             status: member("status"),
             iteration: member("iteration"),
             last_update: member("timestamp"),
+            facts: None,
         })
     }
 }

@@ -15,6 +15,7 @@ use utoipa::ToSchema;
 use super::TicketFiles;
 use super::agents::ActiveAgent;
 use super::stream::any_line;
+use crate::routes::orchestrator::loop_facts::LoopFacts;
 
 /// Statuses after which nothing happens.
 const TERMINAL: [&str; 6] = ["COMPLETED", "FAILED", "CANCELLED", "STOPPED", "UNKNOWN", "TIMED_OUT"];
@@ -56,6 +57,9 @@ pub(crate) struct Starting {
     phase: &'static str,
     status: &'static str,
     message: &'static str,
+    /// The loop that works on it, or did last.
+    #[serde(rename = "loop", skip_serializing_if = "Option::is_none")]
+    facts: Option<LoopFacts>,
 }
 
 /// A worktree with a state.
@@ -84,9 +88,22 @@ pub(crate) struct FullStatus {
     #[schema(required)]
     pid: Option<u32>,
     process_running: bool,
+    /// The loop that works on it, or did last.
+    #[serde(rename = "loop", skip_serializing_if = "Option::is_none")]
+    facts: Option<LoopFacts>,
 }
 
 impl TicketStatus {
+    /// Adds what the loop's record tells.
+    pub(crate) fn with(mut self, facts: Option<LoopFacts>) -> Self {
+        match &mut self {
+            Self::Full(status) => status.facts = facts,
+            Self::Starting(status) => status.facts = facts,
+            Self::NotFound(_) => {}
+        }
+        self
+    }
+
     /// No worktree.
     pub(crate) const NOT_FOUND: Self =
         Self::NotFound(NotFound { exists: false, phase: (), status: (), message: "Worktree not found" });
@@ -112,6 +129,7 @@ impl TicketFiles<'_> {
                 phase: "Initializing",
                 status: "STARTING",
                 message: "Orchestrator is starting up...",
+                facts: None,
             }));
         };
         let (pid, process_running) = self.process();
@@ -133,6 +151,7 @@ impl TicketFiles<'_> {
             active_agents: self.active_agents(),
             pid,
             process_running,
+            facts: None,
         })))
     }
 

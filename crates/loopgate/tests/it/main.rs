@@ -29,6 +29,7 @@ mod pulls;
 mod review;
 mod secrets;
 mod settings;
+mod spend;
 mod stage;
 mod story;
 mod tickets;

@@ -177,9 +177,10 @@ fn record_end(
         "parent_session_id": input.session_id,
     });
     if let (Some(record), Some(event)) = (record, event.as_object_mut()) {
-        let usage = &record.summary.usage;
+        let ledger = &record.summary.ledger;
+        let usage = ledger.usage();
         event.extend([
-            ("model".to_owned(), record.summary.models.last().cloned().unwrap_or_default().into()),
+            ("model".to_owned(), ledger.models().last().cloned().unwrap_or_default().into()),
             ("input_tokens".to_owned(), usage.input_tokens.into()),
             ("output_tokens".to_owned(), usage.output_tokens.into()),
             ("cache_creation_input_tokens".to_owned(), usage.cache_creation_input_tokens.into()),

@@ -2,11 +2,14 @@
 //! shim of its own, so that it is found again when this program dies.
 
 use std::ffi::OsString;
+use std::io::{BufRead as _, BufReader, Read as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use loopgate_api::assistant_stream::StreamSummary;
 use loopgate_api::event::LoopEvent;
-use loopgate_api::names::{ASSISTANT_STDERR, env};
+use loopgate_api::ledger::Ledger;
+use loopgate_api::names::{ASSISTANT_STDERR, COMMIT_OUTPUT, WORK_DIR, env};
 use loopgate_tools::shim::{self, Exit, ShimHandle, Spec};
 use serde_json::json;
 
@@ -16,7 +19,6 @@ use crate::job::{Job, Stage, StageProcess};
 use crate::spawn;
 use crate::store::{Outgoing, StoreError};
 
-const OUTPUT: &str = "commit-output.jsonl";
 const TOOLS: &str = "Bash,Read,Write,Glob,Grep";
 const GRACE: Duration = Duration::from_secs(5);
 const SWEEP_GRACE: Duration = Duration::from_secs(3);
@@ -121,11 +123,35 @@ async fn wait(ending: &Ending<'_>, shim: &ShimHandle, work_dir: &Path) -> Commit
     }
 }
 
+/// What was used, the commits included.
+pub(super) async fn with_spend(summary: &StreamSummary, job: &Job) -> StreamSummary {
+    let mut summary = summary.clone();
+    let peers = job.facts.additional_worktree_dirs.iter().map(|peer| Path::new(&peer.dir).join(WORK_DIR));
+    let streams: Vec<PathBuf> =
+        [work_dir(job)].into_iter().chain(peers).map(|dir| dir.join(COMMIT_OUTPUT)).collect();
+    let ledger = summary.ledger.clone();
+    let read = tokio::task::spawn_blocking(move || add_up(ledger, &streams)).await;
+    summary.ledger = read.unwrap_or(summary.ledger);
+    summary
+}
+
+fn add_up(mut ledger: Box<Ledger>, streams: &[PathBuf]) -> Box<Ledger> {
+    for stream in streams {
+        let Ok(file) = std::fs::File::open(stream) else { continue };
+        for line in BufReader::new(file.take(failure::MAX_SCAN)).lines().map_while(Result::ok) {
+            if let Ok(record) = serde_json::from_str(&line) {
+                ledger.feed(&record);
+            }
+        }
+    }
+    ledger
+}
+
 async fn judge(exit: &Exit, work_dir: &Path) -> Committed {
     if exit.success() {
         return Committed::Ended;
     }
-    let stream = work_dir.join(OUTPUT);
+    let stream = work_dir.join(COMMIT_OUTPUT);
     let auth = tokio::task::spawn_blocking(move || failure::auth_challenge_in(&stream)).await.ok().flatten();
     match auth {
         Some(text) => Committed::Auth(text),
@@ -154,7 +180,7 @@ async fn spec(ending: &Ending<'_>, job: &Job, site: &Site, process: &StageProces
         cwd: site.directory.clone(),
         env: environment,
         stdin_file: None,
-        stdout: site.work_dir.join(OUTPUT),
+        stdout: site.work_dir.join(COMMIT_OUTPUT),
         stderr: site.work_dir.join(ASSISTANT_STDERR),
         jsonl: None,
         exit_file: PathBuf::from(&process.exit_file),

@@ -41,11 +41,12 @@ pub(super) async fn event(
     result.extend(branch.map(|branch| ("branchName".to_owned(), Value::from(branch))));
     let session = ending.summary.session_id.clone();
     result.extend(session.map(|session| ("sessionId".to_owned(), Value::from(session))));
-    let by_model = &ending.summary.by_model;
+    let by_model = ending.summary.ledger.by_model();
     let completed = Completed {
         result,
         tokens_used: ending.summary.tokens_used(),
-        tokens_by_model: (!by_model.is_empty()).then(|| by_model.clone()),
+        tokens_by_model: (!by_model.is_empty()).then_some(by_model),
+        cost: ending.summary.ledger.cost().cloned(),
         api_key_source: ending.summary.api_key_source.clone(),
         results,
         warnings: warnings.to_vec(),

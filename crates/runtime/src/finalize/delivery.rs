@@ -275,7 +275,7 @@ fn cancelled() -> Delivered {
 
 fn no_changes(ending: &Ending<'_>, site: &Site) -> Delivered {
     let mut delivered = Delivered::new(DeliveryStatus::NoChanges, DeliveryPath::None).because(NO_CHANGES);
-    delivered.nothing_was_done = ending.summary.usage.is_zero();
+    delivered.nothing_was_done = ending.summary.ledger.usage().is_zero();
     delivered.with(result_file::skipped(&site.full_name, NO_CHANGES))
 }
 

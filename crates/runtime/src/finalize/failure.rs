@@ -163,14 +163,16 @@ async fn read_tails(job: &Job) -> Tails {
 pub(super) async fn event(job: &Job, ending: &Ending<'_>, failure: &Failure) -> LoopEvent {
     let tails = read_tails(job).await;
     let summary = ending.summary;
+    let (usage, by_model) = (summary.ledger.usage(), summary.ledger.by_model());
     let now = u64::try_from(jiff::Timestamp::now().as_millisecond()).unwrap_or_default();
     let error = ErrorEvent {
         code: failure.code.clone(),
         message: redact::credentials(&failure.message),
         session_id: summary.session_id.clone(),
         branch_name: completion::branch_of(job, ending).await,
-        token_usage: (!summary.usage.is_zero()).then_some(summary.usage),
-        tokens_by_model: (!summary.by_model.is_empty()).then(|| summary.by_model.clone()),
+        token_usage: (!usage.is_zero()).then_some(usage),
+        tokens_by_model: (!by_model.is_empty()).then_some(by_model),
+        cost: summary.ledger.cost().cloned(),
         log_tail: tails.log,
         stderr_tail: tails.stderr,
         exit_signal: ending.ended.signal_name().or_else(|| job.facts.exit_signal.clone()),
@@ -198,4 +200,4 @@ pub(super) fn auth_challenge_in(stream: &Path) -> Option<String> {
 }
 
 /// Bytes of a commit's stream that are looked at.
-const MAX_SCAN: u64 = 64 * 1024 * 1024;
+pub(super) const MAX_SCAN: u64 = 64 * 1024 * 1024;

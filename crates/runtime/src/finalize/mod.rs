@@ -113,6 +113,7 @@ pub(crate) async fn finish(
 }
 
 /// Everything that is known of an end.
+#[derive(Clone, Copy)]
 pub(crate) struct Ending<'a> {
     pub runtime: &'a Arc<Runtime>,
     pub id: LoopId,
@@ -143,17 +144,21 @@ impl Ending<'_> {
 
     async fn succeed(&self, mut job: Job) -> Result<(), StoreError> {
         let mut delivered = None;
+        let summary;
+        let mut told = *self;
         if job.command == LoopCommand::Execute {
             let outcome = delivery::deliver(self, &job).await?;
+            summary = commit_stage::with_spend(self.summary, &job).await;
+            told.summary = &summary;
             job = self.runtime.store.job(self.id).await?.ok_or(StoreError::NoJob)?;
             if job.is_cancelled() {
-                return self.cancel(&job).await;
+                return told.cancel(&job).await;
             }
             if let Some(text) = &outcome.auth_challenge {
-                return self.fail(&job, Failure::auth(text)).await;
+                return told.fail(&job, Failure::auth(text)).await;
             }
             if outcome.nothing_was_done {
-                return self.fail(&job, Failure::no_work()).await;
+                return told.fail(&job, Failure::no_work()).await;
             }
             delivered = Some(outcome);
         }
@@ -161,18 +166,18 @@ impl Ending<'_> {
         let verdict = if is_review { Some(review::conclude(&job, work_dir(&job)).await) } else { None };
         let warnings = self.warnings(&job, delivered.as_ref(), verdict.as_ref()).await;
         let files = artifacts::collect(&job, self).await;
-        let mut completed = completion::event(&job, self, delivered.as_ref(), &warnings).await;
+        let mut completed = completion::event(&job, &told, delivered.as_ref(), &warnings).await;
         if let Some(verdict) = verdict {
             // A review that came to no verdict says so; it is never taken for an approval.
             completed.members["result"]["verdict"] = verdict.unwrap_or_default();
         }
-        match self.store(&job, JobEvent::Completed, Some(files), completed, &warnings, None).await? {
+        match told.store(&job, JobEvent::Completed, Some(files), completed, &warnings, None).await? {
             Stored::Yes(job) => {
                 let facts = json!({"lifecycle": {"command": job.command}});
                 self.runtime.telemetry(&job, "info", self.category(), "loop completed", facts);
                 Ok(())
             }
-            Stored::Cancelled => self.cancel(&job).await,
+            Stored::Cancelled => told.cancel(&job).await,
         }
     }
 
@@ -197,12 +202,13 @@ impl Ending<'_> {
     async fn cancel(&self, job: &Job) -> Result<(), StoreError> {
         let event = failure::event(job, self, &Failure::cancelled()).await;
         let told = event.clone();
-        let source = self.source;
+        let (source, spend) = (self.source, Box::new(self.summary.ledger.spend()));
         let job = self
             .runtime
             .change(self.id, |now| {
                 now.apply(JobEvent::Cancelled)?;
                 now.job.facts.finalization_source = Some(source);
+                now.job.facts.spend = Some(spend);
                 now.job.facts.live_activity = None;
                 now.send(Outgoing::last(&event));
                 Ok(())
@@ -227,7 +233,7 @@ impl Ending<'_> {
     ) -> Result<Stored, StoreError> {
         let mut cancelled = false;
         let session = self.summary.session_id.clone();
-        let source = self.source;
+        let (source, spend) = (self.source, Box::new(self.summary.ledger.spend()));
         let stored = self
             .runtime
             .change(job.id, |now| {
@@ -241,6 +247,7 @@ impl Ending<'_> {
                 facts.final_status_persisted_at = Some(now_iso());
                 facts.finalization_source = Some(source);
                 facts.live_activity = activity;
+                facts.spend = Some(spend);
                 facts.exit_code.get_or_insert(i32::from(event != JobEvent::Completed));
                 let uploaded = facts.artifacts_uploaded_at.is_some();
                 if let Some(files) = files.filter(|_| !uploaded) {

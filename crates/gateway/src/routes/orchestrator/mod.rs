@@ -9,6 +9,7 @@ pub(crate) mod commit_message;
 pub(crate) mod judges;
 pub(crate) mod kill;
 pub(crate) mod launch;
+pub(crate) mod loop_facts;
 pub(crate) mod sessions;
 
 use std::path::PathBuf;
@@ -28,6 +29,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_axum::routes;
 
+use self::loop_facts::LoopFacts;
 use crate::answer::{Answer, Failure, shown};
 use crate::app::App;
 use crate::extract::{QueryMembers, TicketPath};
@@ -132,11 +134,13 @@ async fn end(State(app): State<App>, body: Bytes) -> Answer<LoopEnded> {
     ))]
 async fn directory_status(State(app): State<App>, query: QueryMembers) -> Answer<DirectoryStatus> {
     let directory = query.required("workDir", "workDir parameter is required")?.to_owned();
+    let facts = LoopFacts::of_directory(&app, &directory).await;
     let read = on_disk(move || {
         let files = TicketFiles::of_directory(&app.sandbox, &directory)?;
         files.directory_status().map_err(|reason| unreadable(reason).with("isRunning", false))
     });
-    read.await?.map(Json)
+    let status: DirectoryStatus = read.await??;
+    Ok(Json(status.with(facts)))
 }
 
 /// How a ticket stands
@@ -157,13 +161,14 @@ async fn ticket_status(
     query: QueryMembers,
 ) -> Answer<TicketStatus> {
     let repo = query.required("repo", "repo query parameter is required")?.to_owned();
+    let facts = LoopFacts::of_ticket(&app, &ticket).await;
     let status = read_ticket(app, ticket, repo, |files| match files {
         None => Ok(TicketStatus::NOT_FOUND),
         Some(files) => {
             files.ticket_status().map_err(|reason| Failure::operation("Failed to read status", &reason))
         }
     });
-    status.await.map(Json)
+    Ok(Json(status.await?.with(facts)))
 }
 
 /// The end of a ticket's log

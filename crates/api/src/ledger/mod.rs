@@ -1,0 +1,345 @@
+//! Adds up what a stream says about tokens and money, each thing once.
+//!
+//! The assistant prints a message once for each of its blocks, every time with the same usage; the
+//! message's id tells. What it says of the output is only what was known when the answer began, so
+//! the `result` record of a run corrects the sum. A later result of the same process includes the
+//! earlier ones, that of a new process does not.
+
+use std::collections::{BTreeMap, HashMap, VecDeque};
+
+use serde_json::Value;
+
+use crate::event::{ModelTokens, TokenUsage};
+use crate::spend::{Cost, Run, Spend, Turn};
+
+/// Messages whose repetition is recognized; the blocks of one message follow one another closely.
+const KNOWN_MESSAGES: usize = 4096;
+/// Turns and runs that are kept one by one.
+const KEPT: usize = 20;
+/// Name for a model that a record does not name.
+const UNNAMED: &str = "unknown";
+/// Messages that the assistant makes up itself, for example about a failed request.
+const SYNTHETIC: &str = "<synthetic>";
+
+/// What a record added, beside the totals.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Entry {
+    /// A model answered.
+    Turn(Turn),
+    /// A run of the assistant ended.
+    Run(Run),
+}
+
+/// Tokens and money of a stream.
+#[derive(Debug, Clone, Default)]
+pub struct Ledger {
+    /// Of runs that have ended.
+    settled: BTreeMap<String, ModelTokens>,
+    /// Of messages since the last result.
+    open: BTreeMap<String, ModelTokens>,
+    /// What the last result of this process told.
+    told: Told,
+    cost: Option<Cost>,
+    models: Vec<String>,
+    turns: u64,
+    runs: u64,
+    /// Turns up to the last result.
+    settled_turns: u64,
+    messages: HashMap<String, Message>,
+    /// The ids of `messages`, the oldest first.
+    order: VecDeque<String>,
+    session: Option<String>,
+    /// The reviewer's thread under way, and what each has used.
+    thread: String,
+    threads: HashMap<String, ModelTokens>,
+    recent_turns: VecDeque<Turn>,
+    recent_runs: VecDeque<Run>,
+}
+
+#[derive(Debug, Clone)]
+struct Message {
+    model: String,
+    tokens: ModelTokens,
+    turn: u64,
+    /// Number of the run in which it was said.
+    run: u64,
+}
+
+/// The totals of a `result` record.
+#[derive(Debug, Clone, Default)]
+struct Told {
+    tokens: BTreeMap<String, ModelTokens>,
+    usd: BTreeMap<String, f64>,
+    total_usd: Option<f64>,
+}
+
+impl Ledger {
+    /// Takes one record; answers what it brought that was not known.
+    pub fn feed(&mut self, record: &Value) -> Option<Entry> {
+        match record.get("type")?.as_str()? {
+            "system" => {
+                self.begin_session(record);
+                None
+            }
+            "assistant" => self.message(record).map(Entry::Turn),
+            "result" => Some(Entry::Run(self.result(record))),
+            "thread.started" => {
+                self.thread = record.get("thread_id").and_then(Value::as_str).unwrap_or_default().to_owned();
+                None
+            }
+            "turn.completed" => self.reviewer_turn(record.get("usage")?).map(Entry::Turn),
+            _ => None,
+        }
+    }
+
+    /// Totals.
+    #[must_use]
+    pub fn usage(&self) -> TokenUsage {
+        let mut usage = TokenUsage::default();
+        for tokens in self.settled.values().chain(self.open.values()) {
+            usage.input_tokens += tokens.input;
+            usage.output_tokens += tokens.output;
+            usage.cache_creation_input_tokens += tokens.cache_creation;
+            usage.cache_read_input_tokens += tokens.cache_read;
+        }
+        usage
+    }
+
+    /// Totals of each model.
+    #[must_use]
+    pub fn by_model(&self) -> BTreeMap<String, ModelTokens> {
+        let mut all = self.settled.clone();
+        for (model, tokens) in &self.open {
+            *all.entry(model.clone()).or_default() += *tokens;
+        }
+        all
+    }
+
+    /// Models in the order in which they were first seen.
+    #[must_use]
+    pub fn models(&self) -> &[String] {
+        &self.models
+    }
+
+    /// Number of answers.
+    #[must_use]
+    pub const fn turns(&self) -> u64 {
+        self.turns
+    }
+
+    /// Money, when the assistant has said anything about it.
+    #[must_use]
+    pub const fn cost(&self) -> Option<&Cost> {
+        self.cost.as_ref()
+    }
+
+    /// Everything, as it is stored.
+    #[must_use]
+    pub fn spend(&self) -> Spend {
+        Spend {
+            tokens: self.usage(),
+            tokens_by_model: self.by_model(),
+            turns: self.turns,
+            runs: self.runs,
+            cost: self.cost.clone(),
+            recent_turns: self.recent_turns.iter().cloned().collect(),
+            recent_runs: self.recent_runs.iter().cloned().collect(),
+        }
+    }
+
+    /// A new session is a new process: what an earlier one left without a result stays as it is.
+    fn begin_session(&mut self, record: &Value) {
+        let Some(session) = record.get("session_id").and_then(Value::as_str) else { return };
+        if self.session.as_deref() == Some(session) {
+            return;
+        }
+        self.session = Some(session.to_owned());
+        self.told = Told::default();
+        for (model, tokens) in std::mem::take(&mut self.open) {
+            *self.settled.entry(model).or_default() += tokens;
+        }
+    }
+
+    fn message(&mut self, record: &Value) -> Option<Turn> {
+        let message = record.get("message")?;
+        let model = message.get("model").and_then(Value::as_str).unwrap_or(UNNAMED);
+        if model == SYNTHETIC {
+            return None;
+        }
+        let model = plain_name(model);
+        let tokens = message.get("usage").map(message_tokens).unwrap_or_default();
+        match message.get("id").and_then(Value::as_str) {
+            Some(id) if self.messages.contains_key(id) => {
+                self.repeat(id, tokens);
+                None
+            }
+            id => {
+                let turn = self.turn(model, tokens);
+                if let Some(id) = id {
+                    self.remember(id, &turn);
+                }
+                Some(turn)
+            }
+        }
+    }
+
+    /// Adds an answer.
+    fn turn(&mut self, model: String, tokens: ModelTokens) -> Turn {
+        self.turns += 1;
+        if !self.models.contains(&model) {
+            self.models.push(model.clone());
+        }
+        *self.open.entry(model.clone()).or_default() += tokens;
+        let turn = Turn { turn: self.turns, model, tokens };
+        keep(&mut self.recent_turns, turn.clone());
+        turn
+    }
+
+    fn remember(&mut self, id: &str, turn: &Turn) {
+        if self.order.len() == KNOWN_MESSAGES
+            && let Some(oldest) = self.order.pop_front()
+        {
+            self.messages.remove(&oldest);
+        }
+        let message =
+            Message { model: turn.model.clone(), tokens: turn.tokens, turn: turn.turn, run: self.runs };
+        self.messages.insert(id.to_owned(), message);
+        self.order.push_back(id.to_owned());
+    }
+
+    /// A further block of a message that is known: only what it says more counts.
+    fn repeat(&mut self, id: &str, tokens: ModelTokens) {
+        let Some(message) = self.messages.get_mut(id) else { return };
+        let more = tokens.at_least(message.tokens);
+        let added = more.minus(message.tokens);
+        message.tokens = more;
+        if message.run == self.runs {
+            *self.open.entry(message.model.clone()).or_default() += added;
+        }
+        if let Some(turn) = self.recent_turns.iter_mut().find(|turn| turn.turn == message.turn) {
+            turn.tokens = more;
+        }
+    }
+
+    fn result(&mut self, record: &Value) -> Run {
+        let told = Told::read(record);
+        let goes_on = told.includes(&self.told, &self.open);
+        let before = if goes_on { std::mem::take(&mut self.told) } else { Told::default() };
+        let mut run = ModelTokens::default();
+        let mut open = std::mem::take(&mut self.open);
+        for (model, now) in &told.tokens {
+            let since = now.minus(before.tokens.get(model).copied().unwrap_or_default());
+            let said = open.remove(model).unwrap_or_default();
+            run += self.settle(model, since.at_least(said));
+        }
+        for (model, said) in open {
+            run += self.settle(&model, said);
+        }
+        let cost_usd = told.total_usd.map(|now| money(now - before.total_usd.unwrap_or_default()));
+        if let Some(usd) = cost_usd {
+            let cost = self.cost.get_or_insert_default();
+            cost.total_usd = money(cost.total_usd + usd);
+            for (model, now) in &told.usd {
+                let since = now - before.usd.get(model).copied().unwrap_or_default();
+                let sum = cost.by_model.entry(model.clone()).or_default();
+                *sum = money(*sum + since);
+            }
+        }
+        self.told = told;
+        self.runs += 1;
+        let turns = self.turns - std::mem::replace(&mut self.settled_turns, self.turns);
+        let run = Run { run: self.runs, turns, tokens: run, cost_usd };
+        keep(&mut self.recent_runs, run.clone());
+        run
+    }
+
+    fn settle(&mut self, model: &str, tokens: ModelTokens) -> ModelTokens {
+        *self.settled.entry(model.to_owned()).or_default() += tokens;
+        if !self.models.iter().any(|known| known == model) {
+            self.models.push(model.to_owned());
+        }
+        tokens
+    }
+
+    /// The reviewer reports the sum of its thread after each turn, cached input included.
+    fn reviewer_turn(&mut self, usage: &Value) -> Option<Turn> {
+        let count = |name: &str| usage.get(name).and_then(Value::as_u64).unwrap_or(0);
+        let cached = count("cached_input_tokens");
+        let sum = ModelTokens {
+            input: count("input_tokens").saturating_sub(cached),
+            output: count("output_tokens"),
+            cache_creation: count("cache_write_input_tokens"),
+            cache_read: cached,
+        };
+        let before = self.threads.insert(self.thread.clone(), sum).unwrap_or_default();
+        let tokens = if sum.at_least(before) == sum { sum.minus(before) } else { sum };
+        Some(self.turn(UNNAMED.to_owned(), tokens))
+    }
+}
+
+impl Told {
+    fn read(record: &Value) -> Self {
+        let mut told =
+            Self { total_usd: record.get("total_cost_usd").and_then(Value::as_f64), ..Self::default() };
+        for (model, usage) in record.get("modelUsage").and_then(Value::as_object).into_iter().flatten() {
+            let count = |name: &str| usage.get(name).and_then(Value::as_u64).unwrap_or(0);
+            *told.tokens.entry(plain_name(model)).or_default() += ModelTokens {
+                input: count("inputTokens"),
+                output: count("outputTokens"),
+                cache_creation: count("cacheCreationInputTokens"),
+                cache_read: count("cacheReadInputTokens"),
+            };
+            let usd = usage.get("costUSD").and_then(Value::as_f64).unwrap_or(0.0);
+            *told.usd.entry(plain_name(model)).or_default() += usd;
+        }
+        told
+    }
+
+    /// Whether this includes an earlier result and all that was said since: then it goes on from it.
+    fn includes(&self, earlier: &Self, open: &BTreeMap<String, ModelTokens>) -> bool {
+        if earlier.tokens.is_empty() {
+            return false;
+        }
+        let models = earlier.tokens.keys().chain(open.keys());
+        let money = self.total_usd.unwrap_or_default() >= earlier.total_usd.unwrap_or_default();
+        money
+            && models.into_iter().all(|model| {
+                let of =
+                    |tokens: &BTreeMap<String, ModelTokens>| tokens.get(model).copied().unwrap_or_default();
+                let mut least = of(&earlier.tokens);
+                least += of(open);
+                of(&self.tokens).at_least(least) == of(&self.tokens)
+            })
+    }
+}
+
+/// The usage of a message.
+fn message_tokens(usage: &Value) -> ModelTokens {
+    let count = |name: &str| usage.get(name).and_then(Value::as_u64).unwrap_or(0);
+    ModelTokens {
+        input: count("input_tokens"),
+        output: count("output_tokens"),
+        cache_creation: count("cache_creation_input_tokens"),
+        cache_read: count("cache_read_input_tokens"),
+    }
+}
+
+/// A model's name without what the assistant appends for a larger context, `[1m]`.
+fn plain_name(model: &str) -> String {
+    model.split('[').next().unwrap_or(model).to_owned()
+}
+
+/// Six fraction digits.
+fn money(usd: f64) -> f64 {
+    (usd * 1e6).round() / 1e6
+}
+
+fn keep<T>(list: &mut VecDeque<T>, item: T) {
+    if list.len() == KEPT {
+        list.pop_front();
+    }
+    list.push_back(item);
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,150 @@
+use proptest::prelude::*;
+use serde_json::json;
+
+use super::*;
+
+const ONE_RUN: &str = include_str!("recorded/one-run.jsonl");
+const RESUMED: &str = include_str!("recorded/resumed-with-partial-messages.jsonl");
+const TWO_MESSAGES: &str = include_str!("recorded/two-messages-of-a-person.jsonl");
+const REVIEWER: &str = include_str!("recorded/reviewer-resumed.jsonl");
+const MODEL: &str = "claude-opus-4-8";
+
+fn feed(ledger: &mut Ledger, stream: &str) -> Vec<Entry> {
+    stream.lines().filter_map(|line| ledger.feed(&serde_json::from_str(line).unwrap())).collect()
+}
+
+fn ledger(streams: &[&str]) -> Ledger {
+    let mut ledger = Ledger::default();
+    for stream in streams {
+        feed(&mut ledger, stream);
+    }
+    ledger
+}
+
+fn tokens(input: u64, output: u64, cache_creation: u64, cache_read: u64) -> ModelTokens {
+    ModelTokens { input, output, cache_creation, cache_read }
+}
+
+/// What the real programs print, alone and one after another.
+#[test]
+fn recorded_streams_are_summed_once() {
+    type Case = (&'static str, &'static [&'static str], ModelTokens, u64, u64, f64);
+    let table: [Case; 6] = [
+        ("one run", &[ONE_RUN], tokens(200, 100, 14, 6), 2, 1, 0.003_591),
+        ("partial messages", &[RESUMED], tokens(200, 100, 14, 6), 2, 1, 0.003_591),
+        ("a session that was resumed", &[ONE_RUN, RESUMED], tokens(400, 200, 28, 12), 4, 2, 0.007_182),
+        ("one process, two messages", &[TWO_MESSAGES], tokens(300, 150, 21, 9), 3, 1, 0.005_386),
+        ("two sessions", &[ONE_RUN, TWO_MESSAGES], tokens(500, 250, 35, 15), 5, 2, 0.008_977),
+        ("two and one again", &[TWO_MESSAGES, ONE_RUN], tokens(500, 250, 35, 15), 5, 2, 0.008_977),
+    ];
+    for (what, streams, expected, turns, runs, usd) in table {
+        let ledger = ledger(streams);
+        let spend = ledger.spend();
+        assert_eq!(spend.tokens_by_model, BTreeMap::from([(MODEL.to_owned(), expected)]), "{what}");
+        assert_eq!((spend.turns, spend.runs), (turns, runs), "{what}");
+        let cost = spend.cost.unwrap();
+        assert!((cost.total_usd - usd).abs() < 2e-6, "{what}: {cost:?}");
+        assert!((cost.by_model[MODEL] - usd).abs() < 2e-6, "{what}: {cost:?}");
+        assert_eq!(ledger.models(), [MODEL], "{what}");
+    }
+}
+
+#[test]
+fn the_reviewer_tells_the_sum_of_its_thread() {
+    let ledger = ledger(&[REVIEWER]);
+    assert_eq!(ledger.by_model()[UNNAMED], tokens(140, 20, 0, 60));
+    assert_eq!((ledger.turns(), ledger.cost()), (2, None));
+}
+
+#[test]
+fn a_run_that_is_cut_off_counts_what_was_said() {
+    let cut: String = ONE_RUN.lines().take(4).map(|line| format!("{line}\n")).collect();
+    let ledger = ledger(&[&cut, TWO_MESSAGES]);
+    assert_eq!(ledger.by_model()[MODEL], tokens(400, 151, 28, 12));
+    assert_eq!(ledger.turns(), 4);
+}
+
+#[test]
+fn what_is_new_is_told_once() {
+    let mut ledger = Ledger::default();
+    let entries = feed(&mut ledger, ONE_RUN);
+    assert!(matches!(
+        entries.as_slice(),
+        [
+            Entry::Turn(Turn { turn: 1, .. }),
+            Entry::Turn(Turn { turn: 2, .. }),
+            Entry::Run(Run { run: 1, turns: 2, cost_usd: Some(_), .. })
+        ]
+    ));
+}
+
+#[test]
+fn what_the_assistant_makes_up_itself_is_no_turn() {
+    let mut ledger = Ledger::default();
+    let record = json!({"type": "assistant", "isApiErrorMessage": true,
+        "message": {"id": "x", "model": "<synthetic>", "usage": {"input_tokens": 0, "output_tokens": 0}}});
+    assert_eq!(ledger.feed(&record), None);
+    assert_eq!((ledger.turns(), ledger.models().len()), (0, 0));
+}
+
+/// A process of the assistant: what each of its messages uses, after which of them it tells its sum.
+#[derive(Debug, Clone)]
+struct Process {
+    messages: Vec<(u64, u64, usize, bool)>,
+    resumed: bool,
+}
+
+fn process() -> impl Strategy<Value = Process> {
+    let message = (1u64..500, 2u64..500, 1usize..4, any::<bool>());
+    (proptest::collection::vec(message, 1..6), any::<bool>())
+        .prop_map(|(messages, resumed)| Process { messages, resumed })
+}
+
+proptest! {
+    /// However often blocks are repeated and sums are told, each token and each cent counts once.
+    #[test]
+    fn every_token_counts_once(processes in proptest::collection::vec(process(), 1..5)) {
+        let mut ledger = Ledger::default();
+        let (mut input, mut output, mut usd, mut turns, mut session) = (0, 0, 0.0, 0, 0);
+        for process in &processes {
+            session += u64::from(!process.resumed);
+            ledger.feed(&json!({"type": "system", "session_id": format!("s{session}")}));
+            let (mut own_input, mut own_output, mut own_usd) = (0, 0, 0.0);
+            let last = process.messages.len() - 1;
+            for (at, (message_input, message_output, repeats, tells)) in process.messages.iter().enumerate() {
+                turns += 1;
+                own_input += message_input;
+                own_output += message_output;
+                own_usd += 0.01;
+                for _ in 0..*repeats {
+                    ledger.feed(&json!({"type": "assistant", "message": {"id": format!("m{turns}"),
+                        "model": "m", "usage": {"input_tokens": message_input, "output_tokens": 1}}}));
+                }
+                if *tells || at == last {
+                    ledger.feed(&json!({"type": "result", "total_cost_usd": own_usd, "modelUsage": {"m[1m]":
+                        {"inputTokens": own_input, "outputTokens": own_output, "costUSD": own_usd}}}));
+                }
+            }
+            input += own_input;
+            output += own_output;
+            usd += own_usd;
+            let usage = ledger.usage();
+            prop_assert!(usage.input_tokens <= input && usage.output_tokens <= output);
+        }
+        prop_assert_eq!(ledger.turns(), turns);
+        // A resumed session whose new process used more than the old one cannot always be told from
+        // one process that goes on; it is then counted as one, and never as more.
+        if processes.iter().all(|process| !process.resumed) {
+            let usage = ledger.usage();
+            prop_assert_eq!((usage.input_tokens, usage.output_tokens), (input, output));
+            prop_assert!((ledger.cost().unwrap().total_usd - usd).abs() < 1e-4);
+        }
+    }
+
+    #[test]
+    fn no_record_breaks_the_ledger(text in r#"\{"type":"(assistant|result|system|turn\.completed)","message":[0-9"\{\}]{0,6}.{0,40}"#) {
+        if let Ok(record) = serde_json::from_str::<Value>(&text) {
+            Ledger::default().feed(&record);
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! What a loop has used is counted once, as the model served it: through sub-agents, through a kill
+//! of Loopgate in the middle, in the loop's record, its events, and the status of its ticket.
+
+use anyhow::{Context as _, Result, ensure};
+use loopgate_testkit::model::{Api, Script, Step, Usage};
+use loopgate_testkit::story;
+use reqwest::Method;
+use serde_json::Value;
+
+use crate::stage::Stage;
+
+/// What the model served, by the script that it followed.
+fn served(stage: &Stage, script: &Script) -> Usage {
+    let mut sum = Usage { input: 0, output: 0, cache_read: 0, cache_write: 0 };
+    for request in stage.scene.model.requests().iter().filter(|request| request.api == Api::Messages) {
+        let known =
+            script.conversations.iter().find(|known| Some(&known.name) == request.conversation.as_ref());
+        let turn = known.and_then(|known| known.turns.get(request.turn));
+        let said = turn.iter().flat_map(|turn| &turn.0).rev().find_map(|step| match step {
+            Step::Usage(usage) => Some(*usage),
+            _ => None,
+        });
+        let usage = said.unwrap_or_default();
+        sum.input += usage.input;
+        sum.output += usage.output;
+        sum.cache_read += usage.cache_read;
+        sum.cache_write += usage.cache_write;
+    }
+    sum
+}
+
+/// The totals of all models, as they are stored: input, output, written to the cache, read from it.
+fn totals(by_model: &Value) -> Result<[u64; 4]> {
+    let models = by_model.as_object().context("tokens by model")?;
+    let of = |member: &str| models.values().filter_map(|model| model[member].as_u64()).sum();
+    Ok(["input", "output", "cacheCreation", "cacheRead"].map(of))
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn every_token_of_a_loop_counts_once_through_a_restart() -> Result<()> {
+    let mut script = story::script();
+    let plan = script.conversations.iter_mut().find(|known| known.name == story::PLAN).context("a plan")?;
+    let turns = plan.turns.len();
+    plan.turns.get_mut(turns - 1).context("a last turn")?.0.insert(0, Step::hold("almost"));
+    let stage = Stage::playing(script.clone()).await?;
+    let wish = stage.page.wish().await?;
+    let loop_id = stage.page.press(&wish, "plan").await?;
+    stage.scene.model.held("almost").await?;
+    let stage = stage.kill_and_restart().await?;
+    stage.scene.model.release("almost");
+    let ended = stage.page.ended(&loop_id).await?;
+    ensure!(ended["status"] == "COMPLETED", "{ended}");
+
+    let Usage { input, output, cache_read, cache_write } = served(&stage, &script);
+    let stored = totals(&ended["tokensByModel"])?;
+    ensure!(
+        stored == [input, output, cache_write, cache_read],
+        "{stored:?} of {:?}",
+        served(&stage, &script)
+    );
+    ensure!(ended["tokensInput"] == input && ended["tokensOutput"] == output, "{ended}");
+    let cost = ended["metadata"]["cost"]["totalUsd"].as_f64().context("the assistant told what it cost")?;
+    ensure!(cost > 0.0, "{ended}");
+
+    let events = stage.page.events(&loop_id).await?;
+    let numbers = |member: &str, number: &str| -> Vec<u64> {
+        let lists = events.iter().filter_map(|event| event[member].as_array());
+        lists.flatten().filter_map(|item| item[number].as_u64()).collect()
+    };
+    let (turns, runs) = (numbers("turns", "turn"), numbers("runs", "run"));
+    ensure!(turns == (1..=turns.len() as u64).collect::<Vec<_>>(), "each turn is told once: {turns:?}");
+    ensure!(runs == (1..=runs.len() as u64).collect::<Vec<_>>() && !runs.is_empty(), "{runs:?}");
+
+    let repo = stage.clone.to_string_lossy();
+    let query = url::form_urlencoded::Serializer::new(String::new()).append_pair("repo", &repo).finish();
+    let path = format!("/api/gateway/orchestrator/status/{loop_id}?{query}");
+    let status: Value = stage.loopgate.gateway(Method::GET, &path).send().await?.json().await?;
+    let spend = &status["loop"]["spend"];
+    ensure!(totals(&spend["tokensByModel"])? == stored, "{status}");
+    ensure!(
+        spend["cost"]["totalUsd"] == cost && spend["turns"].as_u64() >= turns.last().copied(),
+        "{status}"
+    );
+    stage.alone(&loop_id).await
+}
+
+/// A delivery is done by another run of the assistant; it costs too.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_commit_is_part_of_what_a_loop_cost() -> Result<()> {
+    let script = story::script();
+    let stage = Stage::playing(script.clone()).await?;
+    let wish = stage.page.wish().await?;
+    let plan_loop = stage.page.press(&wish, "plan").await?;
+    stage.page.ended(&plan_loop).await?;
+    let execute_loop = stage.page.press(&wish, "execute").await?;
+    let ended = stage.page.ended(&execute_loop).await?;
+    ensure!(ended["status"] == "COMPLETED", "{ended}");
+    let plan = stage.page.read(&plan_loop).await?;
+    let (one, two) = (totals(&plan["tokensByModel"])?, totals(&ended["tokensByModel"])?);
+    let Usage { input, output, cache_read, cache_write } = served(&stage, &script);
+    let both: Vec<u64> = one.iter().zip(two).map(|(one, two)| one + two).collect();
+    ensure!(both == [input, output, cache_write, cache_read], "{both:?} of {:?}", served(&stage, &script));
+    stage.alone(&execute_loop).await
+}
