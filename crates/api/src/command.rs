@@ -6,6 +6,9 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use crate::launch::Harness;
+use crate::names::BOOTSTRAP_RESULT;
+
 /// Whether a command takes an input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Need {
@@ -174,6 +177,8 @@ pub struct CommandSpec {
     pub inputs: Inputs,
     /// What runs it.
     pub runner: Runner,
+    /// The providers that can.
+    pub harnesses: &'static [Harness],
     /// The plugin that the assistant loads.
     pub plugin: Plugin,
     /// The files that it leaves.
@@ -280,6 +285,7 @@ impl LoopCommand {
             fail_fast: true,
             inputs: Inputs::Context,
             runner: Runner::Prompt,
+            harnesses: &[Harness::Assistant, Harness::Reviewer],
             plugin: Plugin::None,
             outputs: &[],
         };
@@ -378,13 +384,16 @@ impl LoopCommand {
                 repository: Unused,
                 inputs: Inputs::Repositories,
                 runner: Runner::EachRepository,
+                harnesses: &[Harness::Assistant],
                 plugin: Plugin::Needed("bootstrap"),
+                outputs: const { &[Output::optional(BOOTSTRAP_RESULT, "bootstrapResult", Form::Object)] },
                 ..judged
             },
             Self::CodeReview => CommandSpec {
                 place: Place::Worktree(Checkout::Visited),
                 fail_fast: false,
                 inputs: Inputs::Review,
+                harnesses: &[Harness::Assistant],
                 plugin: Plugin::Needed("code-review"),
                 outputs: const { &[Output::required("verdict.json", "verdict", Form::Object), CODE_JUDGES] },
                 ..written

@@ -127,6 +127,17 @@ pub enum Harness {
     Reviewer,
 }
 
+impl Harness {
+    /// The name as it travels.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Assistant => "assistant",
+            Self::Reviewer => "reviewer",
+        }
+    }
+}
+
 /// What the control plane sends. The desktop reads it member by member, because a wrong type is
 /// answered with the member's name; this form is for writing.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]

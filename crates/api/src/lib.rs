@@ -4,6 +4,7 @@
 //! knows of an async runtime, so every other crate may depend on it.
 
 pub mod assistant_stream;
+pub mod bootstrap;
 pub mod chat;
 pub mod chat_turn;
 pub mod command;

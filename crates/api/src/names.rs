@@ -37,6 +37,8 @@ pub const IMPORTED_PLAN: &str = "imported-plan.md";
 pub const PRD_MD: &str = "prd.md";
 /// Questions that the assistant left open.
 pub const OPEN_QUESTIONS: &str = "open-questions.md";
+/// Result of a BOOTSTRAP.
+pub const BOOTSTRAP_RESULT: &str = "bootstrap-result.json";
 /// Result of an EXECUTE.
 pub const EXECUTION_RESULT: &str = "execution-result.json";
 /// User-visible failure that the loop driver signed.

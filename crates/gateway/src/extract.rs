@@ -11,6 +11,7 @@ use loopgate_files::{Form, FormError};
 use serde_json::{Map, Value};
 
 use crate::answer::Failure;
+use crate::pipeline::Requester;
 
 /// What stands before the ticket in the path of an attachment.
 pub(crate) const ATTACHMENTS: &str = "/api/gateway/orchestrator/attachments/";
@@ -203,6 +204,21 @@ impl<S: Send + Sync> FromRequestParts<S> for WantedRange {
         let conditional = parts.headers.contains_key(IF_RANGE);
         let text = parts.headers.get(RANGE).filter(|_| !conditional).and_then(|text| text.to_str().ok());
         Ok(Self(text.and_then(Self::read)))
+    }
+}
+
+/// A request that did not come over the link; one that did is refused.
+#[derive(Debug)]
+pub(crate) struct Direct;
+
+impl<S: Send + Sync> FromRequestParts<S> for Direct {
+    type Rejection = Failure;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Failure> {
+        match parts.extensions.get::<Requester>() {
+            Some(requester) if !requester.over_link => Ok(Self),
+            _ => Err(Failure::forbidden("not available over relay")),
+        }
     }
 }
 

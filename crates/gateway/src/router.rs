@@ -62,6 +62,11 @@ const BUILT: &[fn() -> Route] = &[
     routes::orchestrator::sessions::unread_route,
     routes::orchestrator::commit_message::route,
     routes::orchestrator::launch::route,
+    routes::orchestrator::plan_loop::prepare_route,
+    routes::orchestrator::plan_loop::prepare_artifact_route,
+    routes::orchestrator::plan_loop::confirm_route,
+    routes::orchestrator::plan_loop::confirm_artifact_route,
+    routes::orchestrator::plan_loop::cancel_route,
     routes::orchestrator::kill::route,
     routes::orchestrator::chat::route,
     routes::orchestrator::comment_chat::read_route,
@@ -85,7 +90,6 @@ const BUILT: &[fn() -> Route] = &[
 
 /// The routes that come later: method and path below `/api/gateway/`. They answer 501.
 const LATER: &[(Method, &str)] = &[
-    (Method::POST, "orchestrator/plan-loop/{*step}"),
     (Method::GET, "reviewer/available"),
     (Method::POST, "reviewer/review/{ticketId}"),
     (Method::GET, "reviewer/status/{ticketId}"),

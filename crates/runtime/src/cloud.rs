@@ -8,7 +8,7 @@ use std::time::Duration;
 use loopgate_api::ids::LoopId;
 use loopgate_api::names::EVENT_NONCE_HEADER;
 use loopgate_api::redact;
-use loopgate_home::{Credentials, SettingsStore};
+use loopgate_home::{ApiKey, Credentials, SettingsStore};
 use reqwest::{Method, RequestBuilder, StatusCode};
 use secrecy::{ExposeSecret as _, SecretString};
 use serde_json::Value;
@@ -22,6 +22,7 @@ pub(crate) const SHORT_EVENT_TIME: Duration = Duration::from_millis(1000);
 const UPLOAD_TIME: Duration = Duration::from_secs(120);
 const REFRESH_TIME: Duration = Duration::from_secs(10);
 const HEARTBEAT_TIME: Duration = Duration::from_secs(30);
+const CANCEL_TIME: Duration = Duration::from_secs(10);
 const STATUS_TIME: Duration = Duration::from_secs(5);
 const CONNECT_TIME: Duration = Duration::from_secs(10);
 /// An answer is a small document; more of it is not read.
@@ -186,6 +187,20 @@ impl Cloud {
         let request = self.request(Method::GET, &format!("/loops/{id}"))?.bearer_auth(token.expose_secret());
         let answer = send(request, STATUS_TIME).await?;
         Ok(answer.get("status").and_then(Value::as_str).unwrap_or_default().to_owned())
+    }
+
+    /// Takes a loop back, with the desktop's own key. One that is not known any more counts as taken
+    /// back.
+    pub(crate) async fn cancel(&self, id: LoopId, key: &ApiKey) -> Result<(), CallError> {
+        let path = format!("/loops/{id}");
+        let mut request = self.request(Method::DELETE, &path)?.bearer_auth(key.secret.expose_secret());
+        for (name, value) in self.credentials.pop_headers("DELETE", &path).into_iter().flatten() {
+            request = request.header(name, value);
+        }
+        match send(request, CANCEL_TIME).await {
+            Err(CallError::Http { status: 404, .. }) => Ok(()),
+            other => other.map(drop),
+        }
     }
 
     fn request(&self, method: Method, path: &str) -> Result<RequestBuilder, CallError> {

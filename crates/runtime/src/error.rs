@@ -50,9 +50,6 @@ impl LoopError {
     /// 501 for what is not built yet, with what exactly.
     #[must_use]
     pub fn not_implemented(what: &str) -> Self {
-        if what.is_empty() {
-            return Self::new(501, "operation not implemented");
-        }
         Self::new(501, format!("operation not implemented: {what}"))
     }
 

@@ -318,6 +318,9 @@ pub struct Facts {
     /// Tokens and money so far.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub spend: Option<Box<Spend>>,
+    /// Whether a person stopped its process, rather than cancelled the loop.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub stopped_by_person: bool,
     /// HEAD of the worktree before the loop.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub start_sha: Option<String>,

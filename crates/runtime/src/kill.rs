@@ -5,6 +5,7 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use loopgate_api::ids::LoopId;
 use loopgate_tools::shim;
@@ -12,7 +13,7 @@ use serde_json::Value;
 
 use crate::error::LoopError;
 use crate::finalize::Ended;
-use crate::job::FinalizationSource;
+use crate::job::{FinalizationSource, Job};
 use crate::lifecycle::JobEvent;
 use crate::request;
 use crate::reservations::Phase;
@@ -40,6 +41,28 @@ impl KillOutcome {
     }
 }
 
+/// What a person wants of a loop that runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Wish {
+    /// The loop is not wanted any more.
+    Cancel,
+    /// Its process is to end.
+    Stop,
+}
+
+/// What became of the process of a loop.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Ending {
+    /// The loop had ended before.
+    Over,
+    /// It is gone.
+    Ended,
+    /// It does not end.
+    Lives,
+    /// Somebody takes the loop up at this moment.
+    Busy,
+}
+
 impl Runtime {
     /// Ends the loop that a body names.
     ///
@@ -50,55 +73,72 @@ impl Runtime {
         let id = members.get("loopId").and_then(Value::as_str).filter(|id| !id.is_empty());
         let id = id.ok_or_else(|| LoopError::bad_request("loopId is required"))?;
         let unknown = || LoopError::new(404, "No running process found for this loop");
+        let initializing = || LoopError::new(409, "Loop is still initializing, retry shortly");
         let id: LoopId = id.parse().map_err(|_| unknown())?;
-        match self.reservations.phase(id) {
-            Some(Phase::Preparing) => Err(LoopError::new(409, "Loop is still initializing, retry shortly")),
-            Some(Phase::Running) => {
-                self.end(id).await?.then_some(KillOutcome::Terminated).ok_or_else(unknown)
-            }
-            None => self.end_unfollowed(id).await?.ok_or_else(unknown),
+        let outcome = match self.reservations.phase(id) {
+            Some(Phase::Preparing) => return Err(initializing()),
+            Some(Phase::Running) => KillOutcome::Terminated,
+            None => match self.store.job(id).await? {
+                Some(job) if job.facts.process.is_some() => KillOutcome::TerminatedAfterRestart,
+                _ => return Err(unknown()),
+            },
+        };
+        match self.end_loop(id, Wish::Cancel, self.pace.kill_grace).await? {
+            Ending::Over => Err(unknown()),
+            Ending::Ended | Ending::Lives => Ok(outcome),
+            Ending::Busy => Err(initializing()),
         }
     }
 
-    /// Records the wish and asks the shim; `false` when the loop had ended.
-    pub(crate) async fn end(&self, id: LoopId) -> Result<bool, StoreError> {
+    /// Records what a person wants and asks the shim. A loop that no task follows, because recovery
+    /// has not reached it or gave it back, is taken up for that.
+    pub(crate) async fn end_loop(
+        self: &Arc<Self>,
+        id: LoopId,
+        wish: Wish,
+        grace: Duration,
+    ) -> Result<Ending, StoreError> {
+        let unfollowed = match self.reservations.phase(id) {
+            Some(_) => None,
+            None => match self.reservations.reserve(id) {
+                Some(reservation) => Some(reservation),
+                None => return Ok(Ending::Busy),
+            },
+        };
         let mut active = false;
         let job = self
             .change(id, |now| {
                 active = !now.job.status.is_terminal();
                 if active {
+                    now.job.facts.stopped_by_person = wish == Wish::Stop && !now.job.is_cancelled();
                     now.apply(JobEvent::CancelRequested)?;
                 }
                 Ok(())
             })
             .await?;
         if !active {
-            return Ok(false);
+            return Ok(Ending::Over);
         }
-        if let Some(process) = &job.facts.process {
-            let (socket, exit) = (PathBuf::from(&process.socket), PathBuf::from(&process.exit_file));
-            if let Some(shim) = shim::attach(&socket, &exit).await
-                && let Err(error) = shim.kill(self.pace.kill_grace).await
-            {
-                tracing::warn!(loop_id = %id, %error, "a loop's shim did not answer; its processes are ended");
-                shim::sweep(id, self.pace.kill_grace).await;
-            }
+        let gone = self.end_process(&job, grace).await;
+        if let Some(reservation) = unfollowed {
+            reservation.running();
+            let begin = Begin::Gone(Ended::Lost);
+            supervise::follow(self, id, begin, FinalizationSource::BootRecovery, reservation);
         }
-        Ok(true)
+        Ok(if gone { Ending::Ended } else { Ending::Lives })
     }
 
-    /// Ends a loop that no task follows: recovery has not reached it, or gave it back.
-    async fn end_unfollowed(self: &Arc<Self>, id: LoopId) -> Result<Option<KillOutcome>, LoopError> {
-        let Some(job) = self.store.job(id).await? else { return Ok(None) };
-        let Some(reservation) = self.reservations.reserve(id) else {
-            return Err(LoopError::new(409, "Loop is still initializing, retry shortly"));
-        };
-        if job.status.is_terminal() || !self.end(id).await? {
-            return Ok(None);
+    /// Whether everything that the loop started is gone.
+    async fn end_process(&self, job: &Job, grace: Duration) -> bool {
+        let Some(process) = &job.facts.process else { return true };
+        let (socket, exit) = (PathBuf::from(&process.socket), PathBuf::from(&process.exit_file));
+        let Some(shim) = shim::attach(&socket, &exit).await else { return true };
+        match shim.kill(grace).await {
+            Ok(_) => true,
+            Err(error) => {
+                tracing::warn!(loop_id = %job.id, %error, "a loop's shim did not answer; its processes are ended");
+                shim::sweep(job.id, grace).await.left == 0
+            }
         }
-        reservation.running();
-        let begin = Begin::Gone(Ended::Lost);
-        supervise::follow(self, id, begin, FinalizationSource::BootRecovery, reservation);
-        Ok(Some(KillOutcome::TerminatedAfterRestart))
     }
 }

@@ -5,7 +5,9 @@
 //! control plane hears of it. Knows nothing of HTTP serving; the gateway turns its answers into
 //! responses.
 
+mod aside;
 mod attachments;
+mod bootstrap;
 pub mod chat;
 mod cloud;
 mod commit_text;
@@ -25,6 +27,7 @@ mod outbox;
 mod pace;
 mod peers;
 mod places;
+mod plan_loop;
 mod plugins;
 mod processes;
 mod prompt;
@@ -55,6 +58,7 @@ pub use launch::{LaunchError, LaunchRequest, Launched, TicketText};
 pub use leftovers::{Held, LeftoverError, LoopWorktree, Stuck, Tidied};
 pub use pace::Pace;
 pub use places::Places;
+pub use plan_loop::{Cancelled, CannotCancel, PlanConfirmation, PlanError, PlanFacts};
 pub use processes::{Ours, Owner, StopError};
 pub use request::LoopHeaders;
 pub use runtime::{OpenError, Runtime, RuntimeConfig, RuntimeEvent, Telemetry};

@@ -21,6 +21,8 @@ pub enum JobEvent {
     Failed,
     /// It ended after somebody had asked it to.
     Cancelled,
+    /// It ended after a person had stopped its process, not the loop.
+    Stopped,
     /// Its process vanished and left no word.
     Vanished,
     /// Nobody can tell how it ended.
@@ -31,13 +33,14 @@ pub enum JobEvent {
 
 impl JobEvent {
     /// Every event.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Spawned,
         Self::Asked,
         Self::CancelRequested,
         Self::Completed,
         Self::Failed,
         Self::Cancelled,
+        Self::Stopped,
         Self::Vanished,
         Self::Lost,
         Self::TimedOut,
@@ -71,7 +74,7 @@ pub const fn next(from: JobStatus, event: JobEvent) -> Result<JobStatus, Refused
         (S::Queued | S::Starting | S::Running | S::AwaitingUser, E::Failed) => S::Failed,
         // Whatever became of the process, a person had asked for its end.
         (S::CancelPending, E::Cancelled | E::Failed | E::Vanished | E::Lost | E::Completed) => S::Cancelled,
-        (S::Running | S::AwaitingUser, E::Vanished) => S::Stopped,
+        (S::CancelPending, E::Stopped) | (S::Running | S::AwaitingUser, E::Vanished) => S::Stopped,
         (S::Queued | S::Starting | S::Running | S::AwaitingUser, E::Lost) => S::Unknown,
         (S::Queued | S::Starting | S::Running | S::AwaitingUser | S::CancelPending, E::TimedOut) => {
             S::TimedOut
@@ -120,7 +123,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_cancelled_job_never_completes(events in proptest::collection::vec(0usize..9, 0..12)) {
+        fn a_cancelled_job_never_completes(events in proptest::collection::vec(0usize..10, 0..12)) {
             let mut state = next(JobStatus::Running, JobEvent::CancelRequested).unwrap();
             for event in events {
                 if let Ok(to) = next(state, JobEvent::ALL[event]) {
@@ -128,13 +131,16 @@ mod tests {
                 }
                 prop_assert!(matches!(
                     state,
-                    JobStatus::CancelPending | JobStatus::Cancelled | JobStatus::TimedOut
+                    JobStatus::CancelPending
+                        | JobStatus::Cancelled
+                        | JobStatus::Stopped
+                        | JobStatus::TimedOut
                 ));
             }
         }
 
         #[test]
-        fn nothing_leaves_the_terminal_states(start in 0usize..11, events in proptest::collection::vec(0usize..9, 0..12)) {
+        fn nothing_leaves_the_terminal_states(start in 0usize..11, events in proptest::collection::vec(0usize..10, 0..12)) {
             let mut state = STATES[start];
             let mut ended = state.is_terminal().then_some(state);
             for event in events {

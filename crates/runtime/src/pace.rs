@@ -23,6 +23,8 @@ pub struct Pace {
     pub refresh_skew: Duration,
     /// How long the assistant may take to commit.
     pub commit: Duration,
+    /// How long the assistant may take to write the agents of a repository before its loop begins.
+    pub bootstrap: Duration,
     /// Between SIGTERM and SIGKILL when a loop is killed.
     pub kill_grace: Duration,
 }
@@ -39,6 +41,7 @@ impl Default for Pace {
             heartbeat: Duration::from_secs(1800),
             refresh_skew: Duration::from_secs(1800),
             commit: Duration::from_secs(1800),
+            bootstrap: Duration::from_secs(900),
             kill_grace: Duration::from_secs(3),
         }
     }
@@ -61,6 +64,7 @@ impl Pace {
             retry_max: ms("LOOPGATE_TAILER_AUTH_RETRY_MAX_MS", 0, default.retry_max),
             heartbeat: ms("LOOPGATE_HEARTBEAT_INTERVAL_MS", 1, default.heartbeat),
             refresh_skew: ms("LOOPGATE_TOKEN_REFRESH_SKEW_MS", 0, default.refresh_skew),
+            bootstrap: ms("LOOPGATE_BOOTSTRAP_TIMEOUT_MS", 1, default.bootstrap),
             ..default
         }
     }

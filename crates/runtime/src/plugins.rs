@@ -3,9 +3,12 @@
 use std::path::{Path, PathBuf};
 
 use loopgate_home::expand_home;
+use serde_json::Value;
 
 /// Where the assistant keeps installed plugins of ours.
 const INSTALLED: &str = "~/.claude/plugins/cache/loopgate";
+/// What the assistant knows of installed plugins.
+const REGISTRY: &str = "~/.claude/plugins/installed_plugins.json";
 const MANIFEST: &str = ".claude-plugin/plugin.json";
 
 /// The folder of a plugin; of several installed versions the newest. Looks at the disk.
@@ -21,6 +24,22 @@ pub(crate) fn find(ours: &Path, name: &str) -> Option<PathBuf> {
 /// Looks at the disk.
 pub(crate) fn installed_file(name: &str, file: &str) -> Option<PathBuf> {
     newest_with(&expand_home(INSTALLED).join(name), file).map(|plugin| plugin.join(file))
+}
+
+/// Whether the user has installed a plugin of ours for the assistant, whatever the project. Looks at
+/// the disk.
+pub(crate) fn installed_for_user(name: &str) -> bool {
+    let registry = std::fs::read(expand_home(REGISTRY)).unwrap_or_default();
+    is_registered(&registry, name)
+}
+
+fn is_registered(registry: &[u8], name: &str) -> bool {
+    let registry: Value = serde_json::from_slice(registry).unwrap_or_default();
+    let entries = registry["plugins"][format!("{name}@loopgate")].as_array().cloned().unwrap_or_default();
+    entries.iter().any(|entry| {
+        let of_user = entry["scope"].as_str().is_none_or(|scope| scope == "user");
+        of_user && entry["installPath"].as_str().is_some_and(|path| Path::new(path).exists())
+    })
 }
 
 /// The folder of the newest version that has a file.
@@ -58,5 +77,20 @@ mod tests {
         assert_eq!(newest_with(&plugin, MANIFEST), Some(plugin.join("1.10.2-beta")));
         assert_eq!(newest_with(&dir.path().join("none"), MANIFEST), None);
         assert_eq!(find(dir.path(), "judges"), Some(plugin));
+    }
+
+    #[test]
+    fn a_plugin_counts_when_it_is_the_users_and_there() {
+        let dir = tempfile::tempdir().unwrap();
+        let entry = |scope: &str, path: &Path| {
+            let text = serde_json::json!({"plugins": {"bootstrap@loopgate": [{"scope": scope, "installPath": path}]}});
+            is_registered(text.to_string().as_bytes(), "bootstrap")
+        };
+        assert!(entry("user", dir.path()));
+        assert!(!entry("project", dir.path()));
+        assert!(!entry("user", &dir.path().join("gone")));
+        for odd in ["", "[]", "{}", r#"{"plugins":{"bootstrap@loopgate":7}}"#] {
+            assert!(!is_registered(odd.as_bytes(), "bootstrap"), "{odd}");
+        }
     }
 }

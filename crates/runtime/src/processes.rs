@@ -4,7 +4,8 @@
 //! pid, and takes everything with it that it started. Loops stand in their records.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use loopgate_api::ids::LoopId;
@@ -14,28 +15,48 @@ use thiserror::Error;
 use uuid::Uuid;
 
 use crate::job::Job;
+use crate::kill::{Ending, Wish};
 use crate::runtime::Runtime;
 use crate::store::StoreError;
 
 /// What a process gets that a person wants to end.
-const GRACE: Duration = Duration::from_millis(500);
+pub(crate) const GRACE: Duration = Duration::from_millis(500);
+
+/// One that lives.
+#[derive(Debug, Clone)]
+pub(crate) struct Living {
+    /// Pid of its program.
+    pub pid: u32,
+    /// By which it is ended.
+    pub shim: ShimHandle,
+    /// The worktree that is its own; a chat has none.
+    pub worktree: Option<PathBuf>,
+}
 
 /// The living ones, by the id of their run.
 #[derive(Debug, Default)]
-pub(crate) struct Processes(Mutex<HashMap<Uuid, (u32, ShimHandle)>>);
+pub(crate) struct Processes(Mutex<HashMap<Uuid, Living>>);
 
 impl Processes {
-    pub(crate) fn add(&self, run: Uuid, pid: u32, shim: ShimHandle) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(run, (pid, shim));
+    pub(crate) fn add(&self, id: Uuid, run: Living) {
+        self.known().insert(id, run);
     }
 
-    pub(crate) fn remove(&self, run: Uuid) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(&run);
+    pub(crate) fn remove(&self, id: Uuid) {
+        self.known().remove(&id);
     }
 
     fn by_pid(&self, pid: u32) -> Option<ShimHandle> {
-        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        known.values().find(|(own, _)| *own == pid).map(|(_, shim)| shim.clone())
+        self.known().values().find(|run| run.pid == pid).map(|run| run.shim.clone())
+    }
+
+    /// The one whose worktree it is.
+    pub(crate) fn at(&self, worktree: &Path) -> Option<Living> {
+        self.known().values().find(|run| run.worktree.as_deref() == Some(worktree)).cloned()
+    }
+
+    fn known(&self) -> MutexGuard<'_, HashMap<Uuid, Living>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -53,6 +74,13 @@ pub enum Owner {
 /// A process of ours that may be ended.
 #[derive(Debug)]
 pub struct Ours(Kind);
+
+impl Ours {
+    /// Whether it belongs to another loop than this one.
+    pub(crate) fn is_of_another(&self, id: LoopId) -> bool {
+        matches!(self.0, Kind::Loop(owner) if owner != id)
+    }
+}
 
 #[derive(Debug)]
 enum Kind {
@@ -80,11 +108,7 @@ impl Runtime {
         if let Some(shim) = self.processes.by_pid(pid) {
             return Ok(Owner::Ours(Ours(Kind::Run(shim))));
         }
-        let is_it = |job: &&Job| {
-            let started = job.facts.pid_started_at.map(ProcessStart);
-            job.facts.pid == Some(pid) && started.is_some_and(|started| alive(pid, started))
-        };
-        if let Some(job) = self.store.jobs().await?.iter().find(is_it) {
+        if let Some(job) = self.store.jobs().await?.iter().find(|job| living_pid(job) == Some(pid)) {
             return Ok(Owner::Ours(Ours(Kind::Loop(job.id))));
         }
         Ok(if identity(pid).is_some() { Owner::Stranger } else { Owner::Nobody })
@@ -101,7 +125,31 @@ impl Runtime {
                 Err(ShimError::Lost) => Ok(false),
                 Err(error) => Err(error.into()),
             },
-            Kind::Loop(id) => Ok(self.end(id).await?),
+            Kind::Loop(id) => match self.end_loop(id, Wish::Stop, GRACE).await? {
+                Ending::Ended => Ok(true),
+                Ending::Over => Ok(false),
+                Ending::Lives | Ending::Busy => Err(ShimError::Silent.into()),
+            },
         }
     }
+
+    /// The script or the loop that works in a worktree, with its pid, whatever the files there say.
+    ///
+    /// # Errors
+    /// When the records cannot be read.
+    pub async fn working_at(&self, worktree: &Path) -> Result<Option<(u32, Ours)>, StoreError> {
+        if let Some(run) = self.processes.at(worktree) {
+            return Ok(Some((run.pid, Ours(Kind::Run(run.shim)))));
+        }
+        let jobs = self.store.active().await?;
+        let mut here =
+            jobs.into_iter().filter(|job| job.facts.worktree_dir.as_deref().map(Path::new) == Some(worktree));
+        Ok(here.find_map(|job| Some((living_pid(&job)?, Ours(Kind::Loop(job.id))))))
+    }
+}
+
+/// The pid of a job's process, while it is that process that has it.
+pub(crate) fn living_pid(job: &Job) -> Option<u32> {
+    let started = job.facts.pid_started_at.map(ProcessStart)?;
+    job.facts.pid.filter(|pid| alive(*pid, started))
 }

@@ -21,6 +21,7 @@ use crate::finalize::{Ended, OutputPlaces, work_dir};
 use crate::ground;
 use crate::job::{FinalizationSource, Job, Stage};
 use crate::lifecycle::JobEvent;
+use crate::plan_loop;
 use crate::runtime::Runtime;
 use crate::store::StoreError;
 use crate::stream_file;
@@ -46,7 +47,11 @@ impl Runtime {
             self.report_again(&job).await?;
         }
         for job in self.store.active().await? {
-            self.take_up(job);
+            if plan_loop::is_announced_only(&job) {
+                self.forget_announced(job.id).await?;
+            } else {
+                self.take_up(job);
+            }
         }
         for id in self.store.loops_with_outgoing().await? {
             self.outbox.wake(id);

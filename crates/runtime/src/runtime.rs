@@ -206,6 +206,12 @@ impl Runtime {
         &self.places
     }
 
+    /// Whether a control plane is configured.
+    #[must_use]
+    pub fn has_control_plane(&self) -> bool {
+        self.cloud.origin().is_some()
+    }
+
     /// What the tailers have done since the start.
     #[must_use]
     pub const fn tail_counters(&self) -> &TailCounters {

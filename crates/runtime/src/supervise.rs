@@ -96,7 +96,8 @@ impl Task {
                 return;
             }
         };
-        let (ended, summary) = self.to_the_end(&job, begin).await;
+        // On the heap: it holds a whole tailer.
+        let (ended, summary) = Box::pin(self.to_the_end(&job, begin)).await;
         for wait in STORE_RETRY.into_iter().map(Some).chain([None]) {
             let finished = finalize::finish(&self.runtime, self.id, &ended, &summary, self.source).await;
             let Err(error) = finished else { return };

@@ -13,6 +13,7 @@ use loopgate_home::SandboxedPath;
 use loopgate_tools::process::{Command, Limits};
 use sha2::{Digest as _, Sha256};
 
+use crate::aside::Aside;
 use crate::runtime::Runtime;
 
 /// How long a repository's own set-up script may take.
@@ -23,13 +24,18 @@ const SLUG_KEPT: usize = 43;
 /// What the key of a worktree on no branch begins with.
 const VISIT: &str = "code-review-";
 /// What loops leave in a worktree and nobody wants to commit.
-const EXCLUDED: [&str; 5] = [
+const EXCLUDED: [&str; 7] = [
     "/.loopgate/work/",
     "/.loopgate/context/",
     "/.loopgate/settings/",
     "/.loopgate/code-review/",
+    "/.loopgate/bootstrap/",
+    "/.loopgate/bootstrap-metadata.json",
     "/.loopgate/*.local.md",
 ];
+
+/// What the branches of loops begin with.
+pub(crate) const LOOP_BRANCHES: &str = "orchestrator/";
 
 /// Name of a loop's directory and branch.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -43,11 +49,15 @@ pub(crate) struct Naming {
 impl Naming {
     /// The names of a loop with this slug, or of this loop alone.
     pub fn of(prefix: &str, artifact_slug: Option<&str>, id: LoopId) -> Result<Self, InvalidId> {
-        let meaningful = artifact_slug.filter(|text| text.chars().any(|c| c.is_ascii_alphanumeric()));
-        let own = meaningful.map_or_else(|| id.stable(), distinct_slug);
-        let key = format!("{prefix}{own}");
-        let alone = if meaningful.is_none() && prefix.is_empty() { "loop-" } else { "" };
+        let document = artifact_slug.and_then(Self::of_document);
+        let alone = if document.is_none() && prefix.is_empty() { "loop-" } else { "" };
+        let key = format!("{prefix}{}", document.unwrap_or_else(|| id.stable()));
         Ok(Self { branch: format!("orchestrator/{alone}{key}").parse()?, key })
+    }
+
+    /// The key of a document's own worktree; `None` for a slug that says nothing.
+    pub fn of_document(slug: &str) -> Option<String> {
+        slug.chars().any(|c| c.is_ascii_alphanumeric()).then(|| distinct_slug(slug))
     }
 
     /// The names of a repository beside one of this name.
@@ -131,6 +141,7 @@ pub(crate) async fn prepare(
     if !claim(dir.as_path()) {
         return Err(WorktreeError::Busy);
     }
+    is_no_tickets(runtime, dir.as_path()).await?;
     if fresh || visit {
         clear(runtime, wanted, &dir, claim).await?;
     } else if dir.as_path().join(".git").exists() {
@@ -138,6 +149,20 @@ pub(crate) async fn prepare(
     }
     make(runtime, wanted, &dir).await?;
     Ok(ready(runtime, dir, true).await)
+}
+
+/// A ticket's worktree may be called what this one is called; work of a person is never taken over.
+async fn is_no_tickets(runtime: &Runtime, place: &Path) -> Result<(), WorktreeError> {
+    if !place.join(".git").exists() {
+        return Ok(());
+    }
+    let branch = runtime.git.current_branch(place).await.map_err(|error| WorktreeError::failed(&error))?;
+    match branch.filter(|branch| !branch.starts_with(LOOP_BRANCHES)) {
+        Some(branch) => Err(WorktreeError::Failed(format!(
+            "a worktree that is no loop's lies in its place, on branch {branch}; move it away"
+        ))),
+        None => Ok(()),
+    }
 }
 
 async fn ready(runtime: &Runtime, dir: SandboxedPath, made: bool) -> Prepared {
@@ -207,15 +232,28 @@ async fn make(runtime: &Runtime, wanted: &Wanted<'_>, dir: &SandboxedPath) -> Re
     let found = runtime.git.base_ref(repository, base).await;
     let from = found.map_err(|error| WorktreeError::failed(&error))?;
     let from = from.ok_or_else(|| WorktreeError::Failed(format!("branch \"{base}\" does not exist")))?;
+    let aside = Aside::of(dir.as_path());
+    blocking({
+        let aside = aside.clone();
+        move || aside.move_away()
+    })
+    .await?;
     let added = if wanted.checkout == Checkout::Visited {
         runtime.git.worktree_add_detached(repository, dir.as_path(), &from).await
     } else {
         let branch = &wanted.naming.branch;
         runtime.git.worktree_add(repository, dir.as_path(), branch, &from).await.map(drop)
     };
+    // Also what a start that was cut off has left there.
+    blocking(move || aside.move_back()).await?;
     added.map_err(|error| WorktreeError::failed(&error))?;
     set_up(runtime, dir.as_path()).await;
     Ok(())
+}
+
+async fn blocking(work: impl FnOnce() -> std::io::Result<()> + Send + 'static) -> Result<(), WorktreeError> {
+    let done = tokio::task::spawn_blocking(work).await;
+    done.map_err(|error| WorktreeError::failed(&error))?.map_err(|error| WorktreeError::failed(&error))
 }
 
 /// Runs the repository's own set-up script; whatever it does, the loop goes on.

@@ -608,6 +608,104 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/gateway/orchestrator/plan-loop/{ticketId}/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Take a plan back
+         * @description At the control plane, and whatever works on it here. What the control plane refuses is answered
+         *     with its status.
+         */
+        post: operations["cancel_plan"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/gateway/orchestrator/plan-loop/{ticketId}/confirm": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Note the plan of a ticket that was ordered
+         * @description May be said twice. A loop that is known here is left as it is.
+         */
+        post: operations["confirm_plan"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/gateway/orchestrator/plan-loop/{ticketId}/prepare": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Tell what is known before a ticket is planned */
+        post: operations["prepare_plan"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/gateway/orchestrator/plan-loop/{ticketId}/select-artifact/confirm": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Note the plan of a document that was ordered
+         * @description The same as for a ticket.
+         */
+        post: operations["confirm_plan_of_artifact"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/gateway/orchestrator/plan-loop/{ticketId}/select-artifact/prepare": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Tell what is known before a document is planned
+         * @description The same as for a ticket.
+         */
+        post: operations["prepare_plan_of_artifact"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/gateway/orchestrator/plan/{ticketId}": {
         parameters: {
             query?: never;
@@ -944,7 +1042,8 @@ export interface components {
          */
         ArtifactType: "PRD" | "IMPLEMENTATION_PLAN" | "FEATURE";
         /**
-         * @description The paths that are set, by `assistant`, `codeHost`, `reviewer`, `python3` and `git`.
+         * @description The paths that are set, by `assistant`, `codeHost`, `reviewer`, `python3` and `git`; of a link the
+         *     file that it leads to.
          * @example {
          *       "binaryPaths": {
          *         "git": "/usr/bin/git"
@@ -1047,6 +1146,12 @@ export interface components {
             providerTruncated: boolean;
             /** @description Comments were left out to keep the answer small. */
             responseTruncated: boolean;
+        };
+        /** @description What is not wanted any more. */
+        CancelPlan: {
+            /** Format: uuid */
+            loopId: string;
+            repoPath: string;
         };
         /** @description What this desktop can do; which programs it has is told only to who is signed in. */
         Capabilities: {
@@ -1298,6 +1403,18 @@ export interface components {
             email: string;
             /** @description Name. */
             name: string;
+        };
+        /** @description What was agreed on with the control plane. */
+        ConfirmPlan: {
+            artifactId?: string | null;
+            artifactSlug?: string | null;
+            issueId?: string | null;
+            /** Format: uuid */
+            loopId?: string | null;
+            /** @description `already-running` for a loop that runs already. */
+            outcome?: string | null;
+            repoPath: string;
+            ticketTitle?: string | null;
         };
         /** @description Money, as the assistant itself reports it, in US dollars. */
         Cost: {
@@ -1979,7 +2096,10 @@ export interface components {
             contextRepoPaths?: string[] | null;
             loopId?: string | null;
             parentTicketId?: string | null;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description A process that works on it. Shown, never signalled.
+             */
             pid?: number | null;
             repoPath: string;
             ticketId: string;
@@ -2065,6 +2185,40 @@ export interface components {
             /** @description The plan as it was written. */
             raw: Record<string, never>;
             worktreeDir: string;
+        };
+        /** @description It was taken back. */
+        PlanCancelled: {
+            cancelled: boolean;
+            /** @description `process-unknown`, or `process-still-running`. */
+            warning?: string | null;
+        };
+        /** @description Noted. */
+        PlanConfirmed: {
+            ok: boolean;
+            worktreeDir: string;
+        };
+        /** @description The repository that a plan is about. */
+        PlannedRepo: {
+            /** @example main */
+            branch: string;
+            /**
+             * @description `<org>/<repo>` of its remote; empty when unknown.
+             * @example acme/shop
+             */
+            fullName: string;
+        };
+        /** @description What is known here. */
+        PlanPrepared: {
+            repo: components["schemas"]["PlannedRepo"];
+            repoPath: string;
+            /** @description The ticket's worktree, which may not be there yet. */
+            worktreeDir: string;
+        };
+        /** @description What is to be planned. */
+        PreparePlan: {
+            /** @description Branch to start from; what is checked out otherwise. */
+            baseBranch?: string | null;
+            repoPath: string;
         };
         /** @description `pull`; closed, because other answers hold its members and more. */
         Pulled: {
@@ -2456,24 +2610,11 @@ export interface components {
             success: boolean;
         };
         /** @description Work on a ticket. */
-        SessionEntry: {
-            artifactId?: string | null;
-            baseBranch?: string | null;
-            contextRepoPaths?: string[] | null;
+        SessionEntry: components["schemas"]["NoteSession"] & {
             /** @description ISO 8601. */
             lastAccessedAt: string;
-            loopId?: string | null;
-            parentTicketId?: string | null;
-            /**
-             * Format: int64
-             * @description A process that works on it.
-             */
-            pid?: number | null;
-            repoPath: string;
             /** @description ISO 8601. */
             startedAt: string;
-            ticketId: string;
-            worktreePath: string;
         };
         /** @description The sessions whose worktree is there. */
         SessionList: {
@@ -5097,7 +5238,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description RemovedFromHistory, or there was nothing */
+            /** @description Removed, or there was nothing */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6004,6 +6145,356 @@ export interface operations {
             };
             /** @description It is being prepared */
             409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "unauthorized",
+                     *       "code": "unauthorized",
+                     *       "reason": "no credential provided"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    cancel_plan: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Ticket */
+                ticketId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CancelPlan"];
+            };
+        };
+        responses: {
+            /** @description Taken back; a warning says when its process is not known to be gone */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PlanCancelled"];
+                };
+            };
+            /** @description No repository or no loop */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Outside the sandbox, or a process that Loopgate did not start */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The control plane failed, or the process cannot be ended */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The control plane cannot be reached; what ran here was ended */
+            502: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No key for the control plane */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "unauthorized",
+                     *       "code": "unauthorized",
+                     *       "reason": "no credential provided"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    confirm_plan: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Ticket */
+                ticketId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ConfirmPlan"];
+            };
+        };
+        responses: {
+            /** @description Noted */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PlanConfirmed"];
+                };
+            };
+            /** @description No repository, or an id that is none */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Outside the sandbox */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description It cannot be written */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "unauthorized",
+                     *       "code": "unauthorized",
+                     *       "reason": "no credential provided"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    prepare_plan: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Ticket */
+                ticketId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PreparePlan"];
+            };
+        };
+        responses: {
+            /** @description Its repository and its worktree; nothing is written */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PlanPrepared"];
+                };
+            };
+            /** @description No repository */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Outside the sandbox */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "unauthorized",
+                     *       "code": "unauthorized",
+                     *       "reason": "no credential provided"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    confirm_plan_of_artifact: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Ticket */
+                ticketId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ConfirmPlan"];
+            };
+        };
+        responses: {
+            /** @description Noted */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PlanConfirmed"];
+                };
+            };
+            /** @description No repository, or an id that is none */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Outside the sandbox */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description It cannot be written */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "unauthorized",
+                     *       "code": "unauthorized",
+                     *       "reason": "no credential provided"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    prepare_plan_of_artifact: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Ticket */
+                ticketId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PreparePlan"];
+            };
+        };
+        responses: {
+            /** @description Its repository and its worktree; nothing is written */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PlanPrepared"];
+                };
+            };
+            /** @description No repository */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Outside the sandbox */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };

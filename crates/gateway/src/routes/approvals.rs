@@ -5,8 +5,8 @@
 
 use std::path::Path;
 
+use axum::Json;
 use axum::extract::State;
-use axum::{Extension, Json};
 use loopgate_api::error::ErrorBody;
 use loopgate_api::operation::{OperationId, RiskTier};
 use serde::Serialize;
@@ -15,10 +15,10 @@ use utoipa_axum::routes;
 use uuid::Uuid;
 
 use crate::activity::cleaned_query;
-use crate::answer::{Answer, Failure};
+use crate::answer::Answer;
 use crate::app::App;
 use crate::approval::PendingApproval;
-use crate::pipeline::Requester;
+use crate::extract::Direct;
 use crate::router::Route;
 
 /// What waits for the owner.
@@ -93,13 +93,7 @@ impl From<PendingApproval> for WaitingRequest {
         (status = 200, body = WaitingRequests, description = "The requests that are held"),
         (status = 403, body = ErrorBody, description = "Asked over the link", example = json!(ErrorBody::new(403, "not available over relay"))),
     ))]
-async fn approvals(
-    State(app): State<App>,
-    Extension(requester): Extension<Requester>,
-) -> Answer<WaitingRequests> {
-    if requester.over_link {
-        return Err(Failure::forbidden("not available over relay"));
-    }
+async fn approvals(State(app): State<App>, _: Direct) -> Answer<WaitingRequests> {
     let waiting = app.approvals.pending().into_iter().map(WaitingRequest::from).collect();
     Ok(Json(WaitingRequests { waiting, command: app.approvals_command.clone() }))
 }

@@ -1,7 +1,6 @@
 //! `GET /api/gateway/mcp-auth`: how a page signs in at the MCP server. Never hands out a key of the
 //! control plane.
 
-use axum::Extension;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use http::header::CACHE_CONTROL;
@@ -14,9 +13,8 @@ use utoipa_axum::routes;
 
 use crate::answer::Failure;
 use crate::app::App;
-use crate::extract::QueryMembers;
+use crate::extract::{Direct, QueryMembers};
 use crate::mcp::Provider;
-use crate::pipeline::Requester;
 use crate::router::Route;
 use crate::routes::health_check::McpServers;
 
@@ -41,14 +39,7 @@ pub(crate) struct McpAuth {
         (status = 200, body = McpAuth, description = "By the browser"),
         (status = 403, body = ErrorBody, description = "Asked over the link", example = json!(ErrorBody::new(403, "not available over relay"))),
     ))]
-async fn mcp_auth(
-    State(app): State<App>,
-    Extension(requester): Extension<Requester>,
-    query: QueryMembers,
-) -> Result<Response, Failure> {
-    if requester.over_link {
-        return Err(Failure::forbidden("not available over relay"));
-    }
+async fn mcp_auth(State(app): State<App>, _: Direct, query: QueryMembers) -> Result<Response, Failure> {
     let expected = query.get("expectedMcpUrl").map(str::trim);
     let server_url = expected.filter(|text| Url::parse(text).is_ok()).map(ToOwned::to_owned);
     let known = |provider| app.mcp.known(provider, server_url.as_deref());

@@ -3,6 +3,7 @@
 
 mod approvals;
 mod bad_input;
+mod bootstrap;
 mod busy;
 mod cli;
 #[allow(dead_code, clippy::unwrap_used, reason = "these tests use a part of it, and it is for tests alone")]
@@ -24,8 +25,11 @@ mod many_requests;
 mod orchestrator;
 mod owner;
 mod page;
+mod peer_refusals;
 mod peers;
+mod places;
 mod pulls;
+mod records;
 mod review;
 mod secrets;
 mod settings;

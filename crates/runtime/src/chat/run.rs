@@ -25,6 +25,7 @@ use uuid::Uuid;
 use super::history::HistoryFile;
 use super::output::GrowingFile;
 use super::stream::ChatStream;
+use crate::processes::Living;
 use crate::runtime::Runtime;
 
 /// What a run that was told to end gets for it; the program that hangs after its last word gets it too.
@@ -59,6 +60,27 @@ pub struct ChatRequest {
     pub preamble: String,
     /// Tools that the assistant may use, separated by commas.
     pub tools: String,
+}
+
+impl ChatRequest {
+    /// A plain message: about nothing in particular, with no tools.
+    #[must_use]
+    pub const fn new(
+        directory: SandboxedPath,
+        history: HistoryFile,
+        new_history: ChatHistory,
+        message: String,
+    ) -> Self {
+        Self {
+            directory,
+            history,
+            new_history,
+            message,
+            comment: None,
+            preamble: String::new(),
+            tools: String::new(),
+        }
+    }
 }
 
 /// Where a run stands.
@@ -233,7 +255,7 @@ impl Run {
 
     /// Reads until the program and everything it started is gone.
     async fn follow(mut self, shim: ShimHandle, pid: u32) {
-        self.runtime.processes.add(self.id, pid, shim.clone());
+        self.runtime.processes.add(self.id, Living { pid, shim: shim.clone(), worktree: None });
         self.progress.send_modify(|progress| progress.pid = Some(pid));
         let changed = Arc::new(Notify::new());
         let _watcher = watch_directory(&self.directory, changed.clone());

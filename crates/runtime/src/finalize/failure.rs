@@ -54,6 +54,15 @@ impl Failure {
         }
     }
 
+    /// A person stopped the process, not the loop.
+    pub fn stopped() -> Self {
+        Self {
+            abort_reason: AbortReason::Cancelled,
+            job_event: JobEvent::Stopped,
+            ..Self::new(code::PROCESS_STOPPED, "Process ended with terminal status STOPPED")
+        }
+    }
+
     pub fn no_work() -> Self {
         Self {
             abort_reason: AbortReason::GhostLoop,

@@ -17,12 +17,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use loopgate_api::assistant_stream::StreamSummary;
-use loopgate_api::command::LoopCommand;
+use loopgate_api::command::{LoopCommand, Runner};
 use loopgate_api::event::LoopEvent;
 use loopgate_api::ids::LoopId;
 use loopgate_api::time::now_iso;
 use serde_json::json;
 
+use crate::bootstrap;
 use crate::ground;
 use crate::job::{FinalizationSource, Job};
 use crate::lifecycle::JobEvent;
@@ -164,6 +165,9 @@ impl Ending<'_> {
         }
         let is_review = review::is_review(&job.command.spec());
         let verdict = if is_review { Some(review::conclude(&job, work_dir(&job)).await) } else { None };
+        if job.command.spec().runner == Runner::EachRepository {
+            bootstrap::conclude(work_dir(&job)).await;
+        }
         let warnings = self.warnings(&job, delivered.as_ref(), verdict.as_ref()).await;
         let files = artifacts::collect(&job, self).await;
         let mut completed = completion::event(&job, &told, delivered.as_ref(), &warnings).await;
@@ -200,13 +204,15 @@ impl Ending<'_> {
 
     /// A cancelled loop uploads nothing and completes nothing; it only says so.
     async fn cancel(&self, job: &Job) -> Result<(), StoreError> {
-        let event = failure::event(job, self, &Failure::cancelled()).await;
+        let stopped = job.facts.stopped_by_person;
+        let failure = if stopped { Failure::stopped() } else { Failure::cancelled() };
+        let event = failure::event(job, self, &failure).await;
         let told = event.clone();
         let (source, spend) = (self.source, Box::new(self.summary.ledger.spend()));
         let job = self
             .runtime
             .change(self.id, |now| {
-                now.apply(JobEvent::Cancelled)?;
+                now.apply(failure.job_event)?;
                 now.job.facts.finalization_source = Some(source);
                 now.job.facts.spend = Some(spend);
                 now.job.facts.live_activity = None;
@@ -216,7 +222,8 @@ impl Ending<'_> {
             .await?;
         self.runtime.announce(self.id, told);
         let facts = json!({"lifecycle": {"command": job.command}});
-        self.runtime.telemetry(&job, "info", "job.cancelled", "loop cancelled", facts);
+        let message = if stopped { "loop stopped" } else { "loop cancelled" };
+        self.runtime.telemetry(&job, "info", "job.cancelled", message, facts);
         ground::clear(self.runtime, &job).await;
         Ok(())
     }

@@ -1,15 +1,14 @@
 //! The worktree of a ticket: made where it is missing, around what lies in its place.
 
-use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use loopgate_api::ids::BranchName;
-use loopgate_api::names::STATE_DIR;
 use loopgate_home::SandboxedPath;
 
 use super::{LaunchError, LaunchRequest, blocking, branch_of, failed};
+use crate::aside::Aside;
 use crate::runtime::Runtime;
-use crate::worktree::exclude;
+use crate::worktree::{LOOP_BRANCHES, exclude};
 
 impl Runtime {
     /// Makes the worktree; answers what it begins at, or `None` when it was there.
@@ -21,6 +20,7 @@ impl Runtime {
         let (repository, place) = (request.repository.as_path(), worktree.as_path());
         let aside = Aside::of(place);
         let base = if place.join(".git").exists() {
+            self.is_no_loops(place).await?;
             None
         } else {
             if let Err(error) = self.git.fetch(repository).await {
@@ -50,6 +50,15 @@ impl Runtime {
         Ok(base)
     }
 
+    /// A ticket may be called what a loop's worktree is called; the two never share one.
+    async fn is_no_loops(&self, place: &Path) -> Result<(), LaunchError> {
+        let branch = self.git.current_branch(place).await.map_err(failed)?;
+        match branch.filter(|branch| branch.starts_with(LOOP_BRANCHES)) {
+            Some(branch) => Err(failed(format!("a loop's worktree, on {branch}, lies in its place"))),
+            None => Ok(()),
+        }
+    }
+
     /// Name and commit of what the work begins at: the branch that is asked for, the remote's
     /// default one, what is checked out.
     async fn base_of(
@@ -68,128 +77,5 @@ impl Runtime {
             }
         }
         Err(LaunchError::Failed("the repository has no commit".to_owned()))
-    }
-}
-
-/// Where the state that lies in the place of a worktree waits while git makes the worktree. Its name
-/// is the same at every launch, so that the next one finds what was left by one that was cut off.
-#[derive(Debug, Clone)]
-struct Aside {
-    place: PathBuf,
-    aside: PathBuf,
-}
-
-impl Aside {
-    fn of(place: &Path) -> Self {
-        let name = place.file_name().unwrap_or_default().to_string_lossy();
-        Self { place: place.to_owned(), aside: place.with_file_name(format!(".{name}.launch-state")) }
-    }
-
-    /// Moves our state away, when nothing but it is there.
-    fn move_away(&self) -> io::Result<()> {
-        let names: Vec<_> = match std::fs::read_dir(&self.place) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-            entries => {
-                entries?.map(|entry| entry.map(|entry| entry.file_name())).collect::<Result<_, _>>()?
-            }
-        };
-        if names.iter().any(|name| name != STATE_DIR) {
-            return Err(io::Error::other("something else lies in the place of the worktree"));
-        }
-        if names.is_empty() {
-            return Ok(());
-        }
-        merge(&self.place.join(STATE_DIR), &self.aside)?;
-        std::fs::remove_dir_all(&self.place)
-    }
-
-    /// Puts it back, into the worktree when there is one.
-    fn move_back(&self) -> io::Result<()> {
-        if self.aside.is_dir() { merge(&self.aside, &self.place.join(STATE_DIR)) } else { Ok(()) }
-    }
-}
-
-/// Moves everything in a directory into another one. What is there already stays, and the other one
-/// of that name is left where it was: nothing is lost.
-fn merge(from: &Path, into: &Path) -> io::Result<()> {
-    if into.is_symlink() {
-        return Err(io::Error::other("a link stands where state belongs"));
-    }
-    std::fs::create_dir_all(into)?;
-    for entry in std::fs::read_dir(from)? {
-        let entry = entry?;
-        let target = into.join(entry.file_name());
-        match target.symlink_metadata() {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => std::fs::rename(entry.path(), target)?,
-            Err(error) => return Err(error),
-            Ok(there) if there.is_dir() && entry.file_type()?.is_dir() => merge(&entry.path(), &target)?,
-            Ok(_) => tracing::warn!(kept = %entry.path().display(), "a file of this name is there already"),
-        }
-    }
-    match std::fs::remove_dir(from) {
-        Err(error) if error.kind() != io::ErrorKind::DirectoryNotEmpty => Err(error),
-        _ => Ok(()),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn write(path: &Path, text: &str) {
-        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-        std::fs::write(path, text).unwrap();
-    }
-
-    fn read(path: &Path) -> String {
-        std::fs::read_to_string(path).unwrap()
-    }
-
-    #[test]
-    fn state_waits_aside_and_nothing_of_it_is_lost() {
-        let dir = tempfile::tempdir().unwrap();
-        let place = dir.path().join("shop-7");
-        let aside = Aside::of(&place);
-        aside.move_away().unwrap();
-        aside.move_back().unwrap();
-        assert!(!place.exists(), "nothing is made for nothing");
-        write(&place.join(".loopgate/work/chat-history.json"), "said");
-        write(&place.join(".loopgate/work/state.json"), "old");
-        aside.move_away().unwrap();
-        assert!(!place.exists());
-        // What git and others made meanwhile.
-        write(&place.join(".loopgate/loops-setup.sh"), "set up");
-        write(&place.join(".loopgate/work/state.json"), "new");
-        aside.move_back().unwrap();
-        let state = place.join(".loopgate");
-        assert_eq!(read(&state.join("work/chat-history.json")), "said");
-        assert_eq!(read(&state.join("work/state.json")), "new");
-        assert_eq!(read(&state.join("loops-setup.sh")), "set up");
-        assert_eq!(read(&aside.aside.join("work/state.json")), "old");
-    }
-
-    #[test]
-    fn a_place_with_something_else_in_it_is_left_alone() {
-        let dir = tempfile::tempdir().unwrap();
-        let place = dir.path().join("shop-7");
-        write(&place.join("notes.txt"), "mine");
-        Aside::of(&place).move_away().unwrap_err();
-        assert_eq!(read(&place.join("notes.txt")), "mine");
-    }
-
-    #[test]
-    fn state_never_follows_a_link() {
-        let dir = tempfile::tempdir().unwrap();
-        let place = dir.path().join("shop-7");
-        let outside = dir.path().join("outside");
-        std::fs::create_dir_all(&outside).unwrap();
-        let aside = Aside::of(&place);
-        write(&place.join(".loopgate/a"), "state");
-        aside.move_away().unwrap();
-        std::fs::create_dir(&place).unwrap();
-        std::os::unix::fs::symlink(&outside, place.join(".loopgate")).unwrap();
-        aside.move_back().unwrap_err();
-        assert_eq!(read(&aside.aside.join("a")), "state");
-        assert_eq!(std::fs::read_dir(&outside).unwrap().count(), 0);
     }
 }

@@ -4,22 +4,22 @@
 //! loops' jobs; whether it runs, its pid and its start time in the work directory say.
 
 mod checkout;
+mod files;
 mod lock;
 mod prd;
 mod script;
 
-use std::ffi::OsStr;
-use std::io::Read as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use loopgate_api::ids::{BranchName, LoopId, TicketId};
-use loopgate_api::names::{LAUNCH_METADATA, PRD_MD, WORK_DIR};
+use loopgate_api::names::PRD_MD;
 use loopgate_home::SandboxedPath;
-use serde_json::{Map, Value};
+use serde_json::Value;
 use thiserror::Error;
 use uuid::Uuid;
 
+pub(crate) use self::files::{get as get_of_work_dir, merge_metadata as merge_launch_metadata};
 pub use self::prd::TicketText;
 use crate::runtime::Runtime;
 
@@ -158,7 +158,7 @@ fn branch_of(ticket: &TicketId) -> String {
 }
 
 fn describe(request: &LaunchRequest, worktree: &SandboxedPath) -> Launched {
-    let metadata = metadata_of(worktree);
+    let metadata = files::metadata_of(worktree);
     let text = |name: &str| metadata.get(name).and_then(Value::as_str).map(str::to_owned);
     Launched {
         worktree: worktree.as_path().to_owned(),
@@ -172,27 +172,8 @@ fn describe(request: &LaunchRequest, worktree: &SandboxedPath) -> Launched {
 
 fn write_prd(worktree: &SandboxedPath, request: &LaunchRequest) -> Result<(), LaunchError> {
     let Some(text) = &request.text else { return Ok(()) };
-    put(worktree, PRD_MD, text.markdown(worktree.as_path(), &request.repository.base_name()).as_bytes())
-}
-
-/// Writes a file into the work directory of a worktree, and makes the directory.
-fn put(worktree: &SandboxedPath, name: &str, bytes: &[u8]) -> Result<(), LaunchError> {
-    let worktree = worktree.make_directory().map_err(failed)?;
-    let work_dir = worktree.make_directory(Path::new(WORK_DIR)).map_err(failed)?;
-    work_dir.replace(OsStr::new(name), bytes).map_err(failed)
-}
-
-/// A file in the work directory of a worktree; what cannot be read is none.
-fn get(worktree: &SandboxedPath, name: &str) -> Option<String> {
-    let mut text = String::new();
-    let mut file = worktree.open_directory().ok()?.open_file(&Path::new(WORK_DIR).join(name)).ok()?;
-    file.read_to_string(&mut text).ok()?;
-    Some(text)
-}
-
-/// Facts that earlier launches wrote; what cannot be read is none.
-fn metadata_of(worktree: &SandboxedPath) -> Map<String, Value> {
-    get(worktree, LAUNCH_METADATA).and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default()
+    let markdown = text.markdown(worktree.as_path(), &request.repository.base_name());
+    files::put(worktree, PRD_MD, markdown.as_bytes()).map_err(failed)
 }
 
 fn merge_metadata(
@@ -200,16 +181,10 @@ fn merge_metadata(
     request: &LaunchRequest,
     base: Option<String>,
 ) -> Result<(), LaunchError> {
-    let mut metadata = metadata_of(worktree);
     let title = request.text.as_ref().and_then(|text| text.title.clone());
     let base = base.or_else(|| request.base_branch.as_ref().map(ToString::to_string));
-    for (name, value) in [("issueId", request.issue_id.clone()), ("ticketTitle", title), ("baseBranch", base)]
-    {
-        if let Some(value) = value {
-            metadata.insert(name.to_owned(), value.into());
-        }
-    }
-    put(worktree, LAUNCH_METADATA, &serde_json::to_vec_pretty(&metadata).map_err(failed)?)
+    let facts = [("issueId", request.issue_id.clone()), ("ticketTitle", title), ("baseBranch", base)];
+    files::merge_metadata(worktree, facts).map_err(failed)
 }
 
 #[cfg(test)]

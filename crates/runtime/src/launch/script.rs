@@ -9,14 +9,15 @@ use loopgate_api::ids::LoopId;
 use loopgate_api::names::{EXIT_FILE, LAUNCH_LOG, PROCESS_PID, PROCESS_START, WORK_DIR, env};
 use loopgate_home::files::{create_private_dir, write_private};
 use loopgate_home::{Program, SandboxedPath};
-use loopgate_tools::process::{ProcessStart, alive};
+use loopgate_tools::process::{ProcessStart, alive, identity};
 use loopgate_tools::shim::{self, ShimHandle, Spec};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::{LaunchError, blocking, failed, get, put};
+use super::files::{get, put};
+use super::{LaunchError, blocking, failed};
 use crate::plugins;
-use crate::processes::Owner;
+use crate::processes::{Living, Owner};
 use crate::runtime::Runtime;
 use crate::spawn::own_program_first;
 
@@ -30,13 +31,17 @@ const SCRIPT: &str = "scripts/run-loop.sh";
 struct Record {
     socket: PathBuf,
     exit_file: PathBuf,
-    pid: u32,
+    worktree: PathBuf,
 }
 
 impl Runtime {
-    /// Pid of the process that works in a worktree: the one that started when the files there say,
-    /// else one of ours.
+    /// Pid of the process that works in a worktree: a script of ours, else the one that started when
+    /// the files there say.
     pub(super) async fn script_at(&self, worktree: &SandboxedPath) -> Result<Option<u32>, LaunchError> {
+        let own = self.processes.at(worktree.as_path());
+        if let Some(run) = own.filter(|run| identity(run.pid).is_some()) {
+            return Ok(Some(run.pid));
+        }
         let worktree = worktree.clone();
         let recorded = blocking(move || {
             let number = |name| get(&worktree, name).and_then(|text| text.trim().parse::<u64>().ok());
@@ -83,22 +88,36 @@ impl Runtime {
             // Marks every process of the script.
             loop_id: LoopId(id),
         };
+        // Written before the start: whatever dies from here on, the script is found again.
+        let record = Record {
+            socket: spec.socket.clone(),
+            exit_file: spec.exit_file.clone(),
+            worktree: worktree.as_path().to_owned(),
+        };
+        let directory = self.launches_dir();
+        let kept = record_of(&directory, id);
+        let written = blocking({
+            let kept = kept.clone();
+            move || {
+                create_private_dir(&directory).map_err(failed)?;
+                let text = serde_json::to_vec(&record).map_err(failed)?;
+                write_private(&kept, &text).map_err(failed)
+            }
+        });
+        written.await?;
         let (shim, state) = shim::spawn(&self.loopgate_exe, &spec).await.map_err(|error| {
             tracing::warn!(%error, "a loop script did not start");
+            let _ = std::fs::remove_file(&kept);
             LaunchError::NotStarted
         })?;
         // From here on it is ours to end, whatever goes wrong with the files.
-        self.keep_script(id, state.pid, shim);
-        let record = Record { socket: spec.socket, exit_file: spec.exit_file, pid: state.pid };
-        let (directory, place) = (self.launches_dir(), worktree.clone());
+        self.keep_script(id, state.pid, shim, worktree.as_path().to_owned());
+        let place = worktree.clone();
         let written = blocking(move || {
-            create_private_dir(&directory).map_err(failed)?;
-            let text = serde_json::to_vec(&record).map_err(failed)?;
-            write_private(&record_of(&directory, id), &text).map_err(failed)?;
             if let Some(started) = state.started {
-                put(&place, PROCESS_START, started.to_string().as_bytes())?;
+                put(&place, PROCESS_START, started.to_string().as_bytes()).map_err(failed)?;
             }
-            put(&place, PROCESS_PID, state.pid.to_string().as_bytes())
+            put(&place, PROCESS_PID, state.pid.to_string().as_bytes()).map_err(failed)
         });
         written.await?;
         Ok(Some(state.pid))
@@ -117,7 +136,11 @@ impl Runtime {
                 None => None,
             };
             match (id, record, shim) {
-                (Some(id), Some(record), Some(shim)) => self.keep_script(id, record.pid, shim),
+                (Some(id), Some(record), Some(shim)) => match shim.state().await {
+                    Ok(state) => self.keep_script(id, state.pid, shim, record.worktree),
+                    // It lives and is too busy to answer; the next start asks again.
+                    Err(error) => tracing::warn!(%error, "a loop script does not say what it is"),
+                },
                 _ => drop(std::fs::remove_file(&file)),
             }
         }
@@ -128,8 +151,8 @@ impl Runtime {
     }
 
     /// Knows a script for ours until it has ended.
-    fn keep_script(self: &Arc<Self>, id: Uuid, pid: u32, shim: ShimHandle) {
-        self.processes.add(id, pid, shim.clone());
+    fn keep_script(self: &Arc<Self>, id: Uuid, pid: u32, shim: ShimHandle, worktree: PathBuf) {
+        self.processes.add(id, Living { pid, shim: shim.clone(), worktree: Some(worktree) });
         let runtime = self.clone();
         self.tasks.spawn(async move {
             tokio::select! {

@@ -6,13 +6,14 @@
 mod extensions;
 mod fields;
 
-use loopgate_api::command::{LoopCommand, Need};
+use loopgate_api::bootstrap::BootstrapOrder;
+use loopgate_api::command::{Inputs, LoopCommand, Need};
 use loopgate_api::ids::{BranchName, LoopId};
 use loopgate_api::launch::{
     AgentDefinition, Artifact, ArtifactType, Attachment, Committer, Harness, PeerRef, RepoConfig, RepoRef,
 };
 use secrecy::SecretString;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 pub use extensions::{
     BranchMaterialization, BranchRole, CodeEvaluationContext, DetectedContext, MaterializedBranch, One,
@@ -66,6 +67,8 @@ pub struct LoopRequest {
     pub parent_session_id: Option<String>,
     /// Wish in plain words; never blank.
     pub prompt: Option<String>,
+    /// The repositories of a BOOTSTRAP; all that are known when it names none.
+    pub bootstrap: Option<BootstrapOrder>,
     /// Appended to the requirements of a PLAN; never blank.
     pub user_context: Option<String>,
     /// Files to download.
@@ -114,8 +117,11 @@ impl LoopRequest {
         if !members.get("artifacts").is_some_and(Value::is_array) {
             return Err(LoopError::bad_request("artifacts must be an array"));
         }
-        let request = Self::read(&fields, loop_id, command, token.into(), extensions)?;
-        request.check_inputs(&members)?;
+        let mut request = Self::read(&fields, loop_id, command, token.into(), extensions)?;
+        request.check_inputs()?;
+        if command.spec().inputs == Inputs::Repositories {
+            request.bootstrap = request.prompt.as_deref().map(bootstrap_order).transpose()?;
+        }
         Ok(request)
     }
 
@@ -150,6 +156,7 @@ impl LoopRequest {
             parent_branch_name: fields.filled("parentBranchName")?,
             parent_session_id: fields.filled("parentSessionId")?,
             prompt: fields.filled("prompt")?,
+            bootstrap: None,
             user_context: fields.filled("userContext")?,
             attachments: fields.list("attachments")?,
             supporting_artifacts: extensions.supporting_artifacts,
@@ -191,7 +198,7 @@ impl LoopRequest {
             || self.repo.as_ref().is_some_and(|repo| !repo.full_name.trim().is_empty())
     }
 
-    fn check_inputs(&self, members: &Map<String, Value>) -> Result<(), LoopError> {
+    fn check_inputs(&self) -> Result<(), LoopError> {
         let spec = self.command.spec();
         let name = self.command;
         let refuse = |text: String| Err(LoopError::bad_request(text));
@@ -204,11 +211,7 @@ impl LoopRequest {
         if name == LoopCommand::Execute && self.prompt.is_none() && self.artifacts.is_empty() {
             return refuse("EXECUTE requires either a prompt or artifacts in the context pack".to_owned());
         }
-        self.check_evaluation()?;
-        if name == LoopCommand::Bootstrap {
-            check_bootstrap(members)?;
-        }
-        Ok(())
+        self.check_evaluation()
     }
 
     fn check_evaluation(&self) -> Result<(), LoopError> {
@@ -299,16 +302,9 @@ fn harness(fields: &Fields<'_>) -> Harness {
     }
 }
 
-fn check_bootstrap(members: &Map<String, Value>) -> Result<(), LoopError> {
-    let refused = || LoopError::bad_request("BOOTSTRAP requires a JSON prompt with a non-empty repos array");
-    let Some(prompt) = members.get("prompt").and_then(Value::as_str).filter(|text| !text.trim().is_empty())
-    else {
-        return Ok(());
-    };
-    let document: Value = serde_json::from_str(prompt).map_err(|_| refused())?;
-    let repos = document.get("repos").and_then(Value::as_array).filter(|repos| !repos.is_empty());
-    let named = |repo: &Value| repo.get("fullName").is_some_and(Value::is_string);
-    if repos.is_some_and(|repos| repos.iter().all(named)) { Ok(()) } else { Err(refused()) }
+fn bootstrap_order(prompt: &str) -> Result<BootstrapOrder, LoopError> {
+    serde_json::from_str(prompt)
+        .map_err(|_| LoopError::bad_request("BOOTSTRAP requires a JSON prompt with a non-empty repos array"))
 }
 
 #[cfg(test)]

@@ -135,8 +135,9 @@ fn the_canonical_token_name_wins() {
 #[test]
 fn bootstrap_takes_a_blank_prompt_or_a_document() {
     let body = |prompt: &str| json!({"loopId": ID, "command": "BOOTSTRAP", "loopgateAuthToken": "t", "artifacts": [], "prompt": prompt});
-    accepted(&body("   "));
-    accepted(&body(r#"{"repos":[{"fullName":"acme/api"}]}"#));
+    assert_eq!(accepted(&body("   ")).bootstrap, None);
+    let order = accepted(&body(r#"{"repos":[{"fullName":"acme/api"}]}"#)).bootstrap.unwrap();
+    assert_eq!(order.repos[0].full_name, "acme/api");
     for prompt in ["not json", r#"{"repos":[]}"#, r#"{"repos":[{}]}"#] {
         assert_eq!(refusal(&body(prompt)), "BOOTSTRAP requires a JSON prompt with a non-empty repos array");
     }

@@ -123,7 +123,7 @@ mod tests {
         }
         let request = LoopRequest::parse(body.to_string().as_bytes()).unwrap();
         let root = dir.path();
-        let site = Site { root, work_dir: root, peers: &[], detected: None };
+        let site = Site { root, work_dir: root, peers: &[], detected: None, targets: Vec::new() };
         let staged = super::super::stage(&request, &site).unwrap();
         let name = |path: &Path| path.strip_prefix(root).unwrap().to_string_lossy().into_owned();
         staged.inputs.iter().map(|path| (name(path), std::fs::read_to_string(path).unwrap())).collect()

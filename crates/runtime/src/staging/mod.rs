@@ -22,6 +22,7 @@ use serde_json::{Map, Value};
 pub(crate) use code_context::detect;
 pub(crate) use context::MountedPeer;
 
+use crate::bootstrap::{MANIFEST, Target};
 use crate::request::{DetectedContext, LoopRequest};
 
 /// The plan's text when it came without its tasks.
@@ -48,7 +49,7 @@ pub enum PlanSource {
 
 /// What was staged.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Staged {
+pub(crate) struct Staged {
     /// The markdown plan, for `LOOPGATE_PLAN_FILE`.
     pub plan_file: Option<PathBuf>,
     /// The requirements, when there are any.
@@ -57,6 +58,8 @@ pub struct Staged {
     pub plan_source: Option<PlanSource>,
     /// Every file that was staged, for a prompt that names them.
     pub inputs: Vec<PathBuf>,
+    /// The repositories that a BOOTSTRAP is about.
+    pub targets: Vec<Target>,
 }
 
 /// Where the inputs of a loop go.
@@ -70,6 +73,8 @@ pub(crate) struct Site<'a> {
     pub peers: &'a [MountedPeer],
     /// What git says of the primary repository, for judging code.
     pub detected: Option<DetectedContext>,
+    /// The repositories that a BOOTSTRAP is about.
+    pub targets: Vec<Target>,
 }
 
 impl Site<'_> {
@@ -93,7 +98,7 @@ pub(crate) fn stage(request: &LoopRequest, site: &Site<'_>) -> io::Result<Staged
         Inputs::Context => context::stage(request, site)?,
         Inputs::Judged(subject) => judged::stage(request, subject, site)?,
         Inputs::Review => stage_review(request, work_dir)?,
-        Inputs::Repositories => Staged::default(),
+        Inputs::Repositories => stage_targets(&site.targets, work_dir)?,
     };
     let prd = work_dir.join(PRD_MD);
     staged.prd = prd.is_file().then_some(prd);
@@ -124,6 +129,11 @@ fn stage_review(request: &LoopRequest, work_dir: &Path) -> io::Result<Staged> {
     stage_requirements(request, work_dir)?;
     stage_prompt(request, work_dir)?;
     Ok(Staged::default())
+}
+
+fn stage_targets(targets: &[Target], work_dir: &Path) -> io::Result<Staged> {
+    write_private(&work_dir.join(MANIFEST), &serde_json::to_vec_pretty(targets)?)?;
+    Ok(Staged { targets: targets.to_vec(), ..Staged::default() })
 }
 
 fn stage_requirements(request: &LoopRequest, work_dir: &Path) -> io::Result<()> {
@@ -259,7 +269,8 @@ mod tests {
             }
             let request = LoopRequest::parse(whole.to_string().as_bytes()).unwrap();
             let root = self.0.path();
-            stage(&request, &Site { root, work_dir: root, peers: &[], detected: None }).unwrap()
+            stage(&request, &Site { root, work_dir: root, peers: &[], detected: None, targets: Vec::new() })
+                .unwrap()
         }
 
         fn read(&self, name: &str) -> Option<String> {

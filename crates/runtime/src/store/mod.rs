@@ -190,6 +190,20 @@ impl Store {
         Ok(former)
     }
 
+    /// Stores a record of a loop of which there is none; answers whether there was none.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn add(&self, job: &Job) -> Result<bool, StoreError> {
+        let tx = self.db.begin().await?;
+        let is_new = find(&tx, job.id).await?.is_none();
+        if is_new {
+            write(&tx, job).await?;
+        }
+        tx.commit().await?;
+        Ok(is_new)
+    }
+
     /// Takes back [`Store::begin`]: the former record returns with what it had still to say, or none.
     ///
     /// # Errors

@@ -114,13 +114,15 @@ impl Cloud {
         self.accepted(id, "events").into_iter().map(|h| h.body).filter(|b| b["type"] == kind).collect()
     }
 
-    /// Everything shown to people, line by line.
+    /// Everything that a loop's own process showed to people, line by line. What was done before it
+    /// was started is left out.
     pub fn output(&self, id: LoopId) -> Vec<String> {
         let chunks = self.events(id, "output");
         let text = |event: &Value| event["data"]["chunk"].as_str().unwrap_or_default().to_owned();
         chunks
             .iter()
             .map(text)
+            .filter(|chunk| !chunk.starts_with("[bootstrap-"))
             .flat_map(|chunk| chunk.lines().map(str::to_owned).collect::<Vec<_>>())
             .collect()
     }

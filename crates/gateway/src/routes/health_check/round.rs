@@ -46,7 +46,8 @@ fn is_good(app: &App, began: Instant, round: &Round) -> bool {
 
 /// Runs on, whoever of its callers goes away: its end is bounded.
 fn begin(app: App) -> Round {
-    let task = tokio::spawn(async move { look(&app).await });
+    // On the heap: a round is many probes at once.
+    let task = tokio::spawn(async move { Box::pin(look(&app)).await });
     async move { task.await.unwrap_or_else(|_| Arc::from([])) }.boxed().shared()
 }
 

@@ -75,14 +75,10 @@ async fn chat(
         let (app, ticket, repo) = (app.clone(), ticket.clone(), repo.clone());
         on_disk(move || Place::find(&app, &repo, &ticket, &context, provider.as_deref())).await??
     };
+    let new_history = ChatHistory::new(ticket.as_str(), repo);
     let request = ChatRequest {
-        directory: place.directory,
-        history: place.history,
-        new_history: ChatHistory::new(ticket.as_str(), repo),
-        message,
-        comment: None,
         preamble: preamble(&place.context),
-        tools: chat_stream::tools(&app),
+        ..ChatRequest::new(place.directory, place.history, new_history, message)
     };
     chat_stream::begin(&app, requester, PATH, request).await
 }

@@ -1,8 +1,9 @@
 //! `/api/gateway/orchestrator/chat-history/{ticketId}`: what was said about a ticket.
 
 use axum::Json;
-use axum::extract::State;
+use axum::extract::{FromRequestParts, State};
 use http::StatusCode;
+use http::request::Parts;
 use loopgate_api::chat::{ChatHistory, ChatMessage, ChatProvider, ChatRole};
 use loopgate_api::error::ErrorBody;
 use loopgate_api::ids::TicketId;
@@ -10,7 +11,7 @@ use loopgate_api::operation::OperationId;
 use loopgate_runtime::chat::history::{HistoryError, HistoryFile};
 use serde::Serialize;
 use serde_json::Value;
-use utoipa::ToSchema;
+use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::routes;
 
 use crate::answer::{Answer, Failure};
@@ -77,6 +78,17 @@ struct NewMessage {
     sender: Option<ChatProvider>,
 }
 
+/// Which history of a ticket is meant.
+#[derive(IntoParams)]
+#[into_params(parameter_in = Query)]
+#[allow(dead_code, reason = "describes the query in the OpenAPI document; it is read member by member")]
+struct OfHistory {
+    /// Path of the repository
+    repo: String,
+    /// Whose chat
+    provider: Option<ChatProvider>,
+}
+
 /// Whose history a request is about.
 struct Asked {
     ticket: TicketId,
@@ -84,15 +96,21 @@ struct Asked {
     provider: Option<ChatProvider>,
 }
 
-impl Asked {
-    fn of(ticket: TicketId, query: &QueryMembers) -> Result<Self, Failure> {
+impl<S: Send + Sync> FromRequestParts<S> for Asked {
+    type Rejection = Failure;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Failure> {
+        let TicketPath(ticket) = TicketPath::from_request_parts(parts, state).await?;
+        let Ok(query) = QueryMembers::from_request_parts(parts, state).await;
         let repo = query.required("repo", NO_REPOSITORY)?.to_owned();
         let provider = query.get("provider").filter(|name| !name.is_empty());
         let named =
             |name| ChatProvider::named(name).ok_or_else(|| Failure::bad_request("unsupported provider"));
         Ok(Self { ticket, repo, provider: provider.map(named).transpose()? })
     }
+}
 
+impl Asked {
     /// The place of the history, below the ticket's worktree. Blocks on the disk.
     fn file(&self, app: &App) -> Result<HistoryFile, Failure> {
         let not_allowed = |_| Failure::directory_not_allowed();
@@ -114,23 +132,14 @@ impl Asked {
 
 /// What was said about a ticket
 #[utoipa::path(get, path = "/api/gateway/orchestrator/chat-history/{ticketId}", operation_id = "chat_history", tag = "orchestrator",
-    params(
-        ("ticketId" = String, Path, description = "Ticket"),
-        ("repo" = String, Query, description = "Path of the repository"),
-        ("provider" = Option<ChatProvider>, Query, description = "Whose chat"),
-    ),
+    params(("ticketId" = String, Path, description = "Ticket"), OfHistory),
     responses(
         (status = 200, body = ShownHistory, description = "The history, empty when there is none"),
         (status = 400, body = ErrorBody, description = "No repository, or an unknown provider"),
         (status = 403, body = ErrorBody, description = "Outside the sandbox"),
         (status = 500, body = ErrorBody, description = "The history cannot be read"),
     ))]
-async fn read(
-    State(app): State<App>,
-    TicketPath(ticket): TicketPath,
-    query: QueryMembers,
-) -> Answer<ShownHistory> {
-    let asked = Asked::of(ticket, &query)?;
+async fn read(State(app): State<App>, asked: Asked) -> Answer<ShownHistory> {
     let shown = on_disk(move || {
         let file = asked.file(&app)?;
         let known = file.read().map_err(|error| Failure::operation("Failed to read chat history", &error))?;
@@ -142,11 +151,7 @@ async fn read(
 
 /// Add a message, or the id of a session
 #[utoipa::path(post, path = "/api/gateway/orchestrator/chat-history/{ticketId}", operation_id = "add_to_chat_history", tag = "orchestrator",
-    params(
-        ("ticketId" = String, Path, description = "Ticket"),
-        ("repo" = String, Query, description = "Path of the repository"),
-        ("provider" = Option<ChatProvider>, Query, description = "Whose chat"),
-    ),
+    params(("ticketId" = String, Path, description = "Ticket"), OfHistory),
     request_body = AddToHistory,
     responses(
         (status = 200, body = AddedToHistory, description = "Kept"),
@@ -154,14 +159,7 @@ async fn read(
         (status = 403, body = ErrorBody, description = "Outside the sandbox"),
         (status = 500, body = ErrorBody, description = "The history cannot be written"),
     ))]
-async fn add(
-    State(app): State<App>,
-    TicketPath(ticket): TicketPath,
-    query: QueryMembers,
-    body: Result<JsonMembers, Failure>,
-) -> Answer<AddedToHistory> {
-    let asked = Asked::of(ticket, &query)?;
-    let body = body?;
+async fn add(State(app): State<App>, asked: Asked, body: JsonMembers) -> Answer<AddedToHistory> {
     let message = body.value("message").and_then(valid_message);
     let session = body.text("sessionId").filter(|id| !id.is_empty()).map(str::to_owned);
     let added = on_disk(move || {
@@ -195,23 +193,17 @@ async fn add(
 #[utoipa::path(delete, path = "/api/gateway/orchestrator/chat-history/{ticketId}", operation_id = "remove_from_chat_history", tag = "orchestrator",
     params(
         ("ticketId" = String, Path, description = "Ticket"),
-        ("repo" = String, Query, description = "Path of the repository"),
-        ("provider" = Option<ChatProvider>, Query, description = "Whose chat"),
+        OfHistory,
         ("index" = Option<u32>, Query, description = "Place of the one message to remove, from 0"),
     ),
     responses(
-        (status = 200, body = RemovedFromHistory, description = "RemovedFromHistory, or there was nothing"),
+        (status = 200, body = RemovedFromHistory, description = "Removed, or there was nothing"),
         (status = 400, body = ErrorBody, description = "No repository, an unknown provider, or an index that is none"),
         (status = 403, body = ErrorBody, description = "Outside the sandbox"),
         (status = 404, body = ErrorBody, description = "No message at this index"),
         (status = 500, body = ErrorBody, description = "The history cannot be changed"),
     ))]
-async fn remove(
-    State(app): State<App>,
-    TicketPath(ticket): TicketPath,
-    query: QueryMembers,
-) -> Answer<RemovedFromHistory> {
-    let asked = Asked::of(ticket, &query)?;
+async fn remove(State(app): State<App>, asked: Asked, query: QueryMembers) -> Answer<RemovedFromHistory> {
     let wanted = query.get("index");
     let index = wanted.map(|text| text.parse::<usize>().map_err(|_| Failure::bad_request("Invalid index")));
     let index = index.transpose()?;

@@ -23,7 +23,7 @@ const NO_CACHE: HeaderValue = HeaderValue::from_static("no-cache");
 const TOOLS: &str = "Bash,Grep,Glob,Read,Edit,Write,Task,TodoWrite,WebSearch,WebFetch";
 
 /// The tools of a chat, with those of the MCP server that was found lately.
-pub(super) fn tools(app: &App) -> String {
+fn tools(app: &App) -> String {
     match app.mcp.known(Provider::Assistant, None).server_name() {
         Some(server) => format!("{TOOLS},mcp__{server}__*"),
         None => TOOLS.to_owned(),
@@ -37,6 +37,7 @@ pub(super) async fn begin(
     path: &str,
     request: ChatRequest,
 ) -> Result<Response, Failure> {
+    let request = ChatRequest { tools: tools(app), ..request };
     let chat = runtime_of(app, path)?.chat(request).await;
     let chat = chat.map_err(|error| Failure::operation("Failed to save chat history", &error))?;
     Ok(answer(app, requester, chat))

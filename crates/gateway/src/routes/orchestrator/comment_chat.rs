@@ -1,9 +1,10 @@
 //! `/api/gateway/orchestrator/comment-chat/{commentId}`: asks the assistant about a review comment.
 
-use axum::extract::State;
+use axum::extract::{FromRequestParts, State};
 use axum::response::Response;
 use axum::{Extension, Json};
 use http::StatusCode;
+use http::request::Parts;
 use loopgate_api::chat::{ChatHistory, ChatRole, CommentContext};
 use loopgate_api::chat_turn::ChatEvent;
 use loopgate_api::error::ErrorBody;
@@ -24,6 +25,7 @@ use crate::routes::files::worktree_of;
 use crate::routes::on_disk;
 
 use super::chat_stream;
+use super::described::OfTicket;
 use super::sessions::Success;
 
 const PATH: &str = "/api/gateway/orchestrator/comment-chat/{commentId}";
@@ -64,13 +66,19 @@ struct Place {
     history: HistoryFile,
 }
 
-impl Asked {
-    fn of(comment: TicketId, query: &QueryMembers) -> Result<Self, Failure> {
+impl<S: Send + Sync> FromRequestParts<S> for Asked {
+    type Rejection = Failure;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Failure> {
+        let TicketPath(comment) = TicketPath::from_request_parts(parts, state).await?;
+        let Ok(query) = QueryMembers::from_request_parts(parts, state).await;
         let required = |name| query.required(name, "ticketId and repo parameters are required");
         let (ticket, repo) = (required("ticketId")?, required("repo")?);
         Ok(Self { comment, ticket: TicketId::new(ticket), repo: repo.to_owned() })
     }
+}
 
+impl Asked {
     /// Below the ticket's worktree, else the repository. Blocks on the disk.
     fn place(&self, app: &App) -> Result<Place, Failure> {
         let not_allowed = |_| Failure::directory_not_allowed();
@@ -88,22 +96,13 @@ impl Asked {
 
 /// What was said about a comment
 #[utoipa::path(get, path = "/api/gateway/orchestrator/comment-chat/{commentId}", operation_id = "comment_chat_history", tag = "orchestrator",
-    params(
-        ("commentId" = String, Path, description = "Review comment"),
-        ("ticketId" = String, Query, description = "Ticket"),
-        ("repo" = String, Query, description = "Path of the repository"),
-    ),
+    params(("commentId" = String, Path, description = "Review comment"), OfTicket),
     responses(
         (status = 200, body = ChatHistory, description = "The history, empty when there is none"),
         (status = 400, body = ErrorBody, description = "No ticket or no repository"),
         (status = 403, body = ErrorBody, description = "Outside the sandbox"),
     ))]
-async fn read(
-    State(app): State<App>,
-    TicketPath(comment): TicketPath,
-    query: QueryMembers,
-) -> Answer<ChatHistory> {
-    let asked = Asked::of(comment, &query)?;
+async fn read(State(app): State<App>, asked: Asked) -> Answer<ChatHistory> {
     let history = on_disk(move || {
         let known = asked.place(&app)?.history.read().inspect_err(|error| {
             tracing::warn!(%error, "the chat about a comment cannot be read");
@@ -118,11 +117,7 @@ async fn read(
 /// Works in the ticket's worktree, else in the repository. The answer goes on, and is kept, when the
 /// caller goes away; posting the pid of the first line to `kill` stops it.
 #[utoipa::path(post, path = "/api/gateway/orchestrator/comment-chat/{commentId}", operation_id = "comment_chat", tag = "orchestrator",
-    params(
-        ("commentId" = String, Path, description = "Review comment"),
-        ("ticketId" = String, Query, description = "Ticket"),
-        ("repo" = String, Query, description = "Path of the repository"),
-    ),
+    params(("commentId" = String, Path, description = "Review comment"), OfTicket),
     request_body = CommentMessageBody,
     responses(
         (status = 200, body = ChatEvent, content_type = "application/x-ndjson", description = "One event a line, `done` last"),
@@ -134,12 +129,9 @@ async fn read(
 async fn chat(
     State(app): State<App>,
     Extension(requester): Extension<Requester>,
-    TicketPath(comment): TicketPath,
-    query: QueryMembers,
-    body: Result<JsonMembers, Failure>,
+    asked: Asked,
+    body: JsonMembers,
 ) -> Result<Response, Failure> {
-    let asked = Asked::of(comment, &query)?;
-    let body = body?;
     let message =
         body.words("message").ok_or_else(|| Failure::bad_request("message is required"))?.to_owned();
     let context = body.value("commentContext").cloned();
@@ -154,24 +146,15 @@ async fn chat(
         .await??
     };
     let request = ChatRequest {
-        directory: place.directory,
-        history: place.history,
-        new_history: asked.new_history(),
-        message,
         comment: context.and_then(|context| serde_json::from_value(context).ok()),
-        preamble: String::new(),
-        tools: chat_stream::tools(&app),
+        ..ChatRequest::new(place.directory, place.history, asked.new_history(), message)
     };
     chat_stream::begin(&app, requester, PATH, request).await
 }
 
 /// Note that a comment was answered
 #[utoipa::path(patch, path = "/api/gateway/orchestrator/comment-chat/{commentId}", operation_id = "mark_comment_responded", tag = "orchestrator",
-    params(
-        ("commentId" = String, Path, description = "Review comment"),
-        ("ticketId" = String, Query, description = "Ticket"),
-        ("repo" = String, Query, description = "Path of the repository"),
-    ),
+    params(("commentId" = String, Path, description = "Review comment"), OfTicket),
     request_body = MarkResponded,
     responses(
         (status = 200, body = Success, description = "Noted; an unknown message changes nothing"),
@@ -179,14 +162,7 @@ async fn chat(
         (status = 403, body = ErrorBody, description = "Outside the sandbox"),
         (status = 500, body = ErrorBody, description = "The history cannot be written"),
     ))]
-async fn mark(
-    State(app): State<App>,
-    TicketPath(comment): TicketPath,
-    query: QueryMembers,
-    body: Result<JsonMembers, Failure>,
-) -> Answer<Success> {
-    let asked = Asked::of(comment, &query)?;
-    let body = body?;
+async fn mark(State(app): State<App>, asked: Asked, body: JsonMembers) -> Answer<Success> {
     let id = body.text("messageId").filter(|id| !id.is_empty()).map(str::to_owned);
     let responded = body.flag("responded").unwrap_or(true);
     let marked = on_disk(move || {
@@ -212,23 +188,14 @@ async fn mark(
 
 /// Forget what was said about a comment
 #[utoipa::path(delete, path = "/api/gateway/orchestrator/comment-chat/{commentId}", operation_id = "forget_comment_chat", tag = "orchestrator",
-    params(
-        ("commentId" = String, Path, description = "Review comment"),
-        ("ticketId" = String, Query, description = "Ticket"),
-        ("repo" = String, Query, description = "Path of the repository"),
-    ),
+    params(("commentId" = String, Path, description = "Review comment"), OfTicket),
     responses(
         (status = 200, body = Success, description = "Forgotten, or there was nothing"),
         (status = 400, body = ErrorBody, description = "No ticket or no repository"),
         (status = 403, body = ErrorBody, description = "Outside the sandbox"),
         (status = 500, body = ErrorBody, description = "The history cannot be removed"),
     ))]
-async fn forget(
-    State(app): State<App>,
-    TicketPath(comment): TicketPath,
-    query: QueryMembers,
-) -> Answer<Success> {
-    let asked = Asked::of(comment, &query)?;
+async fn forget(State(app): State<App>, asked: Asked) -> Answer<Success> {
     let removed = on_disk(move || {
         let removed = asked.place(&app)?.history.remove();
         removed.map_err(|error| Failure::operation("Failed to delete", &error))

@@ -3,7 +3,6 @@
 
 use axum::Json;
 use axum::extract::State;
-use loopgate_api::error::ErrorBody;
 use loopgate_api::operation::OperationId;
 use loopgate_runtime::CommitText;
 use serde::Serialize;
@@ -17,6 +16,7 @@ use crate::router::Route;
 use crate::routes::files::worktree_of;
 use crate::routes::on_disk;
 
+use super::described::{OfRepository, Unread};
 use super::runtime_of;
 
 const PATH: &str = "/api/gateway/orchestrator/commit-message/{ticketId}";
@@ -50,14 +50,10 @@ impl From<CommitText> for CommitMessage {
 ///
 /// For the uncommitted changes in the ticket's worktree.
 #[utoipa::path(get, path = "/api/gateway/orchestrator/commit-message/{ticketId}", operation_id = "commit_message", tag = "orchestrator",
-    params(
-        ("ticketId" = String, Path, description = "Ticket"),
-        ("repo" = String, Query, description = "Path of the repository"),
-    ),
+    params(("ticketId" = String, Path, description = "Ticket"), OfRepository),
     responses(
         (status = 200, body = CommitMessage, description = "A message, a plain one when nothing better is known"),
-        (status = 400, body = ErrorBody, description = "No repository given"),
-        (status = 403, body = ErrorBody, description = "Outside the sandbox"),
+        Unread,
     ))]
 async fn write(
     State(app): State<App>,

@@ -13,18 +13,15 @@ use crate::extract::{QueryMembers, TicketPath};
 use crate::router::Route;
 use crate::ticket_files::judges::{Judgement, Unjudged};
 
+use super::described::{OfRepository, Unread};
 use super::read_ticket;
 
 /// What the judges of a ticket said
 #[utoipa::path(get, path = "/api/gateway/orchestrator/judges/{ticketId}", operation_id = "ticket_judges", tag = "orchestrator",
-    params(
-        ("ticketId" = String, Path, description = "Ticket, or slug or id of a loop"),
-        ("repo" = String, Query, description = "Path of the repository"),
-    ),
+    params(("ticketId" = String, Path, description = "Ticket, or slug or id of a loop"), OfRepository),
     responses(
         (status = 200, body = Judgement, description = "Their report, or that there is none yet"),
-        (status = 400, body = ErrorBody, description = "No repository given"),
-        (status = 403, body = ErrorBody, description = "Outside the sandbox"),
+        Unread,
         (status = 404, body = ErrorBody, description = "No worktree"),
         (status = 500, body = ErrorBody, description = "The report cannot be read, or is no JSON"),
     ))]

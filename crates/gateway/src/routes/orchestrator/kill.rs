@@ -4,13 +4,15 @@
 //! A pid is only a question here. The runtime says whether it means a process that Loopgate started;
 //! nothing else is ever signalled.
 
+use std::sync::Arc;
+
 use axum::Json;
 use axum::extract::State;
 use http::StatusCode;
 use loopgate_api::error::ErrorBody;
 use loopgate_api::ids::TicketId;
 use loopgate_api::operation::OperationId;
-use loopgate_runtime::Owner;
+use loopgate_runtime::{Ours, Owner, Runtime};
 use serde::Serialize;
 use serde_json::{Number, Value};
 use utoipa::ToSchema;
@@ -28,6 +30,7 @@ use super::{read_ticket, runtime_of};
 const PATH: &str = "/api/gateway/orchestrator/kill";
 /// Pids below are the system's.
 const LOWEST: u32 = 2;
+const GONE: &str = "Process already terminated";
 const NO_PROCESS: &str = "No process to kill (no PID file), state marked as stopped";
 
 /// What to end: a pid, else a ticket with its repository.
@@ -111,8 +114,12 @@ async fn by_ticket(app: &App, ticket: TicketId, repo: String) -> Result<Killed, 
         Some(pid) if pid < LOWEST => return Err(not_managed()),
         Some(pid) => end(app, pid, async || at_files(|files| files.forget_loop()).await).await?,
         None => {
+            let working = working_on(app, &ticket, &repo).await?;
             at_files(|files| files.forget_loop()).await?;
-            Killed::new(NO_PROCESS, None)
+            match working {
+                Some((pid, process)) => ended(runtime_of(app, PATH)?, pid, process).await?,
+                None => Killed::new(NO_PROCESS, None),
+            }
         }
     };
     at_files(|files| files.mark_stopped()).await?;
@@ -128,20 +135,33 @@ async fn end(
     let runtime = runtime_of(app, PATH)?;
     let owner = runtime.owner_of(pid).await;
     let owner = owner.map_err(|error| Failure::operation("Failed to process kill request", &error))?;
-    let stopped = match owner {
-        Owner::Stranger => return Err(not_managed()),
+    match owner {
+        Owner::Stranger => Err(not_managed()),
         Owner::Nobody => {
             before().await?;
-            false
+            Ok(Killed::new(GONE, Some(pid)))
         }
         Owner::Ours(process) => {
             before().await?;
-            let stopped = runtime.stop(process).await;
-            stopped.map_err(|error| Failure::operation("Failed to kill process", &error))?
+            ended(runtime, pid, process).await
         }
-    };
-    let message = if stopped { "Process terminated" } else { "Process already terminated" };
-    Ok(Killed::new(message, Some(pid)))
+    }
+}
+
+async fn ended(runtime: &Arc<Runtime>, pid: u32, process: Ours) -> Result<Killed, Failure> {
+    let stopped = runtime.stop(process).await;
+    let stopped = stopped.map_err(|error| Failure::operation("Failed to kill process", &error))?;
+    Ok(Killed::new(if stopped { "Process terminated" } else { GONE }, Some(pid)))
+}
+
+/// What works in a ticket's worktree without a file that says so.
+async fn working_on(app: &App, ticket: &TicketId, repo: &str) -> Result<Option<(u32, Ours)>, Failure> {
+    let worktree = read_ticket(app.clone(), ticket.clone(), repo.to_owned(), |files| {
+        Ok(files.map(|files| files.worktree().to_owned()))
+    });
+    let Some(worktree) = worktree.await? else { return Ok(None) };
+    let found = runtime_of(app, PATH)?.working_at(&worktree).await;
+    found.map_err(|error| Failure::operation("Failed to process kill request", &error))
 }
 
 fn not_managed() -> Failure {

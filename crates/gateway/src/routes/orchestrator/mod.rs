@@ -6,10 +6,12 @@ pub(crate) mod chat_history;
 mod chat_stream;
 pub(crate) mod comment_chat;
 pub(crate) mod commit_message;
+mod described;
 pub(crate) mod judges;
 pub(crate) mod kill;
 pub(crate) mod launch;
 pub(crate) mod loop_facts;
+pub(crate) mod plan_loop;
 pub(crate) mod sessions;
 
 use std::path::PathBuf;
@@ -42,6 +44,8 @@ use crate::ticket_files::logs::LogTail;
 use crate::ticket_files::plan::PlanAnswer;
 use crate::ticket_files::state::DirectoryStatus;
 use crate::ticket_files::status::TicketStatus;
+
+use described::{OfRepository, Unread};
 
 const LINES_DEFAULT: usize = 100;
 const LINES_MOST: usize = 10_000;
@@ -145,14 +149,10 @@ async fn directory_status(State(app): State<App>, query: QueryMembers) -> Answer
 
 /// How a ticket stands
 #[utoipa::path(get, path = "/api/gateway/orchestrator/status/{ticketId}", operation_id = "ticket_status", tag = "orchestrator",
-    params(
-        ("ticketId" = String, Path, description = "Ticket, or slug or id of a loop"),
-        ("repo" = String, Query, description = "Path of the repository"),
-    ),
+    params(("ticketId" = String, Path, description = "Ticket, or slug or id of a loop"), OfRepository),
     responses(
         (status = 200, body = TicketStatus, description = "How it stands, also when there is no worktree"),
-        (status = 400, body = ErrorBody, description = "No repository given"),
-        (status = 403, body = ErrorBody, description = "Outside the sandbox"),
+        Unread,
         (status = 500, body = ErrorBody, description = "The state cannot be read"),
     ))]
 async fn ticket_status(
@@ -175,13 +175,12 @@ async fn ticket_status(
 #[utoipa::path(get, path = "/api/gateway/orchestrator/logs/{ticketId}", operation_id = "ticket_logs", tag = "orchestrator",
     params(
         ("ticketId" = String, Path, description = "Ticket, or slug or id of a loop"),
-        ("repo" = String, Query, description = "Path of the repository"),
+        OfRepository,
         ("lines" = Option<u32>, Query, description = "Lines at most, 1 to 10000; 100 when it is missing or something else"),
     ),
     responses(
         (status = 200, body = LogTail, description = "The last lines, also when there are none"),
-        (status = 400, body = ErrorBody, description = "No repository given"),
-        (status = 403, body = ErrorBody, description = "Outside the sandbox"),
+        Unread,
         (status = 500, body = ErrorBody, description = "The log cannot be read"),
     ))]
 async fn ticket_logs(
@@ -200,14 +199,10 @@ async fn ticket_logs(
 
 /// A ticket's plan
 #[utoipa::path(get, path = "/api/gateway/orchestrator/plan/{ticketId}", operation_id = "ticket_plan", tag = "orchestrator",
-    params(
-        ("ticketId" = String, Path, description = "Ticket, or slug or id of a loop"),
-        ("repo" = String, Query, description = "Path of the repository"),
-    ),
+    params(("ticketId" = String, Path, description = "Ticket, or slug or id of a loop"), OfRepository),
     responses(
         (status = 200, body = PlanAnswer, description = "The plan"),
-        (status = 400, body = ErrorBody, description = "No repository given"),
-        (status = 403, body = ErrorBody, description = "Outside the sandbox"),
+        Unread,
         (status = 404, body = ErrorBody, description = "No worktree, or no plan yet"),
         (status = 500, body = ErrorBody, description = "The plan is malformed"),
     ))]

@@ -26,20 +26,12 @@ pub(crate) struct SessionList {
 }
 
 /// Work on a ticket.
-#[derive(Debug, ToSchema)]
-#[schema(rename_all = "camelCase")]
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
 #[allow(dead_code, reason = "describes an entry in the OpenAPI document; the home crate has the type")]
 struct SessionEntry {
-    ticket_id: String,
-    repo_path: String,
-    worktree_path: String,
-    /// A process that works on it.
-    pid: Option<u64>,
-    context_repo_paths: Option<Vec<String>>,
-    base_branch: Option<String>,
-    parent_ticket_id: Option<String>,
-    loop_id: Option<String>,
-    artifact_id: Option<String>,
+    #[serde(flatten)]
+    note: NoteSession,
     /// ISO 8601.
     started_at: String,
     /// ISO 8601.
@@ -47,13 +39,14 @@ struct SessionEntry {
 }
 
 /// A session to note. One that is known keeps what is not said.
-#[derive(Debug, ToSchema)]
-#[schema(rename_all = "camelCase")]
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
 #[allow(dead_code, reason = "describes the body in the OpenAPI document; it is read member by member")]
 struct NoteSession {
     ticket_id: String,
     repo_path: String,
     worktree_path: String,
+    /// A process that works on it. Shown, never signalled.
     pid: Option<u64>,
     context_repo_paths: Option<Vec<String>>,
     base_branch: Option<String>,

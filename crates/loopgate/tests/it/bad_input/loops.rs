@@ -120,6 +120,21 @@ async fn a_loop_is_refused_before_anything_happens() -> Result<()> {
             }),
             "BOOTSTRAP requires a JSON prompt with a non-empty repos array",
         ),
+        refused(
+            launch(|body| {
+                body["command"] = json!("BOOTSTRAP");
+                body["prompt"] = json!("not json");
+            }),
+            "BOOTSTRAP requires a JSON prompt with a non-empty repos array",
+        ),
+        refused(
+            launch(|body| {
+                body["command"] = json!("BOOTSTRAP");
+                body["prompt"] = Value::Null;
+                body["harness"] = json!("reviewer");
+            }),
+            "BOOTSTRAP does not support harness 'reviewer' in loopgate. Supported: assistant",
+        ),
         refused(nowhere(launch(|_| {})), needs_repository),
         post(LOOP, launch(|body| body["localRepoPath"] = json!("/etc")), 403, DENIED.0, DENIED.1),
         post(
@@ -155,15 +170,10 @@ fn six_peers(body: &mut Value) {
 /// What this program cannot run yet, it says.
 fn not_built() -> Vec<Row> {
     let refused = |what: &str, change: &dyn Fn(&mut Value)| {
-        let error = if what.is_empty() { String::new() } else { format!(": {what}") };
-        let error = format!("operation not implemented{error}");
+        let error = format!("operation not implemented: {what}");
         post(LOOP, launch(change), 501, &error, "operation_not_implemented")
     };
     vec![
-        refused("", &|body| {
-            body["command"] = json!("BOOTSTRAP");
-            body["prompt"] = Value::Null;
-        }),
         refused("the reviewer cannot run loops yet", &|body| body["harness"] = json!("reviewer")),
         refused("branches made by the control plane", &|body| {
             let branch = json!({"role": "primary", "repositoryFullName": story::REPOSITORY,

@@ -117,6 +117,26 @@ async fn a_script_is_known_again_after_a_restart() -> Result<()> {
     shop.alone().await
 }
 
+/// Loopgate dies before it has written down which process the script is.
+#[tokio::test]
+async fn a_script_is_known_again_whatever_was_not_written() -> Result<()> {
+    let mut shop = Shop::new().await?;
+    shop.script("1.9.3", SCRIPT)?;
+    let launched = shop.launch(shop.launch_body()).await?.ok()?;
+    signs::appears(&shop.work.join("started")).await?;
+    shop.local.loopgate.kill().await?;
+    for name in ["process.pid", "process.start"] {
+        std::fs::remove_file(shop.work.join(name))?;
+    }
+    shop.local.again().await?;
+    let again = shop.launch(shop.launch_body()).await?.ok()?;
+    ensure!(again["alreadyRunning"] == true && again["pid"] == launched["pid"], "{again}");
+    let ended = shop.local.post("orchestrator/kill", json!({"ticketId": "SHOP-7", "repoPath": shop.repo}));
+    let message = json!({"success": true, "message": "Process terminated", "pid": launched["pid"]});
+    ended.await?.is(200, &message)?;
+    shop.alone().await
+}
+
 #[tokio::test]
 async fn launches_at_the_same_time_start_one_script() -> Result<()> {
     let shop = Shop::new().await?;

@@ -6,6 +6,8 @@ mod commit_message;
 mod judges;
 mod kill;
 mod launch;
+mod plan_loop;
+mod running;
 mod sessions;
 
 use std::path::PathBuf;

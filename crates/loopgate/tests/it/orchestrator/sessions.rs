@@ -1,11 +1,12 @@
 //! The list of tickets that a page works on.
 
 use anyhow::{Context as _, Result, ensure};
+use loopgate_testkit::loopgate::Setup;
 use reqwest::Method;
 use serde_json::{Value, json};
 
 use super::Shop;
-use crate::local::{Answer, write};
+use crate::local::{Answer, Local, write};
 
 impl Shop {
     async fn sessions(&self, method: Method, query: &str, body: &Value) -> Result<Answer> {
@@ -152,4 +153,23 @@ async fn what_waits_for_the_person_is_counted() -> Result<()> {
     shop.sessions(Method::POST, "", &gone).await?.ok()?;
     let count = shop.local.send(Method::GET, "orchestrator/sessions/unread-count", "").await?;
     count.is(200, &json!({"count": 2}))
+}
+
+#[tokio::test]
+async fn without_a_sandbox_there_are_no_sessions() -> Result<()> {
+    let local = Local::with(Setup::without_sandbox).await?;
+    let text = "Server not configured — complete onboarding";
+    let note = json!({"ticketId": "SHOP-7", "repoPath": "/x", "worktreePath": "/x"}).to_string();
+    for (method, route, body) in [
+        (Method::GET, "sessions", ""),
+        (Method::GET, "sessions/unread-count", ""),
+        (Method::POST, "sessions", note.as_str()),
+        (Method::POST, "sessions", "{"),
+        (Method::DELETE, "sessions?ticketId=SHOP-7", ""),
+        (Method::DELETE, "sessions", ""),
+    ] {
+        let answer = local.send(method, &format!("orchestrator/{route}"), body.to_owned()).await?;
+        answer.refused(503, text, "not_configured")?;
+    }
+    Ok(())
 }

@@ -1,0 +1,295 @@
+//! `/api/gateway/orchestrator/plan-loop/{ticketId}/…`: what a page asks this machine on its way to a
+//! plan. The loop itself it orders from the control plane.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::State;
+use http::{Method, StatusCode};
+use loopgate_api::error::ErrorBody;
+use loopgate_api::ids::LoopId;
+use loopgate_api::operation::OperationId;
+use loopgate_home::SandboxedPath;
+use loopgate_runtime::{CannotCancel, PlanConfirmation, PlanError, Runtime};
+use serde::Serialize;
+use utoipa::ToSchema;
+use utoipa_axum::routes;
+
+use crate::answer::{Answer, Failure, shown};
+use crate::app::App;
+use crate::extract::{JsonMembers, TicketPath};
+use crate::router::Route;
+use crate::routes::on_disk;
+
+use super::runtime_of;
+
+const PATH: &str = "/api/gateway/orchestrator/plan-loop";
+/// What a loop that runs already is told by.
+const ALREADY_RUNNING: &str = "already-running";
+
+/// What is to be planned.
+#[derive(Debug, ToSchema)]
+#[schema(rename_all = "camelCase")]
+#[allow(dead_code, reason = "describes the body in the OpenAPI document; it is read member by member")]
+struct PreparePlan {
+    repo_path: String,
+    /// Branch to start from; what is checked out otherwise.
+    base_branch: Option<String>,
+}
+
+/// What is known here.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct PlanPrepared {
+    repo_path: String,
+    /// The ticket's worktree, which may not be there yet.
+    worktree_dir: String,
+    repo: PlannedRepo,
+}
+
+/// The repository that a plan is about.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct PlannedRepo {
+    /// `<org>/<repo>` of its remote; empty when unknown.
+    #[schema(example = "acme/shop")]
+    full_name: String,
+    #[schema(example = "main")]
+    branch: String,
+}
+
+/// What was agreed on with the control plane.
+#[derive(Debug, ToSchema)]
+#[schema(rename_all = "camelCase")]
+#[allow(dead_code, reason = "describes the body in the OpenAPI document; it is read member by member")]
+struct ConfirmPlan {
+    repo_path: String,
+    #[schema(format = Uuid)]
+    loop_id: Option<String>,
+    artifact_id: Option<String>,
+    artifact_slug: Option<String>,
+    issue_id: Option<String>,
+    ticket_title: Option<String>,
+    /// `already-running` for a loop that runs already.
+    outcome: Option<String>,
+}
+
+/// Noted.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct PlanConfirmed {
+    ok: bool,
+    worktree_dir: String,
+}
+
+/// What is not wanted any more.
+#[derive(Debug, ToSchema)]
+#[schema(rename_all = "camelCase")]
+#[allow(dead_code, reason = "describes the body in the OpenAPI document; it is read member by member")]
+struct CancelPlan {
+    repo_path: String,
+    #[schema(format = Uuid)]
+    loop_id: String,
+}
+
+/// It was taken back.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct PlanCancelled {
+    cancelled: bool,
+    /// `process-unknown`, or `process-still-running`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    warning: Option<&'static str>,
+}
+
+/// Tell what is known before a ticket is planned
+#[utoipa::path(post, path = "/api/gateway/orchestrator/plan-loop/{ticketId}/prepare", operation_id = "prepare_plan", tag = "orchestrator",
+    params(("ticketId" = String, Path, description = "Ticket")),
+    request_body = PreparePlan,
+    responses(
+        (status = 200, body = PlanPrepared, description = "Its repository and its worktree; nothing is written"),
+        (status = 400, body = ErrorBody, description = "No repository"),
+        (status = 403, body = ErrorBody, description = "Outside the sandbox"),
+    ))]
+async fn prepare(
+    State(app): State<App>,
+    TicketPath(ticket): TicketPath,
+    body: Result<JsonMembers, Failure>,
+) -> Answer<PlanPrepared> {
+    let runtime = runtime(&app)?;
+    let body = body?;
+    let repository = repository(&app, &body).await?;
+    let base = body.words("baseBranch").map(str::to_owned);
+    let facts = runtime.plan_facts(&repository, &ticket, base).await?;
+    Ok(Json(PlanPrepared {
+        repo_path: shown(repository.as_path()),
+        worktree_dir: shown(facts.worktree),
+        repo: PlannedRepo { full_name: facts.full_name, branch: facts.branch },
+    }))
+}
+
+/// Tell what is known before a document is planned
+///
+/// The same as for a ticket.
+#[utoipa::path(post, path = "/api/gateway/orchestrator/plan-loop/{ticketId}/select-artifact/prepare", operation_id = "prepare_plan_of_artifact", tag = "orchestrator",
+    params(("ticketId" = String, Path, description = "Ticket")),
+    request_body = PreparePlan,
+    responses(
+        (status = 200, body = PlanPrepared, description = "Its repository and its worktree; nothing is written"),
+        (status = 400, body = ErrorBody, description = "No repository"),
+        (status = 403, body = ErrorBody, description = "Outside the sandbox"),
+    ))]
+async fn prepare_artifact(
+    app: State<App>,
+    ticket: TicketPath,
+    body: Result<JsonMembers, Failure>,
+) -> Answer<PlanPrepared> {
+    prepare(app, ticket, body).await
+}
+
+/// Note the plan of a ticket that was ordered
+///
+/// May be said twice. A loop that is known here is left as it is.
+#[utoipa::path(post, path = "/api/gateway/orchestrator/plan-loop/{ticketId}/confirm", operation_id = "confirm_plan", tag = "orchestrator",
+    params(("ticketId" = String, Path, description = "Ticket")),
+    request_body = ConfirmPlan,
+    responses(
+        (status = 200, body = PlanConfirmed, description = "Noted"),
+        (status = 400, body = ErrorBody, description = "No repository, or an id that is none"),
+        (status = 403, body = ErrorBody, description = "Outside the sandbox"),
+        (status = 500, body = ErrorBody, description = "It cannot be written"),
+    ))]
+async fn confirm(
+    State(app): State<App>,
+    TicketPath(ticket): TicketPath,
+    body: Result<JsonMembers, Failure>,
+) -> Answer<PlanConfirmed> {
+    let runtime = runtime(&app)?;
+    let body = body?;
+    let said = |name: &str| body.words(name).map(str::to_owned);
+    required(&body, "repoPath")?;
+    let loop_id = body.words("loopId").map(loop_id).transpose()?;
+    let agreed = PlanConfirmation {
+        repository: repository(&app, &body).await?,
+        ticket,
+        loop_id,
+        artifact_id: said("artifactId"),
+        artifact_slug: said("artifactSlug"),
+        issue_id: said("issueId"),
+        ticket_title: said("ticketTitle"),
+        runs: body.words("outcome") == Some(ALREADY_RUNNING),
+    };
+    let worktree = runtime.confirm_plan(agreed).await?;
+    Ok(Json(PlanConfirmed { ok: true, worktree_dir: shown(worktree) }))
+}
+
+/// Note the plan of a document that was ordered
+///
+/// The same as for a ticket.
+#[utoipa::path(post, path = "/api/gateway/orchestrator/plan-loop/{ticketId}/select-artifact/confirm", operation_id = "confirm_plan_of_artifact", tag = "orchestrator",
+    params(("ticketId" = String, Path, description = "Ticket")),
+    request_body = ConfirmPlan,
+    responses(
+        (status = 200, body = PlanConfirmed, description = "Noted"),
+        (status = 400, body = ErrorBody, description = "No repository, or an id that is none"),
+        (status = 403, body = ErrorBody, description = "Outside the sandbox"),
+        (status = 500, body = ErrorBody, description = "It cannot be written"),
+    ))]
+async fn confirm_artifact(
+    app: State<App>,
+    ticket: TicketPath,
+    body: Result<JsonMembers, Failure>,
+) -> Answer<PlanConfirmed> {
+    confirm(app, ticket, body).await
+}
+
+/// Take a plan back
+///
+/// At the control plane, and whatever works on it here. What the control plane refuses is answered
+/// with its status.
+#[utoipa::path(post, path = "/api/gateway/orchestrator/plan-loop/{ticketId}/cancel", operation_id = "cancel_plan", tag = "orchestrator",
+    params(("ticketId" = String, Path, description = "Ticket")),
+    request_body = CancelPlan,
+    responses(
+        (status = 200, body = PlanCancelled, description = "Taken back; a warning says when its process is not known to be gone"),
+        (status = 400, body = ErrorBody, description = "No repository or no loop"),
+        (status = 403, body = ErrorBody, description = "Outside the sandbox, or a process that Loopgate did not start"),
+        (status = 500, body = ErrorBody, description = "The control plane failed, or the process cannot be ended"),
+        (status = 502, body = ErrorBody, description = "The control plane cannot be reached; what ran here was ended"),
+        (status = 503, body = ErrorBody, description = "No key for the control plane"),
+    ))]
+async fn cancel(
+    State(app): State<App>,
+    TicketPath(ticket): TicketPath,
+    body: Result<JsonMembers, Failure>,
+) -> Answer<PlanCancelled> {
+    let runtime = runtime(&app)?;
+    let body = body?;
+    required(&body, "repoPath")?;
+    let id = loop_id(required(&body, "loopId")?)?;
+    let repository = repository(&app, &body).await?;
+    let outcome = runtime.cancel_plan(&repository, &ticket, id).await?;
+    Ok(Json(PlanCancelled { cancelled: true, warning: outcome.warning() }))
+}
+
+/// Plans are ordered from a control plane; where there is none, these routes are none either.
+fn runtime(app: &App) -> Result<&Arc<Runtime>, Failure> {
+    let runtime = runtime_of(app, PATH)?;
+    if runtime.has_control_plane() { Ok(runtime) } else { Err(Failure::not_implemented(&Method::POST, PATH)) }
+}
+
+fn required<'a>(body: &'a JsonMembers, name: &str) -> Result<&'a str, Failure> {
+    body.words(name).ok_or_else(|| Failure::bad_request(format!("{name} is required")))
+}
+
+fn loop_id(text: &str) -> Result<LoopId, Failure> {
+    text.trim().parse().map_err(|_| Failure::bad_request("loopId must be a valid UUID"))
+}
+
+async fn repository(app: &App, body: &JsonMembers) -> Result<SandboxedPath, Failure> {
+    let (app, path) = (app.clone(), required(body, "repoPath")?.to_owned());
+    on_disk(move || app.sandbox.check(path)).await?.map_err(|_| Failure::directory_not_allowed())
+}
+
+impl From<PlanError> for Failure {
+    fn from(error: PlanError) -> Self {
+        match error {
+            PlanError::NotAllowed => Self::directory_not_allowed(),
+            PlanError::Store(_) | PlanError::Io(_) => Self::operation("Failed to note the plan", &error),
+        }
+    }
+}
+
+impl From<CannotCancel> for Failure {
+    fn from(error: CannotCancel) -> Self {
+        let status = match &error {
+            CannotCancel::NoKey => StatusCode::SERVICE_UNAVAILABLE,
+            CannotCancel::Refused(status, _) => {
+                StatusCode::from_u16(*status).unwrap_or(StatusCode::BAD_GATEWAY)
+            }
+            CannotCancel::Unreachable(_) => StatusCode::BAD_GATEWAY,
+            CannotCancel::Stranger => StatusCode::FORBIDDEN,
+            CannotCancel::Stop(error) => return Self::operation("Failed to kill process", error),
+        };
+        Self::new(status, error.to_string())
+    }
+}
+
+pub(crate) fn prepare_route() -> Route {
+    Route::new(routes!(prepare), OperationId::OrchestratorPlanLoop)
+}
+
+pub(crate) fn prepare_artifact_route() -> Route {
+    Route::new(routes!(prepare_artifact), OperationId::OrchestratorPlanLoop)
+}
+
+pub(crate) fn confirm_route() -> Route {
+    Route::new(routes!(confirm), OperationId::OrchestratorPlanLoop)
+}
+
+pub(crate) fn confirm_artifact_route() -> Route {
+    Route::new(routes!(confirm_artifact), OperationId::OrchestratorPlanLoop)
+}
+
+pub(crate) fn cancel_route() -> Route {
+    Route::new(routes!(cancel), OperationId::OrchestratorPlanLoop)
+}

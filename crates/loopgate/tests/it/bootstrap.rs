@@ -1,0 +1,255 @@
+//! Agents for repositories: a loop that writes them for many, and the try before a plan.
+
+use std::path::Path;
+
+use anyhow::{Context as _, Result, ensure};
+use loopgate_api::ids::LoopId;
+use loopgate_testkit::model::{Conversation, Step};
+use loopgate_testkit::{signs, story};
+use serde_json::{Value, json};
+
+use crate::commands::{Desk, Run};
+use crate::stage::git;
+
+const AGENT: &str = "---\nname: Tester\ndescription: Tests it\n---\n\nBe thorough.\n";
+
+/// A plugin whose command only shows how it was called.
+fn write_plugin(folder: &Path) -> Result<()> {
+    std::fs::create_dir_all(folder.join(".claude-plugin"))?;
+    std::fs::create_dir_all(folder.join("commands"))?;
+    let manifest = json!({"name": "bootstrap", "version": "1.2.3", "description": "Writes agents"});
+    std::fs::write(folder.join(".claude-plugin/plugin.json"), manifest.to_string())?;
+    let command = "---\ndescription: Write agents\n---\n\n# Agents for a test\n\nAsked for: $ARGUMENTS\n";
+    Ok(std::fs::write(folder.join("commands/agent-bootstrap.md"), command)?)
+}
+
+fn install(desk: &Desk) -> Result<()> {
+    write_plugin(&desk.scene.home.path().join(".claude/plugins/cache/loopgate/bootstrap/1.2.3"))
+}
+
+/// Writes an agent where it is asked to, and the facts of the repository into it.
+fn writer() -> Conversation {
+    Conversation::when("agents", "# Agents for a test")
+        .and(r"Asked for: --output-dir (?P<output>\S+)(?P<options>[^\n]*)")
+        .runs(
+            "pwd; mkdir -p .loopgate/settings; echo '{\"defaults\":{}}' > .loopgate/settings/critic-gates.json; \
+             echo '{\"bootstrap_version\":\"1\"}' > .loopgate/bootstrap-metadata.json; echo 'options{{options}}'",
+        )
+        .turn([Step::write("{{output}}/tester.md", AGENT)])
+        .says("One agent.")
+}
+
+fn repos(run: &Run, desk: &Desk) -> Result<Vec<Value>> {
+    let result = run.completed("bootstrap")?;
+    ensure!(result.get("prUrl").is_none() && run.last["warnings"].is_null(), "{}", run.last);
+    ensure!(run.started["worktreePath"].is_null() && run.last.get("results").is_none(), "{}", run.started);
+    let uploaded = desk.uploaded(run.id);
+    ensure!(uploaded["metadata"]["command"] == "bootstrap", "{uploaded}");
+    ensure!(uploaded["artifacts"].as_object().map(|all| all.len()) == Some(1), "{uploaded}");
+    let repos = uploaded["artifacts"]["bootstrapResult"]["repos"].as_array();
+    Ok(repos.with_context(|| uploaded.to_string())?.clone())
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn every_known_repository_gets_agents() -> Result<()> {
+    let desk = Desk::playing([writer()]).await?;
+    let web = desk.scene.add_repository("acme/web", &[("README.md", "The other page\n")])?;
+    let alone = desk.scene.add_repository("acme/alone", &[("README.md", "On its own\n")])?;
+    git(&alone, &["remote", "remove", "origin"])?;
+    let order = json!({"command": "BOOTSTRAP", "prompt": "  ", "repo": null});
+    let (_, status, refused) = desk.order(order.clone()).await?;
+    ensure!(status == 500 && refused["error"] == "plugin bootstrap not found in plugin cache", "{refused}");
+    install(&desk)?;
+    let run = desk.run(order).await?;
+    let repos = repos(&run, &desk)?;
+    ensure!(repos.len() == 3, "{repos:?}");
+    let agent = json!({"name": "Tester", "slug": "tester", "role": "tester", "description": "Tests it",
+        "prompt": AGENT});
+    for (repo, name) in repos.iter().zip([story::REPOSITORY, "acme/web"]) {
+        ensure!(repo["fullName"] == name && repo["branch"] == "main" && repo["success"] == true, "{repo}");
+        ensure!(repo["agents"] == json!([agent]) && repo.get("error").is_none(), "{repo}");
+        ensure!(repo["criticGates"] == json!({"defaults": {}}), "{repo}");
+        ensure!(repo["metadata"] == json!({"bootstrap_version": "1"}), "{repo}");
+    }
+    let told = json!({"fullName": "alone", "branch": "main", "success": false, "error": "not found locally",
+        "agents": [], "criticGates": null, "metadata": null, "duration": 0});
+    ensure!(repos[2] == told, "{}", repos[2]);
+    let seen: Vec<String> =
+        desk.scene.model.requests_of("agents").iter().map(|request| request.tool_results()).collect();
+    for clone in [&desk.clone, &web] {
+        let place = format!("{}\n", clone.display());
+        ensure!(seen.iter().any(|seen| seen.contains(&place)), "{place} is missing in {seen:?}");
+        ensure!(git(clone, &["status", "--porcelain"])?.is_empty(), "nothing is to be committed");
+    }
+    ensure!(desk.cloud.output(run.id).join("\n").contains("One agent."));
+    let place =
+        std::env::temp_dir().canonicalize()?.join(format!("orchestrator-bootstrap-{}", run.id.short()));
+    crate::stage::gone(&run.id.to_string()).await?;
+    ensure!(!place.exists(), "{} is left", place.display());
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn named_repositories_are_looked_at_as_closely_as_wished() -> Result<()> {
+    let desk = Desk::playing([
+        // The one that fails is named first, and stops nobody.
+        Conversation::when("broken", "# Agents for a test")
+            .and("--output-dir [^ ]*repo-0-agents")
+            .turn([Step::error(400, "invalid_request_error", "no")]),
+        writer(),
+    ])
+    .await?;
+    install(&desk)?;
+    desk.scene.add_repository("acme/web", &[("README.md", "The other page\n")])?;
+    let file = desk.scene.sandbox().join("file");
+    std::fs::write(&file, "")?;
+    let prompt = json!({"repos": [
+        {"fullName": "acme/web", "branch": "release"},
+        {"fullName": story::REPOSITORY, "localPath": desk.clone},
+        {"fullName": "acme/nowhere"},
+        {"fullName": "acme/outside", "localPath": "/etc"},
+        {"fullName": "acme/gone", "localPath": desk.scene.sandbox().join("gone")},
+        {"fullName": "acme/file", "localPath": file},
+    ], "options": {"depth": "deep", "update": true}});
+    let order = json!({"command": "BOOTSTRAP", "prompt": prompt.to_string(), "repo": null});
+    let run = desk.run(order).await?;
+    let repos = repos(&run, &desk)?;
+    let told: Vec<(&Value, &Value)> =
+        repos.iter().map(|repo| (&repo["fullName"], repo.get("error").unwrap_or(&Value::Null))).collect();
+    let wanted = [
+        ("acme/web", json!("1")),
+        (story::REPOSITORY, Value::Null),
+        ("acme/nowhere", json!("not found locally")),
+        ("acme/outside", json!("outside sandbox")),
+        ("acme/gone", json!("path does not exist")),
+        ("acme/file", json!("path is not a directory")),
+    ];
+    ensure!(
+        told.len() == wanted.len()
+            && told.iter().zip(&wanted).all(|(told, wanted)| told.0 == wanted.0 && told.1 == &wanted.1),
+        "{repos:?}"
+    );
+    ensure!(repos[0]["branch"] == "release" && repos[0]["success"] == false, "{}", repos[0]);
+    ensure!(repos[1]["success"] == true && repos[1]["agents"][0]["slug"] == "tester", "{}", repos[1]);
+    let seen = desk.scene.model.requests_of("agents").pop().context("asked")?.tool_results();
+    ensure!(seen.contains("options --depth deep --update"), "{seen}");
+    Ok(())
+}
+
+/// What was told about agents before the driver of a loop started.
+fn told(desk: &Desk, id: LoopId) -> Vec<String> {
+    let events = desk.cloud.events(id, "output");
+    let chunks = events.iter().filter_map(|event| event["data"]["chunk"].as_str());
+    chunks.filter(|chunk| chunk.starts_with("[bootstrap-")).map(str::to_owned).collect()
+}
+
+fn planner() -> Conversation {
+    Conversation::when("plan", "# Coding loop")
+        .and(r#"LOOPGATE_WORKDIR="(?P<workdir>[^"]+)""#)
+        .turn([Step::write("{{workdir}}/plan.md", story::PLAN_MARKDOWN)])
+        .runs("loopgate plan build '{{workdir}}'")
+        .runs(
+            "loopgate plan set-state 'Phase 1.1: Checkpoint' AWAITING_USER --workdir '{{workdir}}' \
+             --action 'Read the plan' --action-file '{{workdir}}/plan.md'",
+        )
+        .says("Planned.\n\n<promise>COMPLETE</promise>")
+}
+
+/// Installs the plugin for the user by the assistant itself.
+async fn install_for_user(desk: &Desk) -> Result<()> {
+    let market = desk.scene.home.path().join("market");
+    write_plugin(&market.join("bootstrap"))?;
+    std::fs::create_dir_all(market.join(".claude-plugin"))?;
+    let listed = json!({"name": "loopgate", "owner": {"name": "Test"},
+        "plugins": [{"name": "bootstrap", "source": "./bootstrap", "description": "Writes agents"}]});
+    std::fs::write(market.join(".claude-plugin/marketplace.json"), listed.to_string())?;
+    let market = market.to_string_lossy().into_owned();
+    for words in [
+        ["plugin", "marketplace", "add", &market].as_slice(),
+        ["plugin", "install", "bootstrap@loopgate", "--scope", "user"].as_slice(),
+    ] {
+        let output = desk.scene.home.command("claude").args(words).output().await?;
+        ensure!(output.status.success(), "{words:?}: {}", String::from_utf8_lossy(&output.stderr));
+    }
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_plan_begins_with_agents_for_its_worktrees_when_the_user_has_the_plugin() -> Result<()> {
+    let agents = Conversation::when("agents", "# Agents for a test")
+        .and(r"Asked for: --output-dir (?P<output>\S+)")
+        .turn([Step::write("{{output}}/tester.md", AGENT)])
+        .says("One agent.");
+    let desk = Desk::playing([agents, planner()]).await?;
+    let order = json!({"command": "PLAN", "prompt": "Add a file"});
+    let run = desk.run(order.clone()).await?;
+    run.completed("plan")?;
+    let name = "garden-notes-loop-shop-7";
+    let wanted = [
+        format!("[bootstrap-started] {name}"),
+        format!("[bootstrap-skipped] {name}: the plugin bootstrap is not installed"),
+    ];
+    ensure!(told(&desk, run.id) == wanted, "{:?}", told(&desk, run.id));
+
+    install_for_user(&desk).await?;
+    desk.scene.add_repository("acme/web", &[("README.md", "The other page\n")])?;
+    let mut both = order.clone();
+    both["additionalRepos"] = json!([{"fullName": "acme/web", "branch": "main"}]);
+    let run = desk.run(both).await?;
+    run.completed("plan")?;
+    let told_now = told(&desk, run.id);
+    ensure!(told_now.len() == 4 && told_now[0].starts_with("[bootstrap-started] web-loop-shop-7-main-"));
+    ensure!(
+        told_now[1].starts_with("[bootstrap-completed] web-loop-"),
+        "the others come first: {told_now:?}"
+    );
+    ensure!(
+        told_now[2..] == [format!("[bootstrap-started] {name}"), format!("[bootstrap-completed] {name}")]
+    );
+    let worktree = run.worktree()?;
+    let seen = desk.scene.model.requests_of("agents").pop().context("asked")?.tool_results();
+    let agent = std::fs::read_to_string(worktree.join(".claude/agents/tester.md"));
+    ensure!(agent.with_context(|| seen)? == AGENT);
+
+    // Agents that are there, or facts of an earlier try, are enough. EXECUTE goes on in the worktree.
+    std::fs::remove_dir_all(worktree.join(".claude"))?;
+    std::fs::create_dir_all(worktree.join(".loopgate"))?;
+    std::fs::write(worktree.join(".loopgate/bootstrap-metadata.json"), "{}")?;
+    let (id, status, started) = desk.order(json!({"command": "EXECUTE", "prompt": "Add a file"})).await?;
+    ensure!(status == 200, "{started}");
+    desk.ended(id).await;
+    desk.free(id).await?;
+    ensure!(
+        told(&desk, id)[1] == format!("[bootstrap-skipped] {name}: it has agents"),
+        "{:?}",
+        told(&desk, id)
+    );
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn agents_that_cannot_be_written_hold_up_no_plan() -> Result<()> {
+    let broken = Conversation::when("agents", "# Agents for a test").turn([Step::error(
+        400,
+        "invalid_request_error",
+        "not today",
+    )]);
+    let hanging = Conversation::when("agents", "# Agents for a test").turn([Step::hold("agents")]);
+    for (begin, wanted) in [(broken, "[bootstrap-failed]"), (hanging, "[bootstrap-timeout]")] {
+        let mut desk = Desk::playing([begin, planner()]).await?;
+        install_for_user(&desk).await?;
+        if wanted == "[bootstrap-timeout]" {
+            desk.loopgate.stop().await?;
+            let setup = desk.loopgate.setup().clone().env("LOOPGATE_BOOTSTRAP_TIMEOUT_MS", "1");
+            desk.loopgate = setup.start().await?;
+        }
+        let run = desk.run(json!({"command": "PLAN", "prompt": "Add a file"})).await?;
+        run.completed("plan")?;
+        let told = told(&desk, run.id);
+        ensure!(told.len() == 2 && told[1].starts_with(wanted), "{told:?}");
+        let all = || loopgate_testkit::leftovers::processes(desk.scene.home.path());
+        let others = || all().into_iter().map(|one| one.pid).filter(|pid| Some(*pid) != desk.loopgate.pid());
+        signs::all_end(|| others().collect()).await?;
+    }
+    Ok(())
+}

@@ -1,0 +1,212 @@
+//! The three steps of a page to a plan: what is known here, what was agreed on, taking it back.
+
+use anyhow::{Context as _, Result, ensure};
+use loopgate_testkit::git::git;
+use loopgate_testkit::signs;
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+use super::Shop;
+use crate::cloud::Cloud;
+use crate::local::{Answer, Local};
+use crate::records::record;
+
+const API_KEY: &str = "lgk_live_0123456789abcdef0123456789abcdef";
+
+/// A shop beside a control plane that writes down what it hears.
+async fn with_cloud() -> Result<(Shop, Cloud)> {
+    let cloud = Cloud::start().await;
+    let origin = cloud.origin();
+    let local =
+        Local::with(|setup| setup.env("LOOPGATE_API_KEY", API_KEY).arg("--api-origin").arg(origin)).await?;
+    Ok((Shop::in_local(local)?, cloud))
+}
+
+impl Shop {
+    async fn step(&self, step: &str, change: Value) -> Result<Answer> {
+        let mut body = json!({"repoPath": self.repo});
+        for (name, value) in change.as_object().into_iter().flatten() {
+            body[name] = value.clone();
+        }
+        self.local.post(&format!("orchestrator/plan-loop/SHOP-7/{step}"), body).await
+    }
+
+    /// The record of a loop.
+    async fn job(&self, id: Uuid) -> Result<Option<Value>> {
+        record(&self.local.loopgate, &id.to_string()).await
+    }
+}
+
+#[tokio::test]
+async fn what_is_known_of_a_repository_is_told_before_a_plan() -> Result<()> {
+    let (shop, _cloud) = with_cloud().await?;
+    let told = |full_name: &str, branch: &str| {
+        json!({"repoPath": shop.repo, "worktreeDir": shop.worktree,
+            "repo": {"fullName": full_name, "branch": branch}})
+    };
+    for step in ["prepare", "select-artifact/prepare"] {
+        shop.step(step, json!({})).await?.is(200, &told("", "main"))?;
+    }
+    git(&shop.repo, &["remote", "add", "origin", "git@github.com:acme/shop.git"])?;
+    git(&shop.repo, &["switch", "--quiet", "-c", "work"])?;
+    shop.step("prepare", json!({})).await?.is(200, &told("acme/shop", "work"))?;
+    shop.step("prepare", json!({"baseBranch": "release"})).await?.is(200, &told("acme/shop", "release"))?;
+    git(&shop.repo, &["remote", "set-url", "origin", "https://github.com/acme/store.git"])?;
+    git(&shop.repo, &["switch", "--quiet", "--detach"])?;
+    shop.step("prepare", json!({"baseBranch": " "})).await?.is(200, &told("acme/store", "main"))?;
+    ensure!(!shop.worktree.exists(), "nothing is written");
+    // A directory without git has no name, and its branch is a guess.
+    let plain = shop.local.at("plain");
+    std::fs::create_dir_all(&plain)?;
+    let prepared = shop.step("prepare", json!({"repoPath": plain})).await?.ok()?;
+    ensure!(prepared["repo"] == json!({"fullName": "", "branch": "main"}), "{prepared}");
+    Ok(())
+}
+
+#[tokio::test]
+async fn what_was_agreed_on_is_noted_once() -> Result<()> {
+    let (mut shop, _cloud) = with_cloud().await?;
+    let (id, other) = (Uuid::new_v4(), Uuid::new_v4());
+    let confirmed = json!({"ok": true, "worktreeDir": shop.worktree});
+    shop.step("confirm", json!({})).await?.is(200, &confirmed)?;
+    ensure!(!shop.worktree.exists(), "without a loop and its document nothing is noted");
+
+    let agreed = json!({"loopId": id, "artifactId": "a-1", "issueId": "i-1", "ticketTitle": "Cache"});
+    shop.step("confirm", agreed.clone()).await?.is(200, &confirmed)?;
+    let noted: Value = serde_json::from_slice(&std::fs::read(shop.work.join("launch-metadata.json"))?)?;
+    let facts = json!({"issueId": "i-1", "ticketTitle": "Cache", "artifactId": "a-1", "loopId": id});
+    ensure!(noted == facts, "{noted}");
+    let first = shop.job(id).await?.context("a record")?;
+    ensure!(
+        first["status"] == "QUEUED" && first["command"] == "PLAN" && first["kind"] == "ORCHESTRATOR_LOOP",
+        "{first}"
+    );
+    ensure!(first["ticketId"] == "SHOP-7" && first["artifactId"] == "a-1", "{first}");
+    ensure!(first["repoPath"] == json!(shop.repo) && first["localRepoPath"] == json!(shop.repo), "{first}");
+    ensure!(
+        first["worktreeDir"] == json!(shop.worktree) && first["startedAt"] == first["updatedAt"],
+        "{first}"
+    );
+    // What is not said again stays; the record is not touched.
+    let again = json!({"loopId": id, "artifactId": "a-2", "outcome": "already-running"});
+    shop.step("select-artifact/confirm", again).await?.is(200, &confirmed)?;
+    let noted: Value = serde_json::from_slice(&std::fs::read(shop.work.join("launch-metadata.json"))?)?;
+    ensure!(noted["artifactId"] == "a-2" && noted["ticketTitle"] == "Cache", "{noted}");
+    ensure!(shop.job(id).await? == Some(first));
+
+    // A document has a worktree of its own.
+    let of_document = json!({"loopId": other, "artifactId": "a-3", "artifactSlug": "PLAN-5",
+        "outcome": "already-running"});
+    let place = shop.local.at("wt/shop-loop-plan-5");
+    shop.step("confirm", of_document).await?.is(200, &json!({"ok": true, "worktreeDir": place}))?;
+    ensure!(place.join(".loopgate/work/launch-metadata.json").is_file());
+    ensure!(shop.job(other).await?.context("a record")?["status"] == "RUNNING");
+
+    // The next start closes what was never begun here, and says nothing of it to anybody.
+    shop.local.loopgate.kill().await?;
+    shop.local.again().await?;
+    // It says so in its log.
+    let logs = shop.local.loopgate.setup().data_dir().join("logs");
+    for id in [id, other] {
+        let job =
+            signs::seen(&logs, async || shop.job(id).await.ok()?.filter(|job| job["status"] == "UNKNOWN"));
+        let job = job.await?;
+        ensure!(job["completedAt"].is_string() && job["cloudFinalizedAt"].is_string(), "{job}");
+        ensure!(job.get("liveActivity").is_none(), "{job}");
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_plan_is_taken_back_at_the_control_plane_and_here() -> Result<()> {
+    let (shop, cloud) = with_cloud().await?;
+    let unknown = json!({"cancelled": true, "warning": "process-unknown"});
+    let id = Uuid::new_v4();
+    shop.step("cancel", json!({"loopId": id})).await?.is(200, &unknown)?;
+    let heard = cloud.heard();
+    ensure!(heard.len() == 1 && heard[0].loop_id == id.to_string() && heard[0].token == API_KEY, "{heard:?}");
+    ensure!(shop.job(id).await?.is_none(), "nothing is recorded of a loop that was never heard of");
+
+    let confirm = json!({"loopId": id, "artifactId": "a-1"});
+    shop.step("confirm", confirm.clone()).await?.ok()?;
+    cloud.answer_once("loop", 404, json!({"error": "Loop not found"}));
+    shop.step("cancel", json!({"loopId": id})).await?.is(200, &unknown)?;
+    let job = shop.job(id).await?.context("a record")?;
+    ensure!(job["status"] == "CANCEL_PENDING" && job["warning"] == "process-unknown", "{job}");
+
+    // A process that is gone is no riddle.
+    let gone = Uuid::new_v4();
+    shop.step("confirm", json!({"loopId": gone, "artifactId": "a-1"})).await?.ok()?;
+    shop.write("process.pid", "4194305")?;
+    shop.step("cancel", json!({"loopId": gone})).await?.is(200, &json!({"cancelled": true}))?;
+    let job = shop.job(gone).await?.context("a record")?;
+    ensure!(
+        job["status"] == "CANCELLED" && job["completedAt"].is_string() && job.get("warning").is_none(),
+        "{job}"
+    );
+    shop.step("cancel", json!({"loopId": gone})).await?.is(200, &json!({"cancelled": true}))?;
+    std::fs::remove_file(shop.work.join("process.pid"))?;
+
+    // Whoever refuses is quoted; what is here stays as it was.
+    let kept = Uuid::new_v4();
+    shop.step("confirm", json!({"loopId": kept, "artifactId": "a-1"})).await?.ok()?;
+    for (status, code) in [(500, "operation_failed"), (403, "forbidden"), (409, "conflict")] {
+        cloud.answer_once("loop", status, json!({"error": "Not yours"}));
+        let refused = shop.step("cancel", json!({"loopId": kept})).await?;
+        refused.refused(status, "DB cancel failed: Not yours", code)?;
+    }
+    ensure!(shop.job(kept).await?.context("a record")?["status"] == "QUEUED");
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_plan_is_taken_back_here_when_nobody_hears_it() -> Result<()> {
+    let port = crate::stage::free_port()?;
+    let origin = format!("http://127.0.0.1:{port}");
+    let keyless = Local::with(|setup| setup.arg("--api-origin").arg(&origin)).await?;
+    let shop = Shop::in_local(keyless)?;
+    let id = Uuid::new_v4();
+    let refused = shop.step("cancel", json!({"loopId": id})).await?;
+    refused.refused(503, "API key not configured", "unavailable")?;
+
+    let local = Local::with(|setup| setup.env("LOOPGATE_API_KEY", API_KEY).arg("--api-origin").arg(&origin));
+    let shop = Shop::in_local(local.await?)?;
+    shop.step("confirm", json!({"loopId": id, "artifactId": "a-1"})).await?.ok()?;
+    let answer = shop.step("cancel", json!({"loopId": id})).await?;
+    let text = answer.body["error"].as_str().unwrap_or_default();
+    ensure!(answer.status == 502 && text.starts_with("Failed to reach API: "), "{answer:?}");
+    ensure!(shop.job(id).await?.context("a record")?["status"] == "CANCEL_PENDING");
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_step_that_lacks_something_is_refused() -> Result<()> {
+    let (shop, cloud) = with_cloud().await?;
+    let id = json!(Uuid::new_v4());
+    for step in ["prepare", "select-artifact/prepare", "confirm", "select-artifact/confirm", "cancel"] {
+        let route = format!("orchestrator/plan-loop/SHOP-7/{step}");
+        let broken = shop.local.send(reqwest::Method::POST, &route, "{").await?;
+        broken.refused(400, "Invalid JSON body", "invalid_json_body")?;
+        for missing in [json!(null), json!(" "), json!(7)] {
+            let refused = shop.step(step, json!({"repoPath": missing, "loopId": id})).await?;
+            refused.refused(400, "repoPath is required", "missing_field")?;
+        }
+        let outside = shop.step(step, json!({"repoPath": "/etc", "loopId": id})).await?;
+        outside.refused(403, "directory not allowed", "directory_not_allowed")?;
+    }
+    shop.step("cancel", json!({})).await?.refused(400, "loopId is required", "missing_field")?;
+    for step in ["confirm", "cancel"] {
+        let odd = shop.step(step, json!({"loopId": "../loops"})).await?;
+        odd.refused(400, "loopId must be a valid UUID", "invalid_request")?;
+    }
+    for step in ["", "other", "prepare/more", "select-artifact/cancel"] {
+        let unknown = shop.step(step, json!({})).await?;
+        ensure!(unknown.status == 501 && unknown.body["error"] == "operation not implemented", "{unknown:?}");
+    }
+    ensure!(cloud.heard().is_empty() && !shop.local.at("wt/shop-SHOP-7").exists());
+    // Without a control plane there is nothing to agree on.
+    let alone = Shop::new().await?;
+    let unknown = alone.step("prepare", json!({})).await?;
+    ensure!(unknown.status == 501 && unknown.body["error"] == "operation not implemented", "{unknown:?}");
+    Ok(())
+}

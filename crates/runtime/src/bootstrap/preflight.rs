@@ -1,0 +1,136 @@
+//! Agents for the worktrees of a loop, before its driver starts: written when there are none and the
+//! user has the plugin for it. Whatever comes of it, the loop goes on.
+
+use std::io;
+use std::path::Path;
+
+use loopgate_api::event::LoopEvent;
+use loopgate_api::ids::LoopId;
+use loopgate_api::names::env;
+use loopgate_api::redact;
+use loopgate_home::SandboxedPath;
+use loopgate_tools::process::{Command, Limits, Output, StartError, Status};
+use serde_json::json;
+
+use super::COMMAND;
+use super::result::METADATA;
+use crate::ground::Ground;
+use crate::plugins;
+use crate::runtime::Runtime;
+use crate::spawn::TOOLS;
+use crate::store::Outgoing;
+
+const PLUGIN: &str = "bootstrap";
+const AGENTS: &str = ".claude/agents";
+/// Where the agents are written first: the assistant does not write into a directory of its own.
+const WRITTEN: &str = ".loopgate/bootstrap/agents";
+/// A definition that is larger is left where it is.
+const MAX_AGENT: u64 = 1024 * 1024;
+/// Of what a failed try printed.
+const TAIL_BYTES: usize = 4096;
+const TAIL_LINES: usize = 50;
+
+/// Sees to the agents of every worktree of a loop, those of the repositories beside first.
+pub(crate) async fn prepare_agents(runtime: &Runtime, id: LoopId, ground: &Ground, assistant: &Path) {
+    let beside = ground.peers.iter().map(|place| &place.prepared.dir);
+    for worktree in beside.chain(&ground.worktree) {
+        let name = worktree.base_name();
+        tell(runtime, id, &format!("[bootstrap-started] {name}")).await;
+        let outcome = match reason_to_skip(worktree.as_path()).await {
+            Some(reason) => format!("[bootstrap-skipped] {name}: {reason}"),
+            None => {
+                let ran = bootstrap(runtime, id, worktree.as_path(), assistant).await;
+                put_in_place(worktree.clone()).await;
+                outcome(&name, ran)
+            }
+        };
+        tell(runtime, id, &outcome).await;
+    }
+}
+
+async fn reason_to_skip(worktree: &Path) -> Option<&'static str> {
+    let worktree = worktree.to_owned();
+    let looked = tokio::task::spawn_blocking(move || {
+        if worktree.join(METADATA).exists() || has_agents(&worktree) {
+            Some("it has agents")
+        } else if plugins::installed_for_user(PLUGIN) {
+            None
+        } else {
+            Some("the plugin bootstrap is not installed")
+        }
+    });
+    looked.await.unwrap_or(Some("the worktree cannot be read"))
+}
+
+fn has_agents(worktree: &Path) -> bool {
+    let mut entries = std::fs::read_dir(worktree.join(AGENTS)).into_iter().flatten().flatten();
+    entries.any(|entry| entry.path().extension().is_some_and(|kind| kind == "md"))
+}
+
+async fn bootstrap(
+    runtime: &Runtime,
+    id: LoopId,
+    worktree: &Path,
+    assistant: &Path,
+) -> Result<Output, StartError> {
+    let limits = Limits { grace: std::time::Duration::ZERO, ..Limits::time(runtime.pace.bootstrap) };
+    let wish = format!("{COMMAND} --output-dir {}", worktree.join(WRITTEN).display());
+    let command = Command::new(assistant)
+        .args(["-p", &wish, "--allowedTools", TOOLS])
+        .directory(worktree)
+        .environment(runtime.child_environment().await)
+        // Found by it when this process dies meanwhile.
+        .env(env::LOOP_ID, id.to_string());
+    command.run(limits).await
+}
+
+/// Hands the agents that were written to the assistant; one that is there already stays.
+async fn put_in_place(worktree: SandboxedPath) {
+    let moved = tokio::task::spawn_blocking(move || -> io::Result<()> {
+        let entries = std::fs::read_dir(worktree.as_path().join(WRITTEN)).into_iter().flatten().flatten();
+        for path in entries.map(|entry| entry.path()) {
+            let is_agent = path.extension().is_some_and(|kind| kind == "md")
+                && path.symlink_metadata().is_ok_and(|file| file.is_file() && file.len() <= MAX_AGENT);
+            let Some(name) = path.file_name().filter(|_| is_agent) else { continue };
+            if !worktree.as_path().join(AGENTS).join(name).exists() {
+                let agents = worktree.make_directory()?.make_directory(Path::new(AGENTS))?;
+                agents.replace(name, &std::fs::read(&path)?)?;
+            }
+        }
+        Ok(())
+    });
+    if let Ok(Err(error)) = moved.await {
+        tracing::warn!(%error, "the agents of a worktree could not be put in their place");
+    }
+}
+
+fn outcome(name: &str, ran: Result<Output, StartError>) -> String {
+    let output = match ran {
+        Ok(output) => output,
+        Err(error) => return format!("[bootstrap-failed] {name}: {}", redact::cause(&error.to_string())),
+    };
+    let how = match output.status {
+        Status::Exited(0) => return format!("[bootstrap-completed] {name}"),
+        Status::TimedOut => return format!("[bootstrap-timeout] {name}"),
+        Status::Exited(code) => format!("exit code {code}"),
+        Status::Signalled(signal) => format!("signal {signal}"),
+        Status::OutputTooLarge => "it printed too much".to_owned(),
+    };
+    let printed = redact::tail(&output.stderr_text(), TAIL_BYTES, TAIL_LINES)
+        .or_else(|| redact::tail(&output.stdout_text(), TAIL_BYTES, TAIL_LINES));
+    let printed = printed.map(|text| format!(": {text}")).unwrap_or_default();
+    format!("[bootstrap-failed] {name}: {how}{printed}")
+}
+
+/// Queued like all output, so that it arrives even when the control plane is away.
+async fn tell(runtime: &Runtime, id: LoopId, text: &str) {
+    let event = LoopEvent::new("output", &json!({"data": {"chunk": text}}));
+    let queued = runtime.change(id, |now| {
+        now.send(Outgoing::event(&event));
+        Ok(())
+    });
+    match queued.await {
+        Ok(_) => runtime.announce(id, event),
+        Err(error) => tracing::warn!(loop_id = %id, %error, "a word about a bootstrap could not be queued"),
+    }
+}

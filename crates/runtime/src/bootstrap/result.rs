@@ -1,0 +1,182 @@
+//! What a BOOTSTRAP left, read into one document.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use loopgate_api::bootstrap::{BootstrapResult, BootstrappedAgent, BootstrappedRepo};
+use loopgate_api::names::BOOTSTRAP_RESULT;
+use loopgate_home::files::write_private;
+use serde_json::Value;
+
+use super::{MANIFEST, Target, agents_dir};
+
+/// A definition that is larger is left out.
+const MAX_AGENT: u64 = 1024 * 1024;
+const CRITIC_GATES: &str = ".loopgate/settings/critic-gates.json";
+/// What a bootstrap notes of itself in a repository.
+pub(super) const METADATA: &str = ".loopgate/bootstrap-metadata.json";
+
+/// Reads what the repositories left and puts it among the files of the run, for its upload.
+pub(crate) async fn conclude(work_dir: PathBuf) {
+    let concluded = tokio::task::spawn_blocking(move || {
+        let text = serde_json::to_vec_pretty(&read(&work_dir))?;
+        write_private(&work_dir.join(BOOTSTRAP_RESULT), &text)
+    });
+    match concluded.await {
+        Ok(Ok(())) => {}
+        Ok(Err(error)) => tracing::warn!(%error, "the result of a bootstrap could not be kept"),
+        Err(error) => tracing::warn!(%error, "the result of a bootstrap could not be read"),
+    }
+}
+
+fn read(work_dir: &Path) -> BootstrapResult {
+    let manifest = std::fs::read(work_dir.join(MANIFEST)).unwrap_or_default();
+    let targets: Vec<Target> = serde_json::from_slice(&manifest).unwrap_or_default();
+    let repos: Vec<BootstrappedRepo> =
+        targets.into_iter().enumerate().map(|(number, target)| repo(work_dir, number, target)).collect();
+    BootstrapResult { total_duration: repos.iter().map(|repo| repo.duration).sum(), repos }
+}
+
+fn repo(work_dir: &Path, number: usize, target: Target) -> BootstrappedRepo {
+    let Target { full_name, local_path, branch, skip, skip_reason } = target;
+    let mut repo = BootstrappedRepo {
+        full_name,
+        branch,
+        success: false,
+        error: skip_reason,
+        agents: Vec::new(),
+        critic_gates: None,
+        metadata: None,
+        duration: 0,
+    };
+    if skip {
+        return repo;
+    }
+    repo.agents = agents(&work_dir.join(agents_dir(number)));
+    repo.critic_gates = document(&Path::new(&local_path).join(CRITIC_GATES));
+    repo.metadata = document(&Path::new(&local_path).join(METADATA));
+    let (begun, done) = (format!("repo-{number}-begun"), format!("repo-{number}-done"));
+    repo.duration = between(&work_dir.join(begun), &work_dir.join(&done));
+    let marker = std::fs::read_to_string(work_dir.join(done)).unwrap_or_default();
+    let reason = match marker.trim() {
+        "ok" => None,
+        other => Some(other.strip_prefix("fail:").filter(|reason| !reason.is_empty()).unwrap_or("unknown")),
+    };
+    repo.success = reason.is_none() || !repo.agents.is_empty();
+    repo.error =
+        reason.map(|reason| if repo.success { format!("partial:{reason}") } else { reason.to_owned() });
+    repo
+}
+
+/// The definitions in a directory, by name.
+fn agents(directory: &Path) -> Vec<BootstrappedAgent> {
+    let entries = std::fs::read_dir(directory).into_iter().flatten().flatten();
+    let mut files: Vec<PathBuf> = entries
+        .map(|entry| entry.path())
+        .filter(|path| path.extension().is_some_and(|kind| kind == "md"))
+        .filter(|path| path.symlink_metadata().is_ok_and(|file| file.is_file() && file.len() <= MAX_AGENT))
+        .collect();
+    files.sort();
+    files.iter().filter_map(|path| agent(path)).collect()
+}
+
+fn agent(path: &Path) -> Option<BootstrappedAgent> {
+    let slug = path.file_stem()?.to_str()?.to_owned();
+    let prompt = std::fs::read_to_string(path).ok()?;
+    let said = |name| said(&prompt, name);
+    Some(BootstrappedAgent {
+        name: said("name").unwrap_or_else(|| slug.clone()),
+        description: said("description").unwrap_or_default(),
+        role: slug.clone(),
+        slug,
+        prompt,
+    })
+}
+
+/// A member of the block between two `---` at the beginning of a definition.
+fn said(definition: &str, name: &str) -> Option<String> {
+    let mut lines = definition.lines();
+    lines.next().filter(|line| line.trim_end() == "---")?;
+    let members = lines.take_while(|line| line.trim_end() != "---");
+    let mut values = members.filter_map(|line| line.strip_prefix(name)?.strip_prefix(':'));
+    let value = values.next()?.trim();
+    let unquoted = ['"', '\''].into_iter().find_map(|mark| value.strip_prefix(mark)?.strip_suffix(mark));
+    Some(unquoted.unwrap_or(value).to_owned()).filter(|value| !value.is_empty())
+}
+
+fn document(path: &Path) -> Option<Value> {
+    let small = path.metadata().is_ok_and(|file| file.is_file() && file.len() <= MAX_AGENT);
+    if small { serde_json::from_slice(&std::fs::read(path).ok()?).ok() } else { None }
+}
+
+/// Milliseconds between the last changes of two files.
+fn between(begun: &Path, done: &Path) -> u64 {
+    let at = |path: &Path| path.metadata().and_then(|file| file.modified()).ok();
+    let elapsed = at(begun).zip(at(done)).and_then(|(begun, done)| done.duration_since(begun).ok());
+    elapsed.as_ref().map(Duration::as_millis).and_then(|ms| u64::try_from(ms).ok()).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn what_became_of_each_repository_is_told() {
+        let dir = tempfile::tempdir().unwrap();
+        let work = dir.path().join("work");
+        let put = |name: &str, text: &str| {
+            let path = dir.path().join(name);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        };
+        let clone = dir.path().join("clone");
+        let target =
+            |name: &str| json!({"fullName": name, "localPath": clone, "branch": "main", "skip": false});
+        let skipped = json!({"fullName": "acme/far", "localPath": "", "branch": "main", "skip": true,
+            "skipReason": "outside sandbox"});
+        let manifest = json!([
+            target("acme/whole"),
+            skipped,
+            target("acme/partial"),
+            target("acme/none"),
+            target("acme/cut")
+        ]);
+        put("work/bootstrap-manifest.json", &manifest.to_string());
+        let definition = "---\nname: \"Tester\"\ndescription: Tests it\n---\nBe thorough.\n";
+        put("work/repo-0-agents/test-strategist.md", definition);
+        put("work/repo-0-agents/notes.txt", "no agent");
+        put("work/repo-0-done", "ok");
+        put("work/repo-2-agents/plain.md", "name: not a header\n");
+        put("work/repo-2-done", "fail:7");
+        put("work/repo-3-done", "fail:cd");
+        put("clone/.loopgate/settings/critic-gates.json", r#"{"defaults":{}}"#);
+        put("clone/.loopgate/bootstrap-metadata.json", "{");
+        let result = json!(read(&work));
+        let told: Vec<(&Value, &Value)> = result["repos"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|repo| (&repo["success"], repo.get("error").unwrap_or(&Value::Null)))
+            .collect();
+        let wanted = [
+            (json!(true), Value::Null),
+            (json!(false), json!("outside sandbox")),
+            (json!(true), json!("partial:7")),
+            (json!(false), json!("cd")),
+            (json!(false), json!("unknown")),
+        ];
+        assert!(
+            told.iter().zip(&wanted).all(|(told, wanted)| told.0 == &wanted.0 && told.1 == &wanted.1),
+            "{result}"
+        );
+        let agent = json!({"name": "Tester", "slug": "test-strategist", "role": "test-strategist",
+            "description": "Tests it", "prompt": definition});
+        let first = &result["repos"][0];
+        assert_eq!(first["agents"], json!([agent]));
+        assert_eq!(first["criticGates"], json!({"defaults": {}}));
+        assert_eq!((&first["metadata"], first.get("metadata").is_some()), (&Value::Null, true));
+        assert_eq!(result["repos"][2]["agents"][0]["name"], "plain");
+    }
+}

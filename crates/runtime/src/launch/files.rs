@@ -1,0 +1,43 @@
+//! The files of a launch in the work directory of its worktree.
+
+use std::ffi::OsStr;
+use std::io::{self, Read as _};
+use std::path::Path;
+
+use loopgate_api::names::{LAUNCH_METADATA, WORK_DIR};
+use loopgate_home::SandboxedPath;
+use serde_json::{Map, Value};
+
+/// Writes a file, and makes its directory.
+pub(super) fn put(worktree: &SandboxedPath, name: &str, bytes: &[u8]) -> io::Result<()> {
+    let worktree = worktree.make_directory()?;
+    let work_dir = worktree.make_directory(Path::new(WORK_DIR))?;
+    work_dir.replace(OsStr::new(name), bytes)
+}
+
+/// The text of a file; what cannot be read is none.
+pub(crate) fn get(worktree: &SandboxedPath, name: &str) -> Option<String> {
+    let mut text = String::new();
+    let mut file = worktree.open_directory().ok()?.open_file(&Path::new(WORK_DIR).join(name)).ok()?;
+    file.read_to_string(&mut text).ok()?;
+    Some(text)
+}
+
+/// Facts that earlier launches wrote; what cannot be read is none.
+pub(super) fn metadata_of(worktree: &SandboxedPath) -> Map<String, Value> {
+    get(worktree, LAUNCH_METADATA).and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default()
+}
+
+/// Adds facts to those that earlier launches wrote; what is not known now stays as it was.
+pub(crate) fn merge_metadata(
+    worktree: &SandboxedPath,
+    facts: impl IntoIterator<Item = (&'static str, Option<String>)>,
+) -> io::Result<()> {
+    let mut metadata = metadata_of(worktree);
+    for (name, value) in facts {
+        if let Some(value) = value {
+            metadata.insert(name.to_owned(), value.into());
+        }
+    }
+    put(worktree, LAUNCH_METADATA, &serde_json::to_vec_pretty(&metadata)?)
+}

@@ -1,0 +1,350 @@
+//! The three steps by which a page comes to a plan: what is known here, what it agreed on with the
+//! control plane, and taking it back.
+//!
+//! A loop that was only agreed on has a record without a process. Whoever starts the loop takes the
+//! record over; when Loopgate starts again before that, it is closed.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use loopgate_api::command::LoopCommand;
+use loopgate_api::ids::{LoopId, TicketId};
+use loopgate_api::job::JobStatus;
+use loopgate_api::names::PROCESS_PID;
+use loopgate_api::time::now_iso;
+use loopgate_home::{SandboxedPath, default_branch_of, origin_of};
+use thiserror::Error;
+
+use crate::cloud::CallError;
+use crate::job::Job;
+use crate::kill::{Ending, Wish};
+use crate::launch::{get_of_work_dir, merge_launch_metadata};
+use crate::lifecycle::JobEvent;
+use crate::processes::{GRACE, Owner, StopError};
+use crate::runtime::Runtime;
+use crate::store::StoreError;
+use crate::worktree::Naming;
+
+const DEFAULT_BRANCH: &str = "main";
+/// How long the answer to a cancellation waits until the record says so.
+const RECORD_TIME: Duration = Duration::from_secs(5);
+
+/// What is known here before a plan is ordered.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PlanFacts {
+    /// The ticket's worktree, which may not be there yet.
+    pub worktree: PathBuf,
+    /// `<org>/<repo>` of the remote, else empty.
+    pub full_name: String,
+    /// The branch to start from.
+    pub branch: String,
+}
+
+/// What a page agreed on with the control plane.
+#[derive(Debug, Clone)]
+pub struct PlanConfirmation {
+    /// The ticket's repository.
+    pub repository: SandboxedPath,
+    /// The ticket.
+    pub ticket: TicketId,
+    /// The loop that was made.
+    pub loop_id: Option<LoopId>,
+    /// Its document.
+    pub artifact_id: Option<String>,
+    /// What names the document's worktree.
+    pub artifact_slug: Option<String>,
+    /// Id of the ticket in its tracker.
+    pub issue_id: Option<String>,
+    /// Title of the ticket.
+    pub ticket_title: Option<String>,
+    /// Whether the loop ran already.
+    pub runs: bool,
+}
+
+/// Why a step of a plan fails.
+#[derive(Debug, Error)]
+pub enum PlanError {
+    /// The worktree would lie outside the sandbox.
+    #[error("directory not allowed")]
+    NotAllowed,
+    /// The records.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The disk.
+    #[error("{0}")]
+    Io(#[from] std::io::Error),
+}
+
+/// What became of the process of a loop that was taken back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Cancelled {
+    /// It is gone.
+    Gone,
+    /// Nobody knows of one.
+    Unknown,
+    /// It does not end.
+    StillRunning,
+}
+
+impl Cancelled {
+    /// What the answer warns of.
+    #[must_use]
+    pub const fn warning(self) -> Option<&'static str> {
+        match self {
+            Self::Gone => None,
+            Self::Unknown => Some("process-unknown"),
+            Self::StillRunning => Some("process-still-running"),
+        }
+    }
+}
+
+/// Why a loop could not be taken back.
+#[derive(Debug, Error)]
+pub enum CannotCancel {
+    /// There is no key for the control plane.
+    #[error("API key not configured")]
+    NoKey,
+    /// The control plane refused, with this status and text.
+    #[error("DB cancel failed: {1}")]
+    Refused(u16, String),
+    /// The control plane could not be asked. What ran here was ended all the same.
+    #[error("Failed to reach API: {0}")]
+    Unreachable(String),
+    /// The recorded process is not ours.
+    #[error("process not managed by this gateway")]
+    Stranger,
+    /// The records, or the process.
+    #[error(transparent)]
+    Stop(#[from] StopError),
+}
+
+impl From<StoreError> for CannotCancel {
+    fn from(error: StoreError) -> Self {
+        Self::Stop(error.into())
+    }
+}
+
+/// Whether a record stands for a loop that was agreed on and has not been started here.
+pub(crate) fn is_announced_only(job: &Job) -> bool {
+    job.facts.process.is_none()
+        && matches!(job.status, JobStatus::Queued | JobStatus::Running | JobStatus::CancelPending)
+}
+
+/// Whether a start may take the record over.
+pub(crate) fn may_be_started(job: &Job) -> bool {
+    job.status.is_terminal() || (is_announced_only(job) && job.status != JobStatus::CancelPending)
+}
+
+impl Runtime {
+    /// What is known here of a ticket's repository.
+    ///
+    /// # Errors
+    /// [`PlanError::NotAllowed`], [`PlanError::Io`].
+    pub async fn plan_facts(
+        &self,
+        repository: &SandboxedPath,
+        ticket: &TicketId,
+        base: Option<String>,
+    ) -> Result<PlanFacts, PlanError> {
+        let branch = match base {
+            Some(base) => Some(base),
+            None => self.git.current_branch(repository.as_path()).await.ok().flatten(),
+        };
+        let (places, repository, ticket) = (self.places.clone(), repository.clone(), ticket.clone());
+        blocking(move || {
+            let worktree = match places.ticket_worktree(&repository, &ticket) {
+                Some(worktree) => worktree,
+                None => places.for_ticket(&repository, &ticket).map_err(|_| PlanError::NotAllowed)?,
+            };
+            let clone = repository.as_path();
+            Ok(PlanFacts {
+                worktree: worktree.as_path().to_owned(),
+                full_name: origin_of(clone).map(|name| name.to_string()).unwrap_or_default(),
+                branch: branch
+                    .or_else(|| default_branch_of(clone))
+                    .unwrap_or_else(|| DEFAULT_BRANCH.to_owned()),
+            })
+        })
+        .await
+    }
+
+    /// Notes what was agreed on; answers the worktree. A loop that is known is left as it is.
+    ///
+    /// # Errors
+    /// [`PlanError`].
+    pub async fn confirm_plan(&self, agreed: PlanConfirmation) -> Result<PathBuf, PlanError> {
+        let places = self.places.clone();
+        let (worktree, agreed) = blocking(move || {
+            let repository = &agreed.repository;
+            let name = agreed
+                .artifact_slug
+                .as_deref()
+                .and_then(Naming::of_document)
+                .map(|key| format!("{}-loop-{key}", repository.base_name()));
+            let (known, wanted) = match &name {
+                Some(name) => (places.find(repository, name), places.for_new(repository, name)),
+                None => {
+                    let ticket = &agreed.ticket;
+                    (places.ticket_worktree(repository, ticket), places.for_ticket(repository, ticket))
+                }
+            };
+            let worktree = known.map_or(wanted, Ok).map_err(|_| PlanError::NotAllowed)?;
+            if let Some(loop_id) = agreed.loop_id.filter(|_| agreed.artifact_id.is_some()) {
+                let facts = [
+                    ("issueId", agreed.issue_id.clone()),
+                    ("ticketTitle", agreed.ticket_title.clone()),
+                    ("artifactId", agreed.artifact_id.clone()),
+                    ("loopId", Some(loop_id.to_string())),
+                ];
+                merge_launch_metadata(&worktree, facts)?;
+            }
+            Ok((worktree.as_path().to_owned(), agreed))
+        })
+        .await?;
+        if let Some(loop_id) = agreed.loop_id {
+            self.store.add(&announced(loop_id, &agreed, &worktree)).await?;
+        }
+        Ok(worktree)
+    }
+
+    /// Takes a loop back: at the control plane, and whatever works on it here.
+    ///
+    /// # Errors
+    /// [`CannotCancel`].
+    pub async fn cancel_plan(
+        self: &Arc<Self>,
+        repository: &SandboxedPath,
+        ticket: &TicketId,
+        id: LoopId,
+    ) -> Result<Cancelled, CannotCancel> {
+        let key = self.credentials.api_key().ok_or(CannotCancel::NoKey)?;
+        match self.cloud.cancel(id, &key).await {
+            Ok(()) => self.cancel_here(repository, ticket, id).await,
+            Err(CallError::Http { status, text, .. }) => Err(CannotCancel::Refused(status, text)),
+            Err(unreachable) => {
+                self.cancel_here(repository, ticket, id).await?;
+                Err(CannotCancel::Unreachable(unreachable.to_string()))
+            }
+        }
+    }
+
+    async fn cancel_here(
+        self: &Arc<Self>,
+        repository: &SandboxedPath,
+        ticket: &TicketId,
+        id: LoopId,
+    ) -> Result<Cancelled, CannotCancel> {
+        let job = self.store.job(id).await?;
+        if job.as_ref().is_some_and(|job| job.status.is_terminal()) {
+            return Ok(Cancelled::Gone);
+        }
+        if job.as_ref().is_some_and(|job| job.facts.process.is_some()) {
+            return self.cancel_started(id).await;
+        }
+        let named = job.as_ref().and_then(|job| job.facts.worktree_dir.clone()).map(PathBuf::from);
+        let outcome = self.cancel_recorded(named, repository, ticket, id).await?;
+        if job.is_some() {
+            self.close_announced(id, outcome).await?;
+        }
+        Ok(outcome)
+    }
+
+    /// A loop that was started here, whose record says where its process is.
+    async fn cancel_started(self: &Arc<Self>, id: LoopId) -> Result<Cancelled, CannotCancel> {
+        let outcome = match self.end_loop(id, Wish::Cancel, GRACE).await? {
+            Ending::Over | Ending::Ended => Cancelled::Gone,
+            Ending::Lives | Ending::Busy => Cancelled::StillRunning,
+        };
+        if outcome == Cancelled::Gone {
+            // Whoever follows it records its end; the answer may say so when that is done.
+            let _ = tokio::time::timeout(RECORD_TIME, self.unfollowed(id)).await;
+        } else {
+            self.store
+                .update(id, |job| outcome.warning().into_iter().for_each(|code| job.warn(code)))
+                .await?;
+        }
+        Ok(outcome)
+    }
+
+    /// The process that the files of the worktree name, when it is not another loop's.
+    async fn cancel_recorded(
+        self: &Arc<Self>,
+        named: Option<PathBuf>,
+        repository: &SandboxedPath,
+        ticket: &TicketId,
+        id: LoopId,
+    ) -> Result<Cancelled, CannotCancel> {
+        let (places, repository, ticket) = (self.places.clone(), repository.clone(), ticket.clone());
+        let recorded = tokio::task::spawn_blocking(move || {
+            let worktree = match named {
+                Some(named) => places.allowed(&named),
+                None => places.ticket_worktree(&repository, &ticket),
+            };
+            let pid = get_of_work_dir(&worktree?, PROCESS_PID)?.trim().parse::<u32>().ok();
+            pid.filter(|pid| *pid != 0)
+        });
+        let Some(pid) = recorded.await.ok().flatten() else { return Ok(Cancelled::Unknown) };
+        match self.owner_of(pid).await? {
+            Owner::Nobody => Ok(Cancelled::Gone),
+            Owner::Stranger => Err(CannotCancel::Stranger),
+            Owner::Ours(process) if process.is_of_another(id) => Ok(Cancelled::Unknown),
+            Owner::Ours(process) => match self.stop(process).await {
+                Ok(_) => Ok(Cancelled::Gone),
+                Err(StopError::Shim(_)) => Ok(Cancelled::StillRunning),
+                Err(error) => Err(error.into()),
+            },
+        }
+    }
+
+    async fn close_announced(&self, id: LoopId, outcome: Cancelled) -> Result<(), StoreError> {
+        let closed = self.change(id, |now| {
+            if now.job.status.is_terminal() {
+                return Ok(());
+            }
+            now.apply(JobEvent::CancelRequested)?;
+            match outcome.warning() {
+                Some(code) => now.job.warn(code),
+                None => {
+                    now.apply(JobEvent::Cancelled)?;
+                    now.job.facts.cloud_finalized_at = Some(now_iso());
+                }
+            }
+            Ok(())
+        });
+        closed.await.map(drop)
+    }
+
+    /// Closes the record of a loop that was agreed on before this start: nobody can tell any more
+    /// what becomes of it, and the control plane never heard of it from here.
+    pub(crate) async fn forget_announced(&self, id: LoopId) -> Result<(), StoreError> {
+        let forgotten = self.change(id, |now| {
+            let event = if now.job.is_cancelled() { JobEvent::Cancelled } else { JobEvent::Lost };
+            now.apply(event)?;
+            now.job.facts.cloud_finalized_at = Some(now_iso());
+            Ok(())
+        });
+        forgotten.await.map(drop)
+    }
+}
+
+fn announced(id: LoopId, agreed: &PlanConfirmation, worktree: &Path) -> Job {
+    let text = |path: &Path| Some(path.to_string_lossy().into_owned());
+    let mut job = Job::starting(id, LoopCommand::Plan);
+    job.status = if agreed.runs { JobStatus::Running } else { JobStatus::Queued };
+    let facts = &mut job.facts;
+    facts.ticket_id = Some(agreed.ticket.as_str().to_owned());
+    facts.artifact_id.clone_from(&agreed.artifact_id);
+    facts.artifact_slug.clone_from(&agreed.artifact_slug);
+    facts.issue_id.clone_from(&agreed.issue_id);
+    facts.repo_path = text(agreed.repository.as_path());
+    facts.local_repo_path.clone_from(&facts.repo_path);
+    facts.worktree_dir = text(worktree);
+    job
+}
+
+async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, PlanError> + Send + 'static,
+) -> Result<T, PlanError> {
+    tokio::task::spawn_blocking(work).await.map_err(std::io::Error::other)?
+}

@@ -1,0 +1,319 @@
+//! From a request to a running loop: everything is checked, prepared and recorded in one order, and
+//! the answer is given only when the process runs.
+//!
+//! A caller that goes away stops nothing half-way. Whatever fails gives the reservation back, so
+//! that the same loop can be ordered again.
+
+mod announce;
+mod inputs;
+mod record;
+mod script;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use loopgate_api::command::{LoopCommand, Need, Plugin, Runner};
+use loopgate_api::event::code;
+use loopgate_api::ids::LoopId;
+use loopgate_api::launch::Harness;
+use loopgate_api::redact;
+use loopgate_home::Program;
+use loopgate_tools::programs::Source;
+use loopgate_tools::shim::ShimHandle;
+use secrecy::ExposeSecret as _;
+use serde_json::json;
+
+use crate::bootstrap;
+use crate::diagnostics;
+use crate::error::LoopError;
+use crate::failure_marker;
+use crate::ground::Ground;
+use crate::job::Stage;
+use crate::lifecycle::JobEvent;
+use crate::peers;
+use crate::plan_loop;
+use crate::plugins;
+use crate::refusal::Refusal;
+use crate::repository::{self, Repository};
+use crate::request::{LoopHeaders, LoopRequest};
+use crate::reservations::Reservation;
+use crate::review;
+use crate::runtime::Runtime;
+use crate::spawn::{self, Launch};
+use crate::store::StoredToken;
+use crate::supervise;
+
+/// A loop that runs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Started {
+    /// The loop.
+    pub loop_id: LoopId,
+    /// Pid of its process.
+    pub pid: u32,
+    /// Its worktree.
+    pub worktree_path: Option<PathBuf>,
+}
+
+impl Runtime {
+    /// Starts a loop.
+    ///
+    /// # Errors
+    /// Status and exact text of the first check or step that fails.
+    pub async fn start_loop(
+        self: &Arc<Self>,
+        body: &[u8],
+        headers: LoopHeaders,
+    ) -> Result<Started, LoopError> {
+        if self.cloud.origin().is_none() {
+            return Err(LoopError::new(503, "API origin not configured"));
+        }
+        let request = LoopRequest::parse(body)?;
+        check_built(&request)?;
+        let running = || LoopError::new(409, "Loop is already running on this machine");
+        let reservation = self.reservations.reserve(request.loop_id).ok_or_else(running)?;
+        if let Some(job) = self.store.job(request.loop_id).await? {
+            // An order that comes again after a restart was carried out already, whatever came of it.
+            let same_order = headers.command_id.is_some() && job.facts.command_id == headers.command_id;
+            if same_order || !plan_loop::may_be_started(&job) {
+                return Err(running());
+            }
+        }
+        let runtime = self.clone();
+        let start = self.tasks.spawn(async move { runtime.start(request, headers, reservation).await });
+        start.await.unwrap_or_else(|error| {
+            tracing::error!(%error, "starting a loop ended unexpectedly");
+            Err(LoopError::internal())
+        })
+    }
+
+    async fn start(
+        self: &Arc<Self>,
+        request: LoopRequest,
+        headers: LoopHeaders,
+        reservation: Reservation,
+    ) -> Result<Started, LoopError> {
+        let token = request.token.clone();
+        match self.prepare_and_spawn(&request, &headers, reservation).await {
+            Ok(started) => Ok(started),
+            Err(refusal) => {
+                if let Some((code, message)) = &refusal.event {
+                    self.tell_refusal(request.loop_id, &token, code, message).await;
+                }
+                tracing::info!(loop_id = %request.loop_id, status = refusal.error.status,
+                    reason = refusal.error.message, "the loop is not started");
+                Err(refusal.error)
+            }
+        }
+    }
+
+    async fn prepare_and_spawn(
+        self: &Arc<Self>,
+        request: &LoopRequest,
+        headers: &LoopHeaders,
+        reservation: Reservation,
+    ) -> Result<Started, Refusal> {
+        let repository = repository::resolve(self, request).await?;
+        let peers = peers::resolve(self, request, repository.as_ref()).await?;
+        if repository.is_none() && request.command.spec().repository == Need::Required {
+            return Err(repository::required().into());
+        }
+        let ground = Ground::prepare(self, request, repository.as_ref(), peers, &reservation).await?;
+        // On the heap: the future of a whole start is large.
+        match Box::pin(self.spawn_on(request, headers, repository.as_ref(), &ground)).await {
+            Ok((shim, pid)) => {
+                reservation.running();
+                supervise::live(self, request.loop_id, shim, reservation);
+                let worktree_path = ground.worktree.map(|worktree| worktree.as_path().to_owned());
+                Ok(Started { loop_id: request.loop_id, pid, worktree_path })
+            }
+            Err(refusal) => {
+                ground.leave(self, repository.as_ref()).await;
+                Err(refusal)
+            }
+        }
+    }
+
+    async fn spawn_on(
+        self: &Arc<Self>,
+        request: &LoopRequest,
+        headers: &LoopHeaders,
+        repository: Option<&Repository>,
+        ground: &Ground,
+    ) -> Result<(ShimHandle, u32), Refusal> {
+        let work_dir = &ground.work_dir;
+        let staged = self.stage(request, repository, ground).await?;
+        check_harness(request)?;
+        let assistant = self.assistant().await?;
+        let plugin = self.plugin(request.command).await?;
+        let is_review = review::is_review(&request.command.spec());
+        let reviewed = match ground.worktree.as_ref().filter(|_| is_review) {
+            Some(worktree) => review::tracked_state(&self.git, worktree.as_path()).await,
+            None => None,
+        };
+        let script = self.script(request, repository, ground, &staged, plugin.as_deref()).await?;
+
+        let process = spawn::stage_process(self, request.loop_id, Stage::Main, work_dir);
+        let secret = failure_marker::new_secret();
+        let launch = Launch {
+            id: request.loop_id,
+            command: request.command,
+            ground,
+            assistant: &assistant,
+            plugin: plugin.as_deref(),
+            staged: &staged,
+            committer: request.committer.as_ref(),
+            failure_secret: &secret,
+            script: script.as_deref(),
+            session: request.parent_session_id.as_deref(),
+        };
+        let former = self.store.job(request.loop_id).await.map_err(LoopError::from)?;
+        let mut job = self.record(request, headers, repository, ground, former.as_ref());
+        job.facts.process = Some(process.clone());
+        job.facts.reviewed_state = reviewed;
+        job.facts.assistant_path = Some(assistant.to_string_lossy().into_owned());
+        job.facts.sealed_failure_secret =
+            self.credentials.seal(secret.expose_secret().as_bytes()).map(|sealed| STANDARD.encode(sealed));
+        let start = spawn::start(self, &launch).await;
+        job.facts.spawn_meta = Some(diagnostics::spawn_meta(
+            &start.program,
+            &start.args,
+            &ground.dir,
+            &assistant,
+            &start.environment,
+        ));
+        let traces = work_dir.clone();
+        let earlier = tokio::task::spawn_blocking(move || spawn::clear_traces(&traces)).await;
+        let earlier = earlier.map_err(|_| LoopError::internal())?.map_err(|error| {
+            let error = LoopError::new(500, format!("Cannot open log file: {}", error.kind()));
+            Refusal::said(error, code::SPAWN_FAILED)
+        })?;
+        job.facts.stream_file = earlier.file;
+        job.facts.stream_start = earlier.bytes;
+        job.facts.last_observed_jsonl_offset = Some(earlier.bytes);
+        job.facts.spawned_at = u64::try_from(jiff::Timestamp::now().as_millisecond()).ok();
+
+        // From here on the record exists: a crash finds it, a failure takes it back.
+        let former = self.store.begin(&job).await.map_err(LoopError::from)?;
+        let spawned = self.announce_and_spawn(request, headers, &launch, start, &process).await;
+        if spawned.is_err() {
+            if let Err(error) = self.store.abandon(request.loop_id, &former).await {
+                tracing::error!(%error, "the record of a loop that did not start could not be removed");
+            }
+            if former.outgoing.is_empty() {
+                self.tokens.forget(request.loop_id).await;
+            } else {
+                // The newer token serves the earlier run's last words as well.
+                self.outbox.wake(request.loop_id);
+            }
+        }
+        spawned
+    }
+
+    async fn announce_and_spawn(
+        &self,
+        request: &LoopRequest,
+        headers: &LoopHeaders,
+        launch: &Launch<'_>,
+        start: spawn::Start,
+        process: &crate::job::StageProcess,
+    ) -> Result<(ShimHandle, u32), Refusal> {
+        let id = request.loop_id;
+        if let Err(error) = self.store.put_token(id, &StoredToken::new(request.token.clone())).await {
+            tracing::warn!(loop_id = %id, %error, "the loop's token could not be stored");
+        }
+        self.announce_start(request, headers).await?;
+        if matches!(request.command.spec().runner, Runner::Driver(_)) {
+            bootstrap::prepare_agents(self, id, launch.ground, launch.assistant).await;
+        }
+        let (shim, state) = spawn::run(self, launch, start, process).await.map_err(|error| {
+            let error = LoopError::new(
+                500,
+                format!("Failed to spawn process: {}", redact::cause(&error.to_string())),
+            );
+            Refusal::said(error, code::SPAWN_FAILED)
+        })?;
+        let (traces, written) = (launch.ground.work_dir.clone(), state.clone());
+        let pid_files = tokio::task::spawn_blocking(move || spawn::write_pid_files(&traces, &written)).await;
+        if let Ok(Err(error)) = pid_files {
+            tracing::warn!(loop_id = %id, %error, "the files with the loop's pid could not be written");
+        }
+        let recorded = self
+            .change(id, |now| {
+                now.apply(JobEvent::Spawned)?;
+                now.job.facts.pid = Some(state.pid);
+                now.job.facts.pid_started_at = state.started.map(|started| started.0);
+                Ok(())
+            })
+            .await;
+        match recorded {
+            Ok(job) => {
+                let meta = json!({"lifecycle": {"command": job.command}, "spawnMeta": job.facts.spawn_meta});
+                self.telemetry(&job, "info", "job.started", "loop started", meta);
+                Ok((shim, state.pid))
+            }
+            Err(error) => {
+                tracing::error!(loop_id = %id, %error, "the loop could not be recorded; it is ended");
+                let _ = shim.kill(self.pace.kill_grace).await;
+                Err(LoopError::internal().into())
+            }
+        }
+    }
+
+    async fn assistant(&self) -> Result<PathBuf, Refusal> {
+        let found = self.programs.resolve(Program::Assistant).await;
+        match found.source {
+            Source::Fallback | Source::OverrideInvalid => {
+                let name = Program::Assistant.executable();
+                let error = LoopError::new(500, format!("{name} CLI not found in PATH"));
+                Err(Refusal::said(error, code::BINARY_NOT_FOUND))
+            }
+            Source::Override | Source::Path => Ok(found.path),
+        }
+    }
+
+    /// The folder of a command's plugin: ours, else the one that the user has installed.
+    async fn plugin(&self, command: LoopCommand) -> Result<Option<PathBuf>, Refusal> {
+        let (name, needed) = match command.spec().plugin {
+            Plugin::None => return Ok(None),
+            Plugin::Needed(name) => (name, true),
+            Plugin::Welcome(name) => (name, false),
+        };
+        let ours = self.plugin_dirs.clone();
+        let found = tokio::task::spawn_blocking(move || plugins::find(&ours, name)).await.unwrap_or_default();
+        if found.is_none() && needed {
+            let wanted = if name == "code" { "run-loop.sh".to_owned() } else { format!("plugin {name}") };
+            let error = LoopError::new(500, format!("{wanted} not found in plugin cache"));
+            return Err(Refusal::said(error, code::SCRIPT_NOT_FOUND));
+        }
+        Ok(found)
+    }
+}
+
+/// What this runtime runs today. Commands that know no reviewer are refused where they start.
+fn check_built(request: &LoopRequest) -> Result<(), LoopError> {
+    let by_reviewer = request.harness == Harness::Reviewer;
+    if by_reviewer && request.command.spec().harnesses.contains(&Harness::Reviewer) {
+        return Err(LoopError::not_implemented("the reviewer cannot run loops yet"));
+    }
+    if request.branch_materialization.is_some() {
+        return Err(LoopError::not_implemented("branches made by the control plane"));
+    }
+    Ok(())
+}
+
+/// Whether the command can be run by the provider that was asked for.
+fn check_harness(request: &LoopRequest) -> Result<(), Refusal> {
+    let (command, harnesses) = (request.command, request.command.spec().harnesses);
+    if harnesses.contains(&request.harness) {
+        return Ok(());
+    }
+    let supported: Vec<&str> = harnesses.iter().map(|harness| harness.as_str()).collect();
+    let text = format!(
+        "{command} does not support harness '{}' in loopgate. Supported: {}",
+        request.harness.as_str(),
+        supported.join(", ")
+    );
+    Err(Refusal::said(LoopError::bad_request(text), code::PRE_RUN_VALIDATION_FAILED))
+}

@@ -1,0 +1,97 @@
+//! The file that the assistant reads, or that is run.
+
+use std::path::{Path, PathBuf};
+
+use loopgate_api::command::Runner;
+use loopgate_api::event::code;
+use loopgate_home::files::write_private;
+
+use crate::bootstrap;
+use crate::error::LoopError;
+use crate::ground::Ground;
+use crate::prompt::Prompt;
+use crate::refusal::Refusal;
+use crate::repository::Repository;
+use crate::request::LoopRequest;
+use crate::review;
+use crate::runtime::Runtime;
+use crate::staging::Staged;
+
+impl Runtime {
+    /// The file that the assistant reads, or that is run, when there is one.
+    pub(super) async fn script(
+        &self,
+        request: &LoopRequest,
+        repository: Option<&Repository>,
+        ground: &Ground,
+        staged: &Staged,
+        plugin: Option<&Path>,
+    ) -> Result<Option<PathBuf>, Refusal> {
+        let command = request.command;
+        let (name, text) = match command.spec().runner {
+            Runner::Driver(_) => return Ok(None),
+            Runner::Prompt => {
+                let text = self.prompt(request, repository, ground, staged, plugin.is_some()).await?;
+                (format!("{}-prompt.txt", command.lower().replace('_', "-")), text)
+            }
+            Runner::EachRepository => {
+                let order = request.bootstrap.as_ref();
+                let text = bootstrap::script(order, &staged.targets, &ground.work_dir, plugin);
+                (format!("{}.sh", command.lower()), text)
+            }
+        };
+        let path = ground.work_dir.join(name);
+        let (file, runs) = (path.clone(), command.spec().runner == Runner::EachRepository);
+        let written = tokio::task::spawn_blocking(move || {
+            write_private(&file, text.as_bytes())?;
+            if runs { make_executable(&file) } else { Ok(()) }
+        });
+        written.await.map_err(|_| LoopError::internal())?.map_err(|error| {
+            let answer = LoopError::new(500, "Failed to write artifacts to workdir");
+            Refusal::told(answer, code::ARTIFACT_WRITE_FAILED, error.kind().to_string())
+        })?;
+        Ok(Some(path))
+    }
+
+    async fn prompt(
+        &self,
+        request: &LoopRequest,
+        repository: Option<&Repository>,
+        ground: &Ground,
+        staged: &Staged,
+        has_plugin: bool,
+    ) -> Result<String, Refusal> {
+        let base = if review::is_review(&request.command.spec()) {
+            Some(review::base(self, request, repository, ground).await?)
+        } else {
+            None
+        };
+        let peers = ground.mounted();
+        let prompt = Prompt {
+            command: request.command,
+            directory: &ground.dir,
+            work_dir: &ground.work_dir,
+            repository: repository.map(|repository| repository.path.as_path()),
+            inputs: &staged.inputs,
+            wish: request.prompt.as_deref(),
+            has_plugin,
+            base: base.as_deref(),
+            peers: &peers,
+        };
+        prompt.text().map_err(|error| {
+            tracing::error!(%error, "a prompt could not be written");
+            LoopError::internal().into()
+        })
+    }
+}
+
+#[cfg(unix)]
+fn make_executable(file: &Path) -> std::io::Result<()> {
+    use std::os::unix::fs::PermissionsExt as _;
+    std::fs::set_permissions(file, std::fs::Permissions::from_mode(0o755))
+}
+
+#[cfg(not(unix))]
+fn make_executable(_: &Path) -> std::io::Result<()> {
+    Ok(())
+}

@@ -1,0 +1,200 @@
+//! Loops that come to a good end: what they leave, what is delivered, what is told.
+
+use loopgate_api::job::JobStatus;
+use serde_json::{Value, json};
+
+use crate::support::{COMMITS, Desktop, IMPLEMENTS, new_id, request, start};
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_plan_is_made_and_reported() {
+    let desktop = Desktop::new().await;
+    let runtime = desktop.open().await;
+    let id = new_id();
+    let started = start(&runtime, &request(id, "PLAN")).await.unwrap();
+    let worktree = started.worktree_path.unwrap();
+    assert_eq!(worktree, desktop.at("box/api-loop-plan-5"));
+
+    let job = desktop.reported(&runtime, id).await;
+    assert_eq!(job.status, JobStatus::Completed, "{job:?}");
+    assert_eq!(job.facts.exit_code, Some(0));
+    assert!(job.facts.artifacts_uploaded_at.is_some());
+    assert_eq!(job.warnings(), Vec::<String>::new());
+
+    let cloud = &desktop.cloud;
+    assert_eq!(cloud.events(id, "started").len(), 1);
+    assert_eq!(cloud.output(id), ["Looking around", "Turn complete"]);
+    let uploads = cloud.accepted(id, "upload-artifacts");
+    assert_eq!(uploads.len(), 1);
+    assert_eq!(uploads[0].body["artifacts"]["plan"]["content"], "# Plan");
+    let completed = &cloud.events(id, "completed")[0];
+    assert_eq!(completed["result"]["subtype"], "plan");
+    assert_eq!(completed["result"]["branchName"], "orchestrator/plan-5");
+    assert_eq!(completed["result"]["sessionId"], "s-1");
+    assert_eq!(completed["tokensUsed"]["input"], 10);
+    assert_eq!(completed["apiKeySource"], "none");
+    assert_eq!(completed.get("results"), None, "schema v1");
+
+    let environment = desktop.state("env");
+    let work_dir = worktree.join(".loopgate/work");
+    for line in
+        ["LOOPGATE_COMMAND=PLAN", "GIT_AUTHOR_NAME=Ada", &format!("LOOPGATE_WORKDIR={}", work_dir.display())]
+    {
+        assert!(environment.lines().any(|known| known == line), "{line} is missing in {environment}");
+    }
+    let argv = desktop.state("argv");
+    assert_eq!(
+        argv.trim(),
+        format!("{} --max-iterations 50 --prd {}", work_dir.display(), work_dir.join("prd.md").display())
+    );
+    assert!(work_dir.join("process.pid").is_file() && work_dir.join("process.start").is_file());
+    assert_eq!(
+        desktop.git(&worktree, &["status", "--porcelain"]).await,
+        "",
+        "nothing of ours is to be committed"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_execution_goes_on_where_its_plan_was_made_and_git_delivers() {
+    let desktop = Desktop::new().await;
+    let runtime = desktop.open().await;
+    let plan = new_id();
+    let planned = start(&runtime, &request(plan, "PLAN")).await.unwrap();
+    desktop.reported(&runtime, plan).await;
+    desktop.driver(IMPLEMENTS);
+    let id = new_id();
+    let started = start(&runtime, &request(id, "EXECUTE")).await.unwrap();
+    assert_eq!(started.worktree_path, planned.worktree_path);
+    let job = desktop.reported(&runtime, id).await;
+    assert_eq!(job.status, JobStatus::Completed, "{job:?}");
+
+    assert_eq!(
+        desktop.pushed("orchestrator/plan-5").await,
+        [format!("Ada: PLAN-5: Automated changes from loop {}", id.short())]
+    );
+    let files = desktop
+        .git(&desktop.at("remote/acme/api.git"), &["ls-tree", "-r", "--name-only", "orchestrator/plan-5"])
+        .await;
+    assert_eq!(files, "README.md\nfeature.txt");
+    assert_eq!(desktop.state("created").trim(), "orchestrator/plan-5");
+    let completed = &desktop.cloud.events(id, "completed")[0];
+    assert_eq!(completed["result"]["prUrl"], "https://github.com/acme/api/pull/7");
+    assert_eq!(completed["result"]["has_changes"], true);
+    assert_eq!(completed["result"]["executeFinalizationPath"], "git-fallback");
+    assert_eq!(completed["results"][0]["status"], "success");
+    assert_eq!(completed["results"][0]["baseBranch"], "main");
+    assert!(desktop.state("argv").contains("--max-iterations 150"));
+    assert!(
+        !desktop.cloud.output(id).contains(&"Looking around".to_owned()),
+        "the plan's output is not shown again"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_assistant_delivers_and_is_believed_because_it_is_true() {
+    let desktop = Desktop::new().await;
+    desktop.driver(IMPLEMENTS);
+    desktop.program("claude", COMMITS);
+    let runtime = desktop.open().await;
+    let id = new_id();
+    start(&runtime, &request(id, "EXECUTE")).await.unwrap();
+    let job = desktop.reported(&runtime, id).await;
+    assert_eq!(job.status, JobStatus::Completed);
+    assert_eq!(desktop.pushed("orchestrator/plan-5").await, ["Ada: Add the feature"]);
+    let completed = &desktop.cloud.events(id, "completed")[0];
+    assert_eq!(completed["result"]["executeFinalizationPath"], "llm");
+    assert_eq!(completed["result"]["prNumber"], 7);
+    let worktree = desktop.at("box/api-loop-plan-5");
+    assert!(!worktree.join("execution-result.json").exists(), "the scratch file is gone");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_push_that_did_not_happen_is_made_up_for() {
+    let desktop = Desktop::new().await;
+    desktop.driver(IMPLEMENTS);
+    let lies = COMMITS.replace("&& git push -q -u origin HEAD", "");
+    desktop.program("claude", &lies);
+    let runtime = desktop.open().await;
+    let id = new_id();
+    start(&runtime, &request(id, "EXECUTE")).await.unwrap();
+    desktop.reported(&runtime, id).await;
+    assert_eq!(desktop.pushed("orchestrator/plan-5").await, ["Ada: Add the feature"]);
+    let completed = &desktop.cloud.events(id, "completed")[0];
+    assert_eq!(completed["result"]["executeFinalizationPath"], "git-fallback");
+    assert_eq!(completed["result"]["has_changes"], true);
+    assert_eq!(desktop.state("created").lines().count(), 1, "one pull request");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_execution_that_changes_nothing_completes_without_a_pull_request() {
+    let desktop = Desktop::new().await;
+    desktop.driver(
+        r#"say '{"type":"assistant","message":{"content":[],"usage":{"input_tokens":1,"output_tokens":1}}}'"#,
+    );
+    let runtime = desktop.open().await;
+    let id = new_id();
+    start(&runtime, &request(id, "EXECUTE")).await.unwrap();
+    assert_eq!(desktop.reported(&runtime, id).await.status, JobStatus::Completed);
+    let completed = &desktop.cloud.events(id, "completed")[0];
+    assert_eq!(completed["result"]["prUrl"], Value::Null);
+    assert_eq!(completed["result"]["has_changes"], false);
+    assert_eq!(
+        completed["results"][0],
+        json!({"status": "skipped", "fullName": "acme/api", "reason": "no_changes"})
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_push_that_fails_is_a_warning_and_not_lost() {
+    let desktop = Desktop::new().await;
+    desktop.driver(IMPLEMENTS);
+    let hook = desktop.at("remote/acme/api.git/hooks/pre-receive");
+    std::fs::write(&hook, "#!/bin/sh\necho 'no pushes today' >&2\nexit 1\n").unwrap();
+    std::fs::set_permissions(&hook, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let runtime = desktop.open().await;
+    let id = new_id();
+    start(&runtime, &request(id, "EXECUTE")).await.unwrap();
+    let job = desktop.reported(&runtime, id).await;
+    assert_eq!(job.status, JobStatus::Completed);
+    assert_eq!(job.warnings(), ["GIT_PUSH_FAILED", "REQUIRED_OUTPUT_MISSING"]);
+    let completed = &desktop.cloud.events(id, "completed")[0];
+    assert_eq!(completed["result"]["executeFinalizationStatus"], "error");
+    assert_eq!(completed["result"]["has_changes"], false);
+    std::fs::remove_file(&hook).unwrap();
+    let again = new_id();
+    start(&runtime, &request(again, "EXECUTE")).await.unwrap();
+    desktop.reported(&runtime, again).await;
+    assert_eq!(
+        desktop.pushed("orchestrator/plan-5").await.len(),
+        1,
+        "what was committed and not pushed is pushed by the next loop, which adds nothing"
+    );
+    assert_eq!(desktop.cloud.events(again, "completed")[0]["result"]["has_changes"], true);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn twenty_thousand_lines_arrive_once_and_in_order() {
+    const LINES: usize = 20_000;
+    let desktop = Desktop::new().await;
+    desktop.driver(&format!(
+        r#"seq 0 $(({LINES} - 1)) | sed 's/.*/{{"type":"assistant","message":{{"content":[{{"type":"text","text":"line &"}}],"usage":{{"input_tokens":1,"output_tokens":1}}}}}}/' >> "$W/assistant-output.jsonl""#
+    ));
+    let runtime = desktop.open().await;
+    let id = new_id();
+    let begun = std::time::Instant::now();
+    start(&runtime, &request(id, "PLAN")).await.unwrap();
+    desktop.reported(&runtime, id).await;
+    eprintln!(
+        "{:.0} lines/s from the start of the loop to its last event",
+        LINES as f64 / begun.elapsed().as_secs_f64()
+    );
+    let shown = desktop.cloud.output(id);
+    assert!(shown.iter().enumerate().all(|(n, line)| *line == format!("line {n}")) && shown.len() == LINES);
+    assert!(
+        desktop
+            .cloud
+            .events(id, "output")
+            .iter()
+            .all(|e| e["data"]["chunk"].as_str().unwrap().len() <= 32 * 1024)
+    );
+}

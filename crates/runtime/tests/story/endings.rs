@@ -1,0 +1,169 @@
+//! Loops that end badly, or because a person wants it.
+
+use loopgate_api::job::JobStatus;
+use serde_json::json;
+
+use crate::support::{Desktop, IMPLEMENTS, new_id, request, start};
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_execution_without_tokens_and_results_was_a_ghost() {
+    let desktop = Desktop::new().await;
+    desktop.driver("exit 0");
+    let runtime = desktop.open().await;
+    let id = new_id();
+    start(&runtime, &request(id, "EXECUTE")).await.unwrap();
+    assert_eq!(desktop.reported(&runtime, id).await.status, JobStatus::Failed);
+    let error = &desktop.cloud.events(id, "error")[0];
+    assert_eq!((&error["code"], &error["abortReason"]), (&json!("NO_WORK_PRODUCED"), &json!("ghost-loop")));
+    assert!(desktop.cloud.events(id, "completed").is_empty());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_failure_is_told_with_clean_diagnostics_after_its_plan() {
+    let desktop = Desktop::new().await;
+    desktop.driver(
+        r#"i=0; while [ $i -lt 400 ]; do printf '\033[31mline %s\033[0m ghp_abcdefghijklmnopqrstuvwxyz\n' $i >> "$W/assistant-stderr.log"; i=$((i+1)); done
+        exit 3"#,
+    );
+    let runtime = desktop.open().await;
+    let id = new_id();
+    let mut body = request(id, "EXECUTE");
+    body["artifacts"] =
+        json!([{"id": "p", "type": "IMPLEMENTATION_PLAN", "title": "t", "content": "# The plan"}]);
+    start(&runtime, &body).await.unwrap();
+    let job = desktop.reported(&runtime, id).await;
+    assert_eq!((job.status, job.facts.exit_code), (JobStatus::Failed, Some(3)));
+    assert!(job.facts.artifacts_uploaded_at.is_some());
+    let heard = desktop.cloud.heard();
+    let order: Vec<String> = heard
+        .iter()
+        .filter(|h| h.route == "upload-artifacts" || h.body["type"] == "error")
+        .map(|h| h.route.clone())
+        .collect();
+    assert_eq!(order, ["upload-artifacts", "events"]);
+    let upload = heard.iter().find(|h| h.route == "upload-artifacts").unwrap();
+    assert_eq!(upload.body["artifacts"]["plan"], json!({"content": "# The plan"}));
+    let error = &desktop.cloud.events(id, "error")[0];
+    assert_eq!(
+        (&error["code"], &error["message"]),
+        (&json!("PROCESS_FAILED"), &json!("Process exited with code 3"))
+    );
+    assert_eq!((&error["diagnosticsVersion"], &error["abortReason"]), (&json!("2"), &json!("process-exit")));
+    let stderr = error["stderrTail"].as_str().unwrap();
+    assert!(stderr.len() <= 4096 && !stderr.contains('\u{1b}') && !stderr.contains("ghp_"), "{stderr}");
+    assert!(error["elapsedMs"].as_u64().is_some());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_killed_loop_is_gone_with_everything_it_started() {
+    let desktop = Desktop::new().await;
+    desktop.driver(r#"trap '' TERM; sh -c 'trap "" TERM; echo $$ > "$1/grandchild"; while :; do sleep 0.05; done' x "$STATE" & echo $$ > "$STATE/child"; while :; do sleep 0.05; done"#);
+    let pace = loopgate_runtime::Pace {
+        kill_grace: std::time::Duration::from_millis(200),
+        ..crate::support::quick()
+    };
+    let runtime = desktop.open_with(pace).await;
+    let id = new_id();
+    start(&runtime, &request(id, "EXECUTE")).await.unwrap();
+    let pids = desktop
+        .eventually("both run", || async {
+            let pid = |name: &str| desktop.state(name).trim().parse::<u32>().ok();
+            Some([pid("child")?, pid("grandchild")?])
+        })
+        .await;
+    let outcome = runtime.kill_loop(json!({"loopId": id}).to_string().as_bytes()).await.unwrap();
+    assert_eq!(outcome.message(), "Loop process terminated");
+    for pid in pids {
+        assert!(!std::path::Path::new(&format!("/proc/{pid}")).exists(), "{pid} still runs");
+    }
+    let job = desktop.reported(&runtime, id).await;
+    assert_eq!(job.status, JobStatus::Cancelled);
+    let error = &desktop.cloud.events(id, "error")[0];
+    assert_eq!((&error["code"], &error["abortReason"]), (&json!("CANCELLED"), &json!("cancelled")));
+    assert!(desktop.cloud.accepted(id, "upload-artifacts").is_empty());
+    let again = runtime.kill_loop(json!({"loopId": id}).to_string().as_bytes()).await.unwrap_err();
+    assert_eq!((again.status, again.message.as_str()), (404, "No running process found for this loop"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_loop_that_ends_well_when_it_is_killed_is_cancelled_all_the_same() {
+    let desktop = Desktop::new().await;
+    desktop.driver(r#"trap 'exit 0' TERM; echo up > "$STATE/up"; while :; do sleep 0.02; done"#);
+    let runtime = desktop.open().await;
+    let id = new_id();
+    start(&runtime, &request(id, "PLAN")).await.unwrap();
+    desktop.eventually("it runs", || async { (!desktop.state("up").is_empty()).then_some(()) }).await;
+    runtime.kill_loop(json!({"loopId": id}).to_string().as_bytes()).await.unwrap();
+    assert_eq!(desktop.reported(&runtime, id).await.status, JobStatus::Cancelled);
+    assert_eq!(desktop.cloud.events(id, "error").len(), 1);
+    assert!(desktop.cloud.events(id, "completed").is_empty());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_account_that_cannot_be_used_for_the_commit_fails_the_loop() {
+    let desktop = Desktop::new().await;
+    desktop.driver(IMPLEMENTS);
+    desktop.program(
+        "claude",
+        r#"printf '%s\n' '{"type":"assistant","isApiErrorMessage":true,"error":"rate_limit","apiErrorStatus":429,"message":{"content":[{"type":"text","text":"limit"}]}}'; exit 1"#,
+    );
+    let runtime = desktop.open().await;
+    let id = new_id();
+    start(&runtime, &request(id, "EXECUTE")).await.unwrap();
+    let job = desktop.reported(&runtime, id).await;
+    assert_eq!(job.status, JobStatus::Failed);
+    assert!(job.facts.live_activity.unwrap().starts_with("Auth challenge: "));
+    assert_eq!(desktop.cloud.events(id, "error")[0]["code"], "AUTH_CHALLENGE");
+    assert_eq!(desktop.state("created"), "", "no pull request");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_loop_can_be_killed_while_its_work_is_committed() {
+    let desktop = Desktop::new().await;
+    desktop.driver(IMPLEMENTS);
+    desktop.program("claude", r#"echo $$ > "$STATE/committing"; while :; do sleep 0.02; done"#);
+    let runtime = desktop.open().await;
+    let id = new_id();
+    start(&runtime, &request(id, "EXECUTE")).await.unwrap();
+    let pid = desktop
+        .eventually("the commit runs", || async { desktop.state("committing").trim().parse::<u32>().ok() })
+        .await;
+    runtime.kill_loop(json!({"loopId": id}).to_string().as_bytes()).await.unwrap();
+    assert!(!std::path::Path::new(&format!("/proc/{pid}")).exists());
+    assert_eq!(desktop.reported(&runtime, id).await.status, JobStatus::Cancelled);
+    assert!(desktop.cloud.events(id, "completed").is_empty());
+    assert_eq!(desktop.state("created"), "");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_context_that_is_full_and_a_signed_failure_are_told_as_what_they_are() {
+    let desktop = Desktop::new().await;
+    let runtime = desktop.open().await;
+    desktop.driver(
+        r#"say '{"type":"result","subtype":"error","is_error":true,"result":"Prompt is too long"}'; exit 1"#,
+    );
+    let id = new_id();
+    start(&runtime, &request(id, "PLAN")).await.unwrap();
+    desktop.reported(&runtime, id).await;
+    assert_eq!(desktop.cloud.events(id, "error")[0]["code"], "CONTEXT_LIMIT_EXCEEDED");
+
+    let marker = r#"
+signed='{"code":"RUNNER_ERROR","message":"Two tasks are open.","result":{"subcode":"PENDING_TASKS_AT_COMPLETION"}}'
+mac=$(printf '%s' "$signed" | openssl dgst -sha256 -hmac "$KEY" | sed 's/.* //')
+printf '%s' "${signed%\}},\"signature\":\"sha256=$mac\"}" > "$W/loop-error.json"
+exit 1"#;
+    for (key, code) in
+        [("$LOOPGATE_USER_VISIBLE_FAILURE_SECRET", "RUNNER_ERROR"), ("guessed", "PROCESS_FAILED")]
+    {
+        desktop.driver(&format!("KEY=\"{key}\"\n{marker}"));
+        let id = new_id();
+        start(&runtime, &request(id, "PLAN")).await.unwrap();
+        let job = desktop.reported(&runtime, id).await;
+        let error = &desktop.cloud.events(id, "error")[0];
+        assert_eq!(error["code"], code, "{error}");
+        if code == "RUNNER_ERROR" {
+            assert_eq!(error["result"]["subcode"], "PENDING_TASKS_AT_COMPLETION");
+            assert_eq!(job.facts.live_activity.as_deref(), Some("Two tasks are open."));
+        }
+    }
+}

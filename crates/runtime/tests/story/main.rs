@@ -1,0 +1,9 @@
+//! Loops from the request to the last event, on real git, with nothing dying on the way.
+
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
+
+mod delivery;
+mod endings;
+mod starts;
+#[path = "../support/mod.rs"]
+mod support;

@@ -1,0 +1,200 @@
+//! What it takes to start a loop: refusals, repositories, worktrees, a way to report.
+
+use loopgate_api::job::JobStatus;
+use loopgate_runtime::LoopHeaders;
+use serde_json::{Value, json};
+
+use crate::support::{Desktop, IMPLEMENTS, new_id, request, start};
+
+#[tokio::test(flavor = "multi_thread")]
+async fn one_loop_once_and_one_loop_a_worktree() {
+    let desktop = Desktop::new().await;
+    desktop.driver("until_there go");
+    let runtime = desktop.open().await;
+    let id = new_id();
+    start(&runtime, &request(id, "EXECUTE")).await.unwrap();
+    let again = start(&runtime, &request(id, "EXECUTE")).await.unwrap_err();
+    assert_eq!((again.status, again.message.as_str()), (409, "Loop is already running on this machine"));
+    let other = start(&runtime, &request(new_id(), "EXECUTE")).await.unwrap_err();
+    assert_eq!((other.status, other.message.as_str()), (409, "Another loop is running in this worktree"));
+    desktop.signal("go");
+    desktop.reported(&runtime, id).await;
+    desktop.driver(crate::support::PLANS);
+    start(&runtime, &request(id, "PLAN")).await.unwrap();
+    assert_eq!(desktop.has_status(&runtime, id, JobStatus::Completed).await.facts.exit_code, Some(0));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn refusals_have_their_texts_and_events() {
+    let desktop = Desktop::new().await;
+    let runtime = desktop.open().await;
+    let events = |id| {
+        let events = desktop.cloud.events(id, "error");
+        events
+            .iter()
+            .map(|e| (e["code"].as_str().unwrap().to_owned(), e["message"].as_str().unwrap().to_owned()))
+            .collect::<Vec<_>>()
+    };
+    let mut cases = Vec::new();
+    let mut case = |change: &dyn Fn(&mut Value), status: u16, text: &str, event: Option<(&str, &str)>| {
+        let id = new_id();
+        let mut body = request(id, "EXECUTE");
+        change(&mut body);
+        let event: Vec<_> = event.iter().map(|(c, m)| ((*c).to_owned(), (*m).to_owned())).collect();
+        cases.push((id, body, status, text.to_owned(), event));
+    };
+    case(
+        &|b| b["localRepoPath"] = json!("/etc"),
+        403,
+        "directory not allowed",
+        Some(("REPO_NOT_ALLOWED", "Repository path not allowed by sandbox policy")),
+    );
+    let missing = desktop.at("box/nowhere").to_string_lossy().into_owned();
+    let text = format!("Repository not found locally: {missing}");
+    case(&|b| b["localRepoPath"] = json!(missing), 404, &text, Some(("REPO_NOT_FOUND", &text)));
+    case(
+        &|b| b["repo"] = Value::Null,
+        400,
+        "Repository required for PLAN, EXECUTE, REQUEST_CHANGES, and GENERATE_PRD commands",
+        None,
+    );
+    let absent = "Failed to materialize EXECUTE branch: branch \"nope\" does not exist";
+    case(&|b| b["repo"]["branch"] = json!("nope"), 500, absent, Some(("BRANCH_CREATE_FAILED", absent)));
+    case(
+        &|b| b["additionalRepos"] = json!(vec![json!({"fullName": "acme/x"}); 6]),
+        400,
+        "additionalRepos exceeds maximum of 5 entries (got 6)",
+        Some(("PRE_RUN_VALIDATION_FAILED", "additionalRepos exceeds maximum of 5 entries (got 6)")),
+    );
+    let bootstrap = |b: &mut Value| {
+        b["command"] = json!("BOOTSTRAP");
+        b["prompt"] = Value::Null;
+    };
+    let absent = "plugin bootstrap not found in plugin cache";
+    case(&bootstrap, 500, absent, Some(("SCRIPT_NOT_FOUND", absent)));
+    for (id, body, status, text, event) in cases {
+        let error = start(&runtime, &body).await.unwrap_err();
+        assert_eq!((error.status, error.message.as_str()), (status, text.as_str()));
+        assert_eq!(events(id), event, "{text}");
+        assert!(runtime.job(id).await.unwrap().is_none());
+    }
+    std::fs::remove_dir_all(desktop.at("plugins/code")).unwrap();
+    let id = new_id();
+    let error = start(&runtime, &request(id, "PLAN")).await.unwrap_err();
+    assert_eq!((error.status, error.message.as_str()), (500, "run-loop.sh not found in plugin cache"));
+    assert_eq!(events(id)[0].0, "SCRIPT_NOT_FOUND");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_local_loop_needs_a_way_to_report_and_a_relayed_one_waits_for_it() {
+    let desktop = Desktop::new().await;
+    desktop.cloud.answer_always("events", 500, json!({"success": false, "error": "down"}));
+    let runtime = desktop.open().await;
+    let id = new_id();
+    for _ in 0..2 {
+        let error = start(&runtime, &request(id, "EXECUTE")).await.unwrap_err();
+        assert_eq!(error.status, 503);
+        assert!(
+            error.message.starts_with("Cannot start local loop: cloud callback path is unavailable."),
+            "{error}"
+        );
+        assert!(runtime.job(id).await.unwrap().is_none());
+    }
+    assert_eq!(desktop.state("argv"), "", "nothing was started");
+    let headers = LoopHeaders { from_cloud: true, ..LoopHeaders::default() };
+    runtime.start_loop(request(id, "PLAN").to_string().as_bytes(), headers).await.unwrap();
+    desktop.has_status(&runtime, id, JobStatus::Completed).await;
+    desktop.cloud.answer_well();
+    desktop.reported(&runtime, id).await;
+    let kinds: Vec<String> = desktop
+        .cloud
+        .accepted(id, "events")
+        .iter()
+        .map(|h| h.body["type"].as_str().unwrap().to_owned())
+        .collect();
+    assert_eq!(kinds.first().map(String::as_str), Some("started"));
+    assert_eq!(kinds.last().map(String::as_str), Some("completed"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_repository_that_is_not_here_is_cloned_and_listed() {
+    let desktop = Desktop::new().await;
+    std::fs::remove_dir_all(desktop.at("box/api")).unwrap();
+    let runtime = desktop.open().await;
+    let id = new_id();
+    start(&runtime, &request(id, "PLAN")).await.unwrap();
+    desktop.reported(&runtime, id).await;
+    assert!(desktop.state("gh-argv").starts_with("repo clone acme/api "));
+    let listed = std::fs::read_to_string(desktop.at("box/.loopgate/config/repos.json")).unwrap();
+    assert!(listed.contains("box/api"), "{listed}");
+
+    std::fs::remove_dir_all(desktop.at("box/api")).unwrap();
+    desktop.program(
+        "gh",
+        "echo 'fatal: https://u:hunter2@host 0123456789012345678901234567890123456789' >&2; exit 1",
+    );
+    let id = new_id();
+    let error = start(&runtime, &request(id, "PLAN")).await.unwrap_err();
+    assert_eq!((error.status, error.message.as_str()), (404, "Repository not found locally: acme/api"));
+    assert_eq!(desktop.cloud.events(id, "error")[0]["code"], "REPO_NOT_FOUND");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_second_plan_starts_fresh_and_its_work_never_overwrites_a_branch_of_others() {
+    let desktop = Desktop::new().await;
+    desktop.driver(IMPLEMENTS);
+    let runtime = desktop.open().await;
+    let first = new_id();
+    start(&runtime, &request(first, "EXECUTE")).await.unwrap();
+    desktop.reported(&runtime, first).await;
+    let worktree = desktop.at("box/api-loop-plan-5");
+    std::fs::write(worktree.join("left-over.txt"), "dirty").unwrap();
+
+    desktop.driver(crate::support::PLANS);
+    let plan = new_id();
+    start(&runtime, &request(plan, "PLAN")).await.unwrap();
+    desktop.reported(&runtime, plan).await;
+    assert!(!worktree.join("left-over.txt").exists() && !worktree.join("feature.txt").exists());
+
+    desktop.driver(&IMPLEMENTS.replace("feature.txt", "other.txt"));
+    let second = new_id();
+    start(&runtime, &request(second, "EXECUTE")).await.unwrap();
+    let job = desktop.reported(&runtime, second).await;
+    assert_eq!(job.warnings(), Vec::<String>::new(), "{job:?}");
+    let own = format!("orchestrator/plan-5-{}", second.short());
+    assert_eq!(desktop.pushed("orchestrator/plan-5").await.len(), 1);
+    assert_eq!(desktop.pushed(&own).await.len(), 1);
+    assert_eq!(desktop.cloud.events(second, "completed")[0]["results"][0]["branchName"], own);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn attachments_that_lead_home_are_refused_and_written_down() {
+    let desktop = Desktop::new().await;
+    let runtime = desktop.open().await;
+    let id = new_id();
+    let attachment = |name: &str, url: &str, until: &str| {
+        json!({"id": name, "filename": "a b.txt", "mimeType": "text/plain", "sizeBytes": 100,
+            "signedUrl": url, "signedUrlExpiresAt": until})
+    };
+    let own = format!("{}/loops/{id}/file", desktop.cloud.origin());
+    let mut body = request(id, "PLAN");
+    body["attachments"] = json!([
+        attachment("one", "http://169.254.169.254/x", "2040-01-01T00:00:00Z"),
+        attachment("two", "https://example.org/x", "2040-01-01T00:00:00Z"),
+        attachment("three", &own, "2020-01-01T00:00:00Z"),
+        attachment("four", &own, "2040-01-01T00:00:00Z"),
+    ]);
+    start(&runtime, &body).await.unwrap();
+    desktop.reported(&runtime, id).await;
+    let work = desktop.at("box/api-loop-plan-5/.loopgate/work");
+    let skipped: Value =
+        serde_json::from_slice(&std::fs::read(work.join("skipped-attachments.json")).unwrap()).unwrap();
+    assert_eq!(
+        skipped,
+        json!({"skippedAttachments": [{"id": "one", "reason": "unsupported_protocol"},
+        {"id": "two", "reason": "attachment_host_not_allowed"}], "allAttachmentsSkipped": false})
+    );
+    let names: Vec<_> =
+        std::fs::read_dir(work.join("attachments")).unwrap().map(|e| e.unwrap().file_name()).collect();
+    assert_eq!(names, ["four-a_b.txt"]);
+}
