@@ -5,17 +5,16 @@ use std::fs::File;
 use std::io::{self, Seek as _, Write as _};
 use std::path::{Path, PathBuf};
 
-use bytes::{Bytes, BytesMut};
 use sha2::{Digest as _, Sha256};
 
 /// Bytes that are written at once.
-const CHUNK: usize = 256 * 1024;
+const CHUNK: usize = 128 * 1024;
 
 /// A file that is being filled.
 #[derive(Debug)]
 pub struct Spooling {
+    /// Absent after a failure.
     writer: Option<Writer>,
-    buffer: BytesMut,
     length: u64,
 }
 
@@ -24,6 +23,8 @@ pub struct Spooling {
 struct Writer {
     file: File,
     hash: Option<Sha256>,
+    /// Bytes that are not written yet. Many forms may come at once: it never grows.
+    buffer: Vec<u8>,
 }
 
 /// A filled file, at its beginning.
@@ -45,17 +46,25 @@ impl Spooling {
     pub async fn begin(directory: &Path, hash: Option<Sha256>) -> io::Result<Self> {
         let directory: PathBuf = directory.to_owned();
         let file = on_disk(move || tempfile::tempfile_in(directory)).await?;
-        Ok(Self { writer: Some(Writer { file, hash }), buffer: BytesMut::new(), length: 0 })
+        Ok(Self { writer: Some(Writer { file, hash, buffer: Vec::with_capacity(CHUNK) }), length: 0 })
     }
 
     /// Adds bytes at its end.
     ///
     /// # Errors
     /// Any failure of the file system; nothing can be added after it.
-    pub async fn write(&mut self, data: &[u8]) -> io::Result<()> {
+    pub async fn write(&mut self, mut data: &[u8]) -> io::Result<()> {
         self.length += data.len() as u64;
-        self.buffer.extend_from_slice(data);
-        if self.buffer.len() >= CHUNK { self.flush().await } else { Ok(()) }
+        while !data.is_empty() {
+            let buffer = &mut self.writer.as_mut().ok_or_else(broken)?.buffer;
+            let (now, later) = data.split_at(data.len().min(CHUNK - buffer.len()));
+            buffer.extend_from_slice(now);
+            data = later;
+            if buffer.len() == CHUNK {
+                self.flush().await?;
+            }
+        }
+        Ok(())
     }
 
     /// Ends it.
@@ -64,19 +73,19 @@ impl Spooling {
     /// Any failure of the file system, also of an earlier write.
     pub async fn finish(mut self) -> io::Result<Spool> {
         self.flush().await?;
-        let Some(Writer { mut file, hash }) = self.writer else { return Err(broken()) };
+        let Some(Writer { mut file, hash, .. }) = self.writer else { return Err(broken()) };
         file.rewind()?;
         Ok(Spool { file, length: self.length, hash: hash.map(|hash| hex::encode(hash.finalize())) })
     }
 
     async fn flush(&mut self) -> io::Result<()> {
         let mut writer = self.writer.take().ok_or_else(broken)?;
-        let data: Bytes = self.buffer.split().freeze();
         let writer = on_disk(move || {
             if let Some(hash) = &mut writer.hash {
-                hash.update(&data);
+                hash.update(&writer.buffer);
             }
-            writer.file.write_all(&data)?;
+            writer.file.write_all(&writer.buffer)?;
+            writer.buffer.clear();
             Ok(writer)
         });
         self.writer = Some(writer.await?);

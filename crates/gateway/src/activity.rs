@@ -1,7 +1,9 @@
 //! What was asked of the gateway lately: a ring in memory, filled after each answer has gone, and
 //! kept in one private file across restarts.
 //!
-//! Never holds a body, a header or a token; sensitive values of a query are replaced.
+//! Never holds a body or a header; sensitive values of a query are replaced before anybody sees an
+//! event or it is written. That is not done with each answer: most events of a busy gateway are
+//! pushed out unseen.
 
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
@@ -12,6 +14,7 @@ use std::time::{Duration, Instant};
 
 use axum::body::Body;
 use bytes::Bytes;
+use http::uri::PathAndQuery;
 use http::{Method, Uri};
 use http_body::{Body as HttpBody, Frame, SizeHint};
 use jiff::Timestamp;
@@ -78,8 +81,36 @@ pub struct Activity {
 #[derive(Debug)]
 pub struct ActivityLog {
     path: PathBuf,
-    events: Mutex<VecDeque<Activity>>,
+    events: Mutex<VecDeque<Event>>,
     changed: Notify,
+}
+
+/// An event of the ring.
+#[derive(Debug, Clone)]
+enum Event {
+    /// Read from the file.
+    Former(Activity),
+    /// As it came.
+    New(Answered),
+}
+
+/// A request that was answered.
+#[derive(Debug, Clone)]
+struct Answered {
+    id: Uuid,
+    kind: ActivityKind,
+    began: Timestamp,
+    method: Method,
+    /// Path and query, as they were sent. A copy: the request's own hangs on the buffer that it was
+    /// read into.
+    target: Box<str>,
+    status: u16,
+    duration: Duration,
+    /// Cleaned.
+    detail: Option<String>,
+    request_size: Option<u64>,
+    sent: u64,
+    aborted: bool,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -95,6 +126,7 @@ impl ActivityLog {
         let stored = stored.and_then(|bytes| serde_json::from_slice::<ActivityFile<Vec<Value>>>(&bytes).ok());
         let events = stored.map_or_else(Vec::new, |file| file.events);
         let events = events.into_iter().filter_map(|event| serde_json::from_value(event).ok());
+        let events = events.map(Event::Former);
         Self { path, events: Mutex::new(events.take(CAPACITY).collect()), changed: Notify::new() }
     }
 
@@ -121,7 +153,8 @@ impl ActivityLog {
     /// Events, newest first.
     #[must_use]
     pub fn list(&self) -> Vec<Activity> {
-        self.lock().iter().cloned().collect()
+        let events: Vec<Event> = self.lock().iter().cloned().collect();
+        events.into_iter().map(Event::told).collect()
     }
 
     /// Forgets everything.
@@ -130,16 +163,43 @@ impl ActivityLog {
         self.changed.notify_one();
     }
 
-    fn push(&self, event: Activity) {
+    fn push(&self, event: Answered) {
         let mut events = self.lock();
         events.truncate(CAPACITY - 1);
-        events.push_front(event);
+        events.push_front(Event::New(event));
         drop(events);
         self.changed.notify_one();
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, VecDeque<Activity>> {
+    fn lock(&self) -> std::sync::MutexGuard<'_, VecDeque<Event>> {
         self.events.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Event {
+    fn told(self) -> Activity {
+        match self {
+            Self::Former(event) => event,
+            Self::New(event) => event.told(),
+        }
+    }
+}
+
+impl Answered {
+    fn told(self) -> Activity {
+        Activity {
+            id: self.id,
+            kind: self.kind,
+            timestamp: loopgate_api::time::iso(self.began),
+            method: self.method.to_string(),
+            path: cleaned(&self.target),
+            status_code: self.status,
+            duration_ms: u64::try_from(self.duration.as_millis()).unwrap_or(u64::MAX),
+            detail: self.detail,
+            request_size_bytes: self.request_size,
+            response_size_bytes: self.sent,
+            aborted: self.aborted,
+        }
     }
 }
 
@@ -196,18 +256,17 @@ impl Capture {
     }
 
     fn finish(self, status: u16, sent: u64, aborted: bool) {
-        let duration = self.began.elapsed().as_millis();
-        self.log.push(Activity {
+        self.log.push(Answered {
             id: Uuid::now_v7(),
             kind: self.kind,
-            timestamp: loopgate_api::time::iso(self.timestamp),
-            method: self.method.to_string(),
-            path: cleaned(&self.target),
-            status_code: status,
-            duration_ms: u64::try_from(duration).unwrap_or(u64::MAX),
+            began: self.timestamp,
+            method: self.method,
+            target: target_of(&self.target).into(),
+            status,
+            duration: self.began.elapsed(),
             detail: self.detail.map(|detail| loopgate_api::redact::message(&detail)),
-            request_size_bytes: self.request_size,
-            response_size_bytes: sent,
+            request_size: self.request_size,
+            sent,
             aborted,
         });
     }
@@ -257,10 +316,15 @@ impl Drop for Watched {
     }
 }
 
+/// Path and query as they were sent.
+fn target_of(target: &Uri) -> &str {
+    target.path_and_query().map_or("/", PathAndQuery::as_str)
+}
+
 /// Path and query without secrets.
-fn cleaned(target: &Uri) -> String {
-    let Some(query) = target.query() else { return target.path().to_owned() };
-    loopgate_api::redact::credentials(&format!("{}?{}", target.path(), cleaned_query(query)))
+fn cleaned(target: &str) -> String {
+    let Some((path, query)) = target.split_once('?') else { return target.to_owned() };
+    loopgate_api::redact::credentials(&format!("{path}?{}", cleaned_query(query)))
 }
 
 /// A query without the values of its sensitive members.
@@ -284,9 +348,8 @@ mod tests {
 
     #[test]
     fn sensitive_members_lose_their_values() {
-        let target = "/api/gateway/repos?path=%2Fx&accessToken=abc&X-Amz-Signature=def".parse().unwrap();
         assert_eq!(
-            cleaned(&target),
+            cleaned("/api/gateway/repos?path=%2Fx&accessToken=abc&X-Amz-Signature=def"),
             "/api/gateway/repos?path=%2Fx&accessToken=[REDACTED]&X-Amz-Signature=[REDACTED]"
         );
     }

@@ -32,6 +32,8 @@ use crate::routes::files::run_viewer;
 
 /// Bytes of a request's head; more is answered 431.
 const MAX_HEAD: usize = 16 * 1024;
+/// Bytes that are read at once from a connection, and wait to be written to it.
+const BUFFER: usize = 64 * 1024;
 /// Pause after a failed accept, so that a lack of descriptors does not spin.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 /// Pauses between two tries to listen anew: the first, and the longest that they grow to.
@@ -231,7 +233,7 @@ async fn first_free(ports: &[u16]) -> Result<(TcpListener, u16), BindError> {
 fn protocol() -> http1::Builder {
     let mut builder = http1::Builder::new();
     // How long a head may take is watched by the connection's pulse.
-    builder.header_read_timeout(None).max_header_size(MAX_HEAD);
+    builder.header_read_timeout(None).max_header_size(MAX_HEAD).max_buf_size(BUFFER);
     builder
 }
 

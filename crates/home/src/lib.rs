@@ -15,6 +15,7 @@ mod sandbox;
 mod sessions;
 mod settings;
 mod vault;
+mod watches;
 
 pub use clone::{common_git_dir, default_branch_of, linked_git_dir, origin_of};
 pub use credentials::{ApiKey, Credentials, Provenance};
@@ -25,3 +26,4 @@ pub use repos::{AddRepoError, Repos, ReposError, ReposFile};
 pub use sandbox::{Denied, Directory, Entry, Kind, Sandbox, SandboxedPath, expand_home, led_away};
 pub use sessions::{Session, SessionNote, Sessions};
 pub use settings::{LogFormat, Overrides, Settings, SettingsError, SettingsStore, WorktreeRetention};
+pub use watches::{Deaf, Event, Hear, WatchId, Watches, What};

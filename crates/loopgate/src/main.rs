@@ -8,6 +8,8 @@ mod desktop;
 mod embedded;
 mod home;
 mod logging;
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+mod memory;
 mod onboarding;
 mod sandbox_choice;
 mod screen;
@@ -18,6 +20,8 @@ use std::process::ExitCode;
 use clap::Parser as _;
 
 fn main() -> ExitCode {
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    memory::give_back_early();
     match cli::Cli::parse().run() {
         Ok(code) => code,
         Err(error) => {

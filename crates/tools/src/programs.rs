@@ -121,7 +121,7 @@ impl Programs {
 
     /// The first line that a program prints when asked for its version.
     pub async fn version(&self, program: Program) -> Option<String> {
-        let command = self.command(program).await.arg("--version").session();
+        let command = self.command(program).await.arg("--version").session().modest();
         let output = command.run(Limits::time(VERSION_TIME)).await.ok()?;
         let text = output.stdout_text().into_owned();
         let line = text.lines().next().map(str::trim).filter(|line| !line.is_empty());

@@ -39,6 +39,21 @@ async fn a_run_carries_arguments_input_environment_and_directory() {
     assert_eq!(output.status, Status::Exited(3));
 }
 
+/// The input comes when the process has stepped back.
+#[tokio::test]
+async fn a_modest_run_steps_back() {
+    let nice = async |command: Command| {
+        let command = command.stdin(Stdin::Bytes(b"go\n".to_vec()));
+        let output = command.run(Limits::time(PATIENCE)).await.unwrap();
+        output.stdout_text().trim().parse::<i32>().unwrap()
+    };
+    let script = || sh("read go; nice");
+    let usual = nice(script()).await;
+    assert_eq!(usual, rustix::process::getpriority_process(None).unwrap());
+    // There is a last step.
+    assert_eq!(nice(script().modest()).await, (usual + 5).min(19));
+}
+
 #[tokio::test]
 async fn input_larger_than_a_pipe_does_not_lock() {
     let input: Vec<u8> = (0..3_000_000u32).map(|n| (n % 251) as u8).collect();

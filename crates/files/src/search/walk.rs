@@ -17,8 +17,8 @@ const MAX_DEPTH: usize = 10;
 /// Entries that one walk visits, and how long it may take.
 const MOST_VISITED: usize = 200_000;
 const TIME_LIMIT: Duration = Duration::from_secs(5);
-/// Entries between two looks at the clock.
-const CLOCK_EVERY: usize = 64;
+/// Entries that a thread visits between two looks at the clock and at what the others have visited.
+const LOOK_EVERY: usize = 64;
 /// Threads of one walk.
 const MOST_THREADS: usize = 4;
 
@@ -125,14 +125,25 @@ struct Walk<'a> {
     /// Bytes of a path before what is relative to the root.
     above: usize,
     began: Instant,
+    /// In steps of [`LOOK_EVERY`] a thread: all threads write to it.
     visited: AtomicUsize,
     cut: AtomicBool,
     found: Mutex<Found>,
 }
 
+impl Walk<'_> {
+    /// Takes in a step of a thread. Whether it is to be the last one.
+    fn is_over(&self) -> bool {
+        let visited = self.visited.fetch_add(LOOK_EVERY, Ordering::Relaxed);
+        visited >= MOST_VISITED || self.began.elapsed() > TIME_LIMIT
+    }
+}
+
 /// One thread of a walk. What it found is added to the rest at its end.
 struct Visitor<'a> {
     walk: &'a Walk<'a>,
+    /// Entries that this thread has visited.
+    visited: usize,
     found: Found,
     /// The directory whose files come now, and their names so far: mostly many come in a row.
     present: (Box<str>, Gathered),
@@ -140,13 +151,12 @@ struct Visitor<'a> {
 
 impl<'a> Visitor<'a> {
     fn of(walk: &'a Walk<'a>) -> Self {
-        Self { walk, found: Found::default(), present: Default::default() }
+        Self { walk, visited: 0, found: Found::default(), present: Default::default() }
     }
 
     fn visit(&mut self, entry: Result<DirEntry, ignore::Error>) -> WalkState {
-        let visited = self.walk.visited.fetch_add(1, Ordering::Relaxed);
-        let looks = visited.is_multiple_of(CLOCK_EVERY);
-        if visited >= MOST_VISITED || (looks && self.walk.began.elapsed() > TIME_LIMIT) {
+        self.visited += 1;
+        if self.visited.is_multiple_of(LOOK_EVERY) && self.walk.is_over() {
             self.walk.cut.store(true, Ordering::Relaxed);
             return WalkState::Quit;
         }

@@ -6,13 +6,11 @@
 //! question. Elsewhere nothing is kept. Other machines' changes to a shared file system are not
 //! told; no answer is kept for longer than [`LIFE`].
 
-#[cfg(not(target_os = "linux"))]
-mod elsewhere;
-#[cfg(target_os = "linux")]
-mod linux;
 mod sources;
+mod watched;
 
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -22,12 +20,9 @@ use http::header::CONTENT_TYPE;
 use loopgate_home::Settings;
 use serde::Serialize;
 
-#[cfg(not(target_os = "linux"))]
-use self::elsewhere::Watches;
-#[cfg(target_os = "linux")]
-use self::linux::Watches;
 pub(crate) use self::sources::Sources;
-use crate::answer::JSON;
+use self::watched::Watched;
+use crate::answer::{Failure, JSON};
 
 /// How long an answer is kept at most.
 const LIFE: Duration = Duration::from_secs(5);
@@ -48,13 +43,29 @@ enum Changes {
 }
 
 /// Ready answers by their questions. Cheap to ask.
-pub(crate) struct KeptAnswers(Mutex<Kept>);
+pub(crate) struct KeptAnswers {
+    kept: Mutex<Kept>,
+    /// The questions of which an answer is being made.
+    making: Mutex<HashMap<String, Arc<Making>>>,
+    /// Counts questions and beginnings of answers, to tell which came first.
+    order: AtomicU64,
+}
+
+/// Whoever makes an answer holds it; the others wait for what comes of it.
+type Making = tokio::sync::Mutex<Option<Made>>;
+
+/// An answer that was just made.
+struct Made {
+    began: u64,
+    settings: Arc<Settings>,
+    answer: Result<Bytes, Failure>,
+}
 
 #[derive(Default)]
 struct Kept {
     answers: HashMap<String, Answer>,
     /// Made with the first answer that may be kept.
-    watches: Option<Watches>,
+    watches: Option<Watched>,
     numbers: Number,
 }
 
@@ -69,16 +80,53 @@ struct Answer {
 
 impl KeptAnswers {
     pub(crate) fn new() -> Self {
-        Self(Mutex::default())
+        Self { kept: Mutex::default(), making: Mutex::default(), order: AtomicU64::new(0) }
+    }
+
+    /// The answer to a question: the one that is at hand and still right, else the one that `make`
+    /// makes. Of those who ask the same at the same time one makes it for all.
+    pub(crate) async fn answer<F>(
+        &self,
+        question: &str,
+        settings: &Arc<Settings>,
+        make: impl FnOnce() -> F,
+    ) -> Result<Response, Failure>
+    where
+        F: Future<Output = Result<Bytes, Failure>>,
+    {
+        if let Some(ready) = self.get(question, settings) {
+            return Ok(reply(ready));
+        }
+        let came = self.order.fetch_add(1, Ordering::Relaxed);
+        let making = self.making(question);
+        let mut last = making.lock().await;
+        if let Some(ready) = self.get(question, settings) {
+            return Ok(reply(ready));
+        }
+        let good = |made: &&Made| made.began > came && Arc::ptr_eq(&made.settings, settings);
+        if let Some(made) = last.as_ref().filter(good) {
+            return made.answer.clone().map(reply);
+        }
+        let began = self.order.fetch_add(1, Ordering::Relaxed);
+        let answer = make().await;
+        *last = Some(Made { began, settings: settings.clone(), answer: answer.clone() });
+        answer.map(reply)
+    }
+
+    fn making(&self, question: &str) -> Arc<Making> {
+        let mut making = self.making.lock().unwrap_or_else(PoisonError::into_inner);
+        // Those that nobody holds any more.
+        making.retain(|_, other| Arc::strong_count(other) > 1);
+        making.entry(question.to_owned()).or_default().clone()
     }
 
     /// The answer to a question, when it is at hand and still right.
-    pub(crate) fn get(&self, question: &str, settings: &Arc<Settings>) -> Option<Response> {
+    fn get(&self, question: &str, settings: &Arc<Settings>) -> Option<Bytes> {
         let mut kept = self.lock();
         kept.heed_changes();
         let answer = kept.answers.get(question)?;
         let right = Arc::ptr_eq(&answer.settings, settings) && answer.made.elapsed() < LIFE;
-        right.then(|| answer.json.clone()).flatten().map(reply)
+        right.then(|| answer.json.clone()).flatten()
     }
 
     /// Makes an answer, and keeps it when it may be kept. Blocks on the disk.
@@ -87,18 +135,18 @@ impl KeptAnswers {
         question: String,
         settings: Arc<Settings>,
         make: impl Fn(&mut Sources) -> Result<T, E>,
-    ) -> Result<Response, E> {
+    ) -> Result<Bytes, E> {
         let mut sources = Sources::default();
         let answer = make(&mut sources)?;
         let Some(number) = self.begin(&question, settings, &sources) else {
-            return Ok(reply(json_of(&answer)));
+            return Ok(json_of(&answer));
         };
         // Once more, now that nothing can change unseen.
         let mut again = Sources::default();
         let made = make(&mut again).map(|answer| json_of(&answer));
         let ready = made.as_ref().ok().filter(|json| again == sources && json.len() <= MOST_BYTES);
         self.lock().finish(&question, number, ready.cloned());
-        made.map(reply)
+        made
     }
 
     /// Watches the sources of an answer; `None` when it cannot be kept.
@@ -113,7 +161,7 @@ impl KeptAnswers {
         let number = kept.numbers;
         let watched = sources.watched()?;
         if kept.watches.is_none() {
-            kept.watches = Watches::new();
+            kept.watches = Watched::new();
         }
         let watches = kept.watches.as_mut()?;
         if !watched.iter().all(|(directory, interest)| watches.add(directory, interest, number)) {
@@ -126,7 +174,7 @@ impl KeptAnswers {
     }
 
     fn lock(&self) -> MutexGuard<'_, Kept> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

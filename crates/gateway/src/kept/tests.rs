@@ -1,6 +1,7 @@
 //! What is kept is right: after any change an answer is the one that is made anew.
 
 use std::path::PathBuf;
+use std::sync::atomic::AtomicUsize;
 
 use http_body_util::BodyExt as _;
 use proptest::prelude::*;
@@ -37,11 +38,11 @@ impl Place {
     }
 
     fn make(&self) -> Bytes {
-        body(self.kept.make("q".to_owned(), self.settings.clone(), |sources| self.read(sources)).unwrap())
+        self.kept.make("q".to_owned(), self.settings.clone(), |sources| self.read(sources)).unwrap()
     }
 
     fn kept(&self) -> Option<Bytes> {
-        self.kept.get("q", &self.settings).map(body)
+        self.kept.get("q", &self.settings)
     }
 
     fn fresh(&self) -> Bytes {
@@ -141,4 +142,40 @@ proptest! {
             }
         }
     }
+}
+
+/// One maker, and the others wait for it, whether the answer can be kept or not.
+#[tokio::test]
+async fn who_asks_at_the_same_time_shares_an_answer() {
+    let place = Place::new();
+    let (made, gate) = (AtomicUsize::new(0), tokio::sync::Semaphore::new(0));
+    let make = async || {
+        made.fetch_add(1, Ordering::Relaxed);
+        gate.acquire().await.unwrap().forget();
+        Ok(Bytes::from_static(b"1"))
+    };
+    let ask = || place.kept.answer("q", &place.settings, make);
+    let open = async {
+        // Both have come by now: the first makes its answer, the other ones wait for it.
+        gate.add_permits(2);
+    };
+    let (first, second, third, ()) = tokio::join!(ask(), ask(), ask(), open);
+    for answer in [first, second, third] {
+        assert_eq!(body(answer.unwrap()), "1");
+    }
+    // The first was begun before the others came; one more was made for both of them.
+    assert_eq!(made.load(Ordering::Relaxed), 2);
+    gate.add_permits(1);
+    ask().await.unwrap();
+    assert_eq!(made.load(Ordering::Relaxed), 3, "a later question gets no earlier answer");
+}
+
+#[tokio::test]
+async fn a_failure_is_shared_and_not_kept() {
+    let place = Place::new();
+    let failing = async || Err(Failure::failed("no"));
+    let asked = place.kept.answer("q", &place.settings, failing).await;
+    assert_eq!(asked.unwrap_err().body.error, "no");
+    let again = place.kept.answer("q", &place.settings, async || Ok(place.make())).await;
+    assert_eq!(body(again.unwrap()), place.kept().unwrap());
 }

@@ -19,7 +19,7 @@ use crate::answer::Failure;
 use crate::config::Limits;
 
 /// Bytes that are read from a file at once.
-const CHUNK: usize = 256 * 1024;
+const CHUNK: usize = 128 * 1024;
 
 /// Limit in bytes of a route's body, and its name in logs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -18,7 +18,7 @@ pub(crate) mod version;
 
 use std::sync::Arc;
 
-use tokio::sync::Semaphore;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::answer::Failure;
 
@@ -32,6 +32,11 @@ impl Turns {
     pub(crate) fn one_a_processor() -> Self {
         Self(Arc::new(Semaphore::new(std::thread::available_parallelism().map_or(1, usize::from))))
     }
+
+    /// Waits for a turn, which lasts until it is dropped.
+    pub(crate) async fn wait(&self) -> Result<OwnedSemaphorePermit, Failure> {
+        self.0.clone().acquire_owned().await.map_err(|_| Failure::internal())
+    }
 }
 
 /// As [`on_disk`], when it is its turn.
@@ -39,7 +44,7 @@ async fn in_turn<T: Send + 'static>(
     turns: &Turns,
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, Failure> {
-    let turn = turns.0.clone().acquire_owned().await.map_err(|_| Failure::internal())?;
+    let turn = turns.wait().await?;
     on_disk(move || {
         // Held until the work is done, also when nobody waits for it any more.
         let _turn = turn;

@@ -72,11 +72,13 @@ struct UpdateRepos {
 async fn list(State(app): State<App>) -> Result<Response, Failure> {
     const QUESTION: &str = "repos";
     let settings = app.settings.get();
-    if let Some(ready) = app.kept.get(QUESTION, &settings) {
-        return Ok(ready);
-    }
-    on_disk(move || app.kept.make(QUESTION.to_owned(), settings, |sources| list_on_disk(&app, sources)))
-        .await?
+    let make = async || {
+        let (app, settings) = (app.clone(), settings.clone());
+        let make =
+            move || app.kept.make(QUESTION.to_owned(), settings, |sources| list_on_disk(&app, sources));
+        on_disk(make).await?
+    };
+    app.kept.answer(QUESTION, &settings, make).await
 }
 
 fn list_on_disk(app: &App, sources: &mut Sources) -> Result<ReposAnswer, Failure> {

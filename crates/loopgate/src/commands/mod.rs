@@ -26,6 +26,8 @@ use crate::{logging, shutdown};
 
 /// Loopgate shares the machine with what it runs; two threads carry its own work.
 const WORKER_THREADS: usize = 2;
+/// Threads that wait for the disk or for a program to start; what is beyond waits for one of them.
+const BLOCKING_THREADS: usize = 64;
 
 /// Starts logging into the data directory.
 fn start_log(dir: &DataDir, common: &Common, settings: &Settings) -> anyhow::Result<WorkerGuard> {
@@ -37,6 +39,7 @@ fn start_log(dir: &DataDir, common: &Common, settings: &Settings) -> anyhow::Res
 fn block_on(service: impl Future<Output = anyhow::Result<ExitCode>>) -> anyhow::Result<ExitCode> {
     tokio::runtime::Builder::new_multi_thread()
         .worker_threads(WORKER_THREADS)
+        .max_blocking_threads(BLOCKING_THREADS)
         .enable_all()
         .build()
         .context("cannot start")?

@@ -12,6 +12,7 @@ use std::path::{Component, Path, PathBuf};
 use rustix::fs::OFlags;
 use thiserror::Error;
 
+use super::objects::{File, parse_batch, parse_tree_entry};
 use super::status::{Change, Object, parse_status};
 use super::{Caller, Git, GitError, checked, finish, time};
 use crate::process::Stdin;
@@ -97,7 +98,21 @@ impl Git {
         if changes.is_empty() {
             return Err(FileDiffError::Unchanged);
         }
-        let before = changes.iter().find_map(|change| change.before.clone());
+        let before = changes.into_iter().find_map(|change| change.before);
+        let head = head.filter(|(id, _)| before.as_ref().is_some_and(|object| object.id == *id));
+        let old = head.map(|(_, content)| content);
+        self.diff_since(repository, path, before, old).await
+    }
+
+    /// A changed file, as it was before and as it lies in the working tree. The old content is asked
+    /// for unless it is known already.
+    pub(super) async fn diff_since(
+        &self,
+        repository: &Path,
+        path: &FilePath,
+        before: Option<Object>,
+        known: Option<Vec<u8>>,
+    ) -> Result<FileDiff, FileDiffError> {
         let place = repository.join(path.as_path());
         let found = {
             let place = place.clone();
@@ -112,9 +127,9 @@ impl Git {
             }
             OnDisk::Directory => None,
         };
-        let old = match (&before, head) {
-            (Some(object), Some((id, content))) if object.id == id => Some(content),
-            (Some(object), _) => Some(self.content(repository, object).await?),
+        let old = match (&before, known) {
+            (Some(_), Some(content)) => Some(content),
+            (Some(object), None) => Some(self.content(repository, object).await?),
             (None, _) => None,
         };
         let plain = before.as_ref().is_some_and(|object| !object.is_link() && !object.is_submodule());
@@ -139,34 +154,68 @@ impl Git {
         base: &str,
     ) -> Result<FileDiff, FileDiffError> {
         let base = format!("refs/remotes/origin/{base}");
-        let (old, new) =
-            tokio::try_join!(self.at(repository, &base, path), self.at(repository, "HEAD", path))?;
+        let [old, new] = self.files_in(repository, [&base, "HEAD"], path).await;
+        let at = async |revision, known: File| match known {
+            Some((_, content)) => Ok(Some(content)),
+            None => self.at(repository, revision, path).await,
+        };
+        let (old, new) = tokio::try_join!(at(&base, old), at("HEAD", new))?;
         limited(FileDiff { old, new })
     }
 
     /// The entries of exactly this file.
     async fn changes_of(&self, repository: &Path, path: &FilePath) -> Result<Vec<Change>, GitError> {
         let args = ["status", "--porcelain=v2", "-z", "--no-renames", "--untracked-files=all", "--"];
-        let command = self.reading(repository).await.args(args).arg(path.as_path());
+        let command = self.literal(repository).await.args(args).arg(path.as_path());
         let output = checked(&args, finish(&command, &args, time::LOCAL, Caller::Needed).await?)?;
+        let mut changes = parse_status(&output.stdout).changes;
         // Git's paths begin at the root of the working tree, which may lie above.
         let wanted = path.as_path().as_os_str().as_bytes();
-        let is_it = |change: &Change| {
-            let rest = change.path.strip_suffix(wanted);
-            rest.is_some_and(|rest| rest.is_empty() || rest.ends_with(b"/"))
-        };
-        Ok(parse_status(&output.stdout).changes.into_iter().filter(is_it).collect())
+        let above = |change: &Change| change.path.strip_suffix(wanted).map(<[u8]>::to_vec);
+        changes.retain(|change| above(change).is_some());
+        if changes.iter().any(|change| above(change).is_some_and(|above| !above.is_empty())) {
+            let prefix = self.prefix(repository).await?;
+            changes.retain(|change| above(change).as_ref() == Some(&prefix));
+        }
+        Ok(changes)
+    }
+
+    /// Path of a directory below the root of its working tree, with a slash at its end.
+    async fn prefix(&self, repository: &Path) -> Result<Vec<u8>, GitError> {
+        let args = ["rev-parse", "--show-prefix"];
+        let mut prefix = checked(&args, self.output(repository, &args, time::LOCAL).await?)?.stdout;
+        // The line's end.
+        prefix.pop();
+        Ok(prefix)
     }
 
     /// The id and the content of a file in HEAD, asked for before it is known whether that will be
     /// shown. `None` for anything else.
-    async fn in_head(&self, repository: &Path, path: &FilePath) -> Option<(String, Vec<u8>)> {
-        let path = path.as_path().to_str().filter(|path| !path.contains('\n'))?;
+    async fn in_head(&self, repository: &Path, path: &FilePath) -> File {
+        let [found] = self.files_in(repository, ["HEAD"], path).await;
+        found
+    }
+
+    /// The ids and the contents of a file in revisions, from one git. `None` for what is no file, is
+    /// not there, or has to be asked for in another way.
+    async fn files_in<const N: usize>(
+        &self,
+        repository: &Path,
+        revisions: [&str; N],
+        path: &FilePath,
+    ) -> [File; N] {
+        let nothing = [const { None }; N];
+        let Some(path) = path.as_path().to_str().filter(|path| !path.contains('\n')) else {
+            return nothing;
+        };
         let args = ["cat-file", "--batch"];
-        let asked = format!("HEAD:./{path}\n").into_bytes();
-        let command = self.reading(repository).await.args(args).stdin(Stdin::Bytes(asked));
-        let output = finish(&command, &args, time::LOCAL, Caller::Needed).await.ok()?;
-        parse_batch_entry(output.stdout)
+        let asked: String = revisions.iter().map(|revision| format!("{revision}:./{path}\n")).collect();
+        let command = self.content_reader(repository).await.args(args);
+        let command = command.stdin(Stdin::Bytes(asked.into_bytes()));
+        match finish(&command, &args, time::LOCAL, Caller::Needed).await {
+            Ok(output) => parse_batch(&output.stdout),
+            Err(_) => nothing,
+        }
     }
 
     /// The content of a file in a revision.
@@ -177,7 +226,7 @@ impl Git {
         path: &FilePath,
     ) -> Result<Option<Vec<u8>>, GitError> {
         let args = ["ls-tree", "-z", revision, "--"];
-        let command = self.reading(repository).await.args(args).arg(path.as_path());
+        let command = self.literal(repository).await.args(args).arg(path.as_path());
         let output = finish(&command, &args, time::LOCAL, Caller::Needed).await?;
         match parse_tree_entry(&output.stdout) {
             Some((object, kind)) if output.status.success() && kind != "tree" => {
@@ -190,12 +239,13 @@ impl Git {
         }
     }
 
-    async fn content(&self, repository: &Path, object: &Object) -> Result<Vec<u8>, GitError> {
+    /// The content of an object.
+    pub(super) async fn content(&self, repository: &Path, object: &Object) -> Result<Vec<u8>, GitError> {
         if object.is_submodule() {
             return Ok(submodule_line(&object.id));
         }
         let args = ["cat-file", "blob", &object.id];
-        let command = self.reading(repository).await.args(args);
+        let command = self.content_reader(repository).await.args(args);
         Ok(checked(&args, finish(&command, &args, time::LOCAL, Caller::Needed).await?)?.stdout)
     }
 
@@ -225,18 +275,22 @@ impl Git {
         let args = ["hash-object", "--stdin"];
         let mut option = OsString::from("--path=");
         option.push(path.as_path());
-        let command = self.reading(repository).await.args(args).arg(option);
+        let command = self.literal(repository).await.args(args).arg(option);
         let command = command.stdin(Stdin::Bytes(turned.clone()));
         let output = finish(&command, &args, time::LOCAL, Caller::Needed).await?;
         let same = output.status.success() && output.stdout_text().trim() == object.id;
         Ok(if same { turned } else { old })
     }
 
-    /// A command that reads content: paths are no patterns, and a clone that gets its objects when
-    /// they are needed cannot ask for a password.
-    async fn reading(&self, repository: &Path) -> crate::process::Command {
-        let command = self.command(repository).await.session();
-        command.env("GIT_OPTIONAL_LOCKS", "0").env("GIT_LITERAL_PATHSPECS", "1")
+    /// A command to which paths are no patterns.
+    async fn literal(&self, repository: &Path) -> crate::process::Command {
+        self.reader(repository).await.env("GIT_LITERAL_PATHSPECS", "1")
+    }
+
+    /// A command that reads contents. A clone that gets those when they are needed cannot ask for a
+    /// password.
+    async fn content_reader(&self, repository: &Path) -> crate::process::Command {
+        self.reader(repository).await.session()
     }
 }
 
@@ -266,34 +320,6 @@ fn submodule_line(commit: &str) -> Vec<u8> {
 fn limited(diff: FileDiff) -> Result<FileDiff, FileDiffError> {
     let large = |side: &Option<Vec<u8>>| side.as_ref().is_some_and(|bytes| bytes.len() > LARGEST_SIDE);
     if large(&diff.old) || large(&diff.new) { Err(FileDiffError::TooLarge) } else { Ok(diff) }
-}
-
-/// Reads the first entry of `git ls-tree -z`: the object and its type.
-fn parse_tree_entry(printed: &[u8]) -> Option<(Object, String)> {
-    let entry = printed.split(|byte| *byte == 0).next()?;
-    let head = entry.split(|byte| *byte == b'\t').next()?;
-    let head = std::str::from_utf8(head).ok()?;
-    let mut words = head.split(' ').map(str::to_owned);
-    let (mode, kind, id) = (words.next()?, words.next()?, words.next()?);
-    Some((Object { mode, id }, kind))
-}
-
-/// Reads the one entry that `git cat-file --batch` printed: the id and the content of a file.
-fn parse_batch_entry(mut printed: Vec<u8>) -> Option<(String, Vec<u8>)> {
-    let end = printed.iter().position(|byte| *byte == b'\n')?;
-    let head = std::str::from_utf8(&printed[..end]).ok()?;
-    let mut words = head.split(' ');
-    let (id, "blob", size, None) = (words.next()?.to_owned(), words.next()?, words.next()?, words.next())
-    else {
-        return None;
-    };
-    let size: usize = size.parse().ok()?;
-    printed.drain(..=end);
-    // A line feed follows.
-    (printed.len() == size + 1).then(|| {
-        printed.truncate(size);
-        (id, printed)
-    })
 }
 
 enum OnDisk {
@@ -343,29 +369,6 @@ mod tests {
         assert_eq!(parse("-x"), Some("-x".into()));
         for refused in ["", ".", "/etc/passwd", "../other/secret", "a/../../b", "a/..", "a\0b"] {
             assert_eq!(parse(refused), None, "{refused:?}");
-        }
-    }
-
-    #[test]
-    fn a_tree_entry_is_read() {
-        let (object, kind) = parse_tree_entry(b"120000 blob 1234abcd\ta\tb\0").unwrap();
-        assert_eq!((object.mode.as_str(), object.id.as_str(), kind.as_str()), ("120000", "1234abcd", "blob"));
-        assert_eq!(parse_tree_entry(b""), None);
-    }
-
-    #[test]
-    fn a_batch_entry_is_read_whole_or_not_at_all() {
-        let parse = |text: &str| parse_batch_entry(text.as_bytes().to_vec());
-        assert_eq!(parse("12ab blob 4\na\nb\n\n"), Some(("12ab".to_owned(), b"a\nb\n".to_vec())));
-        for other in [
-            "",
-            "HEAD:./x missing\n",
-            "12ab blob 4\na\nb\n",
-            "12ab tree 0\n\n",
-            "12ab commit 2\nab\n",
-            "a b blob 0\n\n",
-        ] {
-            assert_eq!(parse(other), None, "{other:?}");
         }
     }
 

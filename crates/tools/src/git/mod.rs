@@ -13,6 +13,7 @@ mod cleanup;
 mod error;
 mod failure;
 mod file_diff;
+mod objects;
 mod remote;
 mod removal;
 mod seen;
@@ -117,6 +118,11 @@ impl Git {
             .env("LC_ALL", "C")
     }
 
+    /// A git command in this directory that only reads: it locks nothing, and lets others go first.
+    pub async fn reader(&self, directory: &Path) -> Command {
+        self.command(directory).await.env("GIT_OPTIONAL_LOCKS", "0").modest()
+    }
+
     /// Runs git with these arguments; any exit code is an answer.
     ///
     /// # Errors
@@ -127,7 +133,7 @@ impl Git {
         args: &[&str],
         within: Duration,
     ) -> Result<Output, GitError> {
-        let command = self.command(directory).await.env("GIT_OPTIONAL_LOCKS", "0").args(args);
+        let command = self.reader(directory).await.args(args);
         finish(&command, args, within, Caller::Needed).await
     }
 

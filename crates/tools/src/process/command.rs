@@ -15,7 +15,9 @@ use std::process::Stdio;
 
 use process_wrap::tokio::{CommandWrap, CommandWrapper as _, ProcessSession};
 use thiserror::Error;
+use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout};
 
+use super::group::OwnedGroup;
 use super::identity::{ProcessStart, identity};
 
 /// What a process reads.
@@ -71,6 +73,13 @@ pub struct Started {
     pub started: Option<ProcessStart>,
 }
 
+/// The starter's ends of a process's streams.
+pub(super) struct Pipes {
+    pub(super) stdin: Option<ChildStdin>,
+    pub(super) stdout: Option<ChildStdout>,
+    pub(super) stderr: Option<ChildStderr>,
+}
+
 /// A program to start, as often as needed. Printing it shows neither its environment nor its input.
 #[derive(Clone)]
 pub struct Command {
@@ -82,6 +91,7 @@ pub struct Command {
     changes: BTreeMap<OsString, Option<OsString>>,
     pub(super) stdin: Stdin,
     session: bool,
+    modest: bool,
 }
 
 impl fmt::Debug for Command {
@@ -103,6 +113,7 @@ impl Command {
             changes: BTreeMap::new(),
             stdin: Stdin::Null,
             session: false,
+            modest: false,
         }
     }
 
@@ -163,6 +174,14 @@ impl Command {
         self
     }
 
+    /// Lets others have the processor first when it [runs](Command::run): for work that many may
+    /// want at once, beside which the gateway still has to answer.
+    #[must_use]
+    pub fn modest(mut self) -> Self {
+        self.modest = true;
+        self
+    }
+
     /// Name of the program without its directory, for messages.
     #[must_use]
     pub fn program_name(&self) -> String {
@@ -184,20 +203,50 @@ impl Command {
         Ok(Started { pid, started: identity(pid) })
     }
 
-    /// Starts a process of which the caller keeps the handle.
+    /// Starts a process of which the caller keeps the handle. Waits until the program has taken the
+    /// place of the starter's copy, which on a busy machine takes its time.
     pub(crate) fn spawn_with(
         &self,
         stdin: impl Into<Stdio>,
         stdout: impl Into<Stdio>,
         stderr: impl Into<Stdio>,
-    ) -> Result<tokio::process::Child, StartError> {
+    ) -> Result<Child, StartError> {
+        let command = self.prepared(stdin, stdout, stderr);
+        command.and_then(|mut command| command.spawn()).map_err(|error| self.explain(error))
+    }
+
+    /// As [`Self::spawn_with`], with all three ends to the caller, where waiting holds nobody up.
+    /// What was started when nobody waits for it any more is killed.
+    pub(super) async fn spawn_elsewhere(&self, stdin: Stdio) -> Result<(OwnedGroup, Pipes), StartError> {
+        let command = self.prepared(stdin, Stdio::piped(), Stdio::piped());
+        let modest = self.modest;
+        let spawn = move || -> io::Result<(OwnedGroup, Pipes)> {
+            let mut child = command?.spawn()?;
+            let pipes =
+                Pipes { stdin: child.stdin.take(), stdout: child.stdout.take(), stderr: child.stderr.take() };
+            let group = OwnedGroup::new(child);
+            if modest {
+                group.step_back();
+            }
+            Ok((group, pipes))
+        };
+        let started = tokio::task::spawn_blocking(spawn).await.map_err(io::Error::other);
+        started.flatten().map_err(|error| self.explain(error))
+    }
+
+    fn prepared(
+        &self,
+        stdin: impl Into<Stdio>,
+        stdout: impl Into<Stdio>,
+        stderr: impl Into<Stdio>,
+    ) -> io::Result<tokio::process::Command> {
         let mut command = tokio::process::Command::from(self.std());
         command.stdin(stdin).stdout(stdout).stderr(stderr);
         if self.session {
             let core = CommandWrap::from(tokio::process::Command::from(self.std()));
-            ProcessSession.pre_spawn(&mut command, &core).map_err(|error| self.explain(error))?;
+            ProcessSession.pre_spawn(&mut command, &core)?;
         }
-        command.spawn().map_err(|error| self.explain(error))
+        Ok(command)
     }
 
     /// Starts a process that the caller reaps itself with `waitpid`, without the runtime.

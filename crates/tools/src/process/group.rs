@@ -21,6 +21,9 @@ const REAP_TIME: Duration = Duration::from_secs(5);
 /// How long a leader may take to be reaped after the last signal.
 const LAST_WAIT: Duration = Duration::from_secs(5);
 
+/// How far a process steps back behind those that do not, in the system's own steps.
+const STEP_BACK: i32 = 5;
+
 /// What came of asking for a group's end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum KillOutcome {
@@ -95,6 +98,12 @@ impl OwnedGroup {
     pub(super) fn new(child: Child) -> Self {
         let leader = child.id().and_then(|pid| i32::try_from(pid).ok()).and_then(Pid::from_raw);
         Self { child, leader }
+    }
+
+    /// Lets others have the processor first, as will everything that it starts from now on.
+    pub(super) fn step_back(&self) {
+        // It only goes slower without it.
+        let _ = self.leader.map(|leader| rustix::process::setpriority_process(Some(leader), STEP_BACK));
     }
 
     /// Waits for the leader's end. Safe to drop and call again.

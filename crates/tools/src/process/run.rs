@@ -31,12 +31,10 @@ impl Command {
             Stdin::Null => (std::process::Stdio::null(), &[][..]),
             Stdin::Bytes(bytes) => (std::process::Stdio::piped(), &bytes[..]),
         };
-        let piped = std::process::Stdio::piped;
-        let mut child = self.spawn_with(stdin, piped(), piped())?;
-        let feed = feed(child.stdin.take(), input);
-        let mut out = Capture::new(child.stdout.take(), limits.output);
-        let mut err = Capture::new(child.stderr.take(), limits.output);
-        let mut group = OwnedGroup::new(child);
+        let (mut group, pipes) = self.spawn_elsewhere(stdin).await?;
+        let feed = feed(pipes.stdin, input);
+        let mut out = Capture::new(pipes.stdout, limits.output);
+        let mut err = Capture::new(pipes.stderr, limits.output);
 
         let reading = read_until_exit(&mut group, &mut out, &mut err, feed);
         let status = match timeout(limits.time, reading).await {

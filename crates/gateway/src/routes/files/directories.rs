@@ -57,12 +57,15 @@ impl From<Folder> for DirectoryEntry {
         (status = 500, body = ErrorBody, description = "It cannot be read", example = json!(ErrorBody::new(500, "Failed to list directories: permission denied"))),
     ))]
 async fn list(State(app): State<App>, query: QueryMembers) -> Result<Response, Failure> {
-    let path = query.get("path").filter(|path| !path.is_empty()).unwrap_or("~").to_owned();
+    let path = query.get("path").filter(|path| !path.is_empty()).unwrap_or("~");
     let (question, settings) = (format!("directories {path}"), app.settings.get());
-    if let Some(ready) = app.kept.get(&question, &settings) {
-        return Ok(ready);
-    }
-    on_disk(move || app.kept.make(question, settings, |sources| list_on_disk(&app, &path, sources))).await?
+    let make = async || {
+        let (app, path) = (app.clone(), path.to_owned());
+        let (question, settings) = (question.clone(), settings.clone());
+        on_disk(move || app.kept.make(question, settings, |sources| list_on_disk(&app, &path, sources)))
+            .await?
+    };
+    app.kept.answer(&question, &settings, make).await
 }
 
 fn list_on_disk(app: &App, path: &str, sources: &mut Sources) -> Result<Directories, Failure> {

@@ -79,10 +79,16 @@ async fn upload(
         let (app, ticket, repo) = (app.clone(), ticket.clone(), repo.clone());
         on_disk(move || place_of(&app, &repo, &ticket)).await??
     };
+    // The whole form is on the disk by now: nobody's turn waits for a slow sender.
+    let turn = app.forms.wait().await?;
     let images = form.map_err(not_taken)?.images(&app.spool_dir).await.map_err(not_taken)?;
     let (names, files): (Vec<_>, Vec<_>) =
         images.into_iter().map(|image| (image.original_name, (image.kind, image.file))).unzip();
-    let saved = on_disk(move || place.save(files)).await?.map_err(|error| not_saved(&error))?;
+    let save = move || {
+        let _turn = turn;
+        place.save(files)
+    };
+    let saved = on_disk(save).await?.map_err(|error| not_saved(&error))?;
     let described = |(original_name, image): (String, SavedImage)| UploadedFile {
         original_name,
         api_url: format!("{ATTACHMENTS}{}/{}?repo={}", encoded(ticket.as_str()), image.name, encoded(&repo)),

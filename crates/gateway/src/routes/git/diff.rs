@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use axum::Json;
 use axum::extract::State;
+use axum::response::{IntoResponse as _, Response};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use http::StatusCode;
@@ -17,7 +18,7 @@ use utoipa::ToSchema;
 use utoipa_axum::routes;
 
 use super::action::base_name;
-use crate::answer::{Answer, Failure};
+use crate::answer::Failure;
 use crate::app::App;
 use crate::extract::JsonMembers;
 use crate::router::Route;
@@ -92,7 +93,7 @@ pub(crate) struct DiffAnswer {
         (status = 413, body = ErrorBody, description = "A side is larger than 5 MiB", example = json!(ErrorBody::new(413, "File too large to diff"))),
         (status = 500, body = ErrorBody, description = "Git could not tell", example = json!(ErrorBody::new(500, "Failed to get diff: git status failed"))),
     ))]
-async fn diff(State(app): State<App>, body: JsonMembers) -> Answer<DiffAnswer> {
+async fn diff(State(app): State<App>, body: JsonMembers) -> Result<Response, Failure> {
     let given = |name| body.text(name).filter(|text| !text.is_empty());
     let (Some(file), Some(named)) = (given("filePath"), given("repoPath")) else {
         return Err(Failure::bad_request("filePath and repoPath are required"));
@@ -102,11 +103,18 @@ async fn diff(State(app): State<App>, body: JsonMembers) -> Answer<DiffAnswer> {
     let missing = |_| Failure::not_found("Repository path does not exist");
     let repository = super::directory(&app, named, missing).await?;
     stays_inside(&app, &repository, &path).await?;
+    // Both sides and the answer lie in memory: of large ones there must not be many.
+    let turn = app.diffs.wait().await?;
     let sides = match base {
         Some(base) => app.git.diff_to_base(repository.canonical(), &path, base).await,
-        None => app.git.diff_to_worktree(repository.canonical(), &path).await,
+        None => app.seen.diff_to_worktree(repository.canonical(), &path).await,
     };
-    sides.map(|sides| Json(DiffAnswer::of(file, sides))).map_err(failed)
+    let (file, sides) = (file.to_owned(), sides.map_err(failed)?);
+    on_disk(move || {
+        let _turn = turn;
+        Json(DiffAnswer::of(&file, sides)).into_response()
+    })
+    .await
 }
 
 pub(crate) fn route() -> Route {
@@ -147,7 +155,10 @@ impl DiffAnswer {
             let (old_content_base64, new_content_base64) = (shown(old), shown(new));
             return Self { is_binary: Some(true), old_content_base64, new_content_base64, ..answer };
         }
-        let text = |side: Option<Vec<u8>>| String::from_utf8_lossy(&side.unwrap_or_default()).into_owned();
+        let text = |side: Option<Vec<u8>>| {
+            let text = String::from_utf8(side.unwrap_or_default());
+            text.unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
+        };
         Self { old_content: text(old), new_content: text(new), ..answer }
     }
 }

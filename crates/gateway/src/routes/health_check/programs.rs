@@ -160,7 +160,7 @@ pub(super) async fn probe(
             Source::Override | Source::Path => {}
         }
         let command = Command::new(resolved.path).args(args).environment(programs.environment().await);
-        match command.session().run(Limits::time(limit).output(OUTPUT_CAP)).await {
+        match command.session().modest().run(Limits::time(limit).output(OUTPUT_CAP)).await {
             Ok(output) => Ok(output),
             Err(error) => failed(Failed::new(error.code(), error.to_string())),
         }

@@ -9,6 +9,7 @@ use std::time::Duration;
 use anyhow::{Context as _, ensure};
 use serde_json::json;
 
+use crate::bare;
 use crate::gateway::{Gateway, Place};
 use crate::local::{git, plant};
 use crate::table::Table;
@@ -37,6 +38,9 @@ pub async fn measure(binary: &Path, time: Duration, table: &mut Table) -> anyhow
     let repository = fill(&place.path("sandbox"))?;
     let gateway = Gateway::start(binary, &place).await?;
     let health = Load::get(gateway.url("/health"), None);
+    let body = reqwest::get(gateway.url("/health")).await?.bytes().await?;
+    let bare = bare::serve(body).await?;
+    let bare_health = Load::get(bare.url.clone(), None);
     let mut most = gateway.resident_memory()?;
     let floor = wrk::load(&health, CROWD, time).await?;
     let routes = routes(&gateway, &place.path("sandbox"), &repository)?;
@@ -44,13 +48,19 @@ pub async fn measure(binary: &Path, time: Duration, table: &mut Table) -> anyhow
         let crowd = wrk::load(load, CROWD, time).await.with_context(|| (*name).to_owned())?;
         ensure!(crowd.failures == 0, "{name} answered {} of the crowd with an error", crowd.failures);
         table.rate(&format!("{name}, {CROWD} clients, requests/s"), crowd.per_second, floor.per_second);
-        most = most.max(gateway.resident_memory()?);
+        let resident = gateway.resident_memory()?;
+        table.memory(&format!("  gateway resident after {CROWD} of {name}"), resident, Some(MEMORY_LIMIT));
+        most = most.max(resident);
     }
     for Route { name, load } in &routes {
         // The one client of `/health` asks while the others do.
         let (beside, watched) = tokio::join!(wrk::load(load, BESIDE, time), wrk::load(&health, 1, time));
         beside?;
         table.time(&format!("/health p99 beside {BESIDE} of {name}"), watched?.p99, HEALTH_LIMIT);
+        // What the machine has left for anybody beside the same.
+        let (beside, anybody) = tokio::join!(wrk::load(load, BESIDE, time), wrk::load(&bare_health, 1, time));
+        beside?;
+        table.time("  a bare server's p99 beside the same", anybody?.p99, HEALTH_LIMIT);
         most = most.max(gateway.resident_memory()?);
     }
     table.memory("gateway resident, most under any crowd", most, Some(MEMORY_LIMIT));

@@ -108,14 +108,34 @@ impl Desk {
     async fn diff(&self, lines: usize, table: &mut Table) -> anyhow::Result<()> {
         let repository = self.repository("diff", 10)?;
         let text = |word: &str| (0..lines).map(|n| format!("{word} {n}\n")).collect::<String>();
-        std::fs::write(repository.join("big.txt"), text("before"))?;
+        std::fs::write(repository.join("d0/big.txt"), text("before"))?;
         git(&repository, &["add", "."])?;
         git(&repository, &["commit", "-q", "-m", "big"])?;
-        std::fs::write(repository.join("big.txt"), text("after"))?;
-        let body = json!({"repoPath": repository, "filePath": "big.txt"});
-        let route = || self.timed(self.post("/api/gateway/git/diff").json(&body));
-        let floor = || bare_git(&repository, &["cat-file", "blob", "HEAD:big.txt"]);
-        pair(table, &format!("diff, {lines} lines, p50"), route, floor).await
+        std::fs::write(repository.join("d0/big.txt"), text("after"))?;
+        let ask = |place: &Path, file: &str| {
+            let body = json!({"repoPath": place, "filePath": file});
+            self.timed(self.post("/api/gateway/git/diff").json(&body))
+        };
+        let floor = || bare_git(&repository, &["cat-file", "blob", "HEAD:d0/big.txt"]);
+        let seen = || ask(&repository, "d0/big.txt");
+        pair(table, &format!("diff, {lines} lines, seen, p50"), seen, floor).await?;
+        let changes = AtomicUsize::new(0);
+        let changed = async || {
+            let word = format!("after {}", changes.fetch_add(1, Ordering::Relaxed));
+            std::fs::write(repository.join("d0/big.txt"), text(&word))?;
+            seen().await
+        };
+        pair(table, &format!("diff, {lines} lines, just changed, p50"), changed, floor).await?;
+        // A file that has a second name could change unheard: nothing is kept.
+        let unseen = self.repository("diff-unseen", 10)?;
+        std::fs::write(unseen.join("d0/big.txt"), text("before"))?;
+        git(&unseen, &["add", "."])?;
+        git(&unseen, &["commit", "-q", "-m", "big"])?;
+        std::fs::write(unseen.join("d0/big.txt"), text("after"))?;
+        std::fs::hard_link(unseen.join("d0/f0.rs"), self.sandbox.join("second-name"))?;
+        let asked = || ask(&unseen, "d0/big.txt");
+        let floor = || bare_git(&unseen, &["cat-file", "blob", "HEAD:d0/big.txt"]);
+        pair(table, &format!("diff, {lines} lines, git asked, p50"), asked, floor).await
     }
 
     /// Cold against a bare walk of the tree, warm against its limit and the matcher alone.

@@ -15,7 +15,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::Context as _;
-use clap::Parser;
+use clap::{Parser, ValueEnum};
 
 use crate::gateway::{Gateway, Place};
 use crate::table::Table;
@@ -29,6 +29,24 @@ struct Options {
     /// Seconds of load a figure.
     #[arg(long, default_value_t = 4)]
     seconds: u64,
+    /// Measure only this; may be given several times.
+    #[arg(long, value_enum)]
+    only: Vec<Part>,
+}
+
+/// What is measured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Part {
+    /// Cheap requests, many of them.
+    Requests,
+    /// From the start to the first answer.
+    Start,
+    /// What an assistant prints, until it is sent.
+    Stream,
+    /// The routes that work on local directories.
+    Local,
+    /// Many clients at once.
+    Crowd,
 }
 
 /// Starts from which the median is taken.
@@ -44,12 +62,16 @@ async fn main() -> anyhow::Result<()> {
     let load = Duration::from_secs(options.seconds);
     let mut table = Table::default();
 
-    let place = Place::new()?;
-    measure_requests(&options.binary, &place, load, &mut table).await?;
-    measure_start(&options.binary, &mut table).await?;
-    stream::measure(&options.binary, STREAM_LINES, &mut table).await?;
-    local::measure(&options.binary, &mut table).await?;
-    crowd::measure(&options.binary, load, &mut table).await?;
+    let parts = if options.only.is_empty() { Part::value_variants() } else { &options.only[..] };
+    for part in parts {
+        match part {
+            Part::Requests => measure_requests(&options.binary, &Place::new()?, load, &mut table).await?,
+            Part::Start => measure_start(&options.binary, &mut table).await?,
+            Part::Stream => stream::measure(&options.binary, STREAM_LINES, &mut table).await?,
+            Part::Local => local::measure(&options.binary, &mut table).await?,
+            Part::Crowd => crowd::measure(&options.binary, load, &mut table).await?,
+        }
+    }
 
     println!("{table}");
     Ok(())

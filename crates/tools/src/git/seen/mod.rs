@@ -4,6 +4,12 @@
 //! has is asked of the kernel with every question, so that an answer is never older than its
 //! question. Where that cannot be told, or something has changed, git answers.
 
+mod contents;
+mod enter;
+mod file;
+mod heard;
+mod kept;
+mod layout;
 mod outside;
 mod partial;
 mod repository;
@@ -19,8 +25,10 @@ use std::time::{Duration, Instant};
 use loopgate_home::Program;
 use thiserror::Error;
 
-use self::repository::{Look, Moment, Repository};
-use super::{Branches, Git, GitError, Listing, Status};
+use self::contents::Contents;
+use self::kept::{Answers, Kept};
+use self::repository::Repository;
+use super::{Branches, FileDiff, FileDiffError, FilePath, Git, GitError, Status};
 
 /// Repositories that are watched at once, and directories in all of them; the one that was asked
 /// last stays in any case.
@@ -58,31 +66,6 @@ enum Watched {
     /// That is being begun.
     Begun,
     Yes(Arc<Kept>),
-}
-
-/// A watched repository, and what was answered since the watch began.
-#[derive(Debug)]
-struct Kept {
-    git: Git,
-    directory: PathBuf,
-    repository: Arc<Repository>,
-    status: Answers<Status>,
-    listing: Answers<Listing>,
-    /// Somebody asks git what it ignores.
-    judging: AtomicBool,
-}
-
-/// The last answer to a question. Whoever asks git holds it; the others wait for what comes of it.
-#[derive(Debug)]
-struct Answers<T>(tokio::sync::Mutex<Option<Answer<T>>>);
-
-#[derive(Debug)]
-struct Answer<T> {
-    content: Arc<T>,
-    /// When git was asked.
-    asked: Instant,
-    /// The moment at which the repository was so; absent when it moved meanwhile.
-    at: Option<Moment>,
 }
 
 /// Why a repository is not watched.
@@ -138,12 +121,32 @@ impl SeenRepositories {
                 listing?
             }
             None => {
-                let listing = self.git.listing(directory).await?;
+                let listing = self.git.listing(directory, None).await?;
                 self.begin(slot);
                 Arc::new(listing)
             }
         };
         Ok(Branches::of(listing, directory).await)
+    }
+
+    /// As [`Git::diff_to_worktree`], at this moment.
+    ///
+    /// # Errors
+    /// As there.
+    pub async fn diff_to_worktree(
+        &self,
+        directory: &Path,
+        path: &FilePath,
+    ) -> Result<FileDiff, FileDiffError> {
+        let slot = self.slot(directory);
+        let Some(kept) = self.kept(&slot).await else {
+            let diff = self.git.diff_to_worktree(directory, path).await;
+            self.begin(slot);
+            return diff;
+        };
+        let diff = kept.diff(path).await;
+        tend(&slot, kept);
+        diff
     }
 
     fn slot(&self, directory: &Path) -> Arc<Slot> {
@@ -231,6 +234,7 @@ impl Slot {
             repository,
             status: Answers::default(),
             listing: Answers::default(),
+            contents: Contents::default(),
             judging: AtomicBool::new(false),
         });
         *lock(&self.watched) = Watched::Yes(kept.clone());
@@ -251,76 +255,6 @@ impl Slot {
             Watched::Yes(kept) => kept.repository.told().directories,
             Watched::Not(_) | Watched::Begun => 0,
         }
-    }
-}
-
-impl Kept {
-    async fn status(&self) -> Result<Arc<Status>, GitError> {
-        let moment = |look: Look| (look.tree && look.certain).then_some(look.now);
-        let ask = async |before: Option<(Arc<Status>, Moment)>| {
-            if let Some((known, then)) = before
-                && let Some(files) = self.repository.clone().touched_since(then).await
-                && let Some(status) = self.git.status_since(&self.directory, &known, &files).await?
-            {
-                return Ok(status);
-            }
-            self.git.status(&self.directory).await
-        };
-        self.status.get(&self.repository, moment, ask).await
-    }
-
-    async fn listing(&self) -> Result<Arc<Listing>, GitError> {
-        let moment = |look: Look| Some(look.now.records());
-        self.listing.get(&self.repository, moment, |_| self.git.listing(&self.directory)).await
-    }
-
-    /// Makes sure of what git ignores, so that the next status can be kept.
-    async fn judge(&self) {
-        if self.repository.told().judge
-            && let Err(refusal) = self.repository.clone().judge(&self.git).await
-        {
-            tracing::debug!(%refusal, "what git ignores is not certain");
-            return;
-        }
-        if self.repository.told().tree {
-            let _ = self.status().await;
-        }
-    }
-}
-
-impl<T> Default for Answers<T> {
-    fn default() -> Self {
-        Self(tokio::sync::Mutex::new(None))
-    }
-}
-
-impl<T> Answers<T> {
-    /// The answer at this moment: the last one when nothing has changed since, or when git was asked
-    /// for it after this question came; else git's. `moment` is what of a look the answer hangs on;
-    /// `ask` may start from the last answer and its moment.
-    async fn get<F>(
-        &self,
-        repository: &Arc<Repository>,
-        moment: impl Fn(Look) -> Option<Moment>,
-        ask: impl FnOnce(Option<(Arc<T>, Moment)>) -> F,
-    ) -> Result<Arc<T>, GitError>
-    where
-        F: Future<Output = Result<T, GitError>>,
-    {
-        let came = Instant::now();
-        let mut last = self.0.lock().await;
-        let before = repository.clone().look_elsewhere().await.and_then(&moment);
-        let good = |answer: &&Answer<T>| answer.asked > came || before.is_some() && answer.at == before;
-        if let Some(answer) = last.as_ref().filter(good) {
-            return Ok(answer.content.clone());
-        }
-        let known = last.as_ref().and_then(|answer| Some((answer.content.clone(), answer.at?)));
-        let asked = Instant::now();
-        let content = Arc::new(ask(known.filter(|_| before.is_some())).await?);
-        let after = repository.clone().look_elsewhere().await.and_then(&moment);
-        let at = after.filter(|after| before == Some(*after));
-        *last = Some(Answer { content: content.clone(), asked, at });
-        Ok(content)
     }
 }
 

@@ -28,7 +28,7 @@ impl Git {
             "--untracked-files=normal",
             "--",
         ];
-        let command = self.command(directory).await.env("GIT_OPTIONAL_LOCKS", "0");
+        let command = self.reader(directory).await;
         let command = command.env("GIT_LITERAL_PATHSPECS", "1").args(args).args(files);
         let output = checked(&args, finish(&command, &args, time::LOCAL, Caller::Needed).await?)?;
         let found = parse_status(&output.stdout);

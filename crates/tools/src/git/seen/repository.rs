@@ -4,7 +4,6 @@
 //! configuration. Whatever could change unheard is refused: then git has to be asked every time.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::ffi::OsStr;
 use std::io;
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::MetadataExt as _;
@@ -12,33 +11,27 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-use super::outside::{self, Outside};
-use super::watch::{Deaf, Event, Part, Place, Watch, What};
-use super::{REST, Refusal};
-use crate::git::{Git, checked, parse_status, time};
+use loopgate_home::{Deaf, Watches, What};
 
-/// Directories that are watched in one repository.
-const MOST_DIRECTORIES: usize = 20_000;
+use super::heard::{Heard, Look, Moment, RULES, Told};
+use super::layout::{Layout, config, git_output, ignored_directories};
+use super::outside::{self, Outside};
+use super::watch::{Event, Part, Watch};
+use super::{REST, Refusal};
+use crate::git::Git;
+
 /// Where git keeps its records, below the root of a working tree.
-const GIT: &str = ".git";
-/// Rules about which files git ignores, and those about how it reads files.
-const RULES: &str = ".gitignore";
-const READING: [&str; 2] = [".gitattributes", ".gitmodules"];
-/// Changed files that are remembered one by one.
-const MOST_TOUCHED: usize = 32;
-/// Where git records what refs mean, in files or, otherwise, in tables.
-const REFS: &str = "refs";
-const REF_TABLES: &str = "reftable";
+pub(super) const GIT: &str = ".git";
 /// Rules of the repository itself, and the records of its other working trees.
-const INFO: &str = "info";
-const WORKTREES: &str = "worktrees";
+pub(super) const INFO: &str = "info";
+pub(super) const WORKTREES: &str = "worktrees";
 
 /// A repository under watch.
 #[derive(Debug)]
 pub(super) struct Repository {
-    directory: PathBuf,
-    own: PathBuf,
-    common: PathBuf,
+    pub(super) directory: PathBuf,
+    pub(super) own: PathBuf,
+    pub(super) common: PathBuf,
     /// The directories that were found; others in their places would be other repositories.
     identities: Vec<(PathBuf, Option<(u64, u64)>)>,
     /// What started git.
@@ -50,91 +43,21 @@ pub(super) struct Repository {
     told: Mutex<Told>,
 }
 
-/// What came of the last look, for those who cannot wait for the next.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Told {
-    /// Nothing can be told any more, or it is time to try again what could not be watched.
-    pub(super) lost: bool,
-    /// Whether the working tree is watched.
-    pub(super) tree: bool,
-    /// Whether git should be asked what it ignores.
-    pub(super) judge: bool,
-    /// How many directories are watched.
-    pub(super) directories: usize,
-}
-
-#[derive(Debug)]
-struct Heard {
-    watch: Watch,
-    now: Moment,
-    /// The working tree is not watched, and that is not tried again before.
-    no_tree_until: Option<Instant>,
-    /// The file system of the working tree.
-    device: u64,
-    /// Directories of the working tree that git ignores, and nothing is heard of.
-    ignored: BTreeSet<PathBuf>,
-    /// The rules under which these are ignored.
-    ignored_at: u64,
-    /// Directories came of which it is not known whether git ignores them.
-    unjudged: bool,
-    /// Files of the working tree, and when something happened to them last.
-    touched: BTreeMap<PathBuf, u64>,
-    /// Until then more has happened in the working tree than is remembered.
-    untraced: u64,
-    lost: bool,
-}
-
-/// How much has happened. Equal moments: nothing has happened between them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Moment {
-    /// In the records.
-    records: u64,
-    /// In the working tree.
-    tree: u64,
-    /// To what decides which files git ignores.
-    rules: u64,
-}
-
-/// A look at a repository under watch.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Look {
-    pub(super) now: Moment,
-    /// Whether the working tree is watched.
-    pub(super) tree: bool,
-    /// Whether it is certain that git ignores what nothing is heard of.
-    pub(super) certain: bool,
-}
-
-impl Moment {
-    /// The same for what hangs on the records alone.
-    pub(super) const fn records(self) -> Self {
-        Self { records: self.records, tree: 0, rules: 0 }
-    }
-}
-
-/// Where git found a repository.
-struct Layout {
-    own: PathBuf,
-    common: PathBuf,
-    /// Whether the directory is the root of a working tree.
-    root: bool,
-}
-
 impl Repository {
     /// Begins to watch. The program is the git that answers.
     pub(super) async fn watch(git: &Git, directory: &Path, program: PathBuf) -> Result<Self, Refusal> {
         let layout = Layout::of(git, directory).await?;
-        let config = config(git, directory).await?;
+        let configuration = config(git, directory).await?;
         let variables = git_output(git, directory, &["var", "-l"]).await?;
         let inside = [layout.common.join("config"), layout.own.join("config.worktree")];
         let environment = git.programs.environment().await;
-        let mut files = outside::files(&config, &variables, &environment, directory, &inside)?;
+        let mut files = outside::files(&configuration, &variables, &environment, directory, &inside)?;
         files.push(program.clone());
         let ignored = if layout.root { ignored_directories(git, directory).await? } else { BTreeSet::new() };
         let place = directory.to_owned();
         let begun = blocking(move || Self::begin(place, layout, program, files, ignored)).await?;
         // What was read before the watch began is read again.
-        if self::config(git, directory).await? != config {
+        if config(git, directory).await? != configuration {
             return Err(Refusal::Moving);
         }
         Ok(begun)
@@ -149,7 +72,7 @@ impl Repository {
     ) -> Result<Self, Refusal> {
         let Layout { own, common, root } = layout;
         for place in [&directory, &own, &common] {
-            if !Watch::hears_on(place)? {
+            if !Watches::hear_all_on(place)? {
                 return Err(Refusal::Unusual("the file system may change unheard"));
             }
         }
@@ -335,204 +258,9 @@ impl Repository {
         Ok(())
     }
 
-    fn enter_records(&self, heard: &mut Heard) -> Result<(), Refusal> {
-        for (part, root) in [(Part::Common, &self.common), (Part::Own, &self.own)] {
-            if part == Part::Own && self.own == self.common {
-                break;
-            }
-            for name in ["HEAD", "index", "config", "config.worktree", "packed-refs"] {
-                if is_link(&root.join(name)) {
-                    return Err(Refusal::Unusual("a record is a link"));
-                }
-            }
-            if root.join(REF_TABLES).exists() {
-                return Err(Refusal::Unusual("refs are kept in tables"));
-            }
-            heard.add((part, PathBuf::new()), root)?;
-            for name in [REFS, INFO, WORKTREES] {
-                self.enter_record(heard, part, Path::new(name))?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Watches a directory of the records with those below it that matter.
-    fn enter_record(&self, heard: &mut Heard, part: Part, from: &Path) -> Result<(), Refusal> {
-        let mut waiting = vec![from.to_owned()];
-        while let Some(place) = waiting.pop() {
-            let absolute = self.root(part).join(&place);
-            if is_link(&absolute) {
-                return Err(Refusal::Unusual("a directory of records is a link"));
-            }
-            if !self.is_watched_record(part, &place) || !heard.add((part, place.clone()), &absolute)? {
-                continue;
-            }
-            for entry in entries(&absolute)? {
-                let entry = entry?;
-                let kind = entry.file_type()?;
-                if kind.is_symlink() {
-                    return Err(Refusal::Unusual("a record is a link"));
-                }
-                if kind.is_dir() {
-                    waiting.push(place.join(entry.file_name()));
-                }
-            }
-        }
-        Ok(())
-    }
-
-    fn is_watched_record(&self, part: Part, place: &Path) -> bool {
-        // The own records have a watch of their own.
-        let own = part == Part::Common && self.root(part).join(place) == self.own;
-        let another = place == Path::new(WORKTREES) || place.parent() == Some(Path::new(WORKTREES));
-        !own && (place.starts_with(REFS) || place == Path::new(INFO) || another)
-    }
-
-    /// Watches a directory of the working tree with all below it; when that cannot be done, the
-    /// whole tree is given up.
-    fn enter_or_leave_tree(&self, heard: &mut Heard, from: &Path) {
-        if let Err(refusal) = self.enter_tree(heard, from) {
-            tracing::debug!(%refusal, "a working tree is not watched");
-            heard.watch.remove(Part::Tree, Path::new(""));
-            heard.no_tree_until = Some(Instant::now() + REST);
-        }
-    }
-
-    fn enter_tree(&self, heard: &mut Heard, from: &Path) -> Result<(), Refusal> {
-        if heard.no_tree_until.is_some() {
-            return Ok(());
-        }
-        let mut waiting = vec![from.to_owned()];
-        while let Some(place) = waiting.pop() {
-            let absolute = self.directory.join(&place);
-            if heard.ignored.contains(&place) || !heard.add((Part::Tree, place.clone()), &absolute)? {
-                continue;
-            }
-            for entry in entries(&absolute)? {
-                let entry = entry?;
-                let name = entry.file_name();
-                if name == GIT {
-                    if place.as_os_str().is_empty() && !entry.file_type()?.is_symlink() {
-                        continue;
-                    }
-                    return Err(Refusal::Unusual("there is a repository in the repository"));
-                }
-                let found = match entry.metadata() {
-                    Ok(found) => found,
-                    Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
-                    Err(error) => return Err(error.into()),
-                };
-                if found.is_dir() {
-                    if found.dev() != heard.device {
-                        return Err(Refusal::Unusual("another file system lies in the tree"));
-                    }
-                    waiting.push(place.join(name));
-                } else if found.is_file() && found.nlink() > 1 {
-                    return Err(Refusal::Unusual("a file has another name, outside perhaps"));
-                }
-            }
-        }
-        Ok(())
-    }
-
-    fn root(&self, part: Part) -> &Path {
-        match part {
-            Part::Tree => &self.directory,
-            Part::Own => &self.own,
-            Part::Common => &self.common,
-        }
-    }
-
     fn heard(&self) -> MutexGuard<'_, Heard> {
         self.heard.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-impl Told {
-    fn of(heard: &Heard) -> Self {
-        let tree = heard.no_tree_until.is_none();
-        Self {
-            lost: heard.lost || heard.no_tree_until.is_some_and(|until| until <= Instant::now()),
-            tree,
-            judge: tree && (!heard.is_certain() || heard.unjudged),
-            directories: heard.watch.len(),
-        }
-    }
-}
-
-impl Heard {
-    /// Remembers what happened to a file. What happens to directories and rules, or to very many
-    /// files, touches more.
-    fn trace(&mut self, event: &Event, place: &Path) {
-        let more = event.directory || event.name == RULES || READING.iter().any(|name| event.name == *name);
-        if !more {
-            self.touched.insert(place.to_owned(), self.now.tree);
-        }
-        if more || self.touched.len() > MOST_TOUCHED {
-            self.touched.clear();
-            self.untraced = self.now.tree;
-        }
-    }
-
-    fn is_certain(&self) -> bool {
-        self.ignored.is_empty() || self.ignored_at == self.now.rules
-    }
-
-    fn add(&mut self, (part, path): Place, absolute: &Path) -> Result<bool, Refusal> {
-        if self.watch.len() >= MOST_DIRECTORIES {
-            return Err(Refusal::Unusual("there are too many directories"));
-        }
-        Ok(self.watch.add(part, &path, absolute)?)
-    }
-}
-
-impl Layout {
-    async fn of(git: &Git, directory: &Path) -> Result<Self, Refusal> {
-        let args = [
-            "rev-parse",
-            "--path-format=absolute",
-            "--absolute-git-dir",
-            "--git-common-dir",
-            "--is-inside-work-tree",
-            "--show-cdup",
-        ];
-        let printed = git_output(git, directory, &args).await?;
-        let lines: Vec<&[u8]> = printed.split(|byte| *byte == b'\n').collect();
-        let (own, common, root) = match lines[..] {
-            // The last of these is empty at the root.
-            [own, common, b"true", b"", b""] => (own, common, true),
-            [own, common, ..] if lines.len() <= 5 => (own, common, false),
-            _ => return Err(Refusal::Unusual("the records lie at a strange path")),
-        };
-        let path = |bytes: &[u8]| PathBuf::from(OsStr::from_bytes(bytes)).canonicalize();
-        let (own, common) = (path(own)?, path(common)?);
-        let inside = |records: &PathBuf| records.starts_with(directory) && *records != directory.join(GIT);
-        if root && (inside(&own) || inside(&common)) {
-            return Err(Refusal::Unusual("the records lie within the working tree"));
-        }
-        if root || common == directory {
-            return Ok(Self { own, common, root });
-        }
-        Err(Refusal::Unusual("a directory below the root of a working tree"))
-    }
-}
-
-/// The directories that git ignores as a whole.
-async fn ignored_directories(git: &Git, directory: &Path) -> Result<BTreeSet<PathBuf>, Refusal> {
-    let args = ["status", "--porcelain=v2", "-z", "--ignored=matching", "--untracked-files=normal"];
-    let status = parse_status(&git_output(git, directory, &args).await?);
-    let ignored = status.changes.iter().filter(|change| change.tree == '!');
-    let directories = ignored.filter_map(|change| change.path.strip_suffix(b"/"));
-    Ok(directories.map(|path| PathBuf::from(OsStr::from_bytes(path))).collect())
-}
-
-async fn config(git: &Git, directory: &Path) -> Result<Vec<u8>, Refusal> {
-    git_output(git, directory, &["config", "--list", "--show-origin", "-z"]).await
-}
-
-async fn git_output(git: &Git, directory: &Path, args: &[&str]) -> Result<Vec<u8>, Refusal> {
-    let output = git.output(directory, args, time::LOCAL).await;
-    Ok(checked(args, output.map_err(Refusal::Git)?).map_err(Refusal::Git)?.stdout)
 }
 
 async fn blocking<T: Send + 'static>(
@@ -541,24 +269,9 @@ async fn blocking<T: Send + 'static>(
     tokio::task::spawn_blocking(work).await.map_err(|error| Refusal::Disk(io::Error::other(error)))?
 }
 
-/// The entries of a directory; one that has gone meanwhile has none.
-fn entries(directory: &Path) -> io::Result<Box<dyn Iterator<Item = io::Result<std::fs::DirEntry>>>> {
-    match directory.read_dir() {
-        Ok(entries) => Ok(Box::new(entries)),
-        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
-            Ok(Box::new(std::iter::empty()))
-        }
-        Err(error) => Err(error),
-    }
-}
-
 /// Tells one directory from another one in its place.
 fn identity(place: &Path) -> Option<(u64, u64)> {
     place.metadata().ok().map(|found| (found.dev(), found.ino()))
-}
-
-fn is_link(path: &Path) -> bool {
-    path.symlink_metadata().is_ok_and(|found| found.is_symlink())
 }
 
 /// Whether a file has other names: what is written under those is not heard.

@@ -111,6 +111,10 @@ impl World {
         let status = self.seen.status(directory).await.ok();
         assert_eq!(status.as_deref(), expected.as_ref(), "after {after}");
 
+        let changed = expected.iter().flat_map(|status| &status.changes);
+        let changed = changed.filter_map(|change| std::str::from_utf8(&change.path).ok()).next_back();
+        self.compare_diff(directory, changed.unwrap_or("a").trim_end_matches('/'), after).await;
+
         let Branches { worktrees, listing } = self.seen.branches(directory).await.unwrap();
         let args = [
             "for-each-ref",
@@ -159,6 +163,15 @@ impl World {
             .collect();
         assert_eq!(worktrees, expected, "after {after}");
         before.zip(status).is_some_and(|(before, now)| Arc::ptr_eq(&before, &now))
+    }
+
+    /// Holds both sides of a file against those of which nothing is kept.
+    async fn compare_diff(&self, directory: &Path, file: &str, after: &str) {
+        let path = FilePath::parse(file).unwrap();
+        let told = |diff: Result<FileDiff, FileDiffError>| diff.map_err(|error| error.to_string());
+        let expected = told(self.git.diff_to_worktree(directory, &path).await);
+        let seen = told(self.seen.diff_to_worktree(directory, &path).await);
+        assert_eq!(seen, expected, "{file:?} after {after}");
     }
 
     fn number(&mut self, below: usize) -> usize {
@@ -375,11 +388,30 @@ impl World {
     }
 }
 
+/// Dates are asked for once a commit, but not where another commit stands for it.
+#[tokio::test]
+async fn a_replaced_commit_is_dated_as_the_other() {
+    let world = World::new(0).await;
+    let shop = world.shop();
+    let commit = world.git.reader(&shop).await.env("GIT_COMMITTER_DATE", "2001-01-01T00:00:00Z");
+    let commit = commit.args(["commit", "-q", "--allow-empty", "-m", "Old"]);
+    assert!(commit.run(crate::process::Limits::time(time::LOCAL)).await.unwrap().status.success());
+    let mut former = world.git.listing(&shop, None).await.unwrap();
+    let changes = ["branch two", "branch -f old main~1", "replace main main~1", "branch -f two old"];
+    for change in changes.into_iter().chain(["replace -d main"]) {
+        world.run(&shop, &change.split(' ').collect::<Vec<_>>()).await;
+        let fresh = world.git.listing(&shop, None).await.unwrap();
+        former = world.git.listing(&shop, Some(&former)).await.unwrap();
+        assert_eq!(former, fresh, "after {change}");
+        world.compare(&shop, change).await;
+    }
+}
+
 macro_rules! lives {
     ($($name:ident: $seed:literal),*) => {$(
         #[tokio::test]
         async fn $name() {
-            World::new($seed).await.live(500).await;
+            World::new($seed).await.live(400).await;
         }
     )*};
 }
