@@ -182,6 +182,7 @@ async fn reply(line: &[u8], control: &Control) -> Value {
     let id = ask.id;
     let answered = match ask.verb.as_str() {
         "page.sign_in" => control.sign_in_link().await,
+        "loops.status" => control.loops().await,
         "worktrees.list" | "worktrees.tidy" => control.worktrees(&ask).await,
         _ => {
             let control = control.clone();
@@ -206,6 +207,12 @@ impl Control {
     async fn sign_in_link(&self) -> Result<Value, (u16, String)> {
         let sign_in = self.sign_in.as_ref().ok_or((400, "no page is served here".to_owned()))?;
         sign_in().await.map(|url| json!({"signInUrl": url})).map_err(|error| (500, error))
+    }
+
+    /// The loops that run, and those that wait, in their order.
+    async fn loops(&self) -> Result<Value, (u16, String)> {
+        let runtime = self.runtime.as_ref().ok_or((400, "no loops run here".to_owned()))?;
+        runtime.under_way().await.map(|loops| json!(loops)).map_err(|error| (500, error.to_string()))
     }
 
     async fn worktrees(&self, ask: &Ask) -> Result<Value, (u16, String)> {

@@ -56,6 +56,12 @@ pub struct Settings {
     /// How log lines are written; text when absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub log_format: Option<LogFormat>,
+    /// How many loops may run at once; none means as many as are asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_loops: Option<u32>,
+    /// Megabytes of memory that must be free for a further loop.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub min_free_memory_mb: Option<u64>,
     /// How long worktrees of loops are kept.
     pub worktree_retention: WorktreeRetention,
 }
@@ -134,6 +140,8 @@ impl Default for Settings {
             port: None,
             gateway_token_file: None,
             log_format: None,
+            max_loops: None,
+            min_free_memory_mb: None,
             worktree_retention: WorktreeRetention::default(),
         }
     }
@@ -199,6 +207,10 @@ pub struct Overrides {
     pub web_app_origin: Option<String>,
     /// Production origins only.
     pub prod_origins_only: Option<bool>,
+    /// `--max-loops`.
+    pub max_loops: Option<u32>,
+    /// `--min-free-memory`.
+    pub min_free_memory_mb: Option<u64>,
 }
 
 /// Why settings cannot be read or written.
@@ -323,6 +335,8 @@ fn overlay(stored: &Settings, overrides: &Overrides) -> Result<Settings, Setting
         over.web_app_origin.or(settings.web_app_origin).or_else(|| settings.api_origin.clone());
     settings.relay_origin =
         over.relay_origin.or(settings.relay_origin).or_else(|| settings.api_origin.clone());
+    settings.max_loops = over.max_loops.or(settings.max_loops);
+    settings.min_free_memory_mb = over.min_free_memory_mb.or(settings.min_free_memory_mb);
     settings.prod_origins_only = over.prod_origins_only.unwrap_or(settings.prod_origins_only);
     settings.normalized()
 }

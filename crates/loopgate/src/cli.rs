@@ -44,6 +44,9 @@ enum Command {
     /// List what waits for your decision, and decide.
     #[cfg(unix)]
     Approvals(commands::approvals::Approvals),
+    /// Show the loops that run, and those that wait for a place.
+    #[cfg(unix)]
+    Status(commands::status::Status),
     /// Show what was asked of the gateway lately.
     #[cfg(unix)]
     Activity(commands::activity::Activity),
@@ -82,6 +85,8 @@ impl Cli {
             Command::ControlPlane(command) => command.run(),
             #[cfg(unix)]
             Command::Approvals(command) => command.run(),
+            #[cfg(unix)]
+            Command::Status(command) => command.run(),
             #[cfg(unix)]
             Command::Activity(command) => command.run(),
             #[cfg(unix)]
@@ -142,6 +147,12 @@ pub struct DesktopArgs {
     /// Port of the gateway; 0 takes any. Default: 19432, then 19433 to 19435.
     #[arg(long, env = "LOOPGATE_PORT", value_name = "PORT")]
     pub port: Option<u16>,
+    /// How many loops run at once; the others wait in order. Default: as many as are asked for.
+    #[arg(long, env = "LOOPGATE_MAX_LOOPS", value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..))]
+    pub max_loops: Option<u32>,
+    /// Megabytes of memory that must be free before a further loop starts. One may always run.
+    #[arg(long, env = "LOOPGATE_MIN_FREE_MEMORY_MB", value_name = "MB")]
+    pub min_free_memory: Option<u64>,
     /// Origin of the control plane's API, for example https://loopgate.example.com.
     #[arg(long, env = "LOOPGATE_AUTH_API_ORIGIN", value_name = "URL")]
     pub api_origin: Option<String>,

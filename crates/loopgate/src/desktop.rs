@@ -138,7 +138,7 @@ impl Desktop {
             if let Err(error) = runtime.recover().await {
                 tracing::error!(%error, "loops of an earlier run could not be taken up");
             }
-            runtime.keep_tidy().await;
+            tokio::join!(runtime.keep_queue(), runtime.watch_pulses(), runtime.keep_tidy());
         }));
         if home.settings.get().api_origin.is_some() {
             parts.spawn(until(

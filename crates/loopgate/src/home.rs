@@ -57,6 +57,8 @@ pub fn settings(dir: &DataDir, desktop: &DesktopArgs) -> anyhow::Result<Settings
         api_origin: desktop.api_origin.clone(),
         relay_origin: std::env::var("LOOPGATE_RELAY_ORIGIN").ok(),
         web_app_origin: desktop.web_origin.clone(),
+        max_loops: desktop.max_loops,
+        min_free_memory_mb: desktop.min_free_memory,
         prod_origins_only: flag_variable("LOOPGATE_LOCAL_GATEWAY_PROD_ORIGINS_ONLY"),
     };
     Ok(SettingsStore::open(&dir.file(SETTINGS_FILE), overrides)?)

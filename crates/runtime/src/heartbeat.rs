@@ -37,7 +37,8 @@ async fn beat(runtime: &Arc<Runtime>, id: LoopId) {
     }
 }
 
-async fn renew(runtime: &Arc<Runtime>, id: LoopId) {
+/// Renews the token before it ends, until it is dropped.
+pub(crate) async fn renew(runtime: &Arc<Runtime>, id: LoopId) {
     // A token that does not tell its end is renewed when it is refused.
     while let Some(expires_at) = runtime.tokens.expires_at(id).await {
         let now = jiff::Timestamp::now().as_millisecond();

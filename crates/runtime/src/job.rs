@@ -315,6 +315,9 @@ pub struct Facts {
     /// When the process was started, milliseconds since the epoch.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub spawned_at: Option<u64>,
+    /// Its number among the loops that wait for a place; a smaller one is served first.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub queue_number: Option<u64>,
     /// Tokens and money so far.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub spend: Option<Box<Spend>>,

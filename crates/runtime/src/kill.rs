@@ -28,6 +28,8 @@ pub enum KillOutcome {
     Terminated,
     /// It was known from its record only.
     TerminatedAfterRestart,
+    /// It waited for a place, and had no process yet.
+    LeftQueue,
 }
 
 impl KillOutcome {
@@ -36,6 +38,7 @@ impl KillOutcome {
     pub const fn message(self) -> &'static str {
         match self {
             Self::Terminated => "Loop process terminated",
+            Self::LeftQueue => "Loop removed from the queue",
             Self::TerminatedAfterRestart => "Loop process terminated (restart fallback)",
         }
     }
@@ -75,8 +78,12 @@ impl Runtime {
         let unknown = || LoopError::new(404, "No running process found for this loop");
         let initializing = || LoopError::new(409, "Loop is still initializing, retry shortly");
         let id: LoopId = id.parse().map_err(|_| unknown())?;
+        if self.cancel_waiting(id).await? {
+            return Ok(KillOutcome::LeftQueue);
+        }
         let outcome = match self.reservations.phase(id) {
-            Some(Phase::Preparing) => return Err(initializing()),
+            // One that waited was taken out of the queue a moment ago.
+            Some(Phase::Preparing | Phase::Waiting) => return Err(initializing()),
             Some(Phase::Running) => KillOutcome::Terminated,
             None => match self.store.job(id).await? {
                 Some(job) if job.facts.process.is_some() => KillOutcome::TerminatedAfterRestart,
@@ -98,6 +105,9 @@ impl Runtime {
         wish: Wish,
         grace: Duration,
     ) -> Result<Ending, StoreError> {
+        if self.cancel_waiting(id).await? {
+            return Ok(Ending::Ended);
+        }
         let unfollowed = match self.reservations.phase(id) {
             Some(_) => None,
             None => match self.reservations.reserve(id) {

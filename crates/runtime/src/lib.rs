@@ -5,6 +5,7 @@
 //! control plane hears of it. Knows nothing of HTTP serving; the gateway turns its answers into
 //! responses.
 
+mod admission;
 mod aside;
 mod attachments;
 mod bootstrap;
@@ -31,6 +32,7 @@ mod plan_loop;
 mod plugins;
 mod processes;
 mod prompt;
+mod queue;
 mod recovery;
 mod refusal;
 mod repository;
@@ -42,6 +44,7 @@ mod snapshot;
 mod spawn;
 mod staging;
 mod start;
+mod stillness;
 pub mod store;
 mod stream_file;
 mod stream_reader;
@@ -64,5 +67,6 @@ pub use request::LoopHeaders;
 pub use runtime::{OpenError, Runtime, RuntimeConfig, RuntimeEvent, Telemetry};
 pub use snapshot::Snapshot;
 pub use start::Started;
+pub use stillness::{Pulse, Stillness};
 pub use stream_file::resolve as stream_of_work_dir;
 pub use tailer::TailCounters;

@@ -25,6 +25,8 @@ pub struct Pace {
     pub commit: Duration,
     /// How long the assistant may take to write the agents of a repository before its loop begins.
     pub bootstrap: Duration,
+    /// How long a loop may be quiet before it counts as stuck.
+    pub stuck_after: Duration,
     /// Between SIGTERM and SIGKILL when a loop is killed.
     pub kill_grace: Duration,
 }
@@ -42,6 +44,7 @@ impl Default for Pace {
             refresh_skew: Duration::from_secs(1800),
             commit: Duration::from_secs(1800),
             bootstrap: Duration::from_secs(900),
+            stuck_after: Duration::from_secs(600),
             kill_grace: Duration::from_secs(3),
         }
     }
@@ -65,6 +68,7 @@ impl Pace {
             heartbeat: ms("LOOPGATE_HEARTBEAT_INTERVAL_MS", 1, default.heartbeat),
             refresh_skew: ms("LOOPGATE_TOKEN_REFRESH_SKEW_MS", 0, default.refresh_skew),
             bootstrap: ms("LOOPGATE_BOOTSTRAP_TIMEOUT_MS", 1, default.bootstrap),
+            stuck_after: ms("LOOPGATE_STUCK_AFTER_MS", 1, default.stuck_after),
             ..default
         }
     }

@@ -12,6 +12,8 @@ use tokio::sync::watch;
 /// How far a reserved loop is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Phase {
+    /// It waits for a place.
+    Waiting,
     /// Nothing runs yet that could be killed.
     Preparing,
     /// Its process runs, or its end is being worked on.
@@ -50,6 +52,16 @@ impl Reservations {
         Some(Reservation { table: self.clone(), id })
     }
 
+    /// Loops that take a place.
+    pub fn under_way(&self) -> usize {
+        self.lock().loops.values().filter(|phase| **phase != Phase::Waiting).count()
+    }
+
+    /// Tells of every reservation that is given back.
+    pub fn subscribe(&self) -> watch::Receiver<()> {
+        self.given_back.subscribe()
+    }
+
     /// How far a loop is; `None` when it is not under way here.
     pub fn phase(&self, id: LoopId) -> Option<Phase> {
         self.lock().loops.get(&id).copied()
@@ -73,6 +85,16 @@ impl Reservation {
         let mut table = self.table.lock();
         let owner = *table.worktrees.entry(worktree.to_owned()).or_insert(self.id);
         owner == self.id
+    }
+
+    /// The loop waits for a place.
+    pub fn waiting(&self) {
+        self.table.lock().loops.insert(self.id, Phase::Waiting);
+    }
+
+    /// The loop has a place.
+    pub fn preparing(&self) {
+        self.table.lock().loops.insert(self.id, Phase::Preparing);
     }
 
     /// The loop's process runs.

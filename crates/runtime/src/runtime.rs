@@ -25,7 +25,9 @@ use crate::outbox::Outbox;
 use crate::pace::Pace;
 use crate::places::Places;
 use crate::processes::Processes;
+use crate::queue::Queue;
 use crate::reservations::Reservations;
+use crate::stillness::Pulses;
 use crate::store::{Change, Store, StoreError};
 use crate::tailer::TailCounters;
 use crate::tokens::Tokens;
@@ -139,6 +141,8 @@ pub struct Runtime {
     pub(crate) sockets: PathBuf,
     pub(crate) pace: Pace,
     pub(crate) reservations: Reservations,
+    pub(crate) queue: Queue,
+    pub(crate) pulses: Pulses,
     pub(crate) tail_counters: TailCounters,
     pub(crate) processes: Processes,
     /// Cancelled when the process ends: tasks stop, loops go on.
@@ -159,6 +163,8 @@ impl Runtime {
         let store = Store::open(&config.data_dir.join("desktop.db"), config.credentials.clone()).await?;
         let cloud = Cloud::new(config.settings.clone(), config.api_origin, config.credentials.clone())?;
         let tokens = Tokens::new(store.clone(), cloud.clone());
+        let reservations = Reservations::default();
+        let queue = Queue::load(config.data_dir.join("queue"), &store.active().await?, &reservations)?;
         let (stop, tasks) = (CancellationToken::new(), TaskTracker::new());
         let outbox = Outbox::new(
             store.clone(),
@@ -185,7 +191,9 @@ impl Runtime {
             plugin_dirs: config.plugin_dirs,
             sockets,
             pace: config.pace,
-            reservations: Reservations::default(),
+            reservations,
+            queue,
+            pulses: Pulses::default(),
             tail_counters: TailCounters::default(),
             processes: Processes::default(),
             stop,

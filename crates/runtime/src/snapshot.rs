@@ -13,6 +13,8 @@ use serde_json::Value;
 
 use crate::job::Job;
 use crate::runtime::Runtime;
+use crate::stillness::Stillness;
+use crate::store::StoreError;
 
 /// A job that was accepted and has no process after this long is a ghost, in seconds.
 const GHOST_AGE: i64 = 60;
@@ -26,16 +28,42 @@ pub struct Snapshot {
     pub job: Job,
     /// Whether its process lives.
     pub process_running: bool,
+    /// Its place among the loops that wait, from 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub queue_place: Option<usize>,
+    /// What it does, while it runs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stillness: Option<Stillness>,
 }
 
 impl Runtime {
+    /// The loops that have not ended: those that run, then those that wait, in their order.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the records cannot be read.
+    pub async fn under_way(&self) -> Result<Vec<Snapshot>, StoreError> {
+        let mut snapshots = Vec::new();
+        for job in self.store.active().await? {
+            snapshots.push(self.snapshot(job).await);
+        }
+        snapshots.sort_by_key(|snapshot| snapshot.queue_place);
+        Ok(snapshots)
+    }
+
     /// The job as it is at this moment.
     pub async fn snapshot(&self, job: Job) -> Snapshot {
         let followed = self.is_followed(job.id);
+        let (queue_place, stillness) = (self.queue.place(job.id), self.pulses.of(job.id));
         let stored = job.clone();
-        tokio::task::spawn_blocking(move || look(stored, followed))
-            .await
-            .unwrap_or(Snapshot { job, process_running: false })
+        let looked = tokio::task::spawn_blocking(move || look(stored, followed)).await;
+        let snapshot = looked.unwrap_or_else(|_| Snapshot::of(job, false));
+        Snapshot { queue_place, stillness, ..snapshot }
+    }
+}
+
+impl Snapshot {
+    const fn of(job: Job, process_running: bool) -> Self {
+        Self { job, process_running, queue_place: None, stillness: None }
     }
 }
 
@@ -47,7 +75,7 @@ fn look(mut job: Job, followed: bool) -> Snapshot {
         _ => false,
     };
     if job.status.is_terminal() {
-        return Snapshot { job, process_running };
+        return Snapshot::of(job, process_running);
     }
     let work_dir = PathBuf::from(job.facts.work_dir.clone().unwrap_or_default());
     let read = |name: &str| std::fs::read_to_string(work_dir.join(name)).ok();
@@ -57,7 +85,7 @@ fn look(mut job: Job, followed: bool) -> Snapshot {
     }
     let said = read(STATE_JSON).and_then(|text| status_of(&text));
     job.status = status(&job, said, process_running, followed);
-    Snapshot { job, process_running }
+    Snapshot::of(job, process_running)
 }
 
 fn progress_of(text: &str) -> Option<(TaskProgress, Option<String>)> {

@@ -6,6 +6,7 @@
 pub mod code_host;
 pub mod git;
 pub mod login_path;
+pub mod machine;
 pub mod process;
 pub mod programs;
 pub mod shim;

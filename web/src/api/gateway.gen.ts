@@ -582,7 +582,8 @@ export interface paths {
         /**
          * Start a loop
          * @description Answers when its process runs and its job is recorded; with a clone and a set-up script before
-         *     that, this can take minutes.
+         *     that, this can take minutes. Where as many loops run as may, it waits in line, and the answer says
+         *     its place.
          */
         post: operations["start_loop"];
         delete?: never;
@@ -1921,9 +1922,16 @@ export interface components {
         LoopFacts: {
             command: string;
             loopId: string;
+            /** @description Its place among the loops that wait, from 1. */
+            queuePlace?: number | null;
             spend?: components["schemas"]["Spend"] | null;
             /** @description Where it stands at this moment. */
             status: components["schemas"]["JobStatus"];
+            /**
+             * @description What it does while it runs: `working`, `waiting-for-model` or `stuck`, since when, and for which
+             *     program it waits.
+             */
+            stillness?: Record<string, never> | null;
         };
         /**
          * @description What the control plane sends. The desktop reads it member by member, because a wrong type is
@@ -1966,13 +1974,18 @@ export interface components {
             /** @description Appended to the requirements of a PLAN. */
             userContext?: string | null;
         };
-        /** @description A loop that runs. */
+        /** @description A loop that runs, or waits for a place. */
         LoopStarted: {
             loopId: string;
-            /** Format: int32 */
-            pid: number;
+            /**
+             * Format: int32
+             * @description Null while it waits.
+             */
+            pid: number | null;
+            /** @description Its place among those that wait, from 1. */
+            queuePlace?: number | null;
             success: boolean;
-            /** @description Null for a loop without a worktree. */
+            /** @description Null for a loop without a worktree, and while it waits. */
             worktreePath: string | null;
         };
         /** @description An entry of `repos.json`. */
@@ -6031,7 +6044,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description It runs */
+            /** @description It runs, or waits in line */
             200: {
                 headers: {
                     [name: string]: unknown;

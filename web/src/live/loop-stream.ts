@@ -10,6 +10,7 @@ import { SpendStore } from "@/loops/spend";
 
 import { isTerminalEvent, LineStore, linesOf, type StoredEvent } from "./output-lines";
 import { readEvents } from "./sse";
+import { StandingStore } from "./standing";
 
 export type StreamState = "connecting" | "live" | "reconnecting" | "ended" | "refused";
 
@@ -30,6 +31,7 @@ export interface LoopStreamOptions {
 export class LoopStream {
   readonly lines = new LineStore();
   readonly spend = new SpendStore();
+  readonly standing = new StandingStore();
   readonly #url: string;
   readonly #options: LoopStreamOptions;
   #abort = new AbortController();
@@ -98,6 +100,7 @@ export class LoopStream {
   #take(event: StoredEvent): boolean {
     if (event.type === "error" && event.code === "replay_failed") return false;
     this.#pending.push(...linesOf(event));
+    this.standing.take({ type: event.type, queue: event.queue, stillness: event.stillness });
     this.spend.take({ turns: event.turns, runs: event.runs });
     this.#flushTimer ??= setTimeout(() => this.#flush(), FLUSH_MS);
     const terminal = isTerminalEvent(event);

@@ -5,15 +5,17 @@ import { type SpendSnapshot, SpendStore } from "@/loops/spend";
 
 import { LoopStream, type StreamState } from "./loop-stream";
 import { LineStore, type LineSnapshot } from "./output-lines";
+import { type Standing, StandingStore } from "./standing";
 
 const nothing = new LineStore();
 const nothingSpent = new SpendStore();
+const nowhere = new StandingStore();
 
 /** The output of a loop and the state of its connection, for as long as a page shows it. */
 export function useLoopStream(
   loopId: string,
   ended: boolean,
-): { output: LineSnapshot; spend: SpendSnapshot; state: StreamState } {
+): { output: LineSnapshot; spend: SpendSnapshot; standing: Standing; state: StreamState } {
   const client = useQueryClient();
   const [state, setState] = useState<StreamState>("connecting");
   const [stream, setStream] = useState<LoopStream>();
@@ -34,10 +36,12 @@ export function useLoopStream(
   }, [loopId, client]);
 
   const lines = stream?.lines ?? nothing;
+  const standing = stream?.standing ?? nowhere;
   const spend = stream?.spend ?? nothingSpent;
   return {
     output: useSyncExternalStore(lines.subscribe, lines.snapshot),
     spend: useSyncExternalStore(spend.subscribe, spend.snapshot),
+    standing: useSyncExternalStore(standing.subscribe, standing.snapshot),
     state,
   };
 }

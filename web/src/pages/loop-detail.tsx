@@ -15,6 +15,7 @@ import { resultEntries, safeHref } from "@/loops/results";
 import { SpendView } from "@/loops/spend-view";
 import { humanise, isActive } from "@/loops/status";
 import { OutputView } from "@/live/output-view";
+import { StandingNotice } from "@/live/standing-notice";
 import { useLoopStream } from "@/live/use-loop-stream";
 import { buttonClass } from "@/ui/button";
 import { Code } from "@/ui/code";
@@ -149,7 +150,7 @@ type Section = "output" | "plan" | "result" | "cost";
 
 function Sections({ loop, orgSlug }: { loop: LoopDetail; orgSlug: string }) {
   const active = isActive(loop.status);
-  const { output, spend, state } = useLoopStream(loop.id, !active);
+  const { output, spend, standing, state } = useLoopStream(loop.id, !active);
   const [chosen, setChosen] = useState<Section>();
   const made = loop.producedDocument;
   const plan = made ?? (loop.document?.type === "IMPLEMENTATION_PLAN" ? loop.document : undefined);
@@ -164,37 +165,43 @@ function Sections({ loop, orgSlug }: { loop: LoopDetail; orgSlug: string }) {
   // Until somebody chooses, the page shows the newest thing worth reading.
   const shown = chosen && sections.includes(chosen) ? chosen : (sections[0] ?? "output");
   return (
-    <Tabs.Root
-      value={shown}
-      onValueChange={(value) => setChosen(value as Section)}
-      className="mt-7"
-    >
-      {sections.length > 1 && (
-        <Tabs.List aria-label="Parts of the loop" className="mb-5 flex gap-5 border-b border-line">
-          {sections.map((section) => (
-            <Tab key={section} value={section}>
-              {{ plan: "Plan", result: "Result", output: "Output", cost: "Cost" }[section]}
-            </Tab>
-          ))}
-        </Tabs.List>
-      )}
-      {plan && (
-        <Tabs.Content value="plan" className="outline-offset-8">
-          <PlanView slug={plan.slug} orgSlug={orgSlug} />
+    <>
+      <div className="mt-4 empty:hidden">{active && <StandingNotice standing={standing} />}</div>
+      <Tabs.Root
+        value={shown}
+        onValueChange={(value) => setChosen(value as Section)}
+        className="mt-7"
+      >
+        {sections.length > 1 && (
+          <Tabs.List
+            aria-label="Parts of the loop"
+            className="mb-5 flex gap-5 border-b border-line"
+          >
+            {sections.map((section) => (
+              <Tab key={section} value={section}>
+                {{ plan: "Plan", result: "Result", output: "Output", cost: "Cost" }[section]}
+              </Tab>
+            ))}
+          </Tabs.List>
+        )}
+        {plan && (
+          <Tabs.Content value="plan" className="outline-offset-8">
+            <PlanView slug={plan.slug} orgSlug={orgSlug} />
+          </Tabs.Content>
+        )}
+        {results.length > 0 && (
+          <Tabs.Content value="result" className="outline-offset-8">
+            <ResultList entries={results} />
+          </Tabs.Content>
+        )}
+        <Tabs.Content value="output" className="outline-offset-8">
+          <OutputView output={output} state={state} active={active} />
         </Tabs.Content>
-      )}
-      {results.length > 0 && (
-        <Tabs.Content value="result" className="outline-offset-8">
-          <ResultList entries={results} />
+        <Tabs.Content value="cost" className="outline-offset-8">
+          <SpendView loop={loop} spend={spend} />
         </Tabs.Content>
-      )}
-      <Tabs.Content value="output" className="outline-offset-8">
-        <OutputView output={output} state={state} active={active} />
-      </Tabs.Content>
-      <Tabs.Content value="cost" className="outline-offset-8">
-        <SpendView loop={loop} spend={spend} />
-      </Tabs.Content>
-    </Tabs.Root>
+      </Tabs.Root>
+    </>
   );
 }
 

@@ -58,7 +58,11 @@ fn overdue(row: &agent_loop::Model, at: i64) -> Option<&'static str> {
     let age = at - row.created_at;
     match row.status.0 {
         LoopStatus::Pending => (age > 30 * MINUTE).then_some("pending"),
-        LoopStatus::Claimed => (age > 90 * MINUTE).then_some("claimed"),
+        // One that waits for a place on its desktop tells that now and then.
+        LoopStatus::Claimed => {
+            let heard = row.last_runner_heartbeat_at.unwrap_or(row.created_at);
+            (age > 90 * MINUTE && at - heard > 90 * MINUTE).then_some("claimed")
+        }
         LoopStatus::Running if row.command.0 == LoopCommand::Manual => {
             (age > 7 * DAY && at - row.updated_at > 7 * DAY).then_some("manual")
         }

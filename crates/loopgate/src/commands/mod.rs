@@ -9,6 +9,8 @@ pub mod gateway;
 pub mod openapi;
 pub mod plugins;
 pub mod shim;
+#[cfg(unix)]
+pub mod status;
 pub mod up;
 #[cfg(unix)]
 pub mod worktrees;

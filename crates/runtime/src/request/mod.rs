@@ -13,6 +13,7 @@ use loopgate_api::launch::{
     AgentDefinition, Artifact, ArtifactType, Attachment, Committer, Harness, PeerRef, RepoConfig, RepoRef,
 };
 use secrecy::SecretString;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 pub use extensions::{
@@ -28,7 +29,7 @@ use crate::error::LoopError;
 const MAX_SESSION_TOKEN: usize = 4096;
 
 /// Headers of a loop request that matter beside its body.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LoopHeaders {
     /// Id of the relayed command.
     pub command_id: Option<String>,

@@ -50,10 +50,12 @@ use crate::supervise;
 pub struct Started {
     /// The loop.
     pub loop_id: LoopId,
-    /// Pid of its process.
-    pub pid: u32,
+    /// Pid of its process; `None` while it waits for a place.
+    pub pid: Option<u32>,
     /// Its worktree.
     pub worktree_path: Option<PathBuf>,
+    /// Its place among those that wait, from 1.
+    pub queue_place: Option<usize>,
 }
 
 impl Runtime {
@@ -81,7 +83,13 @@ impl Runtime {
             }
         }
         let runtime = self.clone();
-        let start = self.tasks.spawn(async move { runtime.start(request, headers, reservation).await });
+        let body = String::from_utf8_lossy(body).into_owned();
+        let start = self.tasks.spawn(async move {
+            if runtime.must_wait().await {
+                return Box::pin(runtime.enqueue(&request, &headers, body, reservation)).await;
+            }
+            Box::pin(runtime.start(request, headers, reservation)).await
+        });
         start.await.unwrap_or_else(|error| {
             tracing::error!(%error, "starting a loop ended unexpectedly");
             Err(LoopError::internal())
@@ -108,7 +116,7 @@ impl Runtime {
         }
     }
 
-    async fn prepare_and_spawn(
+    pub(crate) async fn prepare_and_spawn(
         self: &Arc<Self>,
         request: &LoopRequest,
         headers: &LoopHeaders,
@@ -126,7 +134,7 @@ impl Runtime {
                 reservation.running();
                 supervise::live(self, request.loop_id, shim, reservation);
                 let worktree_path = ground.worktree.map(|worktree| worktree.as_path().to_owned());
-                Ok(Started { loop_id: request.loop_id, pid, worktree_path })
+                Ok(Started { loop_id: request.loop_id, pid: Some(pid), worktree_path, queue_place: None })
             }
             Err(refusal) => {
                 ground.leave(self, repository.as_ref()).await;

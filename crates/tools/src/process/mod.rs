@@ -11,9 +11,11 @@ mod output;
 mod run;
 mod stream;
 pub(crate) mod table;
+mod work;
 
 pub use command::{Command, StartError, Started, Stdin, append_private};
 pub use group::{KillOutcome, kill_group};
 pub use identity::{ProcessStart, alive, identity};
 pub use output::{Limits, Output, Status};
 pub use stream::Streamed;
+pub use work::{TreeWork, tree_work};

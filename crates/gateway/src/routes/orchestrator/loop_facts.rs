@@ -6,6 +6,7 @@ use std::path::Path;
 use loopgate_api::ids::TicketId;
 use loopgate_api::job::JobStatus;
 use loopgate_api::spend::Spend;
+use loopgate_runtime::Stillness;
 use loopgate_runtime::job::Job;
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -20,6 +21,14 @@ pub(crate) struct LoopFacts {
     command: &'static str,
     /// Where it stands at this moment.
     status: JobStatus,
+    /// Its place among the loops that wait, from 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    queue_place: Option<usize>,
+    /// What it does while it runs: `working`, `waiting-for-model` or `stuck`, since when, and for which
+    /// program it waits.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Object>)]
+    stillness: Option<Stillness>,
     /// Tokens and money so far.
     #[serde(skip_serializing_if = "Option::is_none")]
     spend: Option<Box<Spend>>,
@@ -49,6 +58,8 @@ impl LoopFacts {
             loop_id: snapshot.job.id.to_string(),
             command: snapshot.job.command.as_str(),
             status: snapshot.job.status,
+            stillness: snapshot.stillness,
+            queue_place: snapshot.queue_place,
             spend: snapshot.job.facts.spend,
         })
     }

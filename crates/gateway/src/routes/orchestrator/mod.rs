@@ -50,16 +50,21 @@ use described::{OfRepository, Unread};
 const LINES_DEFAULT: usize = 100;
 const LINES_MOST: usize = 10_000;
 
-/// A loop that runs.
+/// A loop that runs, or waits for a place.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct LoopStarted {
     success: bool,
     loop_id: String,
-    pid: u32,
-    /// Null for a loop without a worktree.
+    /// Null while it waits.
+    #[schema(required)]
+    pid: Option<u32>,
+    /// Null for a loop without a worktree, and while it waits.
     #[schema(required)]
     worktree_path: Option<String>,
+    /// Its place among those that wait, from 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    queue_place: Option<usize>,
 }
 
 /// A loop that was ended.
@@ -72,11 +77,12 @@ pub(crate) struct LoopEnded {
 /// Start a loop
 ///
 /// Answers when its process runs and its job is recorded; with a clone and a set-up script before
-/// that, this can take minutes.
+/// that, this can take minutes. Where as many loops run as may, it waits in line, and the answer says
+/// its place.
 #[utoipa::path(post, path = "/api/gateway/orchestrator/loop", operation_id = "start_loop", tag = "orchestrator",
     request_body = LoopLaunchBody,
     responses(
-        (status = 200, body = LoopStarted, description = "It runs"),
+        (status = 200, body = LoopStarted, description = "It runs, or waits in line"),
         (status = 400, body = ErrorBody, description = "The body breaks a rule"),
         (status = 403, body = ErrorBody, description = "A path outside the sandbox"),
         (status = 404, body = ErrorBody, description = "No such repository, and it could not be cloned"),
@@ -101,6 +107,7 @@ async fn start(
         loop_id: started.loop_id.to_string(),
         pid: started.pid,
         worktree_path: started.worktree_path.map(shown),
+        queue_place: started.queue_place,
     }))
 }
 

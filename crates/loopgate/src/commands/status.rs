@@ -1,0 +1,94 @@
+//! `loopgate status`: which loops run, and which wait for a place.
+
+use std::process::ExitCode;
+
+use clap::Args;
+use jiff::Timestamp;
+use loopgate_api::spend::Spend;
+use owo_colors::OwoColorize as _;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::cli::Home;
+use crate::control_client::ControlClient;
+
+/// Show the loops that run, and those that wait, in the order in which they will start.
+///
+/// `max_loops` and `min_free_memory_mb` in settings.toml say how many run at once.
+#[derive(Debug, Args)]
+pub struct Status {
+    #[command(flatten)]
+    home: Home,
+    /// Print JSON, one loop a line.
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Shown {
+    loop_id: String,
+    command: String,
+    status: String,
+    started_at: Timestamp,
+    artifact_slug: Option<String>,
+    live_activity: Option<String>,
+    queue_place: Option<usize>,
+    stillness: Option<Stillness>,
+    spend: Option<Spend>,
+}
+
+#[derive(Deserialize)]
+struct Stillness {
+    state: String,
+    command: Option<String>,
+}
+
+impl Status {
+    pub fn run(self) -> anyhow::Result<ExitCode> {
+        let rows: Vec<Value> =
+            ControlClient::connect(&self.home.data_dir()?)?.ask("loops.status", &json!({}))?;
+        if rows.is_empty() && !self.json {
+            println!("No loop runs or waits.");
+        }
+        for row in rows {
+            if self.json {
+                anstream::println!("{row}");
+                continue;
+            }
+            anstream::println!("{}", line(&serde_json::from_value(row)?));
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+fn line(shown: &Shown) -> String {
+    let state = match (shown.queue_place, &shown.stillness) {
+        (Some(place), _) => format!("waits, {place} in line"),
+        (None, Some(Stillness { state, command })) if state != "working" => {
+            let command = command.as_deref().map(|command| format!(" in {command}")).unwrap_or_default();
+            format!("{}{command}", state.replace('-', " "))
+        }
+        (None, _) => shown.status.to_lowercase().replace('_', " "),
+    };
+    let minutes = Timestamp::now().duration_since(shown.started_at).as_mins();
+    let name = shown.artifact_slug.as_deref().unwrap_or(&shown.loop_id);
+    let activity = shown.live_activity.as_deref().unwrap_or_default();
+    format!(
+        "{state:<18}  {:<20}  {minutes:>4} min  {:<22}  {}  {}",
+        shown.command,
+        shown.spend.as_ref().map(used).unwrap_or_default(),
+        name.bold(),
+        activity.dimmed()
+    )
+}
+
+fn used(spend: &Spend) -> String {
+    let tokens = spend.tokens;
+    let sum = tokens.input_tokens
+        + tokens.output_tokens
+        + tokens.cache_creation_input_tokens
+        + tokens.cache_read_input_tokens;
+    let money = spend.cost.as_ref().map(|cost| format!(", ${:.2}", cost.total_usd)).unwrap_or_default();
+    format!("{sum} tokens{money}")
+}

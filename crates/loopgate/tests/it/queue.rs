@@ -1,0 +1,143 @@
+//! A limit on how many loops run at once: the others wait in order, start when a place frees, keep
+//! their order through a kill, and can be taken out of the queue.
+
+use anyhow::{Context as _, Result, ensure};
+use loopgate_testkit::model::Step;
+use loopgate_testkit::{signs, story};
+use reqwest::Method;
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+use crate::cli;
+use crate::stage::{Stage, setup};
+
+const LOOP: &str = "/api/gateway/orchestrator/loop";
+const KILL: &str = "/api/gateway/orchestrator/loop/kill";
+
+/// One place, and an assistant that is held in its first answer.
+async fn one_place() -> Result<Stage> {
+    let mut script = story::script();
+    script.conversations[0].turns[0].0.insert(0, Step::hold("planning"));
+    let scene = loopgate_testkit::scene::Scene::new(script).await?;
+    let clone = scene.add_story()?;
+    let loopgate = setup(&scene)?.arg("--max-loops").arg("1").start().await?;
+    let page = crate::page::Page(loopgate.sign_in().await?);
+    Ok(Stage { scene, clone, loopgate, page })
+}
+
+/// Orders a plan as the link does.
+async fn order(stage: &Stage, loop_id: Uuid) -> Result<Value> {
+    let body = json!({"loopId": loop_id, "command": "PLAN", "loopGateAuthToken": "made-up", "artifacts": [],
+        "prompt": story::WISH, "artifactSlug": format!("shop-{}", loop_id.simple()),
+        "repo": {"fullName": story::REPOSITORY, "branch": "main"}});
+    let request = stage.loopgate.gateway(Method::POST, LOOP).header("x-desktop-source", "cloud-socket");
+    let answer = request.json(&body).send().await?;
+    ensure!(answer.status() == 200, "{}", answer.text().await?);
+    Ok(answer.json().await?)
+}
+
+async fn kill(stage: &Stage, loop_id: Uuid) -> Result<(u16, Value)> {
+    let answer = stage.loopgate.gateway(Method::POST, KILL).json(&json!({"loopId": loop_id})).send().await?;
+    Ok((answer.status().as_u16(), answer.json().await?))
+}
+
+/// Waits until the desktop's record of a loop says so.
+async fn becomes(stage: &Stage, loop_id: Uuid, status: &str) -> Result<()> {
+    let log = stage.loopgate.setup().data_dir().join("logs");
+    let id = loop_id.to_string();
+    let seen = signs::seen(&log, async || {
+        let record = stage.record(&id).await.ok()?;
+        (record.status == status).then_some(())
+    });
+    seen.await.with_context(|| format!("{loop_id} does not become {status}"))
+}
+
+/// The loops that `loopgate status` lists: id, status, place.
+async fn listed(stage: &Stage) -> Result<Vec<(String, String, Option<u64>)>> {
+    let data = stage.loopgate.setup().data_dir();
+    let arguments = ["status", "--json", "--home", data.to_str().context("a plain path")?];
+    let output = cli::run(&stage.scene.home, &arguments, &[]).await?;
+    ensure!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let rows = String::from_utf8(output.stdout)?;
+    rows.lines()
+        .map(|line| {
+            let row: Value = serde_json::from_str(line)?;
+            let text = |name: &str| row[name].as_str().unwrap_or_default().to_owned();
+            Ok((text("loopId"), text("status"), row["queuePlace"].as_u64()))
+        })
+        .collect()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn loops_wait_in_order_through_a_kill_and_start_when_a_place_frees() -> Result<()> {
+    let stage = one_place().await?;
+    let [first, second, third, fourth] = [0; 4].map(|_| Uuid::new_v4());
+    let started = order(&stage, first).await?;
+    ensure!(started["pid"].is_u64() && started["queuePlace"].is_null(), "{started}");
+    stage.scene.model.held("planning").await?;
+    for (loop_id, place) in [(second, 1), (third, 2), (fourth, 3)] {
+        let queued = order(&stage, loop_id).await?;
+        let expected = json!({"success": true, "loopId": loop_id, "pid": null, "worktreePath": null,
+            "queuePlace": place});
+        ensure!(queued == expected, "{queued}");
+        ensure!(stage.record(&loop_id.to_string()).await?.status == "Queued");
+    }
+
+    let stage = stage.kill_and_restart().await?;
+    let waiting = |loops: &[(String, String, Option<u64>)]| -> Vec<(String, u64)> {
+        let mut waiting: Vec<_> =
+            loops.iter().filter_map(|(id, _, place)| Some((id.clone(), (*place)?))).collect();
+        waiting.sort_by_key(|(_, place)| *place);
+        waiting
+    };
+    let order_of = |ids: &[Uuid]| -> Vec<(String, u64)> {
+        ids.iter().zip(1..).map(|(id, place)| (id.to_string(), place)).collect()
+    };
+    ensure!(waiting(&listed(&stage).await?) == order_of(&[second, third, fourth]));
+
+    let removed = kill(&stage, third).await?;
+    ensure!(
+        removed == (200, json!({"success": true, "message": "Loop removed from the queue"})),
+        "{removed:?}"
+    );
+    ensure!(stage.record(&third.to_string()).await?.status == "Cancelled");
+    ensure!(waiting(&listed(&stage).await?) == order_of(&[second, fourth]));
+
+    becomes(&stage, first, "Running").await?;
+    kill(&stage, first).await?;
+    becomes(&stage, second, "Running").await?;
+    ensure!(stage.record(&fourth.to_string()).await?.status == "Queued", "one place");
+    kill(&stage, second).await?;
+    becomes(&stage, fourth, "Running").await?;
+    kill(&stage, fourth).await?;
+    for loop_id in [first, second, fourth] {
+        stage.alone(&loop_id.to_string()).await?;
+    }
+    let left = std::fs::read_dir(stage.loopgate.setup().data_dir().join("queue"))?.count();
+    ensure!(left == 0, "{left} requests are kept of loops that do not wait");
+    Ok(())
+}
+
+/// The page of a loop that waits learns its place, and the loop is done when its turn comes.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_loop_that_waits_says_its_place_and_is_done_in_its_turn() -> Result<()> {
+    let stage = one_place().await?;
+    let local = Uuid::new_v4();
+    order(&stage, local).await?;
+    stage.scene.model.held("planning").await?;
+    let wish = stage.page.wish().await?;
+    let loop_id = stage.page.press(&wish, "plan").await?;
+    let mut events = stage.page.follow(&loop_id, None).await?;
+    let place = loop {
+        let event = events.next().await?.context("the stream goes on")?;
+        if event["queue"].is_object() {
+            break event;
+        }
+    };
+    ensure!(place["queue"] == json!({"place": 1, "waiting": 1}), "{place}");
+    ensure!(place["chunk"] == "Waiting for a free place: 1 of 1 in the queue", "{place}");
+    stage.scene.model.release("planning");
+    let ended = stage.page.ended(&loop_id).await?;
+    ensure!(ended["status"] == "COMPLETED", "{ended}");
+    stage.alone(&loop_id).await
+}

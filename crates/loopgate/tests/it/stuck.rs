@@ -1,0 +1,55 @@
+//! A loop that hangs in a program is told from one that waits for the model, and neither is ended.
+
+use anyhow::{Context as _, Result, ensure};
+use loopgate_testkit::model::{Step, Turn};
+use loopgate_testkit::scene::Scene;
+use loopgate_testkit::{signs, story};
+
+use crate::page::Page;
+use crate::stage::{Stage, setup};
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_program_that_hangs_is_told_and_a_model_that_thinks_is_not() -> Result<()> {
+    let mut script = story::script();
+    let plan = script.conversations.iter_mut().find(|known| known.name == story::PLAN).context("a plan")?;
+    plan.turns[0].0.insert(0, Step::hold("thinking"));
+    // Reads from a pipe that nobody writes to, until the test does.
+    plan.turns.insert(1, Turn(vec![Step::bash("mkfifo '{{workdir}}/pipe' && cat '{{workdir}}/pipe'")]));
+    let scene = Scene::new(script).await?;
+    let clone = scene.add_story()?;
+    let loopgate = setup(&scene)?.env("LOOPGATE_STUCK_AFTER_MS", "4000").start().await?;
+    let page = Page(loopgate.sign_in().await?);
+    let stage = Stage { scene, clone, loopgate, page };
+    let wish = stage.page.wish().await?;
+    let loop_id = stage.page.press(&wish, "plan").await?;
+    stage.scene.model.held("thinking").await?;
+
+    let log = stage.loopgate.setup().data_dir().join("logs");
+    let seen = signs::seen(&log, async || {
+        let text = all_logs(&log);
+        text.contains("WaitingForModel").then_some(())
+    });
+    seen.await.context("nobody saw that the loop waits for the model")?;
+    stage.scene.model.release("thinking");
+
+    let mut events = stage.page.follow(&loop_id, None).await?;
+    let stuck = loop {
+        let event = events.next().await?.context("the stream goes on")?;
+        if event["stillness"]["state"] == "stuck" {
+            break event;
+        }
+    };
+    ensure!(stuck["stillness"]["command"] == "cat", "{stuck}");
+    ensure!(stage.page.read(&loop_id).await?["status"] == "RUNNING", "nothing is ended");
+    let request = stage.scene.model.requests_of(story::PLAN).pop().context("a request")?;
+    let pipe = format!("{}/pipe", request.captures.get("workdir").context("the work directory")?);
+    tokio::fs::write(pipe, "go\n").await?;
+    let ended = stage.page.ended(&loop_id).await?;
+    ensure!(ended["status"] == "COMPLETED", "{ended}");
+    stage.alone(&loop_id).await
+}
+
+fn all_logs(dir: &std::path::Path) -> String {
+    let files = std::fs::read_dir(dir).into_iter().flatten().flatten();
+    files.filter_map(|file| std::fs::read_to_string(file.path()).ok()).collect()
+}

@@ -1,0 +1,257 @@
+//! Who may start: how many loops run at once, how much memory must be free, and what becomes of the
+//! others.
+//!
+//! One loop may always run, whatever the limits say. A loop that finds no place is queued and
+//! answered as queued; the keeper of the queue starts it when a place is free, and whatever keeps
+//! it from starting then is told as an event, because nobody waits for an answer any more.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use loopgate_api::event::{AbortReason, ErrorEvent, LoopEvent, code};
+use loopgate_api::ids::LoopId;
+use loopgate_api::job::JobStatus;
+use loopgate_api::redact;
+use loopgate_api::time::now_iso;
+use loopgate_tools::machine;
+use serde_json::json;
+
+use crate::error::LoopError;
+use crate::heartbeat;
+use crate::job::Job;
+use crate::lifecycle::JobEvent;
+use crate::queue::{Kept, Place, Waiting};
+use crate::refusal::Refusal;
+use crate::request::{LoopHeaders, LoopRequest};
+use crate::reservations::Reservation;
+use crate::runtime::Runtime;
+use crate::start::Started;
+use crate::store::{Outgoing, StoreError, StoredToken};
+
+/// How often memory is looked at while loops wait for it.
+const LOOK_EVERY: Duration = Duration::from_secs(5);
+/// A place is told again after this long: the control plane gives up a loop of which it hears nothing.
+const TELL_AGAIN: Duration = Duration::from_secs(30 * 60);
+const MEGABYTE: u64 = 1024 * 1024;
+
+impl Runtime {
+    /// Whether a loop that has its reservation must wait for a place.
+    pub(crate) async fn must_wait(&self) -> bool {
+        let settings = self.settings.get();
+        let limited = settings.max_loops.is_some() || settings.min_free_memory_mb.is_some();
+        let unknown = limited && !self.queue.ready.load(Ordering::Acquire);
+        unknown || !self.queue.is_empty() || !self.has_place(1).await
+    }
+
+    /// Whether one more loop may run, beside these that are counted and do not run yet.
+    async fn has_place(&self, counted: usize) -> bool {
+        let settings = self.settings.get();
+        let under_way = self.reservations.under_way().saturating_sub(counted);
+        if under_way == 0 {
+            return true;
+        }
+        let most = settings.max_loops.map_or(usize::MAX, |most| most as usize);
+        let Some(floor) = settings.min_free_memory_mb else { return under_way < most };
+        under_way < most && machine::available_memory().await >= floor.saturating_mul(MEGABYTE)
+    }
+
+    /// Puts a loop at the end of the queue.
+    pub(crate) async fn enqueue(
+        self: &Arc<Self>,
+        request: &LoopRequest,
+        headers: &LoopHeaders,
+        body: String,
+        reservation: Reservation,
+    ) -> Result<Started, LoopError> {
+        let (id, number) = (request.loop_id, self.queue.number());
+        let kept = Kept { body, headers: headers.clone() };
+        let runtime = self.clone();
+        let written =
+            tokio::task::spawn_blocking(move || runtime.queue.keep(id, &kept, &runtime.credentials)).await;
+        written.map_err(|_| LoopError::internal())?.map_err(|error| {
+            tracing::error!(loop_id = %id, %error, "the request of a loop that must wait could not be kept");
+            LoopError::new(500, "The loop must wait for a place, and its request could not be kept")
+        })?;
+        if let Err(error) = self.store.put_token(id, &StoredToken::new(request.token.clone())).await {
+            tracing::warn!(loop_id = %id, %error, "the loop's token could not be stored");
+        }
+        self.store.begin(&queued_job(request, headers, number)).await?;
+        let alive = self.queue.push(number, id, reservation);
+        self.keep_alive(id, alive);
+        let place = self.queue.place(id);
+        tracing::info!(loop_id = %id, place, "the loop waits for a place");
+        Ok(Started { loop_id: id, pid: None, worktree_path: None, queue_place: place })
+    }
+
+    /// Renews the token of a loop while it waits.
+    fn keep_alive(self: &Arc<Self>, id: LoopId, alive: tokio_util::sync::CancellationToken) {
+        let runtime = self.clone();
+        self.tasks.spawn(async move {
+            tokio::select! {
+                () = runtime.stop.cancelled() => {}
+                () = alive.cancelled() => {}
+                () = heartbeat::renew(&runtime, id) => {}
+            }
+        });
+    }
+
+    /// Starts loops that wait, in order, as places become free. Goes on until the runtime stops;
+    /// the loops of an earlier process must have been taken up before.
+    pub async fn keep_queue(self: &Arc<Self>) {
+        let mut given_back = self.reservations.subscribe();
+        let mut settings = self.settings.subscribe();
+        for id in self.queue.ids() {
+            if let Some(alive) = self.queue.alive(id) {
+                self.keep_alive(id, alive);
+            }
+        }
+        self.queue.ready.store(true, Ordering::Release);
+        loop {
+            while !self.queue.is_empty() && self.has_place(0).await {
+                let Some(waiting) = self.queue.pop() else { break };
+                self.start_waiting(waiting);
+            }
+            for place in self.queue.untold(TELL_AGAIN) {
+                self.tell_place(&place).await;
+            }
+            let look = async {
+                if self.queue.is_empty() {
+                    std::future::pending::<()>().await;
+                }
+                tokio::time::sleep(LOOK_EVERY).await;
+            };
+            tokio::select! {
+                () = self.stop.cancelled() => return,
+                _ = given_back.changed() => {}
+                _ = settings.changed() => {}
+                () = self.queue.changed.notified() => {}
+                () = look => {}
+            }
+        }
+    }
+
+    fn start_waiting(self: &Arc<Self>, waiting: Waiting) {
+        let runtime = self.clone();
+        self.tasks.spawn(async move {
+            let id = waiting.id;
+            let reservation = waiting.into_reservation();
+            let reader = runtime.clone();
+            let kept = tokio::task::spawn_blocking(move || reader.queue.kept(id, &reader.credentials)).await;
+            let request = kept.ok().flatten().and_then(|kept| {
+                LoopRequest::parse(kept.body.as_bytes()).ok().map(|request| (request, kept.headers))
+            });
+            let started = match request {
+                Some((mut request, headers)) => {
+                    // It may have been renewed while the loop waited.
+                    if let Ok(token) = runtime.tokens.current(id).await {
+                        request.token = token;
+                    }
+                    let prepared = Box::pin(runtime.prepare_and_spawn(&request, &headers, reservation)).await;
+                    prepared.map(drop).map_err(|refusal| (refusal, Some(request.token)))
+                }
+                None => {
+                    Err((LoopError::new(500, "The request of the loop cannot be read any more").into(), None))
+                }
+            };
+            if let Err((refusal, token)) = started {
+                if let Some(token) = token {
+                    let stored = runtime.store.put_token(id, &StoredToken::new(token)).await;
+                    let _ = stored.inspect_err(|error| tracing::warn!(%error, "a token was not stored"));
+                }
+                runtime.refuse_waiting(id, &refusal).await;
+            }
+            let forgetter = runtime.clone();
+            let _ = tokio::task::spawn_blocking(move || forgetter.queue.forget(id)).await;
+        });
+    }
+
+    /// Ends a loop that had waited and could not be started.
+    async fn refuse_waiting(&self, id: LoopId, refusal: &Refusal) {
+        let (code, message) = refusal
+            .event
+            .clone()
+            .unwrap_or_else(|| (code::PRE_RUN_VALIDATION_FAILED, refusal.error.message.clone()));
+        let message = redact::message(&message);
+        tracing::info!(loop_id = %id, code, message, "a loop that had waited could not be started");
+        let error = ErrorEvent { code: code.to_owned(), message: message.clone(), ..ErrorEvent::default() };
+        if let Err(error) = self.end_waiting(id, &error, JobEvent::Failed, Some(message)).await {
+            tracing::error!(loop_id = %id, %error, "the end of a loop that had waited could not be stored");
+        }
+    }
+
+    /// Cancels a loop that waits; `false` when none of that id does.
+    pub(crate) async fn cancel_waiting(&self, id: LoopId) -> Result<bool, StoreError> {
+        let Some(waiting) = self.queue.take(id) else { return Ok(false) };
+        let error = ErrorEvent {
+            code: code::CANCELLED.to_owned(),
+            message: "Loop cancelled".to_owned(),
+            abort_reason: Some(AbortReason::Cancelled),
+            ..ErrorEvent::default()
+        };
+        self.end_waiting(id, &error, JobEvent::Cancelled, None).await?;
+        self.queue.forget(id);
+        drop(waiting);
+        Ok(true)
+    }
+
+    async fn end_waiting(
+        &self,
+        id: LoopId,
+        error: &ErrorEvent,
+        end: JobEvent,
+        activity: Option<String>,
+    ) -> Result<(), StoreError> {
+        let error = ErrorEvent { diagnostics_version: Some("2".to_owned()), ..error.clone() };
+        let mut event = LoopEvent::new("error", &error);
+        event.members.insert("loopId".to_owned(), json!(id));
+        let told = event.clone();
+        self.change(id, |now| {
+            if end == JobEvent::Cancelled {
+                now.apply(JobEvent::CancelRequested)?;
+            }
+            now.apply(end)?;
+            now.job.facts.live_activity = activity;
+            now.job.facts.final_status_persisted_at = Some(now_iso());
+            now.send(Outgoing::last(&event));
+            Ok(())
+        })
+        .await?;
+        self.announce(id, told);
+        Ok(())
+    }
+
+    async fn tell_place(&self, Place { id, place, of }: &Place) {
+        let text = format!("Waiting for a free place: {place} of {of} in the queue");
+        let data = json!({"chunk": text, "queue": {"place": place, "waiting": of}});
+        let event = LoopEvent::new("output", &json!({"data": data}));
+        let told = event.clone();
+        let stored = self
+            .change(*id, |now| {
+                if now.job.status == JobStatus::Queued {
+                    now.job.facts.live_activity = Some(text);
+                    now.send(Outgoing::event(&event));
+                }
+                Ok(())
+            })
+            .await;
+        match stored {
+            Ok(_) => self.announce(*id, told),
+            Err(error) => tracing::warn!(loop_id = %id, %error, "a loop's place in the queue was not stored"),
+        }
+    }
+}
+
+/// The record of a loop that waits.
+fn queued_job(request: &LoopRequest, headers: &LoopHeaders, number: u64) -> Job {
+    let mut job = Job::starting(request.loop_id, request.command);
+    job.status = JobStatus::Queued;
+    let facts = &mut job.facts;
+    facts.queue_number = Some(number);
+    facts.command_id.clone_from(&headers.command_id);
+    facts.operation_id.clone_from(&headers.operation_id);
+    facts.ticket_id.clone_from(&request.ticket_id);
+    facts.artifact_slug.clone_from(&request.artifact_slug);
+    facts.primary_repo_full_name = request.repo.as_ref().map(|repo| repo.full_name.to_string());
+    job
+}

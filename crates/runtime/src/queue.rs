@@ -1,0 +1,204 @@
+//! Loops that wait for a place: in which order, with what they were asked for, and who is next.
+//!
+//! A loop that waits has a record with its number, and a sealed file with its request; both outlive
+//! the program, so that the order does too. Whoever takes an entry out of the queue, to start it or
+//! to cancel it, is the only one who has it. Nothing that runs is ever stopped for a place.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use loopgate_api::ids::LoopId;
+use loopgate_api::job::JobStatus;
+use loopgate_home::Credentials;
+use loopgate_home::files::{create_private_dir, write_private};
+use serde::{Deserialize, Serialize};
+use tokio::sync::Notify;
+use tokio_util::sync::{CancellationToken, DropGuard};
+
+use crate::job::Job;
+use crate::request::LoopHeaders;
+use crate::reservations::{Reservation, Reservations};
+
+/// A loop that waits.
+pub(crate) struct Waiting {
+    pub id: LoopId,
+    pub reservation: Reservation,
+    /// The place that was told last, from 1, and when.
+    told: Option<(usize, Instant)>,
+    /// Cancelled when the loop waits no longer.
+    alive: CancellationToken,
+    _guard: DropGuard,
+}
+
+/// The request of a loop that waits.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct Kept {
+    /// The body as it came.
+    pub body: String,
+    /// Its headers.
+    pub headers: LoopHeaders,
+}
+
+/// A place that was not told yet.
+pub(crate) struct Place {
+    pub id: LoopId,
+    /// From 1.
+    pub place: usize,
+    /// Loops that wait.
+    pub of: usize,
+}
+
+/// The queue of this desktop.
+pub(crate) struct Queue {
+    waiting: Mutex<BTreeMap<u64, Waiting>>,
+    next: AtomicU64,
+    /// Whether what an earlier process left has been counted.
+    pub ready: AtomicBool,
+    /// Told of every entry that comes.
+    pub changed: Notify,
+    dir: PathBuf,
+}
+
+impl Queue {
+    /// The queue that an earlier process left, by its records. Blocks on the disk.
+    pub fn load(dir: PathBuf, active: &[Job], reservations: &Reservations) -> io::Result<Self> {
+        create_private_dir(&dir)?;
+        let queue = Self {
+            waiting: Mutex::default(),
+            next: AtomicU64::new(1),
+            ready: AtomicBool::new(false),
+            changed: Notify::new(),
+            dir,
+        };
+        for job in active.iter().filter(|job| job.status == JobStatus::Queued) {
+            let Some(number) = job.facts.queue_number else { continue };
+            queue.next.fetch_max(number + 1, Ordering::Relaxed);
+            let reservation = if queue.file(job.id).is_file() { reservations.reserve(job.id) } else { None };
+            if let Some(reservation) = reservation {
+                let _ = queue.push(number, job.id, reservation);
+            }
+        }
+        queue.forget_strangers()?;
+        Ok(queue)
+    }
+
+    /// Requests whose loop does not wait any more: their start was under way when the program died.
+    fn forget_strangers(&self) -> io::Result<()> {
+        let waiting: Vec<PathBuf> = self.lock().values().map(|entry| self.file(entry.id)).collect();
+        for entry in std::fs::read_dir(&self.dir)?.filter_map(Result::ok) {
+            if !waiting.contains(&entry.path()) {
+                std::fs::remove_file(entry.path())?;
+            }
+        }
+        Ok(())
+    }
+
+    /// A number behind every other.
+    pub fn number(&self) -> u64 {
+        self.next.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// Lets a loop wait; answers what is cancelled when it waits no longer.
+    pub fn push(&self, number: u64, id: LoopId, reservation: Reservation) -> CancellationToken {
+        reservation.waiting();
+        let alive = CancellationToken::new();
+        let _guard = alive.clone().drop_guard();
+        let entry = Waiting { id, reservation, told: None, alive: alive.clone(), _guard };
+        self.lock().insert(number, entry);
+        self.changed.notify_one();
+        alive
+    }
+
+    /// Takes out the first one; from then on it counts among those under way.
+    pub fn pop(&self) -> Option<Waiting> {
+        let (_, entry) = self.lock().pop_first()?;
+        entry.reservation.preparing();
+        Some(entry)
+    }
+
+    /// Takes out one of them.
+    pub fn take(&self, id: LoopId) -> Option<Waiting> {
+        let mut waiting = self.lock();
+        let number = waiting.iter().find(|(_, entry)| entry.id == id).map(|(number, _)| *number)?;
+        let entry = waiting.remove(&number);
+        drop(waiting);
+        self.changed.notify_one();
+        entry
+    }
+
+    /// Loops that wait, the first one first.
+    pub fn ids(&self) -> Vec<LoopId> {
+        self.lock().values().map(|entry| entry.id).collect()
+    }
+
+    /// The place of a loop, from 1.
+    pub fn place(&self, id: LoopId) -> Option<usize> {
+        self.lock().values().position(|entry| entry.id == id).map(|at| at + 1)
+    }
+
+    /// Cancelled when the loop waits no longer.
+    pub fn alive(&self, id: LoopId) -> Option<CancellationToken> {
+        self.lock().values().find(|entry| entry.id == id).map(|entry| entry.alive.clone())
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.lock().is_empty()
+    }
+
+    /// The places that changed since this was asked last, or were told that long ago.
+    pub fn untold(&self, again: Duration) -> Vec<Place> {
+        let mut waiting = self.lock();
+        let of = waiting.len();
+        let mut places = Vec::new();
+        for (at, entry) in waiting.values_mut().enumerate() {
+            let place = at + 1;
+            let is_known = entry.told.is_some_and(|(told, at)| told == place && at.elapsed() < again);
+            if !is_known {
+                entry.told = Some((place, Instant::now()));
+                places.push(Place { id: entry.id, place, of });
+            }
+        }
+        places
+    }
+
+    /// Keeps a request, sealed: it holds the runner token. Blocks on the disk.
+    pub fn keep(&self, id: LoopId, kept: &Kept, credentials: &Credentials) -> io::Result<()> {
+        let sealed = credentials.seal(&serde_json::to_vec(kept)?);
+        let sealed = sealed.ok_or_else(|| io::Error::other("the request could not be encrypted"))?;
+        write_private(&self.file(id), &sealed)
+    }
+
+    /// Reads a request that was kept. Blocks on the disk.
+    pub fn kept(&self, id: LoopId, credentials: &Credentials) -> Option<Kept> {
+        let sealed = std::fs::read(self.file(id)).ok()?;
+        serde_json::from_slice(&credentials.open_sealed(&sealed)?).ok()
+    }
+
+    /// Forgets a request. Blocks on the disk.
+    pub fn forget(&self, id: LoopId) {
+        if let Err(error) = std::fs::remove_file(self.file(id))
+            && error.kind() != io::ErrorKind::NotFound
+        {
+            tracing::warn!(loop_id = %id, %error, "the request of a loop that waited was not removed");
+        }
+    }
+
+    fn file(&self, id: LoopId) -> PathBuf {
+        Path::new(&self.dir).join(id.to_string())
+    }
+
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<u64, Waiting>> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Waiting {
+    /// It waits no longer.
+    pub fn into_reservation(self) -> Reservation {
+        self.reservation
+    }
+}

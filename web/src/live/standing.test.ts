@@ -1,0 +1,24 @@
+import { expect, it } from "vitest";
+
+import { StandingStore } from "./standing";
+
+it("knows the newest place until the loop starts", () => {
+  const store = new StandingStore();
+  store.take({ type: "output", queue: { place: 2, waiting: 3 } });
+  store.take({ type: "output", queue: { place: 1, waiting: 2 } });
+  expect(store.snapshot().queue).toEqual({ place: 1, waiting: 2 });
+  store.take({ type: "started" });
+  expect(store.snapshot()).toEqual({});
+});
+
+it("knows that a loop is stuck until it moves again", () => {
+  const store = new StandingStore();
+  const stillness = { state: "stuck", since: "2030-01-01T00:00:00.000Z", command: "npm init" };
+  store.take({ type: "output", stillness });
+  store.take({ type: "output" });
+  expect(store.snapshot().stillness).toEqual(stillness);
+  store.take({ type: "output", stillness: { state: "working" } });
+  expect(store.snapshot().stillness?.state).toBe("working");
+  store.take({ type: "completed" });
+  expect(store.snapshot()).toEqual({});
+});

@@ -1,0 +1,47 @@
+/** Where a loop stands beside its status, as its newest events tell: in line, working, or stuck. */
+
+/** Its place among the loops that wait on its desktop. */
+export interface QueuePlace {
+  /** From 1. */
+  place: number;
+  waiting: number;
+}
+
+/** What a quiet loop is doing. */
+export interface Stillness {
+  state: "working" | "waiting-for-model" | "stuck";
+  /** ISO time of its last sign of life. */
+  since?: string;
+  /** What runs and does nothing, when anything does. */
+  command?: string;
+}
+
+export interface Standing {
+  queue?: QueuePlace;
+  stillness?: Stillness;
+}
+
+/** The newest word of each kind; the start of a loop ends its waiting. */
+export class StandingStore {
+  #snapshot: Standing = {};
+  readonly #listeners = new Set<() => void>();
+
+  take(event: { type: string; queue?: unknown; stillness?: unknown }): void {
+    const before = this.#snapshot;
+    if (event.type === "started") this.#snapshot = {};
+    else if (isObject(event.queue)) this.#snapshot = { queue: event.queue as QueuePlace };
+    else if (isObject(event.stillness)) {
+      this.#snapshot = { stillness: event.stillness as Stillness };
+    } else if (event.type !== "output") this.#snapshot = {};
+    if (this.#snapshot !== before) for (const listener of this.#listeners) listener();
+  }
+
+  readonly snapshot = (): Standing => this.#snapshot;
+
+  readonly subscribe = (listener: () => void): (() => void) => {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  };
+}
+
+const isObject = (value: unknown): boolean => typeof value === "object" && value !== null;
