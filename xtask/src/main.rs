@@ -5,6 +5,7 @@
 
 mod bench;
 mod count;
+mod faults;
 mod fuzz;
 mod install;
 mod openapi;
@@ -39,6 +40,8 @@ enum Command {
     Bench(bench::Bench),
     /// Let schemathesis ask a gateway everything that its OpenAPI document allows.
     Schemathesis(schemathesis::Schemathesis),
+    /// Let things go wrong at drawn moments while loops run, and look whether anything was lost.
+    Faults(faults::Faults),
     /// Fuzz what reads from outside, each target for a while.
     Fuzz(fuzz::Fuzz),
     /// Install the pinned assistant and reviewer of the tests and of the demo.
@@ -54,6 +57,7 @@ fn main() -> ExitCode {
         Command::Openapi(command) => command.run(),
         Command::Bench(command) => command.run(),
         Command::Schemathesis(command) => command.run(),
+        Command::Faults(command) => command.run(),
         Command::Fuzz(command) => command.run(),
         Command::Programs => install::programs().map(|()| ExitCode::SUCCESS),
         Command::Web => web::build_if_stale().map(|()| ExitCode::SUCCESS),

@@ -138,7 +138,12 @@ impl Desktop {
             if let Err(error) = runtime.recover().await {
                 tracing::error!(%error, "loops of an earlier run could not be taken up");
             }
-            tokio::join!(runtime.keep_queue(), runtime.watch_pulses(), runtime.keep_tidy());
+            tokio::join!(
+                runtime.keep_queue(),
+                runtime.watch_pulses(),
+                runtime.keep_tidy(),
+                runtime.keep_watch()
+            );
         }));
         if home.settings.get().api_origin.is_some() {
             parts.spawn(until(

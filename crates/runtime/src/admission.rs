@@ -228,7 +228,7 @@ impl Runtime {
         let told = event.clone();
         let stored = self
             .change(*id, |now| {
-                if now.job.status == JobStatus::Queued {
+                if now.job.status() == JobStatus::Queued {
                     now.job.facts.live_activity = Some(text);
                     now.send(Outgoing::event(&event));
                 }
@@ -244,8 +244,7 @@ impl Runtime {
 
 /// The record of a loop that waits.
 fn queued_job(request: &LoopRequest, headers: &LoopHeaders, number: u64) -> Job {
-    let mut job = Job::starting(request.loop_id, request.command);
-    job.status = JobStatus::Queued;
+    let mut job = Job::waiting(request.loop_id, request.command);
     let facts = &mut job.facts;
     facts.queue_number = Some(number);
     facts.command_id.clone_from(&headers.command_id);

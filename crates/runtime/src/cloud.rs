@@ -53,6 +53,9 @@ pub enum CallError {
     /// No control plane is configured.
     #[error("API origin not configured")]
     NoOrigin,
+    /// Something else answered in its place: a proxy, or the page of a network that wants a login.
+    #[error("something else than the control plane answered with HTTP {0}")]
+    Stranger(u16),
     /// A 2xx answer without what it must hold.
     #[error("the answer could not be understood")]
     Malformed,
@@ -73,8 +76,21 @@ impl CallError {
     pub const fn is_retryable(&self) -> bool {
         match self {
             Self::Http { status, .. } => matches!(*status, 401 | 408 | 429) || *status >= 500,
-            Self::Network(_) | Self::Timeout | Self::MissingToken | Self::NoOrigin => true,
+            Self::Network(_) | Self::Timeout | Self::Stranger(_) | Self::MissingToken | Self::NoOrigin => {
+                true
+            }
             Self::Malformed => false,
+        }
+    }
+
+    /// Whether nobody has looked at what was sent, or could have: the control plane is away, busy,
+    /// or does not know the sender. Says nothing against what was sent.
+    #[must_use]
+    pub const fn is_away(&self) -> bool {
+        match self {
+            Self::Http { status, .. } => matches!(*status, 401 | 408 | 429 | 502..=504),
+            Self::Malformed => false,
+            _ => true,
         }
     }
 }
@@ -228,6 +244,10 @@ async fn send(request: RequestBuilder, within: Duration) -> Result<Value, CallEr
         Ok((status, bytes))
     });
     let (status, bytes) = answer.await.map_err(|_| CallError::Timeout)??;
+    if status.is_redirection() || bytes.trim_ascii_start().starts_with(b"<") {
+        // The control plane answers with documents, and never with a page or the way to one.
+        return Err(CallError::Stranger(status.as_u16()));
+    }
     let document: Value = serde_json::from_slice(&bytes).unwrap_or_default();
     if !status.is_success() {
         return Err(refused(status, &document));

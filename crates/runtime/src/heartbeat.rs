@@ -20,6 +20,7 @@ pub(crate) async fn keep_alive(runtime: &Arc<Runtime>, id: LoopId) {
 }
 
 async fn beat(runtime: &Arc<Runtime>, id: LoopId) {
+    let mut woken = runtime.woken.subscribe();
     tokio::time::sleep(FIRST_WITHIN.min(runtime.pace.heartbeat).mul_f64(rand::random())).await;
     loop {
         let answer =
@@ -33,18 +34,31 @@ async fn beat(runtime: &Arc<Runtime>, id: LoopId) {
             Ok(None) => {}
             Err(error) => tracing::info!(loop_id = %id, %error, "heartbeat not accepted; the loop goes on"),
         }
-        tokio::time::sleep(runtime.pace.heartbeat).await;
+        tokio::select! {
+            () = tokio::time::sleep(runtime.pace.heartbeat) => {}
+            _ = woken.changed() => {
+                // Whatever comes of it, the heartbeat follows.
+                if let Err(error) = runtime.tokens.refresh(id).await {
+                    tracing::info!(loop_id = %id, %error, "the loop's token was not renewed after a sleep");
+                }
+            }
+        }
     }
 }
 
 /// Renews the token before it ends, until it is dropped.
 pub(crate) async fn renew(runtime: &Arc<Runtime>, id: LoopId) {
+    let mut woken = runtime.woken.subscribe();
     // A token that does not tell its end is renewed when it is refused.
     while let Some(expires_at) = runtime.tokens.expires_at(id).await {
         let now = jiff::Timestamp::now().as_millisecond();
         let left = u64::try_from(expires_at.saturating_sub(now)).unwrap_or(0);
         let wait = Duration::from_millis(left).saturating_sub(runtime.pace.refresh_skew);
-        tokio::time::sleep(wait).await;
+        tokio::select! {
+            () = tokio::time::sleep(wait) => {}
+            // The clock by which the token ends has jumped: look at it again.
+            _ = woken.changed() => continue,
+        }
         if let Err(error) = runtime.tokens.refresh(id).await {
             tracing::info!(loop_id = %id, %error, "the loop's token was not renewed");
             tokio::time::sleep(REFRESH_REST).await;

@@ -12,6 +12,8 @@ use loopgate_api::spend::Spend;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::lifecycle::{self, JobEvent, Refused};
+
 /// A failure that the loop driver signed for people to see.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UserVisibleFailure {
@@ -180,8 +182,8 @@ pub struct Job {
     pub loop_id: LoopId,
     /// What it does.
     pub command: LoopCommand,
-    /// Where it stands.
-    pub status: JobStatus,
+    /// Where it stands; changed by [`Job::apply`] alone.
+    status: JobStatus,
     /// When it was accepted, ISO 8601.
     pub started_at: String,
     /// Last change, ISO 8601.
@@ -315,6 +317,9 @@ pub struct Facts {
     /// When the process was started, milliseconds since the epoch.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub spawned_at: Option<u64>,
+    /// It was agreed on, and nothing was started for it here.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub announced: bool,
     /// Its number among the loops that wait for a place; a smaller one is served first.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub queue_number: Option<u64>,
@@ -352,17 +357,42 @@ impl Job {
     /// A record for a request that was just accepted.
     #[must_use]
     pub fn starting(id: LoopId, command: LoopCommand) -> Self {
+        Self::new(id, command, lifecycle::ORDERED)
+    }
+
+    /// A record for a loop that waits for its turn.
+    #[must_use]
+    pub fn waiting(id: LoopId, command: LoopCommand) -> Self {
+        Self::new(id, command, lifecycle::WAITS)
+    }
+
+    fn new(id: LoopId, command: LoopCommand, status: JobStatus) -> Self {
         let now = loopgate_api::time::now_iso();
         Self {
             id,
             kind: "ORCHESTRATOR_LOOP".to_owned(),
             loop_id: id,
             command,
-            status: JobStatus::Starting,
+            status,
             started_at: now.clone(),
             updated_at: now,
             facts: Facts::default(),
         }
+    }
+
+    /// Where it stands.
+    #[must_use]
+    pub const fn status(&self) -> JobStatus {
+        self.status
+    }
+
+    /// Lets something happen to it.
+    ///
+    /// # Errors
+    /// [`Refused`] when it cannot happen now; the job is then unchanged.
+    pub fn apply(&mut self, event: JobEvent) -> Result<(), Refused> {
+        self.status = lifecycle::next(Some(self.status), event)?;
+        Ok(())
     }
 
     /// Adds a warning once.
@@ -391,6 +421,12 @@ impl Job {
     #[must_use]
     pub fn is_cancelled(&self) -> bool {
         matches!(self.status, JobStatus::CancelPending | JobStatus::Cancelled)
+    }
+
+    /// Whether directories go with it that are still there.
+    #[must_use]
+    pub const fn leaves_ground(&self) -> bool {
+        self.facts.passing_dir.is_some() || !self.facts.additional_worktree_dirs.is_empty()
     }
 
     /// Keeps what was set once: a later writer with an older copy cannot take it back.

@@ -118,7 +118,7 @@ impl Runtime {
         let mut active = false;
         let job = self
             .change(id, |now| {
-                active = !now.job.status.is_terminal();
+                active = !now.job.status().is_terminal();
                 if active {
                     now.job.facts.stopped_by_person = wish == Wish::Stop && !now.job.is_cancelled();
                     now.apply(JobEvent::CancelRequested)?;

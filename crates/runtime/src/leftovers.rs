@@ -215,7 +215,7 @@ impl Runtime {
     }
 
     async fn look_at(&self, repository: PathBuf, worktree: Worktree, job: Option<Job>) -> LoopWorktree {
-        let busy = job.as_ref().is_some_and(|job| !job.status.is_terminal());
+        let busy = job.as_ref().is_some_and(|job| !job.status().is_terminal());
         let held = if busy { Some(Held::InUse) } else { self.held(&worktree.path).await };
         let place = worktree.path.clone();
         let measured = tokio::task::spawn_blocking(move || (disk_use(&place), changed_at(&place))).await;
@@ -227,7 +227,7 @@ impl Runtime {
             branch: worktree.branch,
             loop_id: job.as_ref().map(|job| job.id),
             command: job.as_ref().map(|job| job.command),
-            status: job.as_ref().map(|job| job.status),
+            status: job.as_ref().map(Job::status),
             last_used: told.unwrap_or(changed),
             size_bytes,
             held,

@@ -51,6 +51,7 @@ mod stream_reader;
 mod supervise;
 mod tailer;
 mod tokens;
+mod watch;
 mod worktree;
 
 pub use cloud::CallError;

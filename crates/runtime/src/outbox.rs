@@ -37,16 +37,30 @@ struct Inner {
     stop: CancellationToken,
 }
 
-/// Files must not hold up the loop's last event for ever; one that was answered so often is left out.
+/// Files must not hold up the loop's last event for ever; those that failed so often are left out.
 const UPLOAD_TRIES: u32 = 12;
 
-/// Whether trying again makes no sense.
-fn is_hopeless(row: &Queued, error: &CallError, tries: u32) -> bool {
-    let refused = !error.is_retryable() && tries >= TRIES_WHEN_REFUSED;
-    let held_up = row.outgoing.kind == OutgoingKind::Artifacts
-        && error.status().is_some_and(|status| status != 401)
-        && tries >= UPLOAD_TRIES;
-    refused || held_up
+/// Answers of the control plane against the head of a queue. Hours in which it was away do not
+/// count: what waited through them must not be dropped at the first word afterwards.
+#[derive(Debug, Default)]
+struct Answers {
+    row: i64,
+    times: u32,
+}
+
+impl Answers {
+    /// Counts a failure; answers whether trying again makes no sense.
+    fn are_hopeless(&mut self, row: &Queued, error: &CallError) -> bool {
+        if self.row != row.id {
+            *self = Self { row: row.id, times: 0 };
+        }
+        if error.is_away() {
+            return false;
+        }
+        self.times += 1;
+        let refused = !error.is_retryable() && self.times >= TRIES_WHEN_REFUSED;
+        refused || (row.outgoing.kind == OutgoingKind::Artifacts && self.times >= UPLOAD_TRIES)
+    }
 }
 
 /// What a try came to.
@@ -101,8 +115,9 @@ impl Outbox {
     }
 
     async fn send_all(&self, id: LoopId, notify: &Arc<Notify>) {
+        let mut answers = Answers::default();
         loop {
-            let wait = match self.send_first(id).await {
+            let wait = match self.send_first(id, &mut answers).await {
                 Ok(Some(Tried::Done)) => continue,
                 Ok(Some(Tried::Wait(wait))) => Some(wait),
                 Ok(Some(Tried::Rest)) => None,
@@ -144,7 +159,7 @@ impl Outbox {
         false
     }
 
-    async fn send_first(&self, id: LoopId) -> Result<Option<Tried>, StoreError> {
+    async fn send_first(&self, id: LoopId, answers: &mut Answers) -> Result<Option<Tried>, StoreError> {
         let Some(row) = self.0.store.first_outgoing(id).await? else { return Ok(None) };
         let answer = tokio::select! {
             () = self.0.stop.cancelled() => return Ok(Some(Tried::Rest)),
@@ -166,7 +181,7 @@ impl Outbox {
         }
         let tries = self.0.store.tried(&row).await?;
         self.note_failure(id, &row, &error).await?;
-        if is_hopeless(&row, &error, tries) {
+        if answers.are_hopeless(&row, &error) {
             tracing::warn!(loop_id = %id, %error, "the control plane does not take this; it is dropped");
             self.0.store.dropped(id, &row, &error.to_string()).await?;
             if row.outgoing.kind == OutgoingKind::Final {
@@ -213,5 +228,34 @@ impl Outbox {
             })
             .await?;
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::store::Outgoing;
+
+    fn http(status: u16) -> CallError {
+        CallError::Http { status, code: None, text: String::new() }
+    }
+
+    #[test]
+    fn hours_without_a_control_plane_drop_nothing() {
+        for kind in [OutgoingKind::Event, OutgoingKind::Artifacts, OutgoingKind::Final] {
+            let row = Queued { id: 7, outgoing: Outgoing::new(kind, &json!({})), attempts: 0 };
+            let mut answers = Answers::default();
+            let away = [http(502), http(503), http(401), CallError::Timeout, CallError::Stranger(200)];
+            for error in away.iter().cycle().take(1000) {
+                assert!(!answers.are_hopeless(&row, error), "{kind:?} {error}");
+            }
+            let refused = (1..).find(|_| answers.are_hopeless(&row, &http(400)));
+            assert_eq!(refused, Some(TRIES_WHEN_REFUSED), "{kind:?}");
+            let mut answers = Answers::default();
+            let broken = (1..=UPLOAD_TRIES).find(|_| answers.are_hopeless(&row, &http(500)));
+            assert_eq!(broken, (kind == OutgoingKind::Artifacts).then_some(UPLOAD_TRIES), "{kind:?}");
+        }
     }
 }

@@ -13,10 +13,8 @@ pub struct Pace {
     pub retry_base: Duration,
     /// Longest such wait.
     pub retry_max: Duration,
-    /// First wait once the loop has ended.
-    pub ended_retry_base: Duration,
-    /// Longest such wait.
-    pub ended_retry_max: Duration,
+    /// Waits once the loop has ended; the last one again and again.
+    pub ended_retry: [Duration; 4],
     /// Between two heartbeats.
     pub heartbeat: Duration,
     /// How long before its end a token is renewed.
@@ -38,8 +36,7 @@ impl Default for Pace {
             tail_gap: Duration::from_millis(200),
             retry_base: Duration::from_secs(1),
             retry_max: Duration::from_secs(30),
-            ended_retry_base: Duration::from_secs(5),
-            ended_retry_max: Duration::from_secs(600),
+            ended_retry: [5, 30, 120, 600].map(Duration::from_secs),
             heartbeat: Duration::from_secs(1800),
             refresh_skew: Duration::from_secs(1800),
             commit: Duration::from_secs(1800),
@@ -73,15 +70,17 @@ impl Pace {
         }
     }
 
-    /// The wait before another try: anything up to a bound that doubles.
+    /// The wait before another try. While the loop runs, anything up to a bound that doubles; after
+    /// its end a step of the ladder, of which up to a half is left out so that not all come at once.
     #[must_use]
     pub fn retry_wait(&self, tries: u32, ended: bool) -> Duration {
-        let (base, max) = if ended {
-            (self.ended_retry_base, self.ended_retry_max)
-        } else {
-            (self.retry_base, self.retry_max)
-        };
-        let bound = base.saturating_mul(1 << tries.saturating_sub(1).min(10)).min(max);
+        let step = tries.saturating_sub(1);
+        if ended {
+            let last = self.ended_retry.len() - 1;
+            let wait = self.ended_retry[usize::try_from(step).unwrap_or(last).min(last)];
+            return wait.mul_f64(1.0 - rand::random::<f64>() / 2.0);
+        }
+        let bound = self.retry_base.saturating_mul(1 << step.min(10)).min(self.retry_max);
         bound.mul_f64(rand::random::<f64>())
     }
 }
@@ -95,7 +94,10 @@ mod tests {
         let pace = Pace::default();
         for tries in 1..40 {
             assert!(pace.retry_wait(tries, false) <= pace.retry_max);
-            assert!(pace.retry_wait(tries, true) <= pace.ended_retry_max);
+        }
+        for (tries, seconds) in [(1, 5), (2, 30), (3, 120), (4, 600), (400, 600)] {
+            let (wait, most) = (pace.retry_wait(tries, true), Duration::from_secs(seconds));
+            assert!(wait <= most && wait >= most / 2, "{tries} {wait:?}");
         }
         assert!(pace.retry_wait(1, false) <= pace.retry_base);
     }

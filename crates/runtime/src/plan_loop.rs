@@ -10,7 +10,6 @@ use std::time::Duration;
 
 use loopgate_api::command::LoopCommand;
 use loopgate_api::ids::{LoopId, TicketId};
-use loopgate_api::job::JobStatus;
 use loopgate_api::names::PROCESS_PID;
 use loopgate_api::time::now_iso;
 use loopgate_home::{SandboxedPath, default_branch_of, origin_of};
@@ -127,13 +126,12 @@ impl From<StoreError> for CannotCancel {
 
 /// Whether a record stands for a loop that was agreed on and has not been started here.
 pub(crate) fn is_announced_only(job: &Job) -> bool {
-    job.facts.process.is_none()
-        && matches!(job.status, JobStatus::Queued | JobStatus::Running | JobStatus::CancelPending)
+    job.facts.announced && job.facts.process.is_none() && !job.status().is_terminal()
 }
 
 /// Whether a start may take the record over.
 pub(crate) fn may_be_started(job: &Job) -> bool {
-    job.status.is_terminal() || (is_announced_only(job) && job.status != JobStatus::CancelPending)
+    job.status().is_terminal() || (is_announced_only(job) && !job.is_cancelled())
 }
 
 impl Runtime {
@@ -236,7 +234,7 @@ impl Runtime {
         id: LoopId,
     ) -> Result<Cancelled, CannotCancel> {
         let job = self.store.job(id).await?;
-        if job.as_ref().is_some_and(|job| job.status.is_terminal()) {
+        if job.as_ref().is_some_and(|job| job.status().is_terminal()) {
             return Ok(Cancelled::Gone);
         }
         if job.as_ref().is_some_and(|job| job.facts.process.is_some()) {
@@ -299,7 +297,7 @@ impl Runtime {
 
     async fn close_announced(&self, id: LoopId, outcome: Cancelled) -> Result<(), StoreError> {
         let closed = self.change(id, |now| {
-            if now.job.status.is_terminal() {
+            if now.job.status().is_terminal() {
                 return Ok(());
             }
             now.apply(JobEvent::CancelRequested)?;
@@ -330,9 +328,13 @@ impl Runtime {
 
 fn announced(id: LoopId, agreed: &PlanConfirmation, worktree: &Path) -> Job {
     let text = |path: &Path| Some(path.to_string_lossy().into_owned());
-    let mut job = Job::starting(id, LoopCommand::Plan);
-    job.status = if agreed.runs { JobStatus::Running } else { JobStatus::Queued };
+    let mut job = Job::waiting(id, LoopCommand::Plan);
+    if agreed.runs {
+        // Elsewhere; a job that waits may always begin to run.
+        let _ = job.apply(JobEvent::Spawned);
+    }
     let facts = &mut job.facts;
+    facts.announced = true;
     facts.ticket_id = Some(agreed.ticket.as_str().to_owned());
     facts.artifact_id.clone_from(&agreed.artifact_id);
     facts.artifact_slug.clone_from(&agreed.artifact_slug);

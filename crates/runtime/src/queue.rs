@@ -74,7 +74,7 @@ impl Queue {
             changed: Notify::new(),
             dir,
         };
-        for job in active.iter().filter(|job| job.status == JobStatus::Queued) {
+        for job in active.iter().filter(|job| job.status() == JobStatus::Queued) {
             let Some(number) = job.facts.queue_number else { continue };
             queue.next.fetch_max(number + 1, Ordering::Relaxed);
             let reservation = if queue.file(job.id).is_file() { reservations.reserve(job.id) } else { None };

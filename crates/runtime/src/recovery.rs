@@ -43,15 +43,13 @@ impl Runtime {
     pub async fn recover(self: &Arc<Self>) -> Result<(), StoreError> {
         self.take_up_chats().await;
         self.take_up_launches().await;
+        for job in self.store.active().await?.iter().filter(|job| plan_loop::is_announced_only(job)) {
+            self.forget_announced(job.id).await?;
+        }
+        // Those that live come first: somebody may want to see or to end them.
+        self.take_up_unfollowed().await?;
         for job in self.store.unreported().await? {
             self.report_again(&job).await?;
-        }
-        for job in self.store.active().await? {
-            if plan_loop::is_announced_only(&job) {
-                self.forget_announced(job.id).await?;
-            } else {
-                self.take_up(job);
-            }
         }
         for id in self.store.loops_with_outgoing().await? {
             self.outbox.wake(id);
@@ -60,11 +58,23 @@ impl Runtime {
         self.drop_orphan_tokens().await
     }
 
+    /// Takes up every loop that is recorded as under way and that nobody follows: an earlier process
+    /// left it, its task ended unexpectedly, or it was ordered and never came to run.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the records cannot be read.
+    pub async fn take_up_unfollowed(self: &Arc<Self>) -> Result<(), StoreError> {
+        for job in self.store.active().await? {
+            if !plan_loop::is_announced_only(&job) {
+                self.take_up(job);
+            }
+        }
+        Ok(())
+    }
+
     /// Clears what loops that had ended left when the program died before it could.
     async fn clear_grounds(self: &Arc<Self>) -> Result<(), StoreError> {
-        let jobs = self.store.jobs().await?;
-        let ended = jobs.into_iter().filter(|job| job.status.is_terminal());
-        for job in ended {
+        for job in self.store.uncleared().await? {
             let facts = &job.facts;
             let peers = facts.additional_worktree_dirs.iter().map(|peer| &peer.dir);
             let dirs: Vec<&String> = facts.passing_dir.iter().chain(peers).collect();
@@ -130,6 +140,9 @@ impl Runtime {
 
     /// How a loop of an earlier process is; `None` when it is over in every respect.
     async fn find_again(&self, job: &Job) -> Result<Option<Begin>, StoreError> {
+        // It may have ended between the look at the records and the reservation.
+        let now = self.store.job(job.id).await?.filter(|now| !now.status().is_terminal());
+        let Some(job) = &now else { return Ok(None) };
         let process = job.facts.process.clone();
         if let Some(process) = process.as_ref().filter(|process| process.stage == Stage::Main) {
             let (socket, exit) = (PathBuf::from(&process.socket), PathBuf::from(&process.exit_file));
@@ -148,7 +161,7 @@ impl Runtime {
             tracing::info!(loop_id = %job.id, found = swept.found, "a loop left no word of its end");
         }
         self.change(job.id, |now| {
-            let can_end = matches!(now.job.status, JobStatus::Queued | JobStatus::Starting);
+            let can_end = matches!(now.job.status(), JobStatus::Queued | JobStatus::Starting);
             if can_end && ended != Ended::Lost {
                 now.apply(JobEvent::Spawned)?;
             }
@@ -162,7 +175,7 @@ impl Runtime {
     async fn note_alive(&self, job: &Job, shim: &shim::ShimHandle) -> Result<(), StoreError> {
         let state = shim.state().await.ok();
         self.change(job.id, |now| {
-            if matches!(now.job.status, JobStatus::Queued | JobStatus::Starting) {
+            if matches!(now.job.status(), JobStatus::Queued | JobStatus::Starting) {
                 now.apply(JobEvent::Spawned)?;
             }
             if let Some(state) = &state {

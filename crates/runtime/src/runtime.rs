@@ -15,7 +15,7 @@ use loopgate_tools::git::Git;
 use loopgate_tools::programs::Programs;
 use serde_json::Value;
 use thiserror::Error;
-use tokio::sync::broadcast;
+use tokio::sync::{broadcast, watch};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -147,6 +147,8 @@ pub struct Runtime {
     pub(crate) processes: Processes,
     /// Cancelled when the process ends: tasks stop, loops go on.
     pub(crate) stop: CancellationToken,
+    /// Counts how often the machine woke up; whoever must do something then listens.
+    pub(crate) woken: watch::Sender<u64>,
     /// Every task of the runtime.
     pub(crate) tasks: TaskTracker,
     observers: broadcast::Sender<RuntimeEvent>,
@@ -197,6 +199,7 @@ impl Runtime {
             tail_counters: TailCounters::default(),
             processes: Processes::default(),
             stop,
+            woken: watch::Sender::default(),
             tasks,
             observers: broadcast::channel(OBSERVER_LAG).0,
         }))
@@ -278,13 +281,13 @@ impl Runtime {
         let job = self
             .store
             .change(id, |now| {
-                before = Some(now.job.status);
+                before = Some(now.job.status());
                 change(now)
             })
             .await?;
-        if before != Some(job.status) {
-            tracing::info!(loop_id = %id, status = ?job.status, "job");
-            let _ = self.observers.send(RuntimeEvent::Status { loop_id: id, status: job.status });
+        if before != Some(job.status()) {
+            tracing::info!(loop_id = %id, status = ?job.status(), "job");
+            let _ = self.observers.send(RuntimeEvent::Status { loop_id: id, status: job.status() });
         }
         self.outbox.wake(id);
         Ok(job)

@@ -12,6 +12,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::job::Job;
+use crate::lifecycle::JobEvent;
 use crate::runtime::Runtime;
 use crate::stillness::Stillness;
 use crate::store::StoreError;
@@ -74,7 +75,7 @@ fn look(mut job: Job, followed: bool) -> Snapshot {
         (Some(pid), Some(started)) => alive(pid, ProcessStart(started)),
         _ => false,
     };
-    if job.status.is_terminal() {
+    if job.status().is_terminal() {
         return Snapshot::of(job, process_running);
     }
     let work_dir = PathBuf::from(job.facts.work_dir.clone().unwrap_or_default());
@@ -84,7 +85,10 @@ fn look(mut job: Job, followed: bool) -> Snapshot {
         job.facts.current_task_id = current;
     }
     let said = read(STATE_JSON).and_then(|text| status_of(&text));
-    job.status = status(&job, said, process_running, followed);
+    if let Some(event) = event(&job, said, process_running, followed) {
+        // What cannot happen to this job is not shown either.
+        let _ = job.apply(event);
+    }
     Snapshot::of(job, process_running)
 }
 
@@ -106,28 +110,20 @@ fn status_of(text: &str) -> Option<JobStatus> {
     }
 }
 
-fn status(job: &Job, said: Option<JobStatus>, process_running: bool, followed: bool) -> JobStatus {
+/// What a reader sees happen that nobody has recorded yet.
+fn event(job: &Job, said: Option<JobStatus>, process_running: bool, followed: bool) -> Option<JobEvent> {
     // Somebody works on the loop: what it claims about its own end is not yet the whole truth.
     if followed || process_running {
-        return match said {
-            Some(JobStatus::AwaitingUser) if job.status == JobStatus::Running && process_running => {
-                JobStatus::AwaitingUser
-            }
-            _ => job.status,
-        };
+        let asks = said == Some(JobStatus::AwaitingUser) && process_running;
+        return (asks && job.status() == JobStatus::Running).then_some(JobEvent::Asked);
     }
-    match (job.status, said) {
-        (JobStatus::CancelPending, _) => JobStatus::Cancelled,
-        (JobStatus::Queued | JobStatus::Starting, _) => {
-            if age(job) > GHOST_AGE {
-                JobStatus::Failed
-            } else {
-                job.status
-            }
-        }
-        (_, Some(said)) if said != JobStatus::Running => said,
-        (JobStatus::AwaitingUser, _) => JobStatus::AwaitingUser,
-        _ => JobStatus::Stopped,
+    match (job.status(), said) {
+        (JobStatus::CancelPending, _) => Some(JobEvent::Cancelled),
+        (JobStatus::Queued | JobStatus::Starting, _) => (age(job) > GHOST_AGE).then_some(JobEvent::Failed),
+        (_, Some(JobStatus::AwaitingUser)) | (JobStatus::AwaitingUser, None) => Some(JobEvent::Asked),
+        (_, Some(JobStatus::Completed)) => Some(JobEvent::Completed),
+        (_, Some(JobStatus::Failed)) => Some(JobEvent::Failed),
+        _ => Some(JobEvent::Vanished),
     }
 }
 
@@ -145,26 +141,36 @@ mod tests {
 
     use super::*;
 
-    fn job(status: JobStatus) -> Job {
+    fn job(events: &[JobEvent]) -> Job {
         let mut job = Job::starting(LoopId(Uuid::nil()), LoopCommand::Plan);
-        job.status = status;
+        events.iter().for_each(|event| job.apply(*event).unwrap());
         job
+    }
+
+    fn shown(mut job: Job, said: Option<JobStatus>, followed: bool) -> JobStatus {
+        if let Some(event) = event(&job, said, false, followed) {
+            job.apply(event).unwrap();
+        }
+        job.status()
     }
 
     #[test]
     fn a_loop_that_is_worked_on_never_looks_stopped() {
         let completed = Some(JobStatus::Completed);
-        assert_eq!(status(&job(JobStatus::Running), completed, false, true), JobStatus::Running);
-        assert_eq!(status(&job(JobStatus::Running), None, false, false), JobStatus::Stopped);
-        assert_eq!(status(&job(JobStatus::Running), completed, false, false), JobStatus::Completed);
-        assert_eq!(status(&job(JobStatus::CancelPending), completed, false, false), JobStatus::Cancelled);
+        let running = || job(&[JobEvent::Spawned]);
+        assert_eq!(shown(running(), completed, true), JobStatus::Running);
+        assert_eq!(shown(running(), None, false), JobStatus::Stopped);
+        assert_eq!(shown(running(), completed, false), JobStatus::Completed);
+        assert_eq!(shown(running(), Some(JobStatus::AwaitingUser), false), JobStatus::AwaitingUser);
+        let cancelled = job(&[JobEvent::Spawned, JobEvent::CancelRequested]);
+        assert_eq!(shown(cancelled, completed, false), JobStatus::Cancelled);
     }
 
     #[test]
     fn a_job_without_a_process_becomes_a_ghost() {
-        let mut ghost = job(JobStatus::Starting);
-        assert_eq!(status(&ghost, None, false, false), JobStatus::Starting);
+        let mut ghost = job(&[]);
+        assert_eq!(shown(ghost.clone(), None, false), JobStatus::Starting);
         ghost.started_at = "2020-01-01T00:00:00.000Z".to_owned();
-        assert_eq!(status(&ghost, None, false, false), JobStatus::Failed);
+        assert_eq!(shown(ghost, None, false), JobStatus::Failed);
     }
 }

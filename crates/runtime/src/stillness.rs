@@ -147,7 +147,7 @@ impl Runtime {
                     continue;
                 }
             };
-            let running = jobs.into_iter().filter(|job| job.status == JobStatus::Running);
+            let running = jobs.into_iter().filter(|job| job.status() == JobStatus::Running);
             let looked = tokio::task::spawn_blocking(move || -> Vec<(LoopId, Look)> {
                 running.filter_map(|job| Some((job.id, look(&job)?))).collect()
             });

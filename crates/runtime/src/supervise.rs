@@ -22,9 +22,10 @@ use crate::tailer::Tailer;
 
 /// What a shim that was killed may leave running gets this long to end.
 const SWEEP_GRACE: Duration = Duration::from_secs(3);
-/// Waits between tries to store the end of a loop.
-const STORE_RETRY: [Duration; 3] =
-    [Duration::from_millis(200), Duration::from_secs(2), Duration::from_secs(10)];
+/// Waits between tries to store the end of a loop, while the disk is full; the last one again and
+/// again.
+const STORE_RETRY: [Duration; 4] =
+    [Duration::from_millis(200), Duration::from_secs(2), Duration::from_secs(10), Duration::from_secs(30)];
 
 /// What the task begins with.
 pub(crate) enum Begin {
@@ -98,15 +99,17 @@ impl Task {
         };
         // On the heap: it holds a whole tailer.
         let (ended, summary) = Box::pin(self.to_the_end(&job, begin)).await;
-        for wait in STORE_RETRY.into_iter().map(Some).chain([None]) {
+        let mut waits = STORE_RETRY.iter();
+        let mut wait = Duration::ZERO;
+        loop {
             let finished = finalize::finish(&self.runtime, self.id, &ended, &summary, self.source).await;
             let Err(error) = finished else { return };
             tracing::error!(loop_id = %self.id, %error, "the end of a loop could not be stored");
-            match wait {
-                Some(wait) => tokio::time::sleep(wait).await,
-                // The record stays active, so the next start of the program works on it again.
-                None => return,
+            if !error.may_pass() {
+                return;
             }
+            wait = waits.next().copied().unwrap_or(wait);
+            tokio::time::sleep(wait).await;
         }
     }
 

@@ -65,10 +65,13 @@ impl Tailer {
                 Ok(frame) => (if frame.chunks.is_empty() { None } else { Some(pace.tail_gap) }, frame.more),
                 Err(error) => {
                     tracing::warn!(loop_id = %self.id, %error, "the loop's output could not be followed");
-                    if over {
+                    if over && !error.may_pass() {
                         break;
                     }
-                    (Some(pace.tail_poll), false)
+                    tokio::select! {
+                        () = stop.cancelled() => break,
+                        () = tokio::time::sleep(pace.tail_poll) => continue,
+                    }
                 }
             };
             if stop.is_cancelled() || (over && !more) {
@@ -172,6 +175,13 @@ enum TailError {
     Store(#[from] StoreError),
     #[error("the reading thread was stopped")]
     Stopped,
+}
+
+impl TailError {
+    /// Whether what was read only could not be stored yet; then it must not be left out.
+    const fn may_pass(&self) -> bool {
+        matches!(self, Self::Store(error) if error.may_pass())
+    }
 }
 
 /// The event for a piece of output, in the form with `data`. The last one of a frame says what the

@@ -10,6 +10,7 @@ use loopgate_api::command::Checkout;
 use loopgate_api::ids::{BranchName, InvalidId, LoopId, slug};
 use loopgate_api::redact;
 use loopgate_home::SandboxedPath;
+use loopgate_tools::git::free_locks;
 use loopgate_tools::process::{Command, Limits};
 use sha2::{Digest as _, Sha256};
 
@@ -166,6 +167,9 @@ async fn is_no_tickets(runtime: &Runtime, place: &Path) -> Result<(), WorktreeEr
 }
 
 async fn ready(runtime: &Runtime, dir: SandboxedPath, made: bool) -> Prepared {
+    if !made {
+        free_locks(dir.as_path()).await;
+    }
     let path = dir.as_path().to_owned();
     let excluded = tokio::task::spawn_blocking(move || exclude(&path)).await;
     if let Ok(Err(error)) = excluded {

@@ -5,73 +5,15 @@
 
 mod support;
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use loopgate_api::ids::LoopId;
 use loopgate_api::job::JobStatus;
-use loopgate_runtime::Runtime;
 use loopgate_runtime::job::Job;
-use loopgate_testkit::signs::Changes;
 use loopgate_tools::shim;
 use serde_json::json;
+use support::life::{Life, world};
 use support::{COMMITS, Desktop, IMPLEMENTS, PLANS, new_id, request, start};
-
-/// One life of the program. When it is over, every task of it is gone at once, as with a kill.
-struct Life<'a> {
-    desktop: &'a Desktop,
-    tokio: Option<tokio::runtime::Runtime>,
-    runtime: Arc<Runtime>,
-}
-
-impl<'a> Life<'a> {
-    /// Begins a life, which takes up what earlier ones left.
-    fn begin(desktop: &'a Desktop) -> Self {
-        let tokio =
-            tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
-        let runtime = tokio.block_on(async {
-            let runtime = desktop.open().await;
-            runtime.recover().await.unwrap();
-            runtime
-        });
-        Self { desktop, tokio: Some(tokio), runtime }
-    }
-
-    fn block_on<T>(&self, work: impl Future<Output = T>) -> T {
-        self.tokio.as_ref().unwrap().block_on(work)
-    }
-
-    /// Lives until files of the desktop have changed so many times, or the control plane knows the
-    /// end of all these loops.
-    fn live_through(&self, changes: usize, loops: &[(LoopId, String)]) {
-        let over = |id| !self.desktop.cloud.events(id, "completed").is_empty();
-        let (mut left, mut files) = (changes, Changes::below(&self.desktop.at("")).unwrap());
-        self.block_on(async {
-            while left > 0 && !loops.iter().all(|(id, _)| over(*id)) {
-                files.next().await.unwrap();
-                left -= 1;
-            }
-        });
-    }
-
-    fn reported(&self, id: LoopId) -> Job {
-        self.block_on(self.desktop.reported(&self.runtime, id))
-    }
-}
-
-impl Drop for Life<'_> {
-    fn drop(&mut self) {
-        // Returns when nothing of this life runs any more, as after a kill.
-        self.tokio.take().unwrap().shutdown_timeout(Duration::from_secs(5));
-    }
-}
-
-/// The control plane and the test's own calls outlive every life.
-fn world() -> (tokio::runtime::Runtime, Desktop) {
-    let tokio = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
-    let desktop = tokio.block_on(Desktop::new());
-    (tokio, desktop)
-}
 
 /// A driver that takes its time over 40 lines and changes a file in between.
 const SLOWLY: &str = r#"
@@ -121,7 +63,7 @@ fn twenty_loops_die_at_random_points_and_each_ends_once() {
             ended_once(&world, &desktop, &life, &job, &slug, &story);
         }
         let jobs = life.block_on(life.runtime.jobs()).unwrap();
-        assert!(jobs.iter().all(|job| job.status.is_terminal()));
+        assert!(jobs.iter().all(|job| job.status().is_terminal()));
     }
 }
 
@@ -134,7 +76,7 @@ fn ended_once(
     story: &str,
 ) {
     let (id, cloud) = (job.id, &desktop.cloud);
-    assert_eq!(job.status, JobStatus::Completed, "{story}");
+    assert_eq!(job.status(), JobStatus::Completed, "{story}");
     assert_eq!(cloud.events(id, "completed").len(), 1, "{story}");
     assert!(cloud.events(id, "error").is_empty(), "{story}");
     assert!(!cloud.accepted(id, "upload-artifacts").is_empty(), "{story}");
@@ -166,7 +108,7 @@ fn a_loop_that_ended_while_nobody_was_there_is_finished_at_the_next_start() {
     }));
     let life = Life::begin(&desktop);
     let job = life.reported(id);
-    assert_eq!(job.status, JobStatus::Completed, "{job:?}");
+    assert_eq!(job.status(), JobStatus::Completed, "{job:?}");
     let completed = &desktop.cloud.events(id, "completed")[0];
     assert_eq!(completed["result"]["finalizationSource"], "boot-recovery");
     assert_eq!(completed["result"]["has_changes"], true);
@@ -189,7 +131,7 @@ fn a_living_loop_is_followed_again_and_can_be_killed() {
     }));
     let killed = life.block_on(life.runtime.kill_loop(json!({"loopId": id}).to_string().as_bytes())).unwrap();
     assert_eq!(killed.message(), "Loop process terminated");
-    assert_eq!(life.reported(id).status, JobStatus::Cancelled);
+    assert_eq!(life.reported(id).status(), JobStatus::Cancelled);
     assert_eq!(life.block_on(shim::sweep(id, Duration::ZERO)).found, 0);
 }
 
@@ -204,16 +146,10 @@ fn a_killed_shim_leaves_nothing_running_and_the_loop_is_told_as_lost() {
         desktop.eventually("it runs", || async { (!desktop.state("up").is_empty()).then_some(()) }),
     );
     drop(life);
-    let exit = desktop.at("box/api-loop-plan-5/.loopgate/work/exit.json");
-    let sockets = desktop.at("data/run");
-    let socket = std::fs::read_dir(sockets).unwrap().next().unwrap().unwrap().path();
-    let shim_pid =
-        world.block_on(async { shim::attach(&socket, &exit).await.unwrap().state().await.unwrap().shim_pid });
-    let pid = rustix::process::Pid::from_raw(i32::try_from(shim_pid).unwrap()).unwrap();
-    rustix::process::kill_process(pid, rustix::process::Signal::KILL).unwrap();
+    world.block_on(desktop.kill_shim());
     let life = Life::begin(&desktop);
     let job = life.reported(id);
-    assert_eq!(job.status, JobStatus::Unknown);
+    assert_eq!(job.status(), JobStatus::Unknown);
     assert_eq!(desktop.cloud.events(id, "error")[0]["code"], "PROCESS_STOPPED");
     assert_eq!(life.block_on(shim::sweep(id, Duration::ZERO)).found, 0);
 }
@@ -238,7 +174,7 @@ fn an_end_that_nobody_accepts_is_told_again_at_later_starts_and_given_up_at_the_
                 let tried =
                     desktop.cloud.heard().iter().any(|h| h.status == 503 && h.loop_id == id.to_string());
                 // The first life finishes the loop; its failures are no attempts of a recovery.
-                (tried && job.facts.recovery_attempts + 1 >= attempt && job.status.is_terminal())
+                (tried && job.facts.recovery_attempts + 1 >= attempt && job.status().is_terminal())
                     .then_some(())
             }));
         }

@@ -24,7 +24,7 @@ async fn a_refused_token_is_renewed_and_the_event_keeps_its_nonce() {
         .await;
     desktop.cloud.answer_once("events", 401, json!({"success": false, "error": REFUSED}));
     desktop.signal("go");
-    assert_eq!(desktop.reported(&runtime, id).await.status, JobStatus::Completed);
+    assert_eq!(desktop.reported(&runtime, id).await.status(), JobStatus::Completed);
     let heard = desktop.cloud.heard();
     assert_eq!(heard.iter().filter(|h| h.route == "refresh-token").count(), 1);
     let refused = heard.iter().find(|h| h.status == 401).unwrap();
@@ -88,7 +88,7 @@ async fn an_event_that_is_refused_for_what_it_is_does_not_hold_up_the_others() {
     }
     desktop.signal("go");
     let job = desktop.reported(&runtime, id).await;
-    assert_eq!(job.status, JobStatus::Completed);
+    assert_eq!(job.status(), JobStatus::Completed);
     assert_eq!(job.warnings(), ["EVENT_POST_FAILED"]);
     assert_eq!(desktop.cloud.events(id, "completed").len(), 1);
 }

@@ -13,8 +13,8 @@ use reqwest::Method;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use crate::cloud::Cloud;
 use crate::stage::{self, git};
+use loopgate_testkit::cloud::Cloud;
 
 const LOOP: &str = "/api/gateway/orchestrator/loop";
 const API_KEY: &str = "lgk_live_0123456789abcdef0123456789abcdef";
@@ -33,7 +33,7 @@ impl Desk {
     pub async fn playing(conversations: impl IntoIterator<Item = Conversation>) -> Result<Self> {
         let scene = Scene::new(Script::new(conversations)).await?;
         let clone = scene.add_story()?;
-        let cloud = Cloud::start().await;
+        let cloud = Cloud::start().await?;
         let setup = scene.loopgate()?.binary(env!("CARGO_BIN_EXE_loopgate")).gateway_alone();
         let setup = setup.env("LOOPGATE_API_KEY", API_KEY).arg("--api-origin").arg(cloud.origin());
         let loopgate = setup.start().await?;

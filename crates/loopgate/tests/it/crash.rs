@@ -6,6 +6,7 @@ use std::time::Duration;
 use anyhow::{Context as _, Result, ensure};
 use loopgate_testkit::leftovers::Process;
 use loopgate_testkit::model::{ModelRequest, Script, Step, Turn};
+use loopgate_testkit::signs::Changes;
 use loopgate_testkit::story;
 use rand::rngs::StdRng;
 use rand::{RngExt as _, SeedableRng as _};
@@ -21,8 +22,8 @@ const LOOPS: usize = 4;
 const KILLS: usize = 5;
 /// Requests that the model gets between Execute and the pull request, about.
 const REQUESTS: usize = 44;
-/// Up to this long after a request Loopgate is killed, in microseconds.
-const AFTERWARDS: u64 = 400_000;
+/// Up to so many changes of files after a request Loopgate is killed.
+const CHANGES: usize = 24;
 
 /// The story with a plan that is written at once, by nobody's help: the plan is not what is tested.
 fn brisk() -> Script {
@@ -145,7 +146,7 @@ async fn twenty_random_kills() -> Result<()> {
     Ok(())
 }
 
-/// When Loopgate is killed: that long after the model was asked so often since Execute, or after
+/// When Loopgate is killed: so many changes of files after the model was asked so often since Execute, or after
 /// the assistant was told that it has delivered, when only the report is left.
 enum Moment {
     Asked(usize),
@@ -164,7 +165,7 @@ async fn one_loop_many_kills(random: &mut StdRng) -> Result<usize> {
     let moments = asked.into_iter().map(Moment::Asked).chain([Moment::Delivered]);
     let mut in_time = 0;
     for moment in moments {
-        let pause = Duration::from_micros(random.random_range(0..AFTERWARDS));
+        let signs = random.random_range(0..CHANGES);
         let reached = |requests: &[ModelRequest]| match moment {
             Moment::Asked(times) => requests.len() >= before + times,
             Moment::Delivered => requests.iter().any(has_delivered),
@@ -174,8 +175,7 @@ async fn one_loop_many_kills(random: &mut StdRng) -> Result<usize> {
             reached = stage.scene.model.wait_for(reached) => reached?,
             ended = page.ended(&loop_id) => drop(ended?),
         }
-        // The moment itself is what is drawn by lot.
-        tokio::time::sleep(pause).await;
+        after_changes(&stage, &loop_id, signs).await?;
         let ended = stage.page.read(&loop_id).await?["completedAt"].is_string();
         in_time += usize::from(!ended);
         stage = stage.kill_and_restart().await?;
@@ -183,6 +183,21 @@ async fn one_loop_many_kills(random: &mut StdRng) -> Result<usize> {
     }
     delivered_once(&stage, &loop_id, 0).await?;
     Ok(in_time)
+}
+
+/// Waits until files of the home have changed so often, or the loop is over.
+async fn after_changes(stage: &Stage, loop_id: &str, times: usize) -> Result<()> {
+    let mut changes = Changes::below(stage.scene.home.path())?;
+    let changing = async {
+        for _ in 0..times {
+            changes.next().await?;
+        }
+        Ok(())
+    };
+    tokio::select! {
+        changed = changing => changed,
+        ended = stage.page.ended(loop_id) => ended.map(drop),
+    }
 }
 
 /// Whether this asks what to say when everything is committed, pushed and opened.
@@ -201,7 +216,7 @@ async fn killed_while_a_loop_is_prepared() -> Result<()> {
         let wish = stage.page.wish().await?;
         let before = stage.scene.model.requests().len();
         let loop_id = stage.page.press(&wish, "plan").await?;
-        tokio::time::sleep(Duration::from_micros(random.random_range(0..AFTERWARDS))).await;
+        after_changes(&stage, &loop_id, random.random_range(0..CHANGES)).await?;
         stage = stage.kill_and_restart().await?;
         let ended = stage.page.ended(&loop_id).await?;
         let told = stage.page.events(&loop_id).await?;

@@ -6,9 +6,6 @@ mod bad_input;
 mod bootstrap;
 mod busy;
 mod cli;
-#[allow(dead_code, clippy::unwrap_used, reason = "these tests use a part of it, and it is for tests alone")]
-#[path = "../../../runtime/tests/support/cloud.rs"]
-mod cloud;
 mod commands;
 mod crash;
 mod direct;

@@ -10,7 +10,7 @@ use loopgate_api::names::EXECUTION_RESULT;
 use loopgate_api::redact;
 use loopgate_api::time::now_iso;
 use loopgate_home::origin_of;
-use loopgate_tools::git::GitError;
+use loopgate_tools::git::{GitError, free_locks};
 
 use super::commit_stage::{self, Committed};
 use super::result_file::{self, Claim};
@@ -193,6 +193,8 @@ async fn look(ending: &Ending<'_>, part: &Part) -> Result<Site, Delivered> {
     if ending.runtime.places.allowed(directory).is_none() {
         return Err(skipped("worktree directory not allowed by current sandbox"));
     }
+    // A git of the loop that was killed may have left them; nothing could be committed then.
+    free_locks(directory).await;
     let base = part.base.parse::<BranchName>().map_err(|error| failed(&error.to_string()))?;
     let git = &ending.runtime.git;
     let known = git.base_ref(directory, &base).await.map_err(|error| failed(&error.to_string()))?;
@@ -266,6 +268,7 @@ async fn deliver_from(ending: &Ending<'_>, job: &Job, site: &Site) -> Result<Del
         return Ok(cancelled());
     }
     clear_scratch(ending, site).await;
+    free_locks(&site.directory).await;
     git_delivery::deliver(ending, job, site).await
 }
 

@@ -104,7 +104,7 @@ pub(crate) async fn finish(
     source: FinalizationSource,
 ) -> Result<(), StoreError> {
     let Some(job) = runtime.store.job(id).await? else { return Ok(()) };
-    if job.status.is_terminal() {
+    if job.status().is_terminal() {
         runtime.outbox.wake(id);
         return Ok(());
     }
@@ -267,7 +267,7 @@ impl Ending<'_> {
         if cancelled {
             return Ok(Stored::Cancelled);
         }
-        tracing::info!(loop_id = %self.id, ?session, status = ?stored.status, "the loop is over");
+        tracing::info!(loop_id = %self.id, ?session, status = ?stored.status(), "the loop is over");
         self.runtime.announce(self.id, last);
         ground::clear(self.runtime, &stored).await;
         Ok(Stored::Yes(Box::new(stored)))

@@ -14,6 +14,8 @@ pub(super) mod job {
         pub terminal: bool,
         /// Whether the control plane knows how it ended.
         pub reported: bool,
+        /// Whether directories go with it that are still there.
+        pub to_clear: bool,
         /// The whole record as JSON.
         #[sea_orm(column_type = "Text")]
         pub record: String,

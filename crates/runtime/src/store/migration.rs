@@ -9,7 +9,7 @@ pub(super) struct Migrator;
 #[async_trait::async_trait]
 impl MigratorTrait for Migrator {
     fn migrations() -> Vec<Box<dyn MigrationTrait>> {
-        vec![Box::new(JobsOutboxTokens)]
+        vec![Box::new(JobsOutboxTokens), Box::new(JobsByState)]
     }
 }
 
@@ -59,5 +59,39 @@ impl MigrationTrait for JobsOutboxTokens {
             manager.drop_table(Table::drop().table(table).take()).await?;
         }
         Ok(())
+    }
+}
+
+/// What a start looks for among many ended jobs is found without reading them.
+struct JobsByState;
+
+impl MigrationName for JobsByState {
+    fn name(&self) -> &'static str {
+        "m0002_jobs_by_state"
+    }
+}
+
+#[async_trait::async_trait]
+impl MigrationTrait for JobsByState {
+    async fn up(&self, manager: &SchemaManager) -> Result<(), DbErr> {
+        // Of older records nobody knows whether something is left; the next start looks.
+        let to_clear = Table::alter().table("job").add_column(boolean("to_clear").default(true)).take();
+        manager.alter_table(to_clear).await?;
+        let index =
+            Index::create().name("job_by_state").table("job").col("terminal").col("updated_at").take();
+        manager.create_index(index).await?;
+        let reported =
+            Index::create().name("job_by_report").table("job").col("terminal").col("reported").take();
+        manager.create_index(reported).await?;
+        let cleared =
+            Index::create().name("job_by_ground").table("job").col("terminal").col("to_clear").take();
+        manager.create_index(cleared).await
+    }
+
+    async fn down(&self, manager: &SchemaManager) -> Result<(), DbErr> {
+        for index in ["job_by_state", "job_by_report", "job_by_ground"] {
+            manager.drop_index(Index::drop().name(index).table("job").to_owned()).await?;
+        }
+        manager.alter_table(Table::alter().table("job").drop_column("to_clear").take()).await
     }
 }

@@ -30,6 +30,7 @@ pub use tokens::{StoredToken, TokenText};
 
 use crate::job::Job;
 use crate::lifecycle::{self, JobEvent, Refused};
+use crate::plan_loop;
 use entity::{job, outbox};
 
 /// How long a caller waits for the one connection.
@@ -51,12 +52,23 @@ pub enum StoreError {
     /// There is no such job.
     #[error("no job of this loop is known")]
     NoJob,
+    /// An order is taken back that was carried out.
+    #[error("the loop runs already")]
+    Begun,
     /// The state machine refused.
     #[error(transparent)]
     Refused(#[from] Refused),
     /// A token cannot be sealed.
     #[error("the loop's token could not be encrypted")]
     Seal,
+}
+
+impl StoreError {
+    /// Whether the same change may succeed later: the disk may have been full.
+    #[must_use]
+    pub const fn may_pass(&self) -> bool {
+        matches!(self, Self::Database(_))
+    }
 }
 
 /// A change of a job under way: the record, and what is to be sent because of it.
@@ -72,8 +84,8 @@ impl Change<'_> {
     /// # Errors
     /// [`Refused`] when it cannot happen now; the job is then unchanged.
     pub fn apply(&mut self, event: JobEvent) -> Result<(), Refused> {
-        self.job.status = lifecycle::next(self.job.status, event)?;
-        if self.job.status.is_terminal() && self.job.facts.completed_at.is_none() {
+        self.job.apply(event)?;
+        if self.job.status().is_terminal() && self.job.facts.completed_at.is_none() {
             self.job.facts.completed_at = Some(loopgate_api::time::now_iso());
         }
         Ok(())
@@ -163,6 +175,14 @@ impl Store {
         self.filtered(job::Column::Terminal.eq(false)).await
     }
 
+    /// The ended jobs that leave something to clear away.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn uncleared(&self) -> Result<Vec<Job>, StoreError> {
+        self.filtered(job::Column::Terminal.eq(true).and(job::Column::ToClear.eq(true))).await
+    }
+
     /// The ended jobs of whose end the control plane does not know.
     ///
     /// # Errors
@@ -177,13 +197,17 @@ impl Store {
         Ok(rows.iter().filter_map(readable).collect())
     }
 
-    /// Stores the record of a new request in place of an ended one; answers what was there before.
+    /// Stores the record of a new order in place of an ended one; answers what was there before.
     ///
     /// # Errors
-    /// [`StoreError`].
+    /// [`StoreError::Refused`] while the former one has not ended, else [`StoreError`].
     pub async fn begin(&self, job: &Job) -> Result<Former, StoreError> {
         let tx = self.db.begin().await?;
         let former = Former { job: find(&tx, job.id).await?, outgoing: outgoing::all(&tx, job.id).await? };
+        // What was only agreed on has not begun here.
+        let standing = former.job.as_ref().filter(|job| !plan_loop::is_announced_only(job));
+        let event = if job.status() == lifecycle::WAITS { JobEvent::Queued } else { JobEvent::Ordered };
+        lifecycle::next(standing.map(Job::status), event)?;
         delete_outgoing(&tx, job.id).await?;
         write(&tx, job).await?;
         tx.commit().await?;
@@ -207,9 +231,12 @@ impl Store {
     /// Takes back [`Store::begin`]: the former record returns with what it had still to say, or none.
     ///
     /// # Errors
-    /// [`StoreError`].
+    /// [`StoreError::Begun`] when its process was started meanwhile, else [`StoreError`].
     pub async fn abandon(&self, id: LoopId, former: &Former) -> Result<(), StoreError> {
         let tx = self.db.begin().await?;
+        if find(&tx, id).await?.is_some_and(|job| job.status() != lifecycle::ORDERED) {
+            return Err(StoreError::Begun);
+        }
         delete_outgoing(&tx, id).await?;
         match &former.job {
             Some(job) => write(&tx, job).await?,
@@ -252,16 +279,11 @@ impl Store {
         let mut now = Change { job: &mut after, outgoing: Vec::new() };
         change(&mut now)?;
         let outgoing = now.outgoing;
-        after.keep_markers_of(&before);
-        if before.status.is_terminal() {
-            after.status = before.status;
-        }
-        after.updated_at = loopgate_api::time::now_iso();
-        write(&tx, &after).await?;
+        replace(&tx, &before, &mut after).await?;
         for item in &outgoing {
             outgoing::insert(&tx, id, item).await?;
         }
-        if after.status.is_terminal() {
+        if after.status().is_terminal() {
             trim(&tx).await?;
         }
         tx.commit().await?;
@@ -297,12 +319,20 @@ async fn find(db: &impl sea_orm::ConnectionTrait, id: LoopId) -> Result<Option<J
     row.map(|row| serde_json::from_str(&row.record).map_err(StoreError::from)).transpose()
 }
 
+/// Stores a changed record. What was done once stays done, whatever the change did to it.
+async fn replace(tx: &DatabaseTransaction, before: &Job, after: &mut Job) -> Result<(), StoreError> {
+    after.keep_markers_of(before);
+    after.updated_at = loopgate_api::time::now_iso();
+    write(tx, after).await
+}
+
 async fn write(tx: &DatabaseTransaction, job: &Job) -> Result<(), StoreError> {
     let row = job::ActiveModel {
         loop_id: ActiveValue::Set(job.id.to_string()),
-        status: ActiveValue::Set(format!("{:?}", job.status)),
-        terminal: ActiveValue::Set(job.status.is_terminal()),
+        status: ActiveValue::Set(format!("{:?}", job.status())),
+        terminal: ActiveValue::Set(job.status().is_terminal()),
         reported: ActiveValue::Set(job.facts.cloud_finalized_at.is_some()),
+        to_clear: ActiveValue::Set(job.leaves_ground()),
         record: ActiveValue::Set(serde_json::to_string(job)?),
         updated_at: ActiveValue::Set(jiff::Timestamp::now().as_microsecond()),
     };
@@ -311,6 +341,7 @@ async fn write(tx: &DatabaseTransaction, job: &Job) -> Result<(), StoreError> {
             job::Column::Status,
             job::Column::Terminal,
             job::Column::Reported,
+            job::Column::ToClear,
             job::Column::Record,
             job::Column::UpdatedAt,
         ])
@@ -342,5 +373,7 @@ fn make_private(path: &Path) -> std::io::Result<()> {
     options.open(path).map(drop)
 }
 
+#[cfg(test)]
+mod life_tests;
 #[cfg(test)]
 mod tests;

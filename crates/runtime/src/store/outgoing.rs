@@ -11,7 +11,7 @@ use serde_json::Value;
 use uuid::Uuid;
 
 use super::entity::{job, outbox};
-use super::{Store, StoreError, find, write};
+use super::{Store, StoreError, find, replace};
 use crate::job::Job;
 
 /// What a row is, which decides where it goes and what its delivery means.
@@ -162,8 +162,7 @@ impl Store {
         {
             let mut job = before.clone();
             mark(&mut job, row.outgoing.kind);
-            job.keep_markers_of(&before);
-            write(&tx, &job).await?;
+            replace(&tx, &before, &mut job).await?;
         }
         tx.commit().await?;
         Ok(())
@@ -204,7 +203,7 @@ impl Store {
                 // Nobody will ever take it: trying again at each start would change nothing.
                 job.facts.cloud_finalized_at = Some(loopgate_api::time::now_iso());
             }
-            write(&tx, &job).await?;
+            replace(&tx, &before, &mut job).await?;
         }
         if row.outgoing.kind == OutgoingKind::Artifacts {
             warn_last_event(&tx, id, warning).await?;
@@ -220,10 +219,11 @@ impl Store {
     pub async fn give_up(&self, id: LoopId, reason: &str) -> Result<(), StoreError> {
         let tx = self.db.begin().await?;
         super::delete_outgoing(&tx, id).await?;
-        if let Some(mut job) = find(&tx, id).await? {
+        if let Some(before) = find(&tx, id).await? {
+            let mut job = before.clone();
             job.facts.last_recovery_error = Some(reason.to_owned());
-            job.facts.cloud_finalized_at.get_or_insert_with(loopgate_api::time::now_iso);
-            write(&tx, &job).await?;
+            job.facts.cloud_finalized_at = Some(loopgate_api::time::now_iso());
+            replace(&tx, &before, &mut job).await?;
         }
         tx.commit().await?;
         Ok(())

@@ -48,7 +48,7 @@ async fn a_change_and_its_event_are_one() {
         })
         .await;
     assert!(matches!(failed, Err(StoreError::Refused(_))));
-    assert_eq!(place.store.job(job.id).await.unwrap().unwrap().status, JobStatus::Starting);
+    assert_eq!(place.store.job(job.id).await.unwrap().unwrap().status(), JobStatus::Starting);
     assert_eq!(place.store.first_outgoing(job.id).await.unwrap(), None);
 }
 
@@ -67,10 +67,12 @@ async fn an_older_copy_takes_nothing_back() {
         })
         .await
         .unwrap();
-    let revived = place.store.update(job.id, |job| job.status = JobStatus::Running).await.unwrap();
-    assert_eq!(revived.status, JobStatus::Failed);
-    assert_eq!(revived.facts.artifacts_uploaded_at.as_deref(), Some("then"));
-    assert!(revived.facts.completed_at.is_some());
+    let revived = place.store.change(job.id, |now| Ok(now.apply(JobEvent::Spawned)?)).await;
+    assert!(matches!(revived, Err(StoreError::Refused(_))));
+    let job = place.store.job(job.id).await.unwrap().unwrap();
+    assert_eq!(job.status(), JobStatus::Failed);
+    assert_eq!(job.facts.artifacts_uploaded_at.as_deref(), Some("then"));
+    assert!(job.facts.completed_at.is_some());
 }
 
 #[tokio::test]
@@ -116,7 +118,7 @@ async fn a_request_that_is_taken_back_leaves_the_former_end_as_it_was() {
     let former = place.store.begin(&job).await.unwrap();
     assert_eq!(place.store.first_outgoing(job.id).await.unwrap(), None);
     place.store.abandon(job.id, &former).await.unwrap();
-    assert_eq!(place.store.job(job.id).await.unwrap().unwrap().status, JobStatus::Failed);
+    assert_eq!(place.store.job(job.id).await.unwrap().unwrap().status(), JobStatus::Failed);
     assert_eq!(place.store.first_outgoing(job.id).await.unwrap().unwrap().outgoing, unsent);
 }
 

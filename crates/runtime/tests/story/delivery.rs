@@ -15,7 +15,7 @@ async fn a_plan_is_made_and_reported() {
     assert_eq!(worktree, desktop.at("box/api-loop-plan-5"));
 
     let job = desktop.reported(&runtime, id).await;
-    assert_eq!(job.status, JobStatus::Completed, "{job:?}");
+    assert_eq!(job.status(), JobStatus::Completed, "{job:?}");
     assert_eq!(job.facts.exit_code, Some(0));
     assert!(job.facts.artifacts_uploaded_at.is_some());
     assert_eq!(job.warnings(), Vec::<String>::new());
@@ -66,7 +66,7 @@ async fn an_execution_goes_on_where_its_plan_was_made_and_git_delivers() {
     let started = start(&runtime, &request(id, "EXECUTE")).await.unwrap();
     assert_eq!(started.worktree_path, planned.worktree_path);
     let job = desktop.reported(&runtime, id).await;
-    assert_eq!(job.status, JobStatus::Completed, "{job:?}");
+    assert_eq!(job.status(), JobStatus::Completed, "{job:?}");
 
     assert_eq!(
         desktop.pushed("orchestrator/plan-5").await,
@@ -99,7 +99,7 @@ async fn the_assistant_delivers_and_is_believed_because_it_is_true() {
     let id = new_id();
     start(&runtime, &request(id, "EXECUTE")).await.unwrap();
     let job = desktop.reported(&runtime, id).await;
-    assert_eq!(job.status, JobStatus::Completed);
+    assert_eq!(job.status(), JobStatus::Completed);
     assert_eq!(desktop.pushed("orchestrator/plan-5").await, ["Ada: Add the feature"]);
     let completed = &desktop.cloud.events(id, "completed")[0];
     assert_eq!(completed["result"]["executeFinalizationPath"], "llm");
@@ -134,7 +134,7 @@ async fn an_execution_that_changes_nothing_completes_without_a_pull_request() {
     let runtime = desktop.open().await;
     let id = new_id();
     start(&runtime, &request(id, "EXECUTE")).await.unwrap();
-    assert_eq!(desktop.reported(&runtime, id).await.status, JobStatus::Completed);
+    assert_eq!(desktop.reported(&runtime, id).await.status(), JobStatus::Completed);
     let completed = &desktop.cloud.events(id, "completed")[0];
     assert_eq!(completed["result"]["prUrl"], Value::Null);
     assert_eq!(completed["result"]["has_changes"], false);
@@ -155,7 +155,7 @@ async fn a_push_that_fails_is_a_warning_and_not_lost() {
     let id = new_id();
     start(&runtime, &request(id, "EXECUTE")).await.unwrap();
     let job = desktop.reported(&runtime, id).await;
-    assert_eq!(job.status, JobStatus::Completed);
+    assert_eq!(job.status(), JobStatus::Completed);
     assert_eq!(job.warnings(), ["GIT_PUSH_FAILED", "REQUIRED_OUTPUT_MISSING"]);
     let completed = &desktop.cloud.events(id, "completed")[0];
     assert_eq!(completed["result"]["executeFinalizationStatus"], "error");

@@ -12,7 +12,7 @@ async fn an_execution_without_tokens_and_results_was_a_ghost() {
     let runtime = desktop.open().await;
     let id = new_id();
     start(&runtime, &request(id, "EXECUTE")).await.unwrap();
-    assert_eq!(desktop.reported(&runtime, id).await.status, JobStatus::Failed);
+    assert_eq!(desktop.reported(&runtime, id).await.status(), JobStatus::Failed);
     let error = &desktop.cloud.events(id, "error")[0];
     assert_eq!((&error["code"], &error["abortReason"]), (&json!("NO_WORK_PRODUCED"), &json!("ghost-loop")));
     assert!(desktop.cloud.events(id, "completed").is_empty());
@@ -32,7 +32,7 @@ async fn a_failure_is_told_with_clean_diagnostics_after_its_plan() {
         json!([{"id": "p", "type": "IMPLEMENTATION_PLAN", "title": "t", "content": "# The plan"}]);
     start(&runtime, &body).await.unwrap();
     let job = desktop.reported(&runtime, id).await;
-    assert_eq!((job.status, job.facts.exit_code), (JobStatus::Failed, Some(3)));
+    assert_eq!((job.status(), job.facts.exit_code), (JobStatus::Failed, Some(3)));
     assert!(job.facts.artifacts_uploaded_at.is_some());
     let heard = desktop.cloud.heard();
     let order: Vec<String> = heard
@@ -77,7 +77,7 @@ async fn a_killed_loop_is_gone_with_everything_it_started() {
         assert!(!std::path::Path::new(&format!("/proc/{pid}")).exists(), "{pid} still runs");
     }
     let job = desktop.reported(&runtime, id).await;
-    assert_eq!(job.status, JobStatus::Cancelled);
+    assert_eq!(job.status(), JobStatus::Cancelled);
     let error = &desktop.cloud.events(id, "error")[0];
     assert_eq!((&error["code"], &error["abortReason"]), (&json!("CANCELLED"), &json!("cancelled")));
     assert!(desktop.cloud.accepted(id, "upload-artifacts").is_empty());
@@ -94,7 +94,7 @@ async fn a_loop_that_ends_well_when_it_is_killed_is_cancelled_all_the_same() {
     start(&runtime, &request(id, "PLAN")).await.unwrap();
     desktop.eventually("it runs", || async { (!desktop.state("up").is_empty()).then_some(()) }).await;
     runtime.kill_loop(json!({"loopId": id}).to_string().as_bytes()).await.unwrap();
-    assert_eq!(desktop.reported(&runtime, id).await.status, JobStatus::Cancelled);
+    assert_eq!(desktop.reported(&runtime, id).await.status(), JobStatus::Cancelled);
     assert_eq!(desktop.cloud.events(id, "error").len(), 1);
     assert!(desktop.cloud.events(id, "completed").is_empty());
 }
@@ -111,7 +111,7 @@ async fn an_account_that_cannot_be_used_for_the_commit_fails_the_loop() {
     let id = new_id();
     start(&runtime, &request(id, "EXECUTE")).await.unwrap();
     let job = desktop.reported(&runtime, id).await;
-    assert_eq!(job.status, JobStatus::Failed);
+    assert_eq!(job.status(), JobStatus::Failed);
     assert!(job.facts.live_activity.unwrap().starts_with("Auth challenge: "));
     assert_eq!(desktop.cloud.events(id, "error")[0]["code"], "AUTH_CHALLENGE");
     assert_eq!(desktop.state("created"), "", "no pull request");
@@ -130,7 +130,7 @@ async fn a_loop_can_be_killed_while_its_work_is_committed() {
         .await;
     runtime.kill_loop(json!({"loopId": id}).to_string().as_bytes()).await.unwrap();
     assert!(!std::path::Path::new(&format!("/proc/{pid}")).exists());
-    assert_eq!(desktop.reported(&runtime, id).await.status, JobStatus::Cancelled);
+    assert_eq!(desktop.reported(&runtime, id).await.status(), JobStatus::Cancelled);
     assert!(desktop.cloud.events(id, "completed").is_empty());
     assert_eq!(desktop.state("created"), "");
 }

@@ -3,7 +3,7 @@
 
 #![allow(dead_code, reason = "each test uses its part")]
 
-pub mod cloud;
+pub mod life;
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
@@ -15,13 +15,13 @@ use loopgate_api::job::JobStatus;
 use loopgate_home::{Credentials, DataDir, Overrides, Program, Repos, Sandbox, SettingsStore};
 use loopgate_runtime::job::Job;
 use loopgate_runtime::{LoopError, LoopHeaders, Pace, Runtime, RuntimeConfig, Started};
+use loopgate_testkit::cloud::Cloud;
 use loopgate_testkit::signs::Changes;
 use loopgate_tools::process::{Command, Limits};
 use loopgate_tools::programs::Programs;
+use loopgate_tools::shim;
 use serde_json::{Value, json};
 use uuid::Uuid;
-
-use cloud::Cloud;
 
 /// Nothing in these tests takes this long unless it hangs.
 pub const PATIENCE: Duration = Duration::from_secs(60);
@@ -58,7 +58,7 @@ pub struct Desktop {
 impl Desktop {
     /// A desktop with a clone of `acme/api`, whose remote has one commit on `main`.
     pub async fn new() -> Self {
-        let desktop = Self { dir: tempfile::tempdir().unwrap(), cloud: Cloud::start().await };
+        let desktop = Self { dir: tempfile::tempdir().unwrap(), cloud: Cloud::start().await.unwrap() };
         for name in ["box", "data", "state", "plugins/code"] {
             std::fs::create_dir_all(desktop.at(name)).unwrap();
         }
@@ -159,7 +159,7 @@ impl Desktop {
 
     /// Waits until a job has a status.
     pub async fn has_status(&self, runtime: &Arc<Runtime>, id: LoopId, status: JobStatus) -> Job {
-        let look = || async { runtime.job(id).await.unwrap().filter(|job| job.status == status) };
+        let look = || async { runtime.job(id).await.unwrap().filter(|job| job.status() == status) };
         self.eventually(&format!("{status:?}"), look).await
     }
 
@@ -177,6 +177,15 @@ impl Desktop {
         let range = format!("main..{branch}");
         let log = self.git(&self.at("remote/acme/api.git"), &["log", "--format=%an: %s", &range]).await;
         log.lines().map(str::to_owned).collect()
+    }
+
+    /// Kills the shim of the loop in the usual worktree; it can leave no word.
+    pub async fn kill_shim(&self) {
+        let exit = self.at("box/api-loop-plan-5/.loopgate/work/exit.json");
+        let socket = std::fs::read_dir(self.at("data/run")).unwrap().next().unwrap().unwrap().path();
+        let pid = shim::attach(&socket, &exit).await.unwrap().state().await.unwrap().shim_pid;
+        let pid = rustix::process::Pid::from_raw(i32::try_from(pid).unwrap()).unwrap();
+        rustix::process::kill_process(pid, rustix::process::Signal::KILL).unwrap();
     }
 
     /// Starts a runtime, as a start of the program does; `recover` is up to the test.
@@ -229,8 +238,7 @@ pub fn quick() -> Pace {
         tail_gap: ms(5),
         retry_base: ms(20),
         retry_max: ms(50),
-        ended_retry_base: ms(100),
-        ended_retry_max: ms(200),
+        ended_retry: [ms(100), ms(200), ms(200), ms(200)],
         ..Pace::default()
     }
 }

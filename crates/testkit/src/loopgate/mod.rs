@@ -101,6 +101,14 @@ impl Loopgate {
         SignedIn::by_link(&self.ready.api_origin, &self.ready.page_url, link).await
     }
 
+    /// Whether it has not ended.
+    ///
+    /// # Errors
+    /// When the system cannot tell.
+    pub fn is_running(&mut self) -> anyhow::Result<bool> {
+        Ok(self.child.try_wait()?.is_none())
+    }
+
     /// Waits until it ends by itself.
     ///
     /// # Errors
@@ -159,8 +167,15 @@ fn client() -> anyhow::Result<reqwest::Client> {
     Ok(reqwest::Client::builder().timeout(REQUEST_LIMIT).no_proxy().build()?)
 }
 
-pub(crate) fn signal(pid: u32, name: &str) -> anyhow::Result<()> {
+/// Sends a signal, by its name without `SIG`, to a process that a test started.
+///
+/// # Errors
+/// When there is no such process.
+pub fn signal(pid: u32, name: &str) -> anyhow::Result<()> {
     #[expect(clippy::disallowed_methods, reason = "signals a process that this test started")]
-    let status = std::process::Command::new("kill").args([&format!("-{name}"), &pid.to_string()]).status()?;
+    let status = std::process::Command::new("kill")
+        .args([&format!("-{name}"), &pid.to_string()])
+        .stderr(std::process::Stdio::null())
+        .status()?;
     if status.success() { Ok(()) } else { bail!("kill -{name} {pid} failed") }
 }

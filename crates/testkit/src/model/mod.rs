@@ -90,6 +90,12 @@ impl ModelServer {
         Ok(Self { shared, port, _serving: AbortOnDropHandle::new(serving) })
     }
 
+    /// Its port.
+    #[must_use]
+    pub const fn port(&self) -> u16 {
+        self.port
+    }
+
     /// Where the assistant finds it: the value for `ANTHROPIC_BASE_URL`.
     #[must_use]
     pub fn base_url(&self) -> String {

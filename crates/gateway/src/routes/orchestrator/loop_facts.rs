@@ -51,13 +51,13 @@ impl LoopFacts {
 
     /// Living ones first, then the newest.
     async fn newest(app: &App, mut jobs: Vec<Job>) -> Option<Self> {
-        jobs.sort_by_key(|job| job.status.is_terminal());
+        jobs.sort_by_key(|job| job.status().is_terminal());
         let job = jobs.into_iter().next()?;
         let snapshot = app.runtime.as_ref()?.snapshot(job).await;
         Some(Self {
             loop_id: snapshot.job.id.to_string(),
             command: snapshot.job.command.as_str(),
-            status: snapshot.job.status,
+            status: snapshot.job.status(),
             stillness: snapshot.stillness,
             queue_place: snapshot.queue_place,
             spend: snapshot.job.facts.spend,

@@ -17,8 +17,8 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::{API_KEY, KILL, LOOP, told};
-use crate::cloud::Cloud;
 use crate::stage::gone;
+use loopgate_testkit::cloud::Cloud;
 
 const PATHS: &str = "/api/gateway/settings/binary-paths";
 const SANDBOX_EVENT: &str = "Repository path not allowed by sandbox policy";
@@ -37,7 +37,7 @@ impl Place {
         script.conversations[0].turns[0].0.insert(0, Step::hold("planning"));
         let scene = Scene::new(script).await?;
         let clone = scene.add_story()?;
-        let cloud = Cloud::start().await;
+        let cloud = Cloud::start().await?;
         let setup = scene.loopgate()?.binary(env!("CARGO_BIN_EXE_loopgate")).gateway_alone();
         let setup = setup.env("LOOPGATE_API_KEY", API_KEY).arg("--api-origin").arg(cloud.origin());
         let loopgate = setup.start().await?;

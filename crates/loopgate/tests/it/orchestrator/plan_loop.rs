@@ -7,15 +7,15 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::Shop;
-use crate::cloud::Cloud;
 use crate::local::{Answer, Local};
 use crate::records::record;
+use loopgate_testkit::cloud::Cloud;
 
 const API_KEY: &str = "lgk_live_0123456789abcdef0123456789abcdef";
 
 /// A shop beside a control plane that writes down what it hears.
 async fn with_cloud() -> Result<(Shop, Cloud)> {
-    let cloud = Cloud::start().await;
+    let cloud = Cloud::start().await?;
     let origin = cloud.origin();
     let local =
         Local::with(|setup| setup.env("LOOPGATE_API_KEY", API_KEY).arg("--api-origin").arg(origin)).await?;

@@ -7,6 +7,7 @@ mod bare;
 mod crowd;
 mod gateway;
 mod local;
+mod past;
 mod stream;
 mod table;
 mod wrk;
@@ -41,6 +42,8 @@ enum Part {
     Requests,
     /// From the start to the first answer.
     Start,
+    /// The start with ten thousand ended loops, and with living ones.
+    Past,
     /// What an assistant prints, until it is sent.
     Stream,
     /// The routes that work on local directories.
@@ -67,6 +70,7 @@ async fn main() -> anyhow::Result<()> {
         match part {
             Part::Requests => measure_requests(&options.binary, &Place::new()?, load, &mut table).await?,
             Part::Start => measure_start(&options.binary, &mut table).await?,
+            Part::Past => past::measure(&options.binary, &mut table).await?,
             Part::Stream => stream::measure(&options.binary, STREAM_LINES, &mut table).await?,
             Part::Local => local::measure(&options.binary, &mut table).await?,
             Part::Crowd => crowd::measure(&options.binary, load, &mut table).await?,

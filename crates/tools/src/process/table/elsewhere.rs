@@ -3,6 +3,7 @@
 //! Also built for tests on Linux, where both ways must agree.
 
 use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
 
 use rustix::process::{Pid, Signal};
 use sysinfo::{ProcessRefreshKind, ProcessStatus, ProcessesToUpdate, System, UpdateKind};
@@ -60,6 +61,22 @@ pub(crate) fn carries(pid: u32, name: &str, value: &str) -> bool {
         process.user_id().is_some_and(|user| **user == own)
             && process.environ().iter().any(|entry| entry == OsStr::new(&wanted))
     })
+}
+
+/// Processes whose program's name begins so and whose working directory lies in one of these.
+pub(crate) fn at_work(program: &str, directories: &[PathBuf]) -> Vec<Process> {
+    let what = ProcessRefreshKind::nothing().with_cwd(UpdateKind::Always);
+    let Some(system) = look(ProcessesToUpdate::All, what) else { return Vec::new() };
+    let is_it = |process: &&sysinfo::Process| {
+        let inside = |place: &Path| directories.iter().any(|directory| place.starts_with(directory));
+        process.name().to_string_lossy().starts_with(program) && process.cwd().is_some_and(inside)
+    };
+    system.processes().values().filter(is_it).map(translate).collect()
+}
+
+/// Whether a process has this file open, which nobody tells here.
+pub(crate) const fn is_open(_file: &Path) -> bool {
+    false
 }
 
 /// Signals this process after comparing its start time.

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
 use rustix::process::{Pid, PidfdFlags, Signal};
@@ -70,6 +71,26 @@ pub(crate) fn carries(pid: u32, name: &str, value: &str) -> bool {
     let wanted = format!("{name}={value}");
     fs::read(format!("{directory}/environ"))
         .is_ok_and(|environ| environ.split(|byte| *byte == 0).any(|entry| entry == wanted.as_bytes()))
+}
+
+/// Processes whose program's name begins so and whose working directory lies in one of these.
+pub(crate) fn at_work(program: &str, directories: &[PathBuf]) -> Vec<Process> {
+    let is_it = |process: &Process| {
+        let of = |name: &str| PathBuf::from(format!("/proc/{}/{name}", process.pid));
+        let named = fs::read_to_string(of("comm")).is_ok_and(|name| name.starts_with(program));
+        let inside = |place: PathBuf| directories.iter().any(|directory| place.starts_with(directory));
+        named && fs::read_link(of("cwd")).is_ok_and(inside)
+    };
+    all().into_iter().filter(is_it).collect()
+}
+
+/// Whether a process that can be seen has this file open.
+pub(crate) fn is_open(file: &Path) -> bool {
+    let Ok(file) = file.canonicalize() else { return false };
+    let descriptors =
+        all().into_iter().filter_map(|process| fs::read_dir(format!("/proc/{}/fd", process.pid)).ok());
+    let mut open = descriptors.flat_map(|entries| entries.flatten());
+    open.any(|entry| fs::read_link(entry.path()).is_ok_and(|place| place == file))
 }
 
 /// Signals exactly this process: a handle is taken first and the start time compared through it, so

@@ -11,9 +11,9 @@ mod elsewhere;
 mod linux;
 
 #[cfg(not(target_os = "linux"))]
-pub(crate) use elsewhere::{all, carries, find, group_runs, signal};
+pub(crate) use elsewhere::{all, at_work, carries, find, group_runs, is_open, signal};
 #[cfg(target_os = "linux")]
-pub(crate) use linux::{all, carries, find, group_runs, signal};
+pub(crate) use linux::{all, at_work, carries, find, group_runs, is_open, signal};
 
 /// One process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

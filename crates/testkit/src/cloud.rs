@@ -1,7 +1,10 @@
 //! A control plane that writes down what it hears and answers as it is told.
+//!
+//! Stands where no test could make the real one refuse, and knows of loops only what a runner tells
+//! it: each event once, by its nonce.
 
 use std::collections::{HashMap, HashSet, VecDeque};
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use axum::extract::{Path, Request, State};
 use axum::http::StatusCode;
@@ -11,20 +14,27 @@ use loopgate_api::ids::LoopId;
 use serde_json::{Value, json};
 use tokio::sync::watch;
 
+/// More than any runner sends.
+const BODY_LIMIT: usize = 64 * 1024 * 1024;
+
 /// Something that arrived.
 #[derive(Debug, Clone)]
 pub struct Heard {
     /// Last segment of the path, for example `events`.
     pub route: String,
+    /// The loop that it is about.
     pub loop_id: String,
+    /// Bearer token that came with it.
     pub token: String,
+    /// Nonce of an event, or key of a refresh.
     pub nonce: String,
+    /// Its JSON; null when it was none.
     pub body: Value,
     /// What was answered.
     pub status: u16,
 }
 
-#[derive(Default)]
+#[derive(Debug, Default)]
 struct Inner {
     heard: Vec<Heard>,
     nonces: HashSet<String>,
@@ -36,7 +46,8 @@ struct Inner {
     arrivals: watch::Sender<()>,
 }
 
-#[derive(Clone)]
+/// A control plane of one test. It ends with the last of its clones.
+#[derive(Debug, Clone)]
 pub struct Cloud {
     address: std::net::SocketAddr,
     inner: Arc<Mutex<Inner>>,
@@ -45,10 +56,14 @@ pub struct Cloud {
 }
 
 impl Cloud {
-    pub async fn start() -> Self {
+    /// Starts it on a free port of loopback.
+    ///
+    /// # Errors
+    /// When no port is free.
+    pub async fn start() -> anyhow::Result<Self> {
         let inner = Arc::new(Mutex::new(Inner::default()));
-        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let address = listener.local_addr().unwrap();
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await?;
+        let address = listener.local_addr()?;
         let stop = tokio_util::sync::CancellationToken::new();
         let app = Router::new()
             .route("/loops/{id}", axum::routing::any(answer))
@@ -56,11 +71,22 @@ impl Cloud {
             .with_state(inner.clone());
         let ended = stop.clone();
         tokio::spawn(async move {
-            axum::serve(listener, app).with_graceful_shutdown(ended.cancelled_owned()).await.unwrap();
+            let serving = axum::serve(listener, app).with_graceful_shutdown(ended.cancelled_owned());
+            if let Err(error) = serving.await {
+                tracing::error!(%error, "the control plane of a test ended");
+            }
         });
-        Self { address, inner, _stop: Arc::new(stop.drop_guard()) }
+        Ok(Self { address, inner, _stop: Arc::new(stop.drop_guard()) })
     }
 
+    /// Its port.
+    #[must_use]
+    pub fn port(&self) -> u16 {
+        self.address.port()
+    }
+
+    /// Where it is reached.
+    #[must_use]
     pub fn origin(&self) -> String {
         format!("http://{}", self.address)
     }
@@ -83,6 +109,7 @@ impl Cloud {
     }
 
     /// Tells of everything that arrives from now on.
+    #[must_use]
     pub fn arrivals(&self) -> watch::Receiver<()> {
         self.lock().arrivals.subscribe()
     }
@@ -94,15 +121,21 @@ impl Cloud {
             if let Some(found) = look(self) {
                 return found;
             }
-            arrivals.changed().await.unwrap();
+            if arrivals.changed().await.is_err() {
+                // Cannot be: this value itself holds the sender.
+                std::future::pending::<()>().await;
+            }
         }
     }
 
+    /// Everything that arrived, in order.
+    #[must_use]
     pub fn heard(&self) -> Vec<Heard> {
         self.lock().heard.clone()
     }
 
     /// The accepted calls of a route, in order.
+    #[must_use]
     pub fn accepted(&self, id: LoopId, route: &str) -> Vec<Heard> {
         let id = id.to_string();
         let heard = self.heard();
@@ -110,12 +143,14 @@ impl Cloud {
     }
 
     /// The accepted events of a type, in order.
+    #[must_use]
     pub fn events(&self, id: LoopId, kind: &str) -> Vec<Value> {
         self.accepted(id, "events").into_iter().map(|h| h.body).filter(|b| b["type"] == kind).collect()
     }
 
     /// Everything that a loop's own process showed to people, line by line. What was done before it
     /// was started is left out.
+    #[must_use]
     pub fn output(&self, id: LoopId) -> Vec<String> {
         let chunks = self.events(id, "output");
         let text = |event: &Value| event["data"]["chunk"].as_str().unwrap_or_default().to_owned();
@@ -128,7 +163,7 @@ impl Cloud {
     }
 
     fn lock(&self) -> MutexGuard<'_, Inner> {
-        self.inner.lock().unwrap()
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -142,17 +177,21 @@ async fn answer(
         |name: &str| parts.headers.get(name).and_then(|v| v.to_str().ok()).unwrap_or_default().to_owned();
     let (nonce, key) = (header("x-loop-event-nonce"), header("idempotency-key"));
     let token = header("authorization").trim_start_matches("Bearer ").to_owned();
-    let bytes = axum::body::to_bytes(body, 64 * 1024 * 1024).await.unwrap();
+    let Ok(bytes) = axum::body::to_bytes(body, BODY_LIMIT).await else {
+        // Whoever asked went away in the middle.
+        return StatusCode::BAD_REQUEST.into_response();
+    };
     let body: Value = serde_json::from_slice(&bytes).unwrap_or_default();
     let route = path.get("route").cloned().unwrap_or_else(|| "loop".to_owned());
-    let mut inner = inner.lock().unwrap();
+    let mut inner = inner.lock().unwrap_or_else(PoisonError::into_inner);
     let scripted = inner.scripted.get_mut(&route).and_then(VecDeque::pop_front);
     let told = scripted.or_else(|| inner.fixed.get(&route).cloned());
     let (status, answer) = told.unwrap_or_else(|| usual(&route, &nonce, &mut inner.nonces));
     let nonce = if nonce.is_empty() { key } else { nonce };
-    inner.heard.push(Heard { route, loop_id: path["id"].clone(), token, nonce, body, status });
+    let loop_id = path.get("id").cloned().unwrap_or_default();
+    inner.heard.push(Heard { route, loop_id, token, nonce, body, status });
     inner.arrivals.send_replace(());
-    (StatusCode::from_u16(status).unwrap(), Json(answer)).into_response()
+    (StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR), Json(answer)).into_response()
 }
 
 fn usual(route: &str, nonce: &str, nonces: &mut HashSet<String>) -> (u16, Value) {

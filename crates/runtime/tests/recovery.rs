@@ -1,0 +1,206 @@
+//! What happens around a loop while nobody looks: its process dies in a state of its own, its
+//! worktree or a program goes, a lock is left, the control plane is away for long, the machine sleeps.
+
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
+
+mod support;
+
+use loopgate_api::job::JobStatus;
+use serde_json::json;
+use support::life::{Life, world};
+use support::{COMMITS, Desktop, IMPLEMENTS, PLANS, new_id, request, start};
+
+const WORKTREE: &str = "box/api-loop-plan-5";
+const BRANCH: &str = "orchestrator/plan-5";
+
+#[test]
+fn a_loop_that_waits_for_a_person_is_over_when_its_process_is_gone() {
+    let (world, desktop) = world();
+    let waits = "printf '{\"content\":\"# Plan\"}' > \"$W/plan.json\"\n\
+                 printf '{\"status\":\"AWAITING_USER\",\"phase\":\"Checkpoint\"}' > \"$W/state.json\"\n\
+                 echo up > \"$STATE/up\"; until_there never";
+    desktop.driver(waits);
+    let id = new_id();
+    let life = Life::begin(&desktop);
+    life.block_on(start(&life.runtime, &request(id, "PLAN"))).unwrap();
+    let up = || async { (!desktop.state("up").is_empty()).then_some(()) };
+    life.block_on(desktop.eventually("it waits", up));
+    let job = life.block_on(life.runtime.job(id)).unwrap().unwrap();
+    let shown = life.block_on(life.runtime.snapshot(job)).job;
+    assert_eq!(shown.status(), JobStatus::AwaitingUser, "while it lives it is shown as waiting");
+    drop(life);
+    world.block_on(desktop.kill_shim());
+    let life = Life::begin(&desktop);
+    assert_eq!(life.reported(id).status(), JobStatus::Completed);
+    let files = &desktop.cloud.accepted(id, "upload-artifacts")[0].body;
+    assert_eq!(files["artifacts"]["plan"]["content"], "# Plan");
+}
+
+#[test]
+fn an_execution_that_did_nothing_is_found_out_after_a_restart_too() {
+    let (world, desktop) = world();
+    desktop.driver("until_there go; echo over > \"$STATE/over\"");
+    let id = new_id();
+    let life = Life::begin(&desktop);
+    life.block_on(start(&life.runtime, &request(id, "EXECUTE"))).unwrap();
+    drop(life);
+    desktop.signal("go");
+    let exit = desktop.at(WORKTREE).join(".loopgate/work/exit.json");
+    world.block_on(desktop.eventually("it ends alone", || async { exit.is_file().then_some(()) }));
+    let life = Life::begin(&desktop);
+    assert_eq!(life.reported(id).status(), JobStatus::Failed);
+    let error = &desktop.cloud.events(id, "error")[0];
+    assert_eq!((&error["code"], &error["abortReason"]), (&json!("NO_WORK_PRODUCED"), &json!("ghost-loop")));
+}
+
+#[test]
+fn a_loop_that_nobody_follows_is_taken_up_without_a_restart() {
+    let (_world, desktop) = world();
+    desktop.driver(&format!("until_there go\n{PLANS}"));
+    let id = new_id();
+    let life = Life::begin(&desktop);
+    life.block_on(start(&life.runtime, &request(id, "PLAN"))).unwrap();
+    drop(life);
+    let life = Life::begin_idle(&desktop);
+    assert!(!life.runtime.is_followed(id));
+    life.block_on(life.runtime.take_up_unfollowed()).unwrap();
+    assert!(life.runtime.is_followed(id));
+    // A second look disturbs nobody.
+    life.block_on(life.runtime.take_up_unfollowed()).unwrap();
+    desktop.signal("go");
+    assert_eq!(life.reported(id).status(), JobStatus::Completed);
+    assert_eq!(desktop.cloud.events(id, "completed").len(), 1);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_worktree_that_somebody_deletes_stands_in_nobodys_way() {
+    let desktop = Desktop::new().await;
+    let runtime = desktop.open().await;
+    let plan = async |driver: &str, during: &dyn Fn()| {
+        desktop.driver(driver);
+        let id = new_id();
+        start(&runtime, &request(id, "PLAN")).await.unwrap();
+        during();
+        let job = desktop.reported(&runtime, id).await;
+        let ends = desktop.cloud.events(id, "completed").len() + desktop.cloud.events(id, "error").len();
+        assert_eq!(ends, 1, "{job:?}");
+        job.status()
+    };
+    let delete = || std::fs::remove_dir_all(desktop.at(WORKTREE)).unwrap();
+    let during = || {
+        delete();
+        desktop.signal("go");
+    };
+    assert_eq!(plan("until_there go", &during).await, JobStatus::Completed);
+    assert_eq!(plan(PLANS, &|| ()).await, JobStatus::Completed);
+    assert!(desktop.at(WORKTREE).join(".git").is_file(), "made anew");
+    delete();
+    assert_eq!(plan(PLANS, &|| ()).await, JobStatus::Completed);
+    let listed = desktop.git(&desktop.at("box/api"), &["worktree", "list", "--porcelain"]).await;
+    assert_eq!(listed.matches("api-loop-plan-5").count(), 1, "{listed}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_assistant_that_is_replaced_or_gone_meanwhile_does_not_keep_the_work_back() {
+    let desktop = Desktop::new().await;
+    let runtime = desktop.open().await;
+    for (slug, path) in [("replaced", "llm"), ("gone", "git-fallback")] {
+        desktop.program("claude", "exit 1");
+        desktop.driver(&format!("echo up > \"$STATE/up-{slug}\"\nuntil_there go-{slug}\n{IMPLEMENTS}"));
+        let id = new_id();
+        let mut body = request(id, "EXECUTE");
+        body["artifactSlug"] = json!(slug);
+        start(&runtime, &body).await.unwrap();
+        let up = || async { (!desktop.state(&format!("up-{slug}")).is_empty()).then_some(()) };
+        desktop.eventually("it runs", up).await;
+        if slug == "gone" {
+            std::fs::remove_file(desktop.at("bin/claude")).unwrap();
+        } else {
+            desktop.program("claude", COMMITS);
+        }
+        desktop.signal(&format!("go-{slug}"));
+        let job = desktop.reported(&runtime, id).await;
+        let completed = &desktop.cloud.events(id, "completed")[0];
+        assert_eq!(completed["result"]["executeFinalizationPath"], path, "{job:?}");
+        assert_eq!(desktop.pushed(&format!("orchestrator/{slug}")).await.len(), 1, "{completed}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_lock_that_a_dead_git_left_does_not_keep_the_work_back() {
+    let desktop = Desktop::new().await;
+    let runtime = desktop.open().await;
+    desktop.program("claude", COMMITS);
+    desktop.driver(&format!("{IMPLEMENTS}\n: > \"$(git rev-parse --git-path index.lock)\""));
+    let id = new_id();
+    start(&runtime, &request(id, "EXECUTE")).await.unwrap();
+    desktop.reported(&runtime, id).await;
+    let completed = &desktop.cloud.events(id, "completed")[0];
+    assert_eq!(completed["result"]["executeFinalizationPath"], "llm", "{completed}");
+    assert_eq!(desktop.pushed(BRANCH).await.len(), 1);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_was_said_while_the_control_plane_was_away_arrives_in_order_and_once() {
+    let desktop = Desktop::new().await;
+    let runtime = desktop.open().await;
+    let says = |text: &str| {
+        format!(
+            "say '{{\"type\":\"assistant\",\"message\":{{\"model\":\"m\",\"content\":[{{\"type\":\"text\",\
+             \"text\":\"{text}\"}}],\"usage\":{{\"input_tokens\":1,\"output_tokens\":1}}}}}}'\n"
+        )
+    };
+    desktop.driver(&format!("until_there go\n{}{PLANS}", says("one") + &says("two") + &says("three")));
+    let id = new_id();
+    start(&runtime, &request(id, "PLAN")).await.unwrap();
+    let away = json!({"success": false, "error": "away"});
+    desktop.cloud.answer_always("events", 502, away.clone());
+    desktop.cloud.answer_always("upload-artifacts", 503, away);
+    desktop.signal("go");
+    desktop.has_status(&runtime, id, JobStatus::Completed).await;
+    // More often than anything may be refused.
+    let refused = |cloud: &loopgate_testkit::cloud::Cloud| {
+        (cloud.heard().iter().filter(|heard| heard.status == 502).count() > 15).then_some(())
+    };
+    desktop.cloud.seen(refused).await;
+    desktop.cloud.answer_well();
+    let job = desktop.reported(&runtime, id).await;
+    assert!(job.warnings().is_empty(), "{job:?}");
+    let output = desktop.cloud.output(id);
+    let places: Vec<_> =
+        ["one", "two", "three"].map(|text| output.iter().position(|line| line == text)).into();
+    assert!(places.is_sorted() && places.iter().all(Option::is_some), "{output:?}");
+    assert_eq!(output.iter().filter(|line| *line == "one").count(), 1, "{output:?}");
+    assert_eq!(desktop.cloud.events(id, "completed").len(), 1);
+    assert_eq!(desktop.cloud.accepted(id, "upload-artifacts").len(), 1);
+    let heard = desktop.cloud.heard();
+    for heard in heard.iter().filter(|heard| heard.route == "events") {
+        let mut same = desktop.cloud.heard();
+        same.retain(|other| other.route == "events" && other.body == heard.body);
+        assert!(same.iter().all(|other| other.nonce == heard.nonce), "{heard:?}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn after_a_sleep_a_loop_renews_its_token_and_then_says_that_it_lives() {
+    let desktop = Desktop::new().await;
+    let runtime = desktop.open().await;
+    desktop.driver("until_there go");
+    let id = new_id();
+    start(&runtime, &request(id, "PLAN")).await.unwrap();
+    let calls = |cloud: &loopgate_testkit::cloud::Cloud| -> Vec<String> {
+        let heard = cloud.heard().into_iter().map(|heard| heard.route);
+        heard.filter(|route| route == "heartbeat" || route == "refresh-token").collect()
+    };
+    desktop.cloud.seen(|cloud| (calls(cloud) == ["heartbeat"]).then_some(())).await;
+    runtime.wake_up();
+    let usual = ["heartbeat", "refresh-token", "heartbeat"];
+    desktop.cloud.seen(|cloud| (calls(cloud) == usual).then_some(())).await;
+    // A refusal of the token keeps no heartbeat back.
+    desktop.cloud.answer_always("refresh-token", 404, json!({"success": false, "error": "unknown"}));
+    runtime.wake_up();
+    desktop.cloud.seen(|cloud| (calls(cloud).len() == 5).then_some(())).await;
+    assert_eq!(calls(&desktop.cloud)[3..], ["refresh-token", "heartbeat"]);
+    desktop.signal("go");
+    desktop.reported(&runtime, id).await;
+}

@@ -1,0 +1,70 @@
+//! Lives of the program that end at once, as by a kill, while everything around them goes on.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use loopgate_api::ids::LoopId;
+use loopgate_runtime::Runtime;
+use loopgate_runtime::job::Job;
+use loopgate_testkit::signs::Changes;
+
+use super::Desktop;
+
+/// One life of the program. When it is over, every task of it is gone at once, as with a kill.
+pub struct Life<'a> {
+    desktop: &'a Desktop,
+    tokio: Option<tokio::runtime::Runtime>,
+    pub runtime: Arc<Runtime>,
+}
+
+impl<'a> Life<'a> {
+    /// Begins a life, which takes up what earlier ones left.
+    pub fn begin(desktop: &'a Desktop) -> Self {
+        let life = Self::begin_idle(desktop);
+        life.block_on(life.runtime.recover()).unwrap();
+        life
+    }
+
+    /// Begins a life that looks at nothing by itself.
+    pub fn begin_idle(desktop: &'a Desktop) -> Self {
+        let tokio =
+            tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+        let runtime = tokio.block_on(desktop.open());
+        Self { desktop, tokio: Some(tokio), runtime }
+    }
+
+    pub fn block_on<T>(&self, work: impl Future<Output = T>) -> T {
+        self.tokio.as_ref().unwrap().block_on(work)
+    }
+
+    /// Lives until files of the desktop have changed so many times, or the control plane knows the
+    /// end of all these loops.
+    pub fn live_through(&self, changes: usize, loops: &[(LoopId, String)]) {
+        let over = |id| !self.desktop.cloud.events(id, "completed").is_empty();
+        let (mut left, mut files) = (changes, Changes::below(&self.desktop.at("")).unwrap());
+        self.block_on(async {
+            while left > 0 && !loops.iter().all(|(id, _)| over(*id)) {
+                files.next().await.unwrap();
+                left -= 1;
+            }
+        });
+    }
+
+    pub fn reported(&self, id: LoopId) -> Job {
+        self.block_on(self.desktop.reported(&self.runtime, id))
+    }
+}
+
+impl Drop for Life<'_> {
+    fn drop(&mut self) {
+        // Returns when nothing of this life runs any more, as after a kill.
+        self.tokio.take().unwrap().shutdown_timeout(Duration::from_secs(5));
+    }
+}
+
+/// The control plane and the test's own calls outlive every life.
+pub fn world() -> (tokio::runtime::Runtime, Desktop) {
+    let tokio = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
+    let desktop = tokio.block_on(Desktop::new());
+    (tokio, desktop)
+}
