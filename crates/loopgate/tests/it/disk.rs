@@ -5,11 +5,8 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
 use anyhow::{Context as _, Result, ensure};
-use loopgate_api::ids::LoopId;
-use loopgate_testkit::cloud::Cloud;
 use loopgate_testkit::home::UserHome;
 use loopgate_testkit::loopgate::Loopgate;
-use loopgate_testkit::model::{Conversation, Script, Step};
 use loopgate_testkit::scene::Scene;
 use loopgate_testkit::story;
 use reqwest::Method;
@@ -168,39 +165,5 @@ async fn a_full_disk_refuses_and_passes() -> Result<()> {
     ensure!(clone.join(".git").is_dir());
     ensure!(!loopgate.output().contains("panicked"), "{}", loopgate.output());
     assert_eq!(loopgate.stop().await?.code(), Some(0));
-    Ok(())
-}
-
-/// The disk is full when a loop ends, and what it did and said is told once there is room again.
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_loop_that_ends_on_a_full_disk_is_told_when_there_is_room_again() -> Result<()> {
-    let planner = Conversation::when("plan", "# Coding loop")
-        .and(r#"LOOPGATE_WORKDIR="(?P<workdir>[^"]+)""#)
-        .turn([Step::write("{{workdir}}/plan.md", story::PLAN_MARKDOWN)])
-        .runs("loopgate plan build '{{workdir}}'")
-        .turn([Step::hold("full"), Step::text("On a full disk.\n\n<promise>COMPLETE</promise>")]);
-    let scene = Scene::new(Script::new([planner])).await?;
-    scene.add_story()?;
-    let cloud = Cloud::start().await?;
-    let setup = scene.loopgate()?.binary(tolerant(&scene.home)?).gateway_alone();
-    let setup = setup.env("LOOPGATE_API_KEY", "lgk_live_0123456789abcdef0123456789abcdef");
-    let loopgate = setup.arg("--api-origin").arg(cloud.origin()).start().await?;
-    let id = LoopId(Uuid::new_v4());
-    let order = json!({"loopId": id, "command": "PLAN", "loopgateAuthToken": "made-up", "artifacts": [],
-        "prompt": story::WISH, "repo": {"fullName": story::REPOSITORY}});
-    let answer = loopgate.gateway(Method::POST, "/api/gateway/orchestrator/loop").json(&order).send().await?;
-    ensure!(answer.status() == 200, "{}", answer.text().await?);
-    scene.model.held("full").await?;
-    full_disk(&loopgate, true)?;
-    scene.model.release("full");
-    gone(&id.to_string()).await?;
-    ensure!(cloud.events(id, "completed").is_empty(), "nothing is told that is not recorded");
-    full_disk(&loopgate, false)?;
-    let completed = cloud.seen(|cloud| cloud.events(id, "completed").pop()).await;
-    ensure!(completed["warnings"].is_null(), "{completed}");
-    let output = cloud.output(id);
-    ensure!(output.iter().filter(|line| line.contains("On a full disk.")).count() == 1, "{output:?}");
-    let uploads = cloud.accepted(id, "upload-artifacts");
-    ensure!(uploads.len() == 1 && uploads[0].body["artifacts"]["plan"]["content"].is_string(), "{uploads:?}");
     Ok(())
 }

@@ -25,12 +25,12 @@ pub async fn record(loopgate: &Loopgate, id: &str) -> Result<Option<Value>> {
     Ok(text.map(|text| serde_json::from_str(&text)).transpose()?)
 }
 
-/// Changes the record of a loop. Loopgate must not run.
+/// Changes the record of a loop, in whatever it may leave to clear as well. Loopgate must not run.
 pub async fn rewrite(loopgate: &Loopgate, id: &str, change: impl FnOnce(&mut Value)) -> Result<()> {
     let mut record = record(loopgate, id).await?.context("no record")?;
     change(&mut record);
     let db = open(loopgate).await?;
     let changed = [record.to_string(), id.to_owned()];
-    db.execute_raw(statement("UPDATE job SET record = $1 WHERE loop_id = $2", changed)).await?;
+    db.execute_raw(statement("UPDATE job SET record = $1, to_clear = 1 WHERE loop_id = $2", changed)).await?;
     Ok(db.close().await?)
 }
