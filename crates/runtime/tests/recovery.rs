@@ -91,8 +91,9 @@ async fn a_worktree_that_somebody_deletes_stands_in_nobodys_way() {
         delete();
         desktop.signal("go");
     };
-    // The plan went with it, and the word of its end.
-    assert_eq!(plan("until_there go", &during).await, JobStatus::Unknown);
+    // The word of its end may have gone with it.
+    let end = plan("until_there go", &during).await;
+    assert!(matches!(end, JobStatus::Completed | JobStatus::Unknown), "{end:?}");
     assert_eq!(plan(PLANS, &|| ()).await, JobStatus::Completed);
     assert!(desktop.at(WORKTREE).join(".git").is_file(), "made anew");
     delete();
