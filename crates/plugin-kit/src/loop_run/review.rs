@@ -3,6 +3,7 @@
 //! A review that did not leave a verdict is reported as not completed; only a verdict that says
 //! `approve` is an approval. Nothing here changes the outcome of the loop.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -65,11 +66,11 @@ async fn reason_to_skip(driver: &Driver) -> Option<&'static str> {
 /// Runs a review. `Some` is the session that needs a fix.
 async fn review(driver: &mut Driver, cycle: u32) -> Option<PathBuf> {
     driver.journal.progress(&format!("Post-loop review, cycle {cycle}"));
-    let since = SystemTime::now();
+    let before = sessions(&driver.context.project_root);
     let span = Span::start();
     let prompt = format!("/code-review:start --base {}", driver.state.start_sha);
     let code = run_command(driver, &prompt).await?;
-    let found = newest_session(&driver.context.project_root, since);
+    let found = newest_session(&driver.context.project_root, &before);
     let verdict = found.as_deref().and_then(verdict);
     let name = if code == 0 { verdict.as_deref().unwrap_or("incomplete") } else { "error" };
     driver.perf.review(name, cycle, &span, code);
@@ -123,16 +124,22 @@ fn log(driver: &Driver, status: &str) {
     );
 }
 
-/// The newest session directory among those that this review has touched.
-fn newest_session(project_root: &Path, since: SystemTime) -> Option<PathBuf> {
-    let entries = std::fs::read_dir(project_root.join(STATE_DIR).join("code-review")).ok()?;
-    entries
-        .flatten()
+/// The session directories, and when each was last changed.
+fn sessions(project_root: &Path) -> BTreeMap<PathBuf, SystemTime> {
+    let entries = std::fs::read_dir(project_root.join(STATE_DIR).join("code-review"));
+    let sessions = entries.into_iter().flatten().flatten();
+    sessions
         .filter(|entry| entry.file_name().to_string_lossy().starts_with("cr-"))
-        .filter_map(|entry| Some((entry.metadata().ok()?.modified().ok()?, entry.path())))
-        .filter(|(modified, _)| *modified >= since)
-        .max_by_key(|(modified, _)| *modified)
-        .map(|(_, path)| path)
+        .filter_map(|entry| Some((entry.path(), entry.metadata().ok()?.modified().ok()?)))
+        .collect()
+}
+
+/// The newest session directory among those that have come or changed since. Held against what was
+/// there, not against the clock: the times of files may lag behind it by milliseconds.
+fn newest_session(project_root: &Path, before: &BTreeMap<PathBuf, SystemTime>) -> Option<PathBuf> {
+    let touched = sessions(project_root).into_iter();
+    let touched = touched.filter(|(path, modified)| before.get(path) != Some(modified));
+    touched.max_by_key(|(_, modified)| *modified).map(|(path, _)| path)
 }
 
 fn verdict(session: &Path) -> Option<String> {
