@@ -7,7 +7,7 @@ use axum::{Json, Router};
 use utoipa::openapi::path::Operation;
 use utoipa::openapi::security::{ApiKey, ApiKeyValue, HttpAuthScheme, HttpBuilder, SecurityScheme};
 use utoipa::openapi::{OpenApi, PathItem};
-use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::router::{OpenApiRouter, UtoipaMethodRouter};
 use utoipa_axum::routes;
 
 use crate::app::App;
@@ -19,54 +19,59 @@ use crate::routes::{
 };
 use crate::{guard, web};
 
-/// The routes that the OpenAPI document describes.
-fn described() -> OpenApiRouter<App> {
-    OpenApiRouter::with_openapi(description())
+/// The handlers that the OpenAPI document describes.
+fn handlers() -> Vec<UtoipaMethodRouter<App>> {
+    vec![
         // Health
-        .routes(routes!(health::health))
-        .routes(routes!(health::database))
+        routes!(health::health),
+        routes!(health::database),
         // People
-        .routes(routes!(auth::sign_in))
-        .routes(routes!(auth::sign_out))
-        .routes(routes!(auth::me))
-        .routes(routes!(api_keys::list, api_keys::create))
-        .routes(routes!(api_keys::delete))
-        .routes(routes!(feature_flags::list))
-        .routes(routes!(feature_flags::set))
+        routes!(auth::sign_in),
+        routes!(auth::sign_out),
+        routes!(auth::me),
+        routes!(api_keys::list, api_keys::create),
+        routes!(api_keys::delete),
+        routes!(feature_flags::list),
+        routes!(feature_flags::set),
         // Desktops
-        .routes(routes!(onboarding::attempt))
-        .routes(routes!(onboarding::claim))
-        .routes(routes!(local_auth::challenge))
-        .routes(routes!(local_auth::verify))
-        .routes(routes!(compute_targets::list))
-        .routes(routes!(compute_targets::register))
-        .routes(routes!(compute_targets::status_stream))
-        .routes(routes!(compute_targets::update, compute_targets::delete))
-        .routes(routes!(compute_targets::heartbeat))
-        .routes(routes!(compute_targets::share))
-        .routes(routes!(commands::list, commands::create))
-        .routes(routes!(commands::get))
-        .routes(routes!(commands::events))
-        .routes(routes!(commands::cancel))
+        routes!(onboarding::attempt),
+        routes!(onboarding::claim),
+        routes!(local_auth::challenge),
+        routes!(local_auth::verify),
+        routes!(compute_targets::list),
+        routes!(compute_targets::register),
+        routes!(compute_targets::status_stream),
+        routes!(compute_targets::update, compute_targets::delete),
+        routes!(compute_targets::heartbeat),
+        routes!(compute_targets::share),
+        routes!(commands::list, commands::create),
+        routes!(commands::get),
+        routes!(commands::events),
+        routes!(commands::cancel),
         // Documents
-        .routes(routes!(documents::list, documents::create))
-        .routes(routes!(documents::get, documents::update))
-        .routes(routes!(documents::versions, documents::create_version))
-        .routes(routes!(documents::run_loop))
+        routes!(documents::list, documents::create),
+        routes!(documents::get, documents::update),
+        routes!(documents::versions, documents::create_version),
+        routes!(documents::run_loop),
         // Loops
-        .routes(routes!(loops::list, loops::create))
-        .routes(routes!(usage::get))
-        .routes(routes!(loops::get, loops::delete))
-        .routes(routes!(loops::cancel))
-        .routes(routes!(loops::resume))
-        .routes(routes!(events::list, runner::event))
-        .routes(routes!(events::stream))
+        routes!(loops::list, loops::create),
+        routes!(usage::get),
+        routes!(loops::get, loops::delete),
+        routes!(loops::cancel),
+        routes!(loops::resume),
+        routes!(events::list, runner::event),
+        routes!(events::stream),
         // Runners
-        .routes(routes!(runner::heartbeat))
-        .routes(routes!(runner::refresh))
-        .routes(routes!(runner::upload_artifacts))
-        .routes(routes!(runner::upload_urls))
-        .routes(routes!(runner::download_urls))
+        routes!(runner::heartbeat),
+        routes!(runner::refresh),
+        routes!(runner::upload_artifacts),
+        routes!(runner::upload_urls),
+        routes!(runner::download_urls),
+    ]
+}
+
+fn described() -> OpenApiRouter<App> {
+    handlers().into_iter().fold(OpenApiRouter::with_openapi(description()), OpenApiRouter::routes)
 }
 
 /// The whole service: API, the desktops' WebSocket, and the web app for everything else.
@@ -125,4 +130,24 @@ fn description() -> OpenApi {
             SecurityRequirement::new("bearer", Vec::<String>::new()),
         ]))
         .build()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+
+    /// The document keeps one schema a name; of two it would show the wrong one somewhere.
+    #[test]
+    fn a_name_means_one_schema() {
+        let mut known = BTreeMap::new();
+        let storage = [routes!(storage::get, storage::put)];
+        for (name, schema) in handlers().into_iter().chain(storage).flat_map(|handler| handler.0) {
+            let schema = serde_json::to_value(schema).unwrap();
+            let first = known.entry(name.clone()).or_insert_with(|| schema.clone());
+            assert_eq!(*first, schema, "two schemas are named {name}; only one would be described");
+        }
+        assert!(known.len() > 20, "the handlers name their schemas: {}", known.len());
+    }
 }
