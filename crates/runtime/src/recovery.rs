@@ -31,8 +31,6 @@ use crate::supervise::{self, Begin};
 const MAX_ATTEMPTS: u32 = 3;
 const SWEEP_GRACE: Duration = Duration::from_secs(3);
 const TIMED_OUT: &str = "TIMED_OUT";
-/// Bytes at the end of a stream in which its last record is looked for.
-const STREAM_TAIL: u64 = 256 * 1024;
 
 impl Runtime {
     /// Takes up everything that an earlier process left. Returns when every loop is followed by a
@@ -299,20 +297,9 @@ fn left_results(job: &Job, directory: &Path) -> bool {
 
 /// Whether the last records of a stream say that the turn succeeded.
 pub(crate) fn ends_in_success(stream: &Path) -> bool {
-    use std::io::{Read as _, Seek as _, SeekFrom};
-    let read = || -> std::io::Result<Vec<u8>> {
-        let mut file = std::fs::File::open(stream)?;
-        let length = file.metadata()?.len();
-        file.seek(SeekFrom::Start(length.saturating_sub(STREAM_TAIL)))?;
-        let mut bytes = Vec::new();
-        file.take(STREAM_TAIL).read_to_end(&mut bytes)?;
-        Ok(bytes)
-    };
-    let bytes = read().unwrap_or_default();
-    bytes.split(|byte| *byte == b'\n').any(|line| {
-        serde_json::from_slice::<Value>(line)
-            .is_ok_and(|record| record["type"] == "result" && record["subtype"] == "success")
-    })
+    let tail = stream_file::tail(stream);
+    let mut records = stream_file::records(&tail);
+    records.any(|record| record["type"] == "result" && record["subtype"] == "success")
 }
 
 /// Which loops are followed here.

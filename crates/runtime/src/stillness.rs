@@ -6,7 +6,6 @@
 //! ended because of it.
 
 use std::collections::HashMap;
-use std::io::{Read as _, Seek as _, SeekFrom};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -33,8 +32,6 @@ const IDLE_PART: u32 = 50;
 const IDLE_TIME: Duration = Duration::from_millis(200);
 /// How much longer the model may take.
 const MODEL_PATIENCE: u32 = 3;
-/// Bytes at the end of a stream in which its last record is looked for.
-const STREAM_TAIL: u64 = 256 * 1024;
 
 /// What a loop does at this moment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -200,18 +197,9 @@ fn look(job: &Job) -> Option<Look> {
 
 /// Whether the last word of a stream is a tool that the assistant called.
 fn in_tool(stream: &Path) -> bool {
-    let read = || -> std::io::Result<Vec<u8>> {
-        let mut file = std::fs::File::open(stream)?;
-        let length = file.metadata()?.len();
-        file.seek(SeekFrom::Start(length.saturating_sub(STREAM_TAIL)))?;
-        let mut bytes = Vec::new();
-        file.take(STREAM_TAIL).read_to_end(&mut bytes)?;
-        Ok(bytes)
-    };
-    let bytes = read().unwrap_or_default();
-    let records = bytes.split(|byte| *byte == b'\n').rev();
-    let last = records
-        .filter_map(|line| serde_json::from_slice::<Value>(line).ok())
+    let tail = stream_file::tail(stream);
+    let last = stream_file::records(&tail)
+        .rev()
         .find(|record| matches!(record["type"].as_str(), Some("assistant" | "user" | "result")));
     last.is_some_and(|record| {
         let blocks = record.pointer("/message/content").and_then(Value::as_array);

@@ -1,14 +1,18 @@
 //! Which file holds the assistant's output: the fixed name while a run lasts, another one after it.
 
-use std::fs::Metadata;
+use std::fs::{File, Metadata};
+use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use loopgate_api::names::{ASSISTANT_OUTPUT, ASSISTANT_OUTPUT_NAME};
+use serde_json::Value;
 
 use crate::job::FileIdentity;
 
 const FINISHED_PREFIX: &str = "assistant-output-";
 const FINISHED_SUFFIX: &str = ".jsonl";
+/// How far back from its end a stream is read for its last words.
+const TAIL: u64 = 256 * 1024;
 
 /// The stream of a work directory as readers of a finished run see it. Looks at the disk.
 #[must_use]
@@ -34,6 +38,25 @@ pub fn resolve(work_dir: &Path) -> Option<PathBuf> {
 pub fn resolve_live(work_dir: &Path) -> Option<PathBuf> {
     let fixed = work_dir.join(ASSISTANT_OUTPUT);
     if fixed.is_file() { Some(fixed) } else { resolve(work_dir) }
+}
+
+/// The end of a stream, in bytes; empty when it cannot be read. Looks at the disk.
+#[must_use]
+pub fn tail(stream: &Path) -> Vec<u8> {
+    let read = || -> io::Result<Vec<u8>> {
+        let mut file = File::open(stream)?;
+        let length = file.metadata()?.len();
+        file.seek(SeekFrom::Start(length.saturating_sub(TAIL)))?;
+        let mut bytes = Vec::new();
+        file.take(TAIL).read_to_end(&mut bytes)?;
+        Ok(bytes)
+    };
+    read().unwrap_or_default()
+}
+
+/// The whole records in a part of a stream, in their order.
+pub fn records(part: &[u8]) -> impl DoubleEndedIterator<Item = Value> {
+    part.split(|byte| *byte == b'\n').filter_map(|line| serde_json::from_slice(line).ok())
 }
 
 /// Which file this is, whatever its name.
