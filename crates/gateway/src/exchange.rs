@@ -61,6 +61,7 @@ pub(crate) struct ExchangeAnswer {
         (status = 400, body = loopgate_api::error::ErrorBody, description = "No Origin, or no challenge token", example = json!(loopgate_api::error::ErrorBody::new(400, "Origin header required"))),
         (status = 401, body = loopgate_api::error::ErrorBody, description = "The control plane refused the challenge", example = json!(loopgate_api::error::ErrorBody::new(401, "verify failed (401)"))),
         (status = 403, body = loopgate_api::error::ErrorBody, description = "Not from loopback, or the origin is not allowed", example = json!(loopgate_api::error::ErrorBody::new(403, "Origin not allowed"))),
+        (status = 408, body = loopgate_api::error::ErrorBody, description = "The body did not come in time", example = json!(loopgate_api::error::ErrorBody::new(408, "request body timed out"))),
         (status = 413, body = loopgate_api::error::ErrorBody, description = "More than 4096 bytes", example = json!(loopgate_api::error::ErrorBody::new(413, "request body too large").with("maxBytes", 4096))),
         (status = 415, body = loopgate_api::error::ErrorBody, description = "A body that any page could have sent", example = json!(loopgate_api::error::ErrorBody::new(415, "content type not supported, send application/json"))),
         (status = 429, body = loopgate_api::error::ErrorBody, description = "Too many exchanges of this origin", example = json!(loopgate_api::error::ErrorBody::new(429, "too many exchanges, retry shortly"))),

@@ -4979,7 +4979,7 @@ export interface operations {
                 };
                 content: {
                     /** @example (the bytes of screen.png) */
-                    "application/octet-stream": number[];
+                    "*/*": number[];
                 };
             };
             /** @description The range that was asked for */
@@ -4989,7 +4989,7 @@ export interface operations {
                 };
                 content: {
                     /** @example (the first eight bytes) */
-                    "application/octet-stream": number[];
+                    "*/*": number[];
                 };
             };
             /** @description No repository or no file given */
@@ -7913,6 +7913,21 @@ export interface operations {
                      * @example {
                      *       "error": "Origin not allowed",
                      *       "code": "forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The body did not come in time */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "request body timed out",
+                     *       "code": "invalid_request"
                      *     }
                      */
                     "application/json": components["schemas"]["ErrorBody"];

@@ -44,8 +44,8 @@ const DRAWING: &str = "image/svg+xml";
         ("range" = Option<String>, Header, description = "One range of bytes", example = "bytes=0-7"),
     ),
     responses(
-        (status = 200, body = Vec<u8>, content_type = "application/octet-stream", description = "The file, with the type of its ending", example = json!("(the bytes of screen.png)")),
-        (status = 206, body = Vec<u8>, content_type = "application/octet-stream", description = "The range that was asked for", example = json!("(the first eight bytes)")),
+        (status = 200, body = Vec<u8>, content_type = "*/*", description = "The file, with the type of its ending", example = json!("(the bytes of screen.png)")),
+        (status = 206, body = Vec<u8>, content_type = "*/*", description = "The range that was asked for", example = json!("(the first eight bytes)")),
         (status = 400, body = ErrorBody, description = "No repository or no file given", example = json!(ErrorBody::new(400, "attachment path is required"))),
         (status = 403, body = ErrorBody, description = "Outside the sandbox, or outside the ticket's attachments", example = json!(ErrorBody::new(403, "directory not allowed"))),
         (status = 404, body = ErrorBody, description = "No such file", example = json!(ErrorBody::new(404, "File not found"))),
