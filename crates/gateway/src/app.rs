@@ -3,20 +3,22 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use axum::response::Response;
 use loopgate_files::FileSearch;
 use loopgate_home::{Repos, Sandbox, Sessions, SettingsStore};
 use loopgate_runtime::{Places, Runtime};
 use loopgate_tools::code_host::CodeHost;
 use loopgate_tools::git::{Git, SeenRepositories, Standings};
 use loopgate_tools::programs::Programs;
+use serde::Serialize;
 
+use crate::answer::Failure;
 use crate::approval::Approvals;
 use crate::config::{GatewayConfig, Limits};
-use crate::kept::KeptAnswers;
+use crate::kept::{KeptAnswers, Sources};
 use crate::mcp::Detector;
-use crate::repo_index::RepoIndex;
-use crate::routes::Turns;
 use crate::routes::health_check::Rounds;
+use crate::routes::{Turns, on_disk};
 
 /// State of the handlers; clones share it.
 #[derive(Clone)]
@@ -28,7 +30,6 @@ pub(crate) struct AppState {
     pub(crate) sandbox: Arc<Sandbox>,
     pub(crate) repos: Arc<Repos>,
     pub(crate) sessions: Sessions,
-    pub(crate) repo_index: RepoIndex,
     pub(crate) programs: Arc<Programs>,
     pub(crate) git: Git,
     /// Answers about repositories, kept while they are as they were.
@@ -64,7 +65,6 @@ impl App {
             sandbox: config.sandbox.clone(),
             repos: config.repos.clone(),
             sessions: Sessions::new(config.settings.clone()),
-            repo_index: RepoIndex::new(config.settings.clone(), config.repos.clone(), config.sandbox.clone()),
             programs: config.programs.clone(),
             git: Git::new(config.programs.clone()),
             seen: SeenRepositories::new(Git::new(config.programs.clone())),
@@ -87,6 +87,23 @@ impl App {
             version: config.version.clone(),
             spool_dir: config.data_dir.clone(),
         }))
+    }
+}
+
+impl App {
+    /// Answers a question from the disk alone: with what is kept while it is right, else with what
+    /// `make` makes there and names the sources of.
+    pub(crate) async fn kept_answer<T: Serialize>(
+        &self,
+        question: String,
+        make: impl Fn(&Self, &mut Sources) -> Result<T, Failure> + Send + 'static,
+    ) -> Result<Response, Failure> {
+        let settings = self.settings.get();
+        let made = || {
+            let (app, question, settings) = (self.clone(), question.clone(), settings.clone());
+            async { on_disk(move || app.kept.make(question, settings, |sources| make(&app, sources))).await? }
+        };
+        self.kept.answer(&question, &settings, made).await
     }
 }
 

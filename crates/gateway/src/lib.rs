@@ -22,7 +22,6 @@ mod kept;
 mod listener;
 mod mcp;
 mod pipeline;
-mod repo_index;
 mod router;
 mod routes;
 mod sessions;

@@ -48,6 +48,13 @@ impl Sources {
         self.known.insert((directory.to_owned(), Interest::Entries));
     }
 
+    /// Files of a clone, by their paths in it. A worktree tells where its clone lies, and a bare
+    /// repository has them elsewhere: of those nothing is known.
+    pub(crate) fn clone_files(&mut self, clone: &Path, files: &[&str]) {
+        self.unknown |= clone.join(".git").is_file() || clone.join("HEAD").is_file();
+        files.iter().for_each(|file| self.file(&clone.join(file)));
+    }
+
     /// Something that cannot be named.
     pub(crate) fn unknown(&mut self) {
         self.unknown = true;

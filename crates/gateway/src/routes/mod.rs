@@ -54,6 +54,8 @@ async fn in_turn<T: Send + 'static>(
 }
 
 /// Runs work that blocks on the disk beside the request threads.
-async fn on_disk<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, Failure> {
+pub(crate) async fn on_disk<T: Send + 'static>(
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, Failure> {
     tokio::task::spawn_blocking(work).await.map_err(|_| Failure::internal())
 }

@@ -70,27 +70,14 @@ struct UpdateRepos {
         (status = 503, body = ErrorBody, description = "No sandbox is set", example = json!(ErrorBody::new(503, "Server not configured — complete onboarding"))),
     ))]
 async fn list(State(app): State<App>) -> Result<Response, Failure> {
-    const QUESTION: &str = "repos";
-    let settings = app.settings.get();
-    let make = async || {
-        let (app, settings) = (app.clone(), settings.clone());
-        let make =
-            move || app.kept.make(QUESTION.to_owned(), settings, |sources| list_on_disk(&app, sources));
-        on_disk(make).await?
-    };
-    app.kept.answer(QUESTION, &settings, make).await
+    app.kept_answer("repos".to_owned(), list_on_disk).await
 }
 
 fn list_on_disk(app: &App, sources: &mut Sources) -> Result<ReposAnswer, Failure> {
     let list = app.repos.list().map_err(|error| failed("Failed to list repos", error))?;
     app.repos.path().iter().for_each(|file| sources.file(file));
     for repo in &list.repos {
-        let clone = loopgate_home::expand_home(&repo.path);
-        if !clone.join(".git").is_dir() {
-            // A worktree tells where its clone lies, a bare repository lies elsewhere.
-            sources.unknown();
-        }
-        TOLD_BY.iter().for_each(|file| sources.file(&clone.join(file)));
+        sources.clone_files(&loopgate_home::expand_home(&repo.path), &TOLD_BY);
     }
     let repos = list.repos.iter().cloned().map(described).collect();
     Ok(ReposAnswer { repos, settings: list.settings.clone() })
@@ -123,7 +110,6 @@ fn add_on_disk(app: &App, path: &str, description: Option<String>) -> Result<Man
     }
     let deployment = detect_deployment(place.as_ref());
     let added = app.repos.add(&place, description, deployment);
-    app.repo_index.outdate();
     added.map_err(|error| match error {
         AddRepoError::AlreadyThere => Failure::bad_request("Repository already configured"),
         AddRepoError::Repos(error) => failed("Failed to add repo", error),
@@ -142,12 +128,7 @@ fn add_on_disk(app: &App, path: &str, description: Option<String>) -> Result<Man
 async fn remove(State(app): State<App>, query: QueryMembers) -> Answer<Done> {
     require_sandbox(&app)?;
     let path = query.required("path", "path query parameter is required")?.to_owned();
-    let removed = on_disk(move || {
-        let removed = app.repos.remove(&path);
-        app.repo_index.outdate();
-        removed
-    });
-    let removed = removed.await?;
+    let removed = on_disk(move || app.repos.remove(&path)).await?;
     match removed.map_err(|error| failed("Failed to remove repo", error))? {
         true => Ok(Json(Done { success: true })),
         false => Err(Failure::bad_request("Repository not found")),

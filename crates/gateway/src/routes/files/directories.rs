@@ -14,7 +14,6 @@ use crate::app::App;
 use crate::extract::QueryMembers;
 use crate::kept::Sources;
 use crate::router::Route;
-use crate::routes::on_disk;
 
 /// Folders of a list that is kept ready: each is watched.
 const MOST_KEPT: usize = 100;
@@ -58,14 +57,9 @@ impl From<Folder> for DirectoryEntry {
     ))]
 async fn list(State(app): State<App>, query: QueryMembers) -> Result<Response, Failure> {
     let path = query.get("path").filter(|path| !path.is_empty()).unwrap_or("~");
-    let (question, settings) = (format!("directories {path}"), app.settings.get());
-    let make = async || {
-        let (app, path) = (app.clone(), path.to_owned());
-        let (question, settings) = (question.clone(), settings.clone());
-        on_disk(move || app.kept.make(question, settings, |sources| list_on_disk(&app, &path, sources)))
-            .await?
-    };
-    app.kept.answer(&question, &settings, make).await
+    let path = path.to_owned();
+    app.kept_answer(format!("directories {path}"), move |app, sources| list_on_disk(app, &path, sources))
+        .await
 }
 
 fn list_on_disk(app: &App, path: &str, sources: &mut Sources) -> Result<Directories, Failure> {

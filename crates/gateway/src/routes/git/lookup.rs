@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use axum::Json;
 use axum::extract::State;
+use axum::response::Response;
 use loopgate_api::error::ErrorBody;
 use loopgate_api::operation::OperationId;
 use loopgate_home::ReposError;
@@ -15,6 +16,7 @@ use utoipa_axum::routes;
 use crate::answer::{Answer, Failure, shown};
 use crate::app::App;
 use crate::extract::QueryMembers;
+use crate::kept::Sources;
 use crate::router::Route;
 use crate::routes::on_disk;
 
@@ -52,10 +54,14 @@ pub(crate) struct BranchWorktree {
         (status = 500, body = ErrorBody, description = "The list of repositories cannot be read", example = json!(ErrorBody::new(500, "Failed to resolve repo path: permission denied"))),
         (status = 503, body = ErrorBody, description = "No sandbox is set", example = json!(ErrorBody::new(503, "Server not configured — complete onboarding"))),
     ))]
-async fn repo_path(State(app): State<App>, query: QueryMembers) -> Answer<RepoPath> {
-    let name = query.required("repoFullName", "repoFullName is required")?;
-    let clone = find(&app, name, "Failed to resolve repo path").await?;
-    Ok(Json(RepoPath { path: clone.map(shown) }))
+async fn repo_path(State(app): State<App>, query: QueryMembers) -> Result<Response, Failure> {
+    let name = query.required("repoFullName", "repoFullName is required")?.to_owned();
+    app.kept_answer(format!("clone of {name}"), move |app, sources| {
+        let clone = clone_of(app, &name, sources);
+        let clone = clone.map_err(|error| unlisted("Failed to resolve repo path", error))?;
+        Ok(RepoPath { path: clone.map(shown) })
+    })
+    .await
 }
 
 /// Find the worktree in which a branch is checked out
@@ -73,14 +79,11 @@ async fn repo_path(State(app): State<App>, query: QueryMembers) -> Answer<RepoPa
 async fn branch_worktree(State(app): State<App>, query: QueryMembers) -> Answer<BranchWorktree> {
     let needed = "repoFullName and headBranch are required";
     let (name, branch) = (query.required("repoFullName", needed)?, query.required("headBranch", needed)?);
-    let mut clone = find(&app, name, NO_WORKTREE).await?;
-    if let Some(known) = &clone
-        && tokio::fs::metadata(known).await.is_err()
-    {
-        // It was moved away, and nobody has said so yet.
-        app.repo_index.outdate();
-        clone = find(&app, name, NO_WORKTREE).await?;
-    }
+    let clone = {
+        let (app, name) = (app.clone(), name.to_owned());
+        on_disk(move || clone_of(&app, &name, &mut Sources::default())).await?
+    };
+    let clone = clone.map_err(|error| unlisted(NO_WORKTREE, error))?;
     let Some(clone) = clone else { return Ok(Json(BranchWorktree { path: None, repo_path: None })) };
     let worktrees = app.git.worktrees(&clone).await;
     let worktrees = worktrees.map_err(|error| Failure::operation(NO_WORKTREE, &error))?;
@@ -97,14 +100,33 @@ pub(crate) fn branch_worktree_route() -> Route {
     Route::new(routes!(branch_worktree), OperationId::GitBranchWorktree)
 }
 
-/// The clone of a repository by its full name.
-async fn find(app: &App, name: &str, failed: &'static str) -> Result<Option<PathBuf>, Failure> {
-    if let Some(known) = app.repo_index.find(name) {
-        return Ok(known);
+/// The clone of a repository by its full name: one whose name is the same to the letter, else one
+/// whose name differs in case. Its origin stands in its configuration file; git is not started.
+fn clone_of(app: &App, name: &str, sources: &mut Sources) -> Result<Option<PathBuf>, ReposError> {
+    let list = app.repos.list()?;
+    app.repos.path().iter().for_each(|file| sources.file(file));
+    let mut similar = None;
+    for repo in &list.repos {
+        let clone = loopgate_home::expand_home(&repo.path);
+        sources.clone_files(&clone, &[".git/config"]);
+        if app.sandbox.check(&clone).is_err() {
+            continue;
+        }
+        match loopgate_home::origin_of(&clone) {
+            Some(origin) if origin.as_str() == name => return Ok(Some(clone)),
+            Some(origin) if origin.as_str().eq_ignore_ascii_case(name) => {
+                similar.get_or_insert(clone);
+            }
+            _ => {}
+        }
     }
-    let (app, name) = (app.clone(), name.to_owned());
-    on_disk(move || app.repo_index.look(&name)).await?.map_err(|error| match error {
+    Ok(similar)
+}
+
+/// Says that the list of repositories cannot be used.
+fn unlisted(failed: &'static str, error: ReposError) -> Failure {
+    match error {
         ReposError::NotConfigured => Failure::not_configured(),
         error @ ReposError::Io(_) => Failure::operation(failed, &error),
-    })
+    }
 }
