@@ -10,6 +10,7 @@ use std::task::{Context, Poll};
 use axum::Router;
 use axum::body::Body;
 use http::{Request, Response};
+use tokio::sync::watch;
 
 use crate::activity::ActivityLog;
 use crate::answer::ReplyBody;
@@ -19,6 +20,7 @@ use crate::config::{GatewayConfig, SignIn};
 use crate::exchange::Verifier;
 use crate::facts::{Facts, FactsCache};
 use crate::fallback::Fallback;
+use crate::health::{self, Health};
 use crate::listener::{BindError, Bound};
 use crate::pipeline::{self, Caller, Front};
 use crate::router::{self, Table};
@@ -35,6 +37,7 @@ pub(crate) struct Inner {
     facts: FactsCache,
     /// Port of the listener, 0 before it is bound.
     port: AtomicU16,
+    pub(crate) health: health::Watch,
     pub(crate) sessions: Sessions,
     pub(crate) exchanges: Throttle,
     pub(crate) refusals: Throttle,
@@ -66,6 +69,7 @@ impl Gateway {
         Self(Arc::new(Inner {
             facts: FactsCache::new(),
             port: AtomicU16::new(0),
+            health: health::Watch::default(),
             sessions: Sessions::default(),
             exchanges: Throttle::new(Rate::EXCHANGE),
             refusals: Throttle::new(Rate::REFUSED),
@@ -87,6 +91,18 @@ impl Gateway {
     /// See [`BindError`].
     pub async fn bind(&self, ports: &[u16]) -> Result<Bound, BindError> {
         Bound::bind(self.0.clone(), ports).await
+    }
+
+    /// Whether it can be reached, from now on.
+    #[must_use]
+    pub fn health(&self) -> watch::Receiver<Health> {
+        self.0.health.subscribe()
+    }
+
+    /// Asks its own `/health` over the network; without a good answer within 2 s the listener is
+    /// opened anew. Of several probes only the last one counts.
+    pub async fn probe(&self) {
+        self.0.health.probe(self.0.port.load(Ordering::Relaxed)).await;
     }
 
     /// Lets the owner's socket hand out sign-in links. Holds from the next
@@ -162,6 +178,11 @@ impl Gateway {
         made: jiff::Timestamp,
     ) -> String {
         self.0.sessions.create(origin, life, made).token
+    }
+
+    /// Makes it take another port for its own.
+    pub(crate) fn believe_for_test(&self, port: u16) {
+        self.0.set_port(port);
     }
 
     /// Leaves an origin without exchanges and refusals, for longer than any test takes.

@@ -9,6 +9,7 @@ mod answer;
 mod app;
 mod approval;
 mod config;
+mod connection;
 #[cfg(unix)]
 mod control;
 mod discovery;
@@ -17,6 +18,7 @@ mod extract;
 mod facts;
 mod fallback;
 mod gateway;
+mod health;
 mod idle;
 mod kept;
 mod listener;
@@ -41,6 +43,7 @@ pub use config::{GatewayConfig, Limits, SignIn};
 #[cfg(unix)]
 pub use control::CONTROL_SOCKET;
 pub use gateway::{Gateway, GatewayService};
+pub use health::Health;
 pub use listener::{BindError, Bound};
 
 /// The OpenAPI document of the routes that are built.

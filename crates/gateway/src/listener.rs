@@ -1,49 +1,29 @@
-//! The listener on 127.0.0.1: binding with fallbacks, one task a connection, and a stop that
-//! leaves nothing behind.
+//! The listener on 127.0.0.1: binding with fallbacks, one task a connection, another listener when
+//! one is lost, and a stop that leaves nothing behind.
 
-use std::convert::Infallible;
-use std::future::{Future, poll_fn};
+use std::future::Future;
 use std::io;
-use std::net::{IpAddr, Ipv4Addr, SocketAddr};
-use std::pin::{Pin, pin};
+use std::net::{Ipv4Addr, SocketAddr};
+use std::pin::pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
 use std::time::Duration;
 
-use axum::body::Body;
-use http::{Request, Response};
-use hyper::body::Incoming;
-use hyper::server::conn::http1;
-use hyper_util::rt::TokioIo;
 use thiserror::Error;
-use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
-use tokio_util::sync::CancellationToken;
 use tokio_util::task::{AbortOnDropHandle, TaskTracker};
 
-use crate::answer::ReplyBody;
+use crate::connection::{self, Stop};
 #[cfg(unix)]
 use crate::control::{Control, ControlSocket};
 use crate::discovery::DiscoveryFile;
 use crate::gateway::Inner;
-use crate::idle::Pulse;
-use crate::pipeline::{self, Caller, Front};
 use crate::routes::files::run_viewer;
 
-/// Bytes of a request's head; more is answered 431.
-const MAX_HEAD: usize = 16 * 1024;
-/// Bytes that are read at once from a connection, and wait to be written to it.
-const BUFFER: usize = 64 * 1024;
 /// Pause after a failed accept, so that a lack of descriptors does not spin.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 /// Pauses between two tries to listen anew: the first, and the longest that they grow to.
 const FIRST_RETRY: Duration = Duration::from_millis(100);
 const LONGEST_RETRY: Duration = Duration::from_secs(10);
-/// How long, and how much, a closed connection is still read, so that a client in the middle of an
-/// upload sees its answer instead of a reset.
-const LINGER: Duration = Duration::from_secs(2);
-const LINGER_BYTES: usize = 8 * 1024 * 1024;
-
 /// Why nothing listens.
 #[derive(Debug, Error)]
 pub enum BindError {
@@ -102,43 +82,24 @@ impl Bound {
     /// short grace, and every connection is closed by force, streams too.
     pub async fn serve(self, shutdown: impl Future<Output = ()>) {
         let Self { inner, listener, mut discovery, candidates, .. } = self;
-        let mut door = Door { listener, candidates };
         let connections = TaskTracker::new();
         let stop = Stop::default();
-        let builder = Arc::new(protocol());
+        let builder = Arc::new(connection::protocol());
         #[cfg(unix)]
         serve_control(&inner, &connections, &stop);
         let keepers = [
             AbortOnDropHandle::new(tokio::spawn(inner.activity.clone().keep())),
             AbortOnDropHandle::new(tokio::spawn(run_viewer::keep_swept())),
         ];
-        let mut shutdown = pin!(shutdown);
-        loop {
-            let accepted = tokio::select! {
-                () = &mut shutdown => break,
-                accepted = door.listener.accept() => accepted,
+        {
+            let serve = |stream, peer| {
+                let (inner, builder) = (inner.clone(), builder.clone());
+                connections.spawn(connection::serve(inner, builder, stream, peer, stop.clone()));
             };
-            match accepted {
-                Ok((stream, peer)) => {
-                    let connection = connection(inner.clone(), builder.clone(), stream, peer, stop.clone());
-                    connections.spawn(connection);
-                }
-                Err(error) if is_lost(&error) => {
-                    tracing::error!(%error, "the listener was lost");
-                    let port = tokio::select! {
-                        () = &mut shutdown => break,
-                        port = door.reopen() => port,
-                    };
-                    discovery = announce(&inner, port).await;
-                    tracing::warn!(port, "the gateway listens again");
-                }
-                Err(error) => {
-                    tracing::warn!(%error, "a connection could not be accepted");
-                    tokio::time::sleep(ACCEPT_PAUSE).await;
-                }
-            }
+            let listening = keep_listening(&inner, listener, &candidates, &mut discovery, serve);
+            let (shutdown, listening) = (pin!(shutdown), pin!(listening));
+            futures_util::future::select(shutdown, listening).await;
         }
-        drop(door);
         connections.close();
         stop.gently.cancel();
         if tokio::time::timeout(inner.config.limits.stop_grace, connections.wait()).await.is_err() {
@@ -175,27 +136,55 @@ fn is_lost(error: &io::Error) -> bool {
     error.kind() == io::ErrorKind::InvalidInput || error.raw_os_error() == Some(BAD_DESCRIPTOR)
 }
 
-/// The listener, and where another may be opened in its place.
-struct Door {
-    listener: TcpListener,
-    candidates: Vec<u16>,
+/// Hands on what connects, and opens another listener in the place of one that is lost. Does not
+/// end by itself.
+async fn keep_listening(
+    inner: &Inner,
+    mut listener: TcpListener,
+    candidates: &[u16],
+    discovery: &mut Option<DiscoveryFile>,
+    mut serve: impl FnMut(TcpStream, SocketAddr),
+) {
+    loop {
+        let reason = tokio::select! {
+            error = accept(&listener, &mut serve) => format!("the listener was lost: {error}"),
+            () = inner.health.doubted() => "it did not answer itself".to_owned(),
+        };
+        drop(listener);
+        tracing::error!(reason, "the gateway listens no more");
+        inner.health.recovering(reason);
+        let port;
+        (listener, port) = reopen(candidates).await;
+        *discovery = announce(inner, port).await;
+        inner.health.recovered();
+        tracing::warn!(port, "the gateway listens again");
+    }
 }
 
-impl Door {
-    /// Tries, at growing distances, until a port is held; answers which.
-    async fn reopen(&mut self) -> u16 {
-        let mut pause = FIRST_RETRY;
-        loop {
-            match first_free(&self.candidates).await {
-                Ok((listener, port)) => {
-                    self.listener = listener;
-                    return port;
-                }
-                Err(error) => tracing::error!(%error, ?pause, "the gateway cannot listen; it is tried again"),
+/// Hands on what connects, until the listener is lost.
+async fn accept(listener: &TcpListener, serve: &mut impl FnMut(TcpStream, SocketAddr)) -> io::Error {
+    loop {
+        match listener.accept().await {
+            Ok((stream, peer)) => serve(stream, peer),
+            Err(error) if is_lost(&error) => return error,
+            Err(error) => {
+                tracing::warn!(%error, "a connection could not be accepted");
+                tokio::time::sleep(ACCEPT_PAUSE).await;
             }
-            tokio::time::sleep(pause).await;
-            pause = (pause * 2).min(LONGEST_RETRY);
         }
+    }
+}
+
+/// Tries, at growing distances, until a port is held; answers which.
+async fn reopen(candidates: &[u16]) -> (TcpListener, u16) {
+    let mut pause = FIRST_RETRY;
+    loop {
+        match first_free(candidates).await {
+            Ok(opened) => return opened,
+            Err(error) => tracing::error!(%error, ?pause, "the gateway cannot listen; it is tried again"),
+        }
+        tokio::time::sleep(pause).await;
+        pause = (pause * 2).min(LONGEST_RETRY);
     }
 }
 
@@ -228,114 +217,4 @@ async fn first_free(ports: &[u16]) -> Result<(TcpListener, u16), BindError> {
     }
     let source = last.ok_or(BindError::NoPort)?;
     Err(BindError::AllTaken { ports: ports.to_vec(), source })
-}
-
-fn protocol() -> http1::Builder {
-    let mut builder = http1::Builder::new();
-    // How long a head may take is watched by the connection's pulse.
-    builder.header_read_timeout(None).max_header_size(MAX_HEAD).max_buf_size(BUFFER);
-    builder
-}
-
-/// The two ways in which connections are told to end.
-#[derive(Clone, Default)]
-struct Stop {
-    gently: CancellationToken,
-    by_force: CancellationToken,
-}
-
-async fn connection(
-    inner: Arc<Inner>,
-    builder: Arc<http1::Builder>,
-    stream: TcpStream,
-    peer: SocketAddr,
-    stop: Stop,
-) {
-    // Answers are small and written at once; waiting for more would only delay them.
-    let _ = stream.set_nodelay(true);
-    let pulse = Arc::new(Pulse::default());
-    let timeout = inner.config.limits.header_timeout;
-    let service = ConnectionService { inner, peer: peer.ip(), pulse: pulse.clone() };
-    let mut connection = builder.serve_connection(TokioIo::new(stream), service);
-    let ended = tokio::select! {
-        biased;
-        ended = poll_fn(|cx| connection.poll_without_shutdown(cx)) => ended,
-        () = pulse.waits_too_long(timeout) => return,
-        () = stop.gently.cancelled() => {
-            Pin::new(&mut connection).graceful_shutdown();
-            tokio::select! {
-                ended = poll_fn(|cx| connection.poll_without_shutdown(cx)) => ended,
-                () = stop.by_force.cancelled() => return,
-            }
-        }
-    };
-    if let Err(error) = ended {
-        tracing::debug!(%error, "a connection ended early");
-    }
-    let stream = connection.into_parts().io.into_inner();
-    tokio::select! {
-        () = linger(stream) => {}
-        () = stop.gently.cancelled() => {}
-    }
-}
-
-/// Ends our side and reads what the other side still sends.
-async fn linger(mut stream: TcpStream) {
-    if stream.shutdown().await.is_err() {
-        return;
-    }
-    let mut left = LINGER_BYTES;
-    let mut buffer = [0_u8; 4096];
-    let drained = async {
-        while let Ok(read) = stream.read(&mut buffer).await {
-            left = left.saturating_sub(read);
-            if read == 0 || left == 0 {
-                break;
-            }
-        }
-    };
-    let _ = tokio::time::timeout(LINGER, drained).await;
-}
-
-struct ConnectionService {
-    inner: Arc<Inner>,
-    peer: IpAddr,
-    pulse: Arc<Pulse>,
-}
-
-impl hyper::service::Service<Request<Incoming>> for ConnectionService {
-    type Response = Response<ReplyBody>;
-    type Error = Infallible;
-    type Future = Answering;
-
-    fn call(&self, request: Request<Incoming>) -> Answering {
-        self.pulse.beat();
-        match pipeline::front(&self.inner, request, Caller::Network(self.peer)) {
-            Front::Answered(reply) => Answering::Ready(Some(reply)),
-            Front::Open(opened) => {
-                let (inner, busy) = (self.inner.clone(), self.pulse.busy());
-                Answering::Working(Box::pin(async move {
-                    let reply = pipeline::back(inner, opened.map_body(Body::new)).await;
-                    reply.map(|body| body.keeping(busy))
-                }))
-            }
-        }
-    }
-}
-
-/// An answer that is there, or one that is being worked on. The first costs no allocation.
-enum Answering {
-    Ready(Option<Response<ReplyBody>>),
-    Working(Pin<Box<dyn Future<Output = Response<ReplyBody>> + Send>>),
-}
-
-impl Future for Answering {
-    type Output = Result<Response<ReplyBody>, Infallible>;
-
-    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        match self.get_mut() {
-            Self::Ready(reply) => reply.take().map_or(Poll::Pending, |reply| Poll::Ready(Ok(reply))),
-            Self::Working(work) => work.as_mut().poll(cx).map(Ok),
-        }
-    }
 }

@@ -22,6 +22,8 @@ use tokio_util::sync::CancellationToken;
 
 use crate::cli::DesktopArgs;
 use crate::home::{Home, flag_variable};
+use crate::presence;
+use crate::shutdown::Shutdown;
 
 /// Names the gateway that takes what this one cannot.
 const FALLBACK_VARIABLE: &str = "ORCHESTRATOR_GATEWAY_FALLBACK_ORIGIN";
@@ -120,8 +122,9 @@ impl Desktop {
         self.programs.clone()
     }
 
-    /// Serves until the token is cancelled: recovery, gateway and link, each owned here.
-    pub async fn serve(self, home: &Home, stop: CancellationToken) -> anyhow::Result<()> {
+    /// Serves until the stop: recovery, gateway and link, each owned here.
+    pub async fn serve(self, home: &Home, shutdown: &Shutdown) -> anyhow::Result<()> {
+        let stop = shutdown.requested();
         let executor = self.executor(home)?;
         let client = Client::new(ClientConfig {
             facts: Arc::new(LiveFacts {
@@ -132,6 +135,10 @@ impl Desktop {
             executor: executor.clone(),
             timing: client::Timing::default(),
         });
+        let failed_stop = shutdown.last_failure();
+        if let Some(failed) = &failed_stop {
+            tracing::warn!(%failed, "how the last run ended");
+        }
         let mut parts = JoinSet::new();
         let runtime = self.runtime.clone();
         parts.spawn(until(stop.clone(), async move {
@@ -146,18 +153,19 @@ impl Desktop {
             );
         }));
         if home.settings.get().api_origin.is_some() {
-            parts.spawn(until(
-                stop.clone(),
-                heed_settings(home.settings.clone(), executor.clone(), client.clone()),
-            ));
+            let heeding = heed_settings(home.settings.clone(), executor.clone(), client.clone());
+            parts.spawn(until(stop.clone(), heeding));
+            let presence =
+                presence::keep(self.gateway.clone(), executor.clone(), client.clone(), failed_stop);
+            parts.spawn(until(stop.clone(), presence));
             let stop = stop.clone();
             parts.spawn(async move { client.run(stop).await });
         }
-        self.bound.serve(stop.clone().cancelled_owned()).await;
-        stop.cancel();
-        executor.shutdown().await;
-        let _ = tokio::time::timeout(RUNTIME_STOP, self.runtime.shutdown()).await;
-        while parts.join_next().await.is_some() {}
+        shutdown.part("server.stop", self.bound.serve(stop.clone().cancelled_owned())).await;
+        shutdown.phase("commandExecutor.dispose", executor.shutdown()).await;
+        let runtime = tokio::time::timeout(RUNTIME_STOP, self.runtime.shutdown());
+        let _ = shutdown.phase("runtime.stop", runtime).await;
+        shutdown.phase("cloudSocket.stop", async { while parts.join_next().await.is_some() {} }).await;
         Ok(())
     }
 

@@ -11,6 +11,7 @@ mod logging;
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 mod memory;
 mod onboarding;
+mod presence;
 mod sandbox_choice;
 mod screen;
 mod shutdown;

@@ -4,7 +4,7 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 
 use super::place::{Place, Wish, within};
-use crate::BindError;
+use crate::{BindError, Health};
 
 async fn taken() -> (TcpListener, u16) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -43,15 +43,31 @@ async fn the_discovery_file_of_another_gateway_stays() {
     assert_eq!(std::fs::read_to_string(place.discovery_file()).unwrap(), "1");
 }
 
+fn is_back(health: &Health) -> bool {
+    *health == Health { recovering: None, recoveries: 1 }
+}
+
 #[tokio::test]
-async fn a_lost_listener_is_opened_again_on_its_port() {
+async fn a_lost_listener_is_told_and_opened_again_on_its_port() {
     let mut place = Place::with(Wish { lost_listener: true, ..Wish::default() }).await;
-    let again = async { while TcpStream::connect(("127.0.0.1", place.port)).await.is_err() {} };
-    within(again).await;
+    within(place.health.wait_for(is_back)).await.unwrap();
     assert_eq!(place.ask("GET", "/health").send().await.json()["port"], place.port);
     assert_eq!(std::fs::read_to_string(place.discovery_file()).unwrap(), place.port.to_string());
     place.stop().await;
     assert!(!place.discovery_file().exists());
+}
+
+#[tokio::test]
+async fn a_gateway_that_answers_itself_is_left_alone_and_one_that_does_not_listens_anew() {
+    let mut place = Place::new().await;
+    within(place.gateway.probe()).await;
+    assert!(!place.health.has_changed().unwrap());
+    // Somebody else has the port that it believes to hold.
+    let (_mute, port) = taken().await;
+    place.gateway.believe_for_test(port);
+    within(place.gateway.probe()).await;
+    within(place.health.wait_for(is_back)).await.unwrap();
+    assert_eq!(place.ask("GET", "/health").send().await.json()["port"], place.port);
 }
 
 #[tokio::test]

@@ -12,10 +12,10 @@ use secrecy::SecretString;
 use serde_json::Value;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
-use tokio::sync::oneshot;
+use tokio::sync::{oneshot, watch};
 use tokio::task::JoinHandle;
 
-use crate::{Gateway, GatewayConfig, Limits};
+use crate::{Gateway, GatewayConfig, Health, Limits};
 
 pub(super) const WEB_APP: &str = "https://app.example.test";
 pub(super) const TOKEN: &str = "0123456789abcdef0123456789abcdef0123456789abcdef";
@@ -58,6 +58,8 @@ impl Default for Wish {
 pub(super) struct Place {
     pub(super) gateway: Gateway,
     pub(super) port: u16,
+    /// Since before it served.
+    pub(super) health: watch::Receiver<Health>,
     pub(super) settings: Arc<SettingsStore>,
     dir: tempfile::TempDir,
     stop: Option<oneshot::Sender<()>>,
@@ -82,11 +84,12 @@ impl Place {
         if lost_listener {
             bound.lose_for_test();
         }
+        let health = gateway.0.health();
         let (stop, stopped) = oneshot::channel::<()>();
         let serving = tokio::spawn(bound.serve(async {
             let _ = stopped.await;
         }));
-        Self { gateway: gateway.0, settings: gateway.1, port, dir, stop: Some(stop), serving }
+        Self { gateway: gateway.0, settings: gateway.1, port, health, dir, stop: Some(stop), serving }
     }
 
     pub(super) fn sandbox(&self) -> PathBuf {

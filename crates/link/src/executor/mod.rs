@@ -13,6 +13,7 @@ mod request;
 mod run;
 mod state;
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -117,6 +118,18 @@ impl Executor {
         self.wake.notify_one();
     }
 
+    /// Why the gateway cannot be reached, or that it can again. Meanwhile new commands are refused
+    /// and the control plane sees why; what runs goes on.
+    pub fn set_gateway_lost(&self, reason: Option<String>) {
+        let mut state = self.lock();
+        if state.gateway_lost != reason {
+            state.gateway_lost = reason;
+            state.announce();
+        }
+        drop(state);
+        self.wake.notify_one();
+    }
+
     /// Queues a telemetry event; dropped while there is no connection.
     pub fn telemetry(&self, telemetry: Telemetry) {
         self.lock().telemetry(telemetry);
@@ -136,34 +149,34 @@ impl Executor {
         match self.admit(command).await {
             Ok(()) => CommandAck::accepted(command_id),
             Err(reason) => {
-                tracing::info!(command_id, reason, "a command was refused");
+                tracing::info!(command_id, %reason, "a command was refused");
                 CommandAck::rejected(command_id, reason)
             }
         }
     }
 
-    async fn admit(self: &Arc<Self>, command: Command) -> Result<(), &'static str> {
+    async fn admit(self: &Arc<Self>, command: Command) -> Result<(), Cow<'static, str>> {
         if !(self.config.setup_complete)() {
-            return Err("onboarding not completed");
+            return Err("onboarding not completed".into());
         }
         let operation = OperationId::of_path(request::path(&command)).ok_or("operationId/path mismatch")?;
-        if self.lock().paused {
-            return Err(PAUSED);
+        if let Some(reason) = self.lock().closed() {
+            return Err(reason);
         }
         if self.is_known(&command.command_id, operation) {
             return Ok(());
         }
         if command.command_id.is_empty() {
-            return Err("commandId is required");
+            return Err("commandId is required".into());
         }
         if request::method(&command).is_none() {
-            return Err("unsupported method");
+            return Err("unsupported method".into());
         }
         if !command.path.starts_with(GATEWAY_PREFIX) {
-            return Err("path must start with /api/gateway/");
+            return Err("path must start with /api/gateway/".into());
         }
         if self.lock().queue_is_full() {
-            return Err("queue full");
+            return Err("queue full".into());
         }
         let lock = lock::key(&command, operation, self.config.timing.lock_path).await;
         self.trace(Severity::Info, "command.initiated", "Command received", &command, operation);

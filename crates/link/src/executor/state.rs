@@ -2,6 +2,7 @@
 //!
 //! Pure bookkeeping under one lock; nothing here waits.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::sync::{Arc, OnceLock};
 
@@ -102,6 +103,8 @@ pub(super) enum Overflow {
 pub(super) struct State {
     pub(super) online: bool,
     pub(super) paused: bool,
+    /// Why the gateway cannot be reached just now.
+    pub(super) gateway_lost: Option<String>,
     /// The program ends: nothing starts any more.
     stopping: bool,
     queue: VecDeque<Job>,
@@ -376,10 +379,18 @@ impl State {
         }
     }
 
+    /// Why nothing new is taken, if that is so.
+    pub(super) fn closed(&self) -> Option<Cow<'static, str>> {
+        let recovering = |reason: &String| Cow::Owned(format!("gateway recovering: {reason}"));
+        let lost = self.gateway_lost.as_ref().map(recovering);
+        lost.or(self.paused.then_some(Cow::Borrowed(super::PAUSED)))
+    }
+
     fn presence_now(&self) -> Presence {
+        let closed = self.closed();
         Presence {
-            state: if self.paused { PresenceState::Degraded } else { PresenceState::Online },
-            error: self.paused.then(|| super::PAUSED.to_owned()),
+            state: if closed.is_some() { PresenceState::Degraded } else { PresenceState::Online },
+            error: closed.map(Cow::into_owned),
             active_commands: Some(self.stats.active_commands),
             queue_depth: Some(self.stats.queue_depth),
         }

@@ -231,6 +231,8 @@ async fn refusals_come_in_their_order() {
     assert_eq!(bench.refuse(Command { method: "TRACE".into(), ..command("a") }).await, "unsupported method");
     bench.executor.set_paused(true);
     assert_eq!(bench.refuse(command("")).await, "cloud commands paused by user");
+    bench.executor.set_gateway_lost(Some("the listener was lost".to_owned()));
+    assert_eq!(bench.refuse(command("a")).await, "gateway recovering: the listener was lost");
     assert!(bench.no_call());
 }
 
@@ -476,6 +478,18 @@ async fn presence_tells_every_change() {
             seen.push(presence(report));
         }
     }
+    let error_after = async |change: &dyn Fn(&Executor)| {
+        change(&bench.executor);
+        match bench.executor.next_report().await {
+            Report::Presence(presence) => presence.error,
+            other => panic!("{other:?}"),
+        }
+    };
+    let paused = "cloud commands paused by user";
+    let lost = error_after(&|executor| executor.set_gateway_lost(Some("no port".to_owned()))).await;
+    assert_eq!(lost.as_deref(), Some("gateway recovering: no port"));
+    assert_eq!(error_after(&|executor| executor.set_gateway_lost(None)).await.as_deref(), Some(paused));
+    assert_eq!(error_after(&|executor| executor.set_paused(false)).await, None);
 }
 
 #[tokio::test(start_paused = true)]

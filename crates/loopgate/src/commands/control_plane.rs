@@ -8,7 +8,8 @@ use clap::Args;
 use crate::cli::Common;
 use crate::embedded::Embedded;
 use crate::home::{open_dir, stored_settings};
-use crate::{commands, screen, shutdown};
+use crate::shutdown::Shutdown;
+use crate::{commands, screen};
 
 /// Run the control plane and the web app alone.
 ///
@@ -48,14 +49,18 @@ impl ControlPlane {
         let dir = open_dir(&self.common)?;
         let _log = commands::start_log(&dir, &self.common, stored_settings(&dir)?.as_ref())?;
         commands::block_on(async {
-            let stop = shutdown::on_signals()?;
+            let shutdown = Shutdown::on_signals(&dir)?;
             let listener = tokio::net::TcpListener::bind(self.listen).await?;
             let origin = self.api_origin.unwrap_or(format!("http://{}", listener.local_addr()?));
             let web_origin = self.web_origin.unwrap_or_else(|| origin.clone());
             let embedded = Embedded::open(&dir, listener, &origin, &web_origin, self.database).await?;
             let owner = embedded.ensure_owner(&self.owner_name, &self.owner_email).await?;
             screen::control_plane(&origin, &embedded.sign_in_link(&owner).await?);
-            commands::serve(stop.clone(), embedded.serve(stop)).await
+            if let Some(failed) = shutdown.last_failure() {
+                tracing::warn!(%failed, "how the last run ended");
+            }
+            let serving = embedded.serve(shutdown.requested());
+            shutdown.clone().bound(shutdown.part("controlPlane.stop", serving)).await
         })
     }
 }

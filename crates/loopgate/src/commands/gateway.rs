@@ -6,10 +6,11 @@ use std::process::ExitCode;
 use clap::Args;
 
 use crate::cli::{Common, DesktopArgs};
+use crate::commands;
 use crate::desktop::Desktop;
 use crate::home::{Home, open_dir};
 use crate::screen::{self, Ready};
-use crate::{commands, shutdown};
+use crate::shutdown::Shutdown;
 
 /// Run the desktop half alone: the gateway on loopback, and the runtime behind it.
 ///
@@ -30,13 +31,13 @@ impl Gateway {
         let home = Home::open(open_dir(&self.common)?, &self.desktop)?;
         let _log = commands::start_log(&home.dir, &self.common, &home.settings.get())?;
         commands::block_on(async {
-            let stop = shutdown::on_signals()?;
+            let shutdown = Shutdown::on_signals(&home.dir)?;
             let desktop = Desktop::open(&home, &self.desktop).await?;
             if let Some(file) = &self.ready_file {
                 screen::write_ready(file, &Ready { gateway_port: desktop.port(), ..Ready::default() })?;
             }
             println!("gateway listening on 127.0.0.1:{}", desktop.port());
-            commands::serve(stop.clone(), desktop.serve(&home, stop)).await
+            shutdown.clone().bound(desktop.serve(&home, &shutdown)).await
         })
     }
 }

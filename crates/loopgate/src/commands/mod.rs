@@ -17,19 +17,21 @@ pub mod worktrees;
 
 use std::future::Future;
 use std::process::ExitCode;
+use std::time::Duration;
 
 use anyhow::Context as _;
 use loopgate_home::{DataDir, LogFormat, Settings};
-use tokio_util::sync::CancellationToken;
 use tracing_appender::non_blocking::WorkerGuard;
 
 use crate::cli::Common;
-use crate::{logging, shutdown};
+use crate::logging;
 
 /// Loopgate shares the machine with what it runs; two threads carry its own work.
 const WORKER_THREADS: usize = 2;
 /// Threads that wait for the disk or for a program to start; what is beyond waits for one of them.
 const BLOCKING_THREADS: usize = 64;
+/// What work on the disk that nobody waits for any more may take at the end.
+const LAST_WORK: Duration = Duration::from_secs(1);
 
 /// Starts logging into the data directory.
 fn start_log(dir: &DataDir, common: &Common, settings: &Settings) -> anyhow::Result<WorkerGuard> {
@@ -39,25 +41,13 @@ fn start_log(dir: &DataDir, common: &Common, settings: &Settings) -> anyhow::Res
 
 /// Runs a service to its end.
 fn block_on(service: impl Future<Output = anyhow::Result<ExitCode>>) -> anyhow::Result<ExitCode> {
-    tokio::runtime::Builder::new_multi_thread()
+    let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(WORKER_THREADS)
         .max_blocking_threads(BLOCKING_THREADS)
         .enable_all()
         .build()
-        .context("cannot start")?
-        .block_on(service)
-}
-
-/// Waits for the service; once the stop has begun, a failsafe bounds how long it may take.
-async fn serve(
-    stop: CancellationToken,
-    service: impl Future<Output = anyhow::Result<()>>,
-) -> anyhow::Result<ExitCode> {
-    let failsafe = tokio::spawn(async move {
-        stop.cancelled().await;
-        shutdown::arm_failsafe();
-    });
-    service.await?;
-    failsafe.abort();
-    Ok(ExitCode::SUCCESS)
+        .context("cannot start")?;
+    let ended = runtime.block_on(service);
+    runtime.shutdown_timeout(LAST_WORK);
+    ended
 }

@@ -15,7 +15,8 @@ use crate::desktop::Desktop;
 use crate::embedded::{self, Embedded};
 use crate::home::{Home, open_dir, settings};
 use crate::screen::{self, Ready, Screen};
-use crate::{commands, control_client, onboarding, sandbox_choice, shutdown};
+use crate::shutdown::Shutdown;
+use crate::{commands, control_client, onboarding, sandbox_choice};
 
 /// Run everything on this machine: web app, control plane, gateway and runtime.
 ///
@@ -71,7 +72,7 @@ impl Up {
     }
 
     async fn serve(self, dir: DataDir) -> anyhow::Result<ExitCode> {
-        let stop = shutdown::on_signals()?;
+        let shutdown = Shutdown::on_signals(&dir)?;
         let wanted = settings(&dir, &self.desktop)?.get();
         let listener = listener(wanted.api_origin.as_deref()).await?;
         let origin = format!("http://{}", listener.local_addr()?);
@@ -97,7 +98,10 @@ impl Up {
         let port = desktop.port();
         desktop.offer_sign_in(control_plane.sign_in(owner));
 
-        let serving = tokio::spawn(control_plane.serve(stop.clone()));
+        let serving = tokio::spawn({
+            let shutdown = shutdown.clone();
+            async move { shutdown.part("controlPlane.stop", control_plane.serve(shutdown.requested())).await }
+        });
         onboarding::connect(&origin, &web_origin, &attempt, &home.credentials).await?;
         let shown = async {
             let screen = Screen {
@@ -121,12 +125,12 @@ impl Up {
             anyhow::Ok(())
         };
         let service = async {
-            let (shown, served) = tokio::join!(shown, desktop.serve(&home, stop.clone()));
+            let (shown, served) = tokio::join!(shown, desktop.serve(&home, &shutdown));
             shown?;
             served?;
             serving.await.context("the control plane ended unexpectedly")?
         };
-        commands::serve(stop.clone(), service).await
+        shutdown.clone().bound(service).await
     }
 }
 

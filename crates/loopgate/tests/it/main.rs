@@ -33,6 +33,7 @@ mod secrets;
 mod settings;
 mod spend;
 mod stage;
+mod stopping;
 mod story;
 mod stuck;
 mod tickets;

@@ -1,0 +1,144 @@
+//! One connection to the gateway, from its acceptance to its last byte.
+
+use std::convert::Infallible;
+use std::future::{Future, poll_fn};
+use std::net::{IpAddr, SocketAddr};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use axum::body::Body;
+use http::{Request, Response};
+use hyper::body::Incoming;
+use hyper::server::conn::http1;
+use hyper_util::rt::TokioIo;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpStream;
+use tokio_util::sync::CancellationToken;
+
+use crate::answer::ReplyBody;
+use crate::gateway::Inner;
+use crate::idle::Pulse;
+use crate::pipeline::{self, Caller, Front};
+
+/// Bytes of a request's head; more is answered 431.
+const MAX_HEAD: usize = 16 * 1024;
+/// Bytes that are read at once from a connection, and wait to be written to it.
+const BUFFER: usize = 64 * 1024;
+/// How long, and how much, a closed connection is still read, so that a client in the middle of an
+/// upload sees its answer instead of a reset.
+const LINGER: Duration = Duration::from_secs(2);
+const LINGER_BYTES: usize = 8 * 1024 * 1024;
+
+/// How HTTP is spoken on every connection.
+pub(crate) fn protocol() -> http1::Builder {
+    let mut builder = http1::Builder::new();
+    // How long a head may take is watched by the connection's pulse.
+    builder.header_read_timeout(None).max_header_size(MAX_HEAD).max_buf_size(BUFFER);
+    builder
+}
+
+/// The two ways in which connections are told to end.
+#[derive(Clone, Default)]
+pub(crate) struct Stop {
+    pub(crate) gently: CancellationToken,
+    pub(crate) by_force: CancellationToken,
+}
+
+/// Serves a connection until either side ends it, or `stop` does.
+pub(crate) async fn serve(
+    inner: Arc<Inner>,
+    builder: Arc<http1::Builder>,
+    stream: TcpStream,
+    peer: SocketAddr,
+    stop: Stop,
+) {
+    // Answers are small and written at once; waiting for more would only delay them.
+    let _ = stream.set_nodelay(true);
+    let pulse = Arc::new(Pulse::default());
+    let timeout = inner.config.limits.header_timeout;
+    let service = ConnectionService { inner, peer: peer.ip(), pulse: pulse.clone() };
+    let mut connection = builder.serve_connection(TokioIo::new(stream), service);
+    let ended = tokio::select! {
+        biased;
+        ended = poll_fn(|cx| connection.poll_without_shutdown(cx)) => ended,
+        () = pulse.waits_too_long(timeout) => return,
+        () = stop.gently.cancelled() => {
+            Pin::new(&mut connection).graceful_shutdown();
+            tokio::select! {
+                ended = poll_fn(|cx| connection.poll_without_shutdown(cx)) => ended,
+                () = stop.by_force.cancelled() => return,
+            }
+        }
+    };
+    if let Err(error) = ended {
+        tracing::debug!(%error, "a connection ended early");
+    }
+    let stream = connection.into_parts().io.into_inner();
+    tokio::select! {
+        () = linger(stream) => {}
+        () = stop.gently.cancelled() => {}
+    }
+}
+
+/// Ends our side and reads what the other side still sends.
+async fn linger(mut stream: TcpStream) {
+    if stream.shutdown().await.is_err() {
+        return;
+    }
+    let mut left = LINGER_BYTES;
+    let mut buffer = [0_u8; 4096];
+    let drained = async {
+        while let Ok(read) = stream.read(&mut buffer).await {
+            left = left.saturating_sub(read);
+            if read == 0 || left == 0 {
+                break;
+            }
+        }
+    };
+    let _ = tokio::time::timeout(LINGER, drained).await;
+}
+
+struct ConnectionService {
+    inner: Arc<Inner>,
+    peer: IpAddr,
+    pulse: Arc<Pulse>,
+}
+
+impl hyper::service::Service<Request<Incoming>> for ConnectionService {
+    type Response = Response<ReplyBody>;
+    type Error = Infallible;
+    type Future = Answering;
+
+    fn call(&self, request: Request<Incoming>) -> Answering {
+        self.pulse.beat();
+        match pipeline::front(&self.inner, request, Caller::Network(self.peer)) {
+            Front::Answered(reply) => Answering::Ready(Some(reply)),
+            Front::Open(opened) => {
+                let (inner, busy) = (self.inner.clone(), self.pulse.busy());
+                Answering::Working(Box::pin(async move {
+                    let reply = pipeline::back(inner, opened.map_body(Body::new)).await;
+                    reply.map(|body| body.keeping(busy))
+                }))
+            }
+        }
+    }
+}
+
+/// An answer that is there, or one that is being worked on. The first costs no allocation.
+enum Answering {
+    Ready(Option<Response<ReplyBody>>),
+    Working(Pin<Box<dyn Future<Output = Response<ReplyBody>> + Send>>),
+}
+
+impl Future for Answering {
+    type Output = Result<Response<ReplyBody>, Infallible>;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        match self.get_mut() {
+            Self::Ready(reply) => reply.take().map_or(Poll::Pending, |reply| Poll::Ready(Ok(reply))),
+            Self::Working(work) => work.as_mut().poll(cx).map(Ok),
+        }
+    }
+}

@@ -1,0 +1,77 @@
+//! Whether the gateway can be reached: what the listener says of itself, and what the gateway finds
+//! when it asks itself over the network.
+
+use std::io;
+use std::net::Ipv4Addr;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpStream;
+use tokio::sync::{Notify, watch};
+
+/// For the gateway to answer itself.
+const PROBE_LIMIT: Duration = Duration::from_secs(2);
+/// How every good answer begins.
+const GOOD: &[u8] = b"HTTP/1.1 200";
+
+/// Whether the gateway can be reached.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Health {
+    /// Why it cannot, for a person, while it is being brought back.
+    pub recovering: Option<String>,
+    /// How often it had to be brought back.
+    pub recoveries: u64,
+}
+
+/// The health as it changes, and what makes the listener doubt itself.
+#[derive(Default)]
+pub(crate) struct Watch {
+    state: watch::Sender<Health>,
+    doubt: Notify,
+    /// Counts probes and recoveries: what an older one found means nothing any more.
+    latest: AtomicU64,
+}
+
+impl Watch {
+    pub(crate) fn subscribe(&self) -> watch::Receiver<Health> {
+        self.state.subscribe()
+    }
+
+    /// The listener is gone.
+    pub(crate) fn recovering(&self, reason: String) {
+        self.latest.fetch_add(1, Ordering::Relaxed);
+        self.state.send_modify(|health| {
+            *health = Health { recovering: Some(reason), recoveries: health.recoveries + 1 };
+        });
+    }
+
+    /// It is back.
+    pub(crate) fn recovered(&self) {
+        self.state.send_modify(|health| health.recovering = None);
+    }
+
+    /// Waits until a probe finds that the listener does not answer.
+    pub(crate) async fn doubted(&self) {
+        self.doubt.notified().await;
+    }
+
+    /// Asks for `/health` as any client would.
+    pub(crate) async fn probe(&self, port: u16) {
+        let turn = self.latest.fetch_add(1, Ordering::Relaxed) + 1;
+        let answered = tokio::time::timeout(PROBE_LIMIT, answers(port)).await;
+        let newest = self.latest.load(Ordering::Relaxed) == turn;
+        if newest && !matches!(answered, Ok(Ok(true))) {
+            self.doubt.notify_one();
+        }
+    }
+}
+
+async fn answers(port: u16) -> io::Result<bool> {
+    let mut stream = TcpStream::connect((Ipv4Addr::LOCALHOST, port)).await?;
+    let request = format!("GET /health HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nConnection: close\r\n\r\n");
+    stream.write_all(request.as_bytes()).await?;
+    let mut head = [0; GOOD.len()];
+    stream.read_exact(&mut head).await?;
+    Ok(head == GOOD)
+}
