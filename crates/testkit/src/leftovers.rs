@@ -18,22 +18,38 @@ pub struct Process {
 #[must_use]
 pub fn processes(home: &Path) -> Vec<Process> {
     let mark = format!("HOME={}", home.display());
-    let Ok(entries) = std::fs::read_dir("/proc") else { return Vec::new() };
-    let pids = entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
-    let found = pids.filter_map(|pid| {
+    others(|pid, _| {
         // A process that has ended but was not waited for has an empty environment.
-        let environment = std::fs::read(format!("/proc/{pid}/environ")).ok()?;
-        let ours = environment.split(|byte| *byte == 0).any(|variable| variable == mark.as_bytes());
-        let command = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
-        let command = String::from_utf8_lossy(&command).replace('\0', " ").trim_end().to_owned();
-        (ours && pid != std::process::id()).then_some(Process { pid, command })
-    });
-    found.collect()
+        let environment = std::fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+        environment.split(|byte| *byte == 0).any(|variable| variable == mark.as_bytes())
+    })
 }
 
 /// Kills all of them.
 pub fn end(home: &Path) {
-    for process in processes(home) {
+    kill(processes(home));
+}
+
+/// Kills every process whose command line names something below a directory.
+pub fn end_below(directory: &Path) {
+    let below = format!("{}/", directory.display());
+    kill(others(|_, command| command.contains(&below)));
+}
+
+/// Living processes besides this one, by their ids and command lines.
+fn others(wanted: impl Fn(u32, &str) -> bool) -> Vec<Process> {
+    let Ok(entries) = std::fs::read_dir("/proc") else { return Vec::new() };
+    let pids = entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
+    let found = pids.filter(|pid| *pid != std::process::id()).filter_map(|pid| {
+        let command = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        let command = String::from_utf8_lossy(&command).replace('\0', " ").trim_end().to_owned();
+        wanted(pid, &command).then_some(Process { pid, command })
+    });
+    found.collect()
+}
+
+fn kill(processes: Vec<Process>) {
+    for process in processes {
         // It may have ended meanwhile.
         let _ = crate::loopgate::signal(process.pid, "KILL");
     }

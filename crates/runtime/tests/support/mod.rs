@@ -16,6 +16,7 @@ use loopgate_home::{Credentials, DataDir, Overrides, Program, Repos, Sandbox, Se
 use loopgate_runtime::job::Job;
 use loopgate_runtime::{LoopError, LoopHeaders, Pace, Runtime, RuntimeConfig, Started};
 use loopgate_testkit::cloud::Cloud;
+use loopgate_testkit::leftovers;
 use loopgate_testkit::signs::Changes;
 use loopgate_tools::process::{Command, Limits};
 use loopgate_tools::programs::Programs;
@@ -227,6 +228,13 @@ impl Desktop {
             pace,
         };
         Runtime::open(config).await.unwrap()
+    }
+}
+
+impl Drop for Desktop {
+    /// A loop outlives its runtime by design, a test it does not.
+    fn drop(&mut self) {
+        leftovers::end_below(self.dir.path());
     }
 }
 
