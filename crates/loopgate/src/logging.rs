@@ -1,8 +1,10 @@
-//! Logs: everything to a file in the data directory, warnings to standard error.
+//! Logs: everything to a file in the data directory, warnings to standard error. Each line passes the
+//! redactor on its way out, whatever the place that wrote it knew of secrets.
 
-use std::io::IsTerminal as _;
+use std::io::{self, IsTerminal as _, Write};
 use std::path::Path;
 
+use loopgate_api::redact;
 use loopgate_home::LogFormat;
 use tracing::Level;
 use tracing_appender::non_blocking::{NonBlockingBuilder, WorkerGuard};
@@ -20,6 +22,20 @@ const KEPT_FILES: usize = 7;
 /// Parts that show whole messages where they show anything, with the keys and tokens in them.
 const TOO_FRANK: &str = "tungstenite";
 
+/// A writer that takes whole lines, and cleans each.
+struct Cleaned<W>(W);
+
+impl<W: Write> Write for Cleaned<W> {
+    fn write(&mut self, line: &[u8]) -> io::Result<usize> {
+        self.0.write_all(redact::log_line(&String::from_utf8_lossy(line)).as_bytes())?;
+        Ok(line.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
+    }
+}
+
 /// Starts logging to `<directory>/loopgate.<day>.log`. `LOOPGATE_LOG` chooses what is written, in
 /// the form `info,loopgate_runtime=debug`; what would show keys is not written even then. The guard writes what is left when it is dropped.
 pub fn start(directory: &Path, format: LogFormat) -> anyhow::Result<WorkerGuard> {
@@ -30,11 +46,13 @@ pub fn start(directory: &Path, format: LogFormat) -> anyhow::Result<WorkerGuard>
         .filename_suffix("log")
         .max_log_files(KEPT_FILES)
         .build(directory)?;
-    let (file, guard) = NonBlockingBuilder::default().buffered_lines_limit(BUFFERED_LINES).finish(appender);
+    let (file, guard) =
+        NonBlockingBuilder::default().buffered_lines_limit(BUFFERED_LINES).finish(Cleaned(appender));
     let filter = EnvFilter::try_from_env("LOOPGATE_LOG").unwrap_or_else(|_| EnvFilter::new("info,sqlx=warn"));
     let harmless = filter_fn(|line| *line.level() <= Level::INFO || !line.target().contains(TOO_FRANK));
     let filter = filter.and(harmless);
-    let colours = std::io::stderr().is_terminal();
+    let terminal = || Cleaned(io::stderr());
+    let colours = io::stderr().is_terminal();
     let (to_file, to_terminal): (
         Box<dyn Layer<Registry> + Send + Sync>,
         Box<dyn Layer<Registry> + Send + Sync>,
@@ -42,7 +60,7 @@ pub fn start(directory: &Path, format: LogFormat) -> anyhow::Result<WorkerGuard>
         LogFormat::Text => (
             fmt::layer().with_writer(file).with_ansi(false).with_filter(filter).boxed(),
             fmt::layer()
-                .with_writer(std::io::stderr)
+                .with_writer(terminal)
                 .with_ansi(colours)
                 .with_target(false)
                 .with_filter(LevelFilter::WARN)
@@ -50,7 +68,7 @@ pub fn start(directory: &Path, format: LogFormat) -> anyhow::Result<WorkerGuard>
         ),
         LogFormat::Json => (
             fmt::layer().json().with_writer(file).with_filter(filter).boxed(),
-            fmt::layer().json().with_writer(std::io::stderr).with_filter(LevelFilter::WARN).boxed(),
+            fmt::layer().json().with_writer(terminal).with_filter(LevelFilter::WARN).boxed(),
         ),
     };
     tracing_subscriber::registry().with(vec![to_file, to_terminal]).init();

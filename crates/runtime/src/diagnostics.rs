@@ -18,8 +18,6 @@ const LOG_BYTES: usize = 32_768;
 const TAIL_LINES: usize = 50;
 /// Read more than is kept: colours and secrets vanish before the cut.
 const READ_FACTOR: u64 = 4;
-const LONG_ARG: usize = 200;
-const SECRET_OPTIONS: [&str; 3] = ["--message", "--prompt", "-p"];
 const SHOWN_VARIABLE: &str = "NODE_ENV";
 const SHOWN_PREFIX: &str = "CLAUDE_CODE_USE_";
 
@@ -50,11 +48,8 @@ fn tail_of(path: &Path, max_bytes: usize) -> Option<String> {
     let mut bytes = Vec::new();
     file.take(wanted).read_to_end(&mut bytes).ok()?;
     let text = String::from_utf8_lossy(&bytes);
-    let whole_lines = match text.split_once('\n') {
-        Some((_, rest)) if start > 0 => rest,
-        _ => &text,
-    };
-    redact::tail(whole_lines, max_bytes, TAIL_LINES)
+    let whole = if start > 0 { redact::after_the_cut(&text) } else { &text };
+    redact::tail(whole, max_bytes, TAIL_LINES)
 }
 
 /// Describes a start without its secrets.
@@ -69,7 +64,7 @@ pub fn spawn_meta(
     let shown = |name: &str| name == SHOWN_VARIABLE || name.starts_with(SHOWN_PREFIX);
     SpawnMeta {
         command: program.to_string_lossy().into_owned(),
-        args: clean_args(args),
+        args: redact::args(args.iter().map(|arg| arg.to_string_lossy())),
         cwd: cwd.to_string_lossy().into_owned(),
         binary_path: binary.to_string_lossy().into_owned(),
         auth_files_exist: auth_files_exist(binary),
@@ -80,22 +75,6 @@ pub fn spawn_meta(
             .map(|(name, value)| (name.to_owned(), redact::credentials(value)))
             .collect(),
     }
-}
-
-fn clean_args(args: &[OsString]) -> Vec<String> {
-    let mut after_secret_option = false;
-    args.iter()
-        .map(|arg| {
-            let text = arg.to_string_lossy();
-            let hidden = after_secret_option;
-            after_secret_option = SECRET_OPTIONS.contains(&text.as_ref());
-            match () {
-                () if hidden => "[REDACTED]".to_owned(),
-                () if text.chars().count() > LONG_ARG => "[REDACTED_LONG_ARG]".to_owned(),
-                () => redact::credentials(&text),
-            }
-        })
-        .collect()
 }
 
 /// The harness keeps its login in a directory of its own name below the home directory.

@@ -77,7 +77,7 @@ async fn a_clone_that_fails_leaves_nothing_and_says_why_without_secrets() {
         r#"mkdir "$4"; echo half > "$4/file"; echo "fatal: https://ada:hunter2@host/acme/widget denied" >&2; exit 1"#,
     );
     let error = desk.host.clone_repository(&widget(), &desk.code().join("widget")).await.unwrap_err();
-    assert_eq!(error.to_string(), "fatal: https://[REDACTED]@host/acme/widget denied");
+    assert_eq!(error.to_string(), "fatal: https://***@host/acme/widget denied");
     assert_eq!(desk.listed(), [""; 0]);
 }
 

@@ -111,7 +111,7 @@ mod tests {
             stderr: b"fatal: https://user:hunter2@host/x.git not found\n".to_vec(),
         };
         let error = GitError::failed(&["fetch", "origin"], &output);
-        assert_eq!(error.to_string(), "fatal: https://[REDACTED]@host/x.git not found");
+        assert_eq!(error.to_string(), "fatal: https://***@host/x.git not found");
         let silent = Output { stderr: Vec::new(), ..output };
         assert_eq!(GitError::failed(&["commit"], &silent).to_string(), "git commit failed");
     }

@@ -1,0 +1,200 @@
+//! Secrets that can be told by their own shape, wherever they stand.
+
+use std::borrow::Cow;
+use std::sync::LazyLock;
+
+use regex::{Captures, Regex, RegexSet};
+
+use super::named;
+
+/// What becomes of a match.
+enum Becomes {
+    /// This text, with the match's groups in it.
+    Text(&'static str),
+    /// The same, when the match is held to be a secret.
+    TextIf(fn(&Captures<'_>) -> bool, &'static str),
+    /// Whatever the names in the text say.
+    Named,
+}
+
+use Becomes::{Named, Text, TextIf};
+
+/// Passes over one text; two do for all that programs print.
+const MAX_PASSES: usize = 8;
+
+/// Every rule, in the order in which they are applied: what encloses comes before what it holds.
+/// The boundaries of words are those of ASCII, because others make the automaton slow.
+static RULES: [(&str, Becomes); 25] = [
+    // A private key, also one whose end or beginning was cut off.
+    (
+        concat!(
+            r"-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----",
+            r"(?:(?s:.*?)-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----",
+            r#"|(?:(?:\\[nrt]|[\s>|"'+,])*(?:(?:Proc-Type|DEK-Info|Version|Comment): [^\n\\]*|[A-Za-z0-9+/=_-]{20,}))*"#,
+            r"(?:(?:\\[nr]|\s)+[A-Za-z0-9+/=]+\z)?)",
+        ),
+        Text("[REDACTED_PRIVATE_KEY]"),
+    ),
+    (
+        r"(?:[A-Za-z0-9+/=]+(?:\\[nr]|\r?\n)+)+-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----",
+        Text("[REDACTED_PRIVATE_KEY]"),
+    ),
+    (r"(?-u:\b)AGE-SECRET-KEY-1[A-Z0-9]{20,}", Text("[REDACTED_PRIVATE_KEY]")),
+    // User and password in a URL; the greedy middle takes a password with an @ in it.
+    (USER_IN_URL, TextIf(is_secret_user, "${1}[REDACTED]@")),
+    (
+        r#"(:(?:\\?/){2})[^\s/:@"'<>`\[]*:[^\s/"'<>`]*[^\s/"'<>`0-9\]:][^\s/"'<>`]*/[^\s"'<>`@]*@"#,
+        Text("${1}[REDACTED]@"),
+    ),
+    (r#"(?i)(%3A%2F%2F)(?:[^\s&"'/%]|%(?:2[0-9A-E]|3[0-9A-E]|[57][B-E]))+%40"#, Text("${1}[REDACTED]%40")),
+    (r"(https://hooks\.slack\.com/(?:services|workflows)/)[A-Za-z0-9/_-]+", Text("${1}[REDACTED]")),
+    // What only a URL calls so.
+    (
+        r#"(?i)([?&](?:X-(?:Amz|Goog)-(?:Signature|Credential)|sig|signature|code|auth|pass)=)[^\s"'&\[][^\s"'&]*"#,
+        Text("${1}[REDACTED]"),
+    ),
+    (named::PATTERN, Named),
+    // Files and programs that set a password behind a blank.
+    (r"((?-u:\b)login\s+\S+\s+password\s+)[^\s\[]\S*", Text("${1}[REDACTED]")),
+    (r"(?m)(^[ \t]*password[ \t]+)[^\s\[]\S*[ \t]*$", Text("${1}[REDACTED]")),
+    (
+        r"((?:(?:docker|podman|registry) login(?-u:\b)[^\n]*?\s|sshpass\s+)-p[ \t]*)[^\s\[-]\S*",
+        Text("${1}[REDACTED]"),
+    ),
+    (
+        r#"((?-u:\b)curl(?-u:\b)[^\n]*?\s(?:-u|--user|--proxy-user)[ \t=]*["']?[^\s"':]+:)[^\s"'\[][^\s"']*"#,
+        Text("${1}[REDACTED]"),
+    ),
+    (r"((?-u:\b)[A-Za-z0-9_.-]+:)[^\s@/:\[]+(@(?:tcp|unix)\()", Text("${1}[REDACTED]${2}")),
+    // Credentials behind the name of their scheme.
+    (r#"(?i)(?-u:\b)(Bearer(?:\s+|%20|:\s*))([^\s"'\\,;<>()\[\]{}`]+)"#, TextIf(is_token, "${1}[REDACTED]")),
+    (r"(?i)(?-u:\b)(Basic\s+)([A-Za-z0-9+/=_-]{8,})", TextIf(is_encoded, "${1}[REDACTED]")),
+    // Keys with a mark of their maker.
+    (r"gh[oprsu]_[A-Za-z0-9]{20,}|github_pat_[A-Za-z0-9_]{20,}", Text("[REDACTED_GH_TOKEN]")),
+    (r"lgk_live_[A-Za-z0-9]+", Text("[REDACTED_API_KEY]")),
+    (
+        r"(?-u:\b)(?:[srp]k_(?:live|test)_[A-Za-z0-9]{16,}|AIza[A-Za-z0-9_-]{35}|SG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,})",
+        Text("[REDACTED_API_KEY]"),
+    ),
+    (r"(?-u:\b)(?:xox[a-z]-|xapp-)[A-Za-z0-9-]{10,}", Text("[REDACTED_TOKEN]")),
+    (
+        concat!(
+            r"(?-u:\b)(?:npm_[A-Za-z0-9]{30,}|glpat-[A-Za-z0-9_-]{16,}|pypi-[A-Za-z0-9_-]{20,}|hf_[A-Za-z0-9]{30,}",
+            r"|dckr_pat_[A-Za-z0-9_-]{20,}|hvs\.[A-Za-z0-9_-]{20,}|do[opr]_v1_[a-f0-9]{40,}|lin_api_[A-Za-z0-9]{30,}",
+            r"|ATATT3[A-Za-z0-9_=-]{20,}|shp(?:at|ss|ca|pa)_[a-fA-F0-9]{32}|dapi[a-f0-9]{32}",
+            r"|ya29\.[A-Za-z0-9_-]{20,}|GOCSPX-[A-Za-z0-9_-]{20,})",
+        ),
+        Text("[REDACTED_TOKEN]"),
+    ),
+    (r"(?-u:\b)[0-9]{8,10}:AA[A-Za-z0-9_-]{30,}", Text("[REDACTED_TOKEN]")),
+    (r"(?-u:\b)eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]+)*", Text("[REDACTED_TOKEN]")),
+    // Last, because their marks are short enough to stand in another key by chance.
+    (r"(?:AKIA|ASIA|AROA)[A-Z0-9]{16}", Text("[REDACTED_AWS_KEY]")),
+    (r"(^|[^A-Za-z0-9])sk-[A-Za-z0-9_-]{10,}", Text("${1}[REDACTED_SK_KEY]")),
+];
+
+/// A URL with somebody in it: the sign before them, and who.
+pub(super) const USER_IN_URL: &str = r#"(:(?:\\?/){2})([^\s/"'<>`]+)@"#;
+
+/// All rules in one automaton, so that text without a secret is read once; and each by itself.
+static COMPILED: LazyLock<(RegexSet, Vec<Regex>)> = LazyLock::new(|| {
+    #[expect(clippy::expect_used, reason = "the patterns are constants, and a test compiles them all")]
+    let set = RegexSet::new(RULES.iter().map(|(pattern, _)| pattern)).expect("constant patterns");
+    (set, RULES.iter().map(|(pattern, _)| compiled(pattern)).collect())
+});
+
+/// A pattern of this program.
+pub(super) fn compiled(pattern: &str) -> Regex {
+    #[expect(clippy::expect_used, reason = "the patterns are constants, and a test compiles them all")]
+    Regex::new(pattern).expect("constant pattern")
+}
+
+/// Replaces every secret that a rule knows, until no rule finds one: what takes a secret's place may
+/// uncover the one beside it.
+pub(super) fn apply(text: &str) -> Cow<'_, str> {
+    let mut text = Cow::Borrowed(text);
+    for _ in 0..MAX_PASSES {
+        let Some(cleaned) = pass(&text) else { break };
+        text = Cow::Owned(cleaned);
+    }
+    text
+}
+
+/// Applies the rules that match; `None` when nothing changed.
+fn pass(text: &str) -> Option<String> {
+    let (set, regexes) = &*COMPILED;
+    let mut cleaned = Cow::Borrowed(text);
+    for index in set.matches(text) {
+        let (regex, (_, becomes)) = (&regexes[index], &RULES[index]);
+        let replaced = match becomes {
+            Text(replacement) => regex.replace_all(&cleaned, *replacement),
+            TextIf(judge, replacement) => regex.replace_all(&cleaned, |found: &Captures<'_>| {
+                let mut becomes = String::new();
+                if judge(found) {
+                    found.expand(replacement, &mut becomes);
+                } else {
+                    becomes.push_str(&found[0]);
+                }
+                becomes
+            }),
+            Named => named::replace(regex, &cleaned),
+        };
+        if let Cow::Owned(replaced) = replaced {
+            cleaned = Cow::Owned(replaced);
+        }
+    }
+    (cleaned != text).then(|| cleaned.into_owned())
+}
+
+/// Whether the user of a URL is more than the name that git's servers share.
+fn is_secret_user(found: &Captures<'_>) -> bool {
+    !matches!(&found[2], "git" | "***" | "[REDACTED]")
+}
+
+/// Words that follow the name of a scheme in sentences about it.
+const ABOUT_A_SCHEME: [&str; 20] = [
+    "and",
+    "auth",
+    "authentication",
+    "authorization",
+    "credentials",
+    "error",
+    "for",
+    "from",
+    "header",
+    "headers",
+    "in",
+    "is",
+    "not",
+    "or",
+    "realm",
+    "scheme",
+    "token",
+    "tokens",
+    "was",
+    "with",
+];
+
+fn is_token(found: &Captures<'_>) -> bool {
+    let word = found[2].trim_end_matches(['.', ':', '!', '?']);
+    // `realm="…"` belongs to the question for a token, not to the token.
+    let word = word.strip_suffix('=').unwrap_or(word);
+    !word.is_empty() && !ABOUT_A_SCHEME.contains(&word.to_ascii_lowercase().as_str())
+}
+
+/// Whether a word is encoded rather than written: a digit, padding, or a capital inside it.
+fn is_encoded(found: &Captures<'_>) -> bool {
+    let word = &found[2];
+    word.chars().skip(1).any(|c| c.is_ascii_digit() || c.is_ascii_uppercase() || c == '=')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_rule_compiles() {
+        let (set, regexes) = &*COMPILED;
+        assert_eq!((set.len(), regexes.len()), (RULES.len(), RULES.len()));
+    }
+}
