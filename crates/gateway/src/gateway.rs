@@ -48,6 +48,8 @@ pub(crate) struct Inner {
     pub(crate) sign_in: OnceLock<SignIn>,
     pub(crate) table: Table,
     pub(crate) router: Router,
+    /// The handlers' state, for the owner's socket.
+    pub(crate) app: App,
 }
 
 impl Inner {
@@ -65,7 +67,8 @@ impl Gateway {
     #[must_use]
     pub fn new(config: GatewayConfig) -> Self {
         let approvals = Approvals::open(&config.data_dir);
-        let (table, router) = router::build(App::new(&config, approvals.clone()));
+        let app = App::new(&config, approvals.clone());
+        let (table, router) = router::build(app.clone());
         Self(Arc::new(Inner {
             facts: FactsCache::new(),
             port: AtomicU16::new(0),
@@ -80,6 +83,7 @@ impl Gateway {
             sign_in: OnceLock::new(),
             table,
             router,
+            app,
             config,
         }))
     }

@@ -41,7 +41,7 @@ pub use approval::{
 };
 pub use config::{GatewayConfig, Limits, SignIn};
 #[cfg(unix)]
-pub use control::CONTROL_SOCKET;
+pub use control::{CONTROL_SOCKET, SupportReport};
 pub use gateway::{Gateway, GatewayService};
 pub use health::Health;
 pub use listener::{BindError, Bound};

@@ -196,6 +196,7 @@ fn serve_control(inner: &Inner, tasks: &TaskTracker, stop: &Stop) {
         activity: inner.activity.clone(),
         sign_in: inner.sign_in.get().cloned(),
         runtime: inner.config.runtime.clone(),
+        app: inner.app.clone(),
     };
     if let Some(socket) = ControlSocket::bind(&inner.config.data_dir) {
         tasks.spawn(socket.serve(control, stop.gently.clone()));

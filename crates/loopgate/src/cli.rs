@@ -53,6 +53,9 @@ enum Command {
     /// List the worktrees that loops left, and clean them up.
     #[cfg(unix)]
     Worktrees(commands::worktrees::Worktrees),
+    /// Pack what is known of a loop into one file for a report.
+    #[cfg(unix)]
+    SupportBundle(commands::support_bundle::SupportBundle),
     /// Drive one loop in the current directory; the assistant's plugins use it.
     #[command(subcommand)]
     Loop(commands::plugins::LoopCommand),
@@ -91,6 +94,8 @@ impl Cli {
             Command::Activity(command) => command.run(),
             #[cfg(unix)]
             Command::Worktrees(command) => command.run(),
+            #[cfg(unix)]
+            Command::SupportBundle(command) => command.run(),
             Command::Loop(command) => Ok(command.run()),
             Command::Plan(command) => Ok(command.run()),
             Command::Hook(command) => Ok(command.run()),

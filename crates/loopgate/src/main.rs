@@ -1,6 +1,8 @@
 //! The `loopgate` program: one file a sub-command, and the one place where the rooms are wired
 //! together.
 
+#[cfg(unix)]
+mod bundle;
 mod cli;
 mod commands;
 mod control_client;

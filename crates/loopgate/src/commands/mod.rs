@@ -1,4 +1,4 @@
-//! One file a sub-command, and what the services among them share.
+//! One file a sub-command, and what several of them share.
 
 #[cfg(unix)]
 pub mod activity;
@@ -11,6 +11,8 @@ pub mod plugins;
 pub mod shim;
 #[cfg(unix)]
 pub mod status;
+#[cfg(unix)]
+pub mod support_bundle;
 pub mod up;
 #[cfg(unix)]
 pub mod worktrees;
@@ -50,4 +52,30 @@ fn block_on(service: impl Future<Output = anyhow::Result<ExitCode>>) -> anyhow::
     let ended = runtime.block_on(service);
     runtime.shutdown_timeout(LAST_WORK);
     ended
+}
+
+/// Bytes in the unit that leaves up to three digits before the point.
+#[cfg(unix)]
+fn size(bytes: u64) -> String {
+    const UNITS: [&str; 4] = ["kB", "MB", "GB", "TB"];
+    let (mut rest, mut unit) = (bytes.div_ceil(100), 0);
+    while rest >= 10_000 && unit + 1 < UNITS.len() {
+        rest /= 1000;
+        unit += 1;
+    }
+    format!("{}.{} {}", rest / 10, rest % 10, UNITS[unit])
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_read_well() {
+        let sizes = [0, 1, 999, 4_096, 999_949, 1_500_000, 83_250_000_000, u64::MAX];
+        let said = sizes.map(size);
+        let expected =
+            ["0.0 kB", "0.1 kB", "1.0 kB", "4.1 kB", "1.0 MB", "1.5 MB", "83.2 GB", "18446744.0 TB"];
+        assert_eq!(said, expected);
+    }
 }

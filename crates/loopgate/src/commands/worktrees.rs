@@ -10,6 +10,7 @@ use owo_colors::OwoColorize as _;
 use serde_json::json;
 
 use crate::cli::Home;
+use crate::commands::size;
 use crate::control_client::ControlClient;
 
 /// Time to measure and to remove: both walk whole trees.
@@ -151,30 +152,5 @@ fn age(then: Timestamp, now: Timestamp) -> String {
         ..1 => "just now".to_owned(),
         1..48 => format!("{hours} h"),
         _ => format!("{} days", hours / 24),
-    }
-}
-
-/// Bytes in the unit that leaves up to three digits before the point.
-fn size(bytes: u64) -> String {
-    const UNITS: [&str; 4] = ["kB", "MB", "GB", "TB"];
-    let (mut rest, mut unit) = (bytes.div_ceil(100), 0);
-    while rest >= 10_000 && unit + 1 < UNITS.len() {
-        rest /= 1000;
-        unit += 1;
-    }
-    format!("{}.{} {}", rest / 10, rest % 10, UNITS[unit])
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn sizes_read_well() {
-        let sizes = [0, 1, 999, 4_096, 999_949, 1_500_000, 83_250_000_000, u64::MAX];
-        let said = sizes.map(size);
-        let expected =
-            ["0.0 kB", "0.1 kB", "1.0 kB", "4.1 kB", "1.0 MB", "1.5 MB", "83.2 GB", "18446744.0 TB"];
-        assert_eq!(said, expected);
     }
 }

@@ -36,5 +36,6 @@ mod stage;
 mod stopping;
 mod story;
 mod stuck;
+mod support_bundle;
 mod tickets;
 mod worktrees;

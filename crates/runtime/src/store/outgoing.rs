@@ -99,7 +99,7 @@ impl From<outbox::Model> for Queued {
 }
 
 /// Everything that a loop has not delivered, in order.
-pub(super) async fn all(tx: &DatabaseTransaction, id: LoopId) -> Result<Vec<Outgoing>, StoreError> {
+pub(super) async fn all(tx: &impl sea_orm::ConnectionTrait, id: LoopId) -> Result<Vec<Outgoing>, StoreError> {
     let rows = outbox::Entity::find()
         .filter(outbox::Column::LoopId.eq(id.to_string()))
         .order_by_asc(outbox::Column::Id)
@@ -122,6 +122,14 @@ pub(super) async fn insert(tx: &DatabaseTransaction, id: LoopId, item: &Outgoing
 }
 
 impl Store {
+    /// Everything that a loop has not delivered, in order.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn outgoing(&self, id: LoopId) -> Result<Vec<Outgoing>, StoreError> {
+        all(&self.db, id).await
+    }
+
     /// The head of a loop's queue.
     ///
     /// # Errors

@@ -1,7 +1,9 @@
 //! The owner's socket: `control.sock` in the data directory, for the person at this machine alone.
 //!
-//! One JSON object a line. It decides approvals, hands out sign-in links and removes worktrees,
-//! which no HTTP route and no link event can do.
+//! One JSON object a line. It decides approvals, hands out sign-in links, removes worktrees and tells
+//! what a report about a loop needs, which no HTTP route and no link event can do.
+
+mod support;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -20,8 +22,11 @@ use tokio_util::task::TaskTracker;
 use uuid::Uuid;
 
 use crate::activity::ActivityLog;
+use crate::app::App;
 use crate::approval::{Approvals, Coverage, Effect, Remember};
 use crate::config::SignIn;
+
+pub use support::SupportReport;
 
 /// Name of the socket in the data directory.
 pub const CONTROL_SOCKET: &str = "control.sock";
@@ -48,6 +53,7 @@ struct Params {
     remember: Option<Remember>,
     older_than_days: Option<u32>,
     pretend: bool,
+    loop_id: Option<String>,
 }
 
 /// What the socket gives access to.
@@ -57,6 +63,7 @@ pub(crate) struct Control {
     pub(crate) activity: Arc<ActivityLog>,
     pub(crate) sign_in: Option<SignIn>,
     pub(crate) runtime: Option<Arc<Runtime>>,
+    pub(crate) app: App,
 }
 
 /// The bound socket; its file goes with it.
@@ -183,6 +190,7 @@ async fn reply(line: &[u8], control: &Control) -> Value {
     let answered = match ask.verb.as_str() {
         "page.sign_in" => control.sign_in_link().await,
         "loops.status" => control.loops().await,
+        "loops.support" => control.support(ask.params.loop_id.as_deref()).await,
         "worktrees.list" | "worktrees.tidy" => control.worktrees(&ask).await,
         _ => {
             let control = control.clone();

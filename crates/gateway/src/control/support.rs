@@ -1,0 +1,52 @@
+//! What the owner is told for a report about a loop.
+
+use loopgate_api::ids::LoopId;
+use loopgate_api::redact;
+use loopgate_runtime::SupportFacts;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::Control;
+
+/// Everything for a report that is not in a file of the loop; without secrets.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SupportReport {
+    /// What is known of the loop.
+    #[serde(rename = "loop")]
+    pub about: SupportFacts,
+    /// The rows of the health check, as they are now.
+    pub health: Value,
+    /// The settings in force.
+    pub settings: Value,
+    /// Version of this program, and what it runs on.
+    pub versions: Value,
+}
+
+impl Control {
+    /// The report about a loop; without an id about the one that was started last.
+    pub(super) async fn support(&self, loop_id: Option<&str>) -> Result<Value, (u16, String)> {
+        let runtime = self.runtime.as_ref().ok_or((400, "no loops run here".to_owned()))?;
+        let which = loop_id.map(|text| {
+            text.trim().parse::<LoopId>().map_err(|_| (400, format!("{text} is no id of a loop")))
+        });
+        let which = which.transpose()?;
+        let found = runtime.support_facts(which).await.map_err(|error| (500, error.to_string()))?;
+        let about = found.ok_or_else(|| match which {
+            Some(id) => (404, format!("this desktop knows no loop {id}; its page shows the id of each loop")),
+            None => (404, "no loop has run on this desktop yet".to_owned()),
+        })?;
+        let checks = self.app.rounds.checks(&self.app).await;
+        let report = SupportReport {
+            about,
+            health: redact::json(json!(*checks)),
+            settings: redact::json(json!(*self.app.settings.get())),
+            versions: json!({
+                "loopgate": self.app.version,
+                "os": std::env::consts::OS,
+                "architecture": std::env::consts::ARCH,
+            }),
+        };
+        Ok(json!(report))
+    }
+}
