@@ -70,7 +70,9 @@ pub fn code_for(status: u16, text: &str) -> &'static str {
     }
 }
 
-fn says_outside_sandbox(status: u16, text: &str) -> bool {
+/// Whether an error tells that a path lies outside of the sandbox.
+#[must_use]
+pub fn says_outside_sandbox(status: u16, text: &str) -> bool {
     status == 403
         && (text == "directory not allowed"
             || text == "Repository path not allowed"

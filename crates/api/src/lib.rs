@@ -18,6 +18,7 @@ pub mod ledger;
 pub mod link;
 pub mod names;
 pub mod operation;
+pub mod perf;
 pub mod plan;
 pub mod redact;
 pub mod repos;

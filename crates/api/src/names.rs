@@ -45,6 +45,8 @@ pub const EXECUTION_RESULT: &str = "execution-result.json";
 pub const LOOP_ERROR: &str = "loop-error.json";
 /// Timing events.
 pub const PERF_JSONL: &str = "perf.jsonl";
+/// Tool calls that are under way, a file each.
+pub const TOOL_CALLS: &str = ".tool-calls";
 /// Session id of the assistant's run.
 pub const SESSION_ID: &str = "session-id.txt";
 /// State file of the loop driver, in the worktree's state directory.

@@ -14,7 +14,7 @@ use bytes::Bytes;
 use http::header::{CACHE_CONTROL, CONNECTION, CONTENT_TYPE};
 use http::{HeaderMap, HeaderValue, Method, StatusCode};
 use http_body::{Body as HttpBody, Frame, SizeHint};
-use loopgate_api::error::ErrorBody;
+use loopgate_api::error::{ErrorBody, says_outside_sandbox};
 use loopgate_home::Denied;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::Value;
@@ -39,6 +39,10 @@ const COMPONENT: &AsciiSet = &NON_ALPHANUMERIC
 
 /// What a handler answers.
 pub(crate) type Answer<T> = Result<Json<T>, Failure>;
+
+/// Marks an answer that refuses a path outside of the sandbox.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct OutsideSandbox;
 
 /// A refusal or a failure on its way to the caller.
 #[derive(Debug, Clone)]
@@ -129,6 +133,9 @@ impl Failure {
         let json = serde_json::to_vec(&self.body).unwrap_or_default();
         let mut reply = Response::new(ReplyBody::ready(json));
         *reply.status_mut() = self.status;
+        if says_outside_sandbox(self.status.as_u16(), &self.body.error) {
+            reply.extensions_mut().insert(OutsideSandbox);
+        }
         reply.headers_mut().insert(CONTENT_TYPE, JSON);
         if self.no_store {
             reply.headers_mut().insert(CACHE_CONTROL, NO_STORE);

@@ -45,6 +45,8 @@ pub(crate) struct Inner {
     pub(crate) fallback: Option<Fallback>,
     pub(crate) approvals: Approvals,
     pub(crate) activity: Arc<ActivityLog>,
+    /// How often a path outside of the sandbox was refused.
+    pub(crate) blocked: watch::Sender<u64>,
     pub(crate) sign_in: OnceLock<SignIn>,
     pub(crate) table: Table,
     pub(crate) router: Router,
@@ -80,6 +82,7 @@ impl Gateway {
             fallback: config.fallback_origin.clone().map(Fallback::new),
             approvals,
             activity: Arc::new(ActivityLog::open(&config.data_dir)),
+            blocked: watch::Sender::default(),
             sign_in: OnceLock::new(),
             table,
             router,
@@ -126,6 +129,12 @@ impl Gateway {
     #[must_use]
     pub fn approvals(&self) -> Approvals {
         self.0.approvals.clone()
+    }
+
+    /// How often a path outside of the sandbox was refused since the start.
+    #[must_use]
+    pub fn blocked(&self) -> watch::Receiver<u64> {
+        self.0.blocked.subscribe()
     }
 
     /// What was asked lately.

@@ -23,6 +23,7 @@ use tokio_util::sync::CancellationToken;
 use crate::cli::DesktopArgs;
 use crate::home::{Home, flag_variable};
 use crate::presence;
+use crate::reports;
 use crate::shutdown::Shutdown;
 
 /// Names the gateway that takes what this one cannot.
@@ -141,6 +142,7 @@ impl Desktop {
         }
         let mut parts = JoinSet::new();
         let runtime = self.runtime.clone();
+        let reported = runtime.telemetry();
         parts.spawn(until(stop.clone(), async move {
             if let Err(error) = runtime.recover().await {
                 tracing::error!(%error, "loops of an earlier run could not be taken up");
@@ -158,6 +160,8 @@ impl Desktop {
             let presence =
                 presence::keep(self.gateway.clone(), executor.clone(), client.clone(), failed_stop);
             parts.spawn(until(stop.clone(), presence));
+            parts.spawn(until(stop.clone(), reports::telemetry(reported, executor.clone())));
+            parts.spawn(until(stop.clone(), reports::blocked(self.gateway.blocked(), client.clone())));
             let stop = stop.clone();
             parts.spawn(async move { client.run(stop).await });
         }

@@ -14,6 +14,7 @@ mod logging;
 mod memory;
 mod onboarding;
 mod presence;
+mod reports;
 mod sandbox_choice;
 mod screen;
 mod shutdown;

@@ -205,7 +205,6 @@ impl Runtime {
         let error = ErrorEvent { diagnostics_version: Some("2".to_owned()), ..error.clone() };
         let mut event = LoopEvent::new("error", &error);
         event.members.insert("loopId".to_owned(), json!(id));
-        let told = event.clone();
         self.change(id, |now| {
             if end == JobEvent::Cancelled {
                 now.apply(JobEvent::CancelRequested)?;
@@ -217,7 +216,6 @@ impl Runtime {
             Ok(())
         })
         .await?;
-        self.announce(id, told);
         Ok(())
     }
 
@@ -225,7 +223,6 @@ impl Runtime {
         let text = format!("Waiting for a free place: {place} of {of} in the queue");
         let data = json!({"chunk": text, "queue": {"place": place, "waiting": of}});
         let event = LoopEvent::new("output", &json!({"data": data}));
-        let told = event.clone();
         let stored = self
             .change(*id, |now| {
                 if now.job.status() == JobStatus::Queued {
@@ -235,9 +232,8 @@ impl Runtime {
                 Ok(())
             })
             .await;
-        match stored {
-            Ok(_) => self.announce(*id, told),
-            Err(error) => tracing::warn!(loop_id = %id, %error, "a loop's place in the queue was not stored"),
+        if let Err(error) = stored {
+            tracing::warn!(loop_id = %id, %error, "a loop's place in the queue was not stored");
         }
     }
 }

@@ -5,13 +5,19 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use loopgate_api::ids::LoopId;
+use loopgate_api::link::Severity;
+use serde_json::Value;
 
 use crate::runtime::Runtime;
+use crate::telemetry;
 
 /// The first heartbeat comes at once, but not of all loops in the same moment.
 const FIRST_WITHIN: Duration = Duration::from_secs(2);
 /// A token whose refresh failed is not asked for again before this.
 const REFRESH_REST: Duration = Duration::from_secs(300);
+
+/// Answers to a heartbeat by which the control plane says that a loop is over.
+const GIVEN_UP: [u16; 3] = [401, 404, 410];
 
 /// Sends heartbeats and renews the token until it is dropped. Never decides about the loop: a
 /// control plane that has given it up does not end a process that lives.
@@ -32,7 +38,12 @@ async fn beat(runtime: &Arc<Runtime>, id: LoopId) {
                 }
             }
             Ok(None) => {}
-            Err(error) => tracing::info!(loop_id = %id, %error, "heartbeat not accepted; the loop goes on"),
+            Err(error) => {
+                tracing::info!(loop_id = %id, %error, "heartbeat not accepted; the loop goes on");
+                if error.status().is_some_and(|status| GIVEN_UP.contains(&status)) {
+                    report_given_up(runtime, id);
+                }
+            }
         }
         tokio::select! {
             () = tokio::time::sleep(runtime.pace.heartbeat) => {}
@@ -44,6 +55,12 @@ async fn beat(runtime: &Arc<Runtime>, id: LoopId) {
             }
         }
     }
+}
+
+fn report_given_up(runtime: &Runtime, id: LoopId) {
+    let category = "loop.heartbeat.terminal_finalization_suppressed";
+    let message = "The control plane has given a loop up whose process lives; it goes on";
+    runtime.report(telemetry::of_loop(id), Severity::Warn, category, message, Value::Null);
 }
 
 /// Renews the token before it ends, until it is dropped.

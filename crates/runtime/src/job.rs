@@ -133,6 +133,22 @@ pub struct FileIdentity {
     pub inode: u64,
 }
 
+/// Where a loop's timing events begin, and how far they were reported.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PerfMark {
+    /// The file; `None` before there was one.
+    pub file: Option<FileIdentity>,
+    /// Bytes of earlier runs.
+    pub start: u64,
+    /// Lines of earlier runs.
+    pub lines: u64,
+    /// Offset behind the last event that was reported.
+    pub reported: u64,
+    /// Tool calls that earlier runs left unfinished, by the names of their files.
+    pub tool_calls: Vec<String>,
+}
+
 /// A repository beside the primary one, in which the loop works too.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -314,6 +330,9 @@ pub struct Facts {
     /// Where this run's part of that stream begins.
     #[serde(skip_serializing_if = "is_zero_u64")]
     pub stream_start: u64,
+    /// What of its timing events is reported; absent when its program writes none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub perf: Option<Box<PerfMark>>,
     /// When the process was started, milliseconds since the epoch.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub spawned_at: Option<u64>,

@@ -8,14 +8,12 @@ use std::time::Duration;
 
 use loopgate_api::event::LoopEvent;
 use loopgate_api::ids::{LoopId, TicketId};
-use loopgate_api::job::JobStatus;
 use loopgate_home::{Credentials, Repos, Sandbox, SettingsStore};
 use loopgate_tools::code_host::CodeHost;
 use loopgate_tools::git::Git;
 use loopgate_tools::programs::Programs;
-use serde_json::Value;
 use thiserror::Error;
-use tokio::sync::{broadcast, watch};
+use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -28,12 +26,11 @@ use crate::processes::Processes;
 use crate::queue::Queue;
 use crate::reservations::Reservations;
 use crate::stillness::Pulses;
-use crate::store::{Change, Store, StoreError};
-use crate::tailer::TailCounters;
+use crate::store::{Change, Outgoing, Store, StoreError};
+use crate::telemetry::Reporter;
 use crate::tokens::Tokens;
+use crate::work_dirs::WorkDirs;
 
-/// Events that an observer may be behind before it misses some.
-const OBSERVER_LAG: usize = 1024;
 /// How long a shutdown waits for the runtime's tasks.
 const SHUTDOWN_TIME: Duration = Duration::from_secs(1);
 /// Variables of ours that no loop may see.
@@ -82,46 +79,6 @@ pub enum OpenError {
     Client(#[from] reqwest::Error),
 }
 
-/// Something that local observers may want to know.
-#[derive(Debug, Clone)]
-pub enum RuntimeEvent {
-    /// A job changed its status.
-    Status {
-        /// The loop.
-        loop_id: LoopId,
-        /// Its new status.
-        status: JobStatus,
-    },
-    /// An event was queued for the control plane.
-    Event {
-        /// The loop.
-        loop_id: LoopId,
-        /// The event.
-        event: Box<LoopEvent>,
-    },
-    /// A measurement or diagnosis.
-    Telemetry(Box<Telemetry>),
-}
-
-/// A telemetry record of a loop.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Telemetry {
-    /// The loop.
-    pub loop_id: LoopId,
-    /// `info`, `warn` or `error`.
-    pub severity: &'static str,
-    /// For example `job.failed`.
-    pub category: &'static str,
-    /// For a person.
-    pub message: String,
-    /// The relayed command.
-    pub command_id: Option<String>,
-    /// Operation id of the sender.
-    pub operation_id: Option<String>,
-    /// Diagnostics; clean of secrets.
-    pub diagnostics: Value,
-}
-
 /// The runtime.
 pub struct Runtime {
     pub(crate) store: Store,
@@ -143,15 +100,15 @@ pub struct Runtime {
     pub(crate) reservations: Reservations,
     pub(crate) queue: Queue,
     pub(crate) pulses: Pulses,
-    pub(crate) tail_counters: TailCounters,
     pub(crate) processes: Processes,
+    pub(crate) reporter: Reporter,
+    pub(crate) work_dirs: WorkDirs,
     /// Cancelled when the process ends: tasks stop, loops go on.
     pub(crate) stop: CancellationToken,
     /// Counts how often the machine woke up; whoever must do something then listens.
     pub(crate) woken: watch::Sender<u64>,
     /// Every task of the runtime.
     pub(crate) tasks: TaskTracker,
-    observers: broadcast::Sender<RuntimeEvent>,
 }
 
 impl Runtime {
@@ -196,19 +153,13 @@ impl Runtime {
             reservations,
             queue,
             pulses: Pulses::default(),
-            tail_counters: TailCounters::default(),
             processes: Processes::default(),
+            reporter: Reporter::default(),
+            work_dirs: WorkDirs::default(),
             stop,
             woken: watch::Sender::default(),
             tasks,
-            observers: broadcast::channel(OBSERVER_LAG).0,
         }))
-    }
-
-    /// Everything that happens from now on, for observers in this process.
-    #[must_use]
-    pub fn subscribe(&self) -> broadcast::Receiver<RuntimeEvent> {
-        self.observers.subscribe()
     }
 
     /// Where worktrees lie.
@@ -221,12 +172,6 @@ impl Runtime {
     #[must_use]
     pub fn has_control_plane(&self) -> bool {
         self.cloud.origin().is_some()
-    }
-
-    /// What the tailers have done since the start.
-    #[must_use]
-    pub const fn tail_counters(&self) -> &TailCounters {
-        &self.tail_counters
     }
 
     /// The record of a loop as it is stored.
@@ -287,36 +232,18 @@ impl Runtime {
             .await?;
         if before != Some(job.status()) {
             tracing::info!(loop_id = %id, status = ?job.status(), "job");
-            let _ = self.observers.send(RuntimeEvent::Status { loop_id: id, status: job.status() });
         }
         self.outbox.wake(id);
         Ok(job)
     }
 
-    /// Tells local observers of an event.
-    pub(crate) fn announce(&self, loop_id: LoopId, event: LoopEvent) {
-        let _ = self.observers.send(RuntimeEvent::Event { loop_id, event: Box::new(event) });
-    }
-
-    /// Hands a telemetry record to whoever sends such records.
-    pub(crate) fn telemetry(
-        &self,
-        job: &Job,
-        severity: &'static str,
-        category: &'static str,
-        message: &str,
-        diagnostics: Value,
-    ) {
-        let record = Telemetry {
-            loop_id: job.id,
-            severity,
-            category,
-            message: message.to_owned(),
-            command_id: job.facts.command_id.clone(),
-            operation_id: job.facts.operation_id.clone(),
-            diagnostics,
-        };
-        let _ = self.observers.send(RuntimeEvent::Telemetry(Box::new(record)));
+    /// Queues an event for the control plane.
+    pub(crate) async fn say(&self, id: LoopId, event: &LoopEvent) -> Result<Job, StoreError> {
+        self.change(id, |now| {
+            now.send(Outgoing::event(event));
+            Ok(())
+        })
+        .await
     }
 
     /// The environment of a loop's programs: the login shell's, without what is only ours.

@@ -19,8 +19,9 @@ use loopgate_tools::shim::{self, ShimError, ShimHandle, Spec, State};
 use secrecy::{ExposeSecret as _, SecretString};
 
 use crate::ground::Ground;
-use crate::job::{FileIdentity, Stage, StageProcess};
+use crate::job::{FileIdentity, PerfMark, Stage, StageProcess};
 use crate::peers;
+use crate::perf;
 use crate::runtime::Runtime;
 use crate::staging::Staged;
 use crate::stream_file;
@@ -217,15 +218,16 @@ pub(crate) async fn run(
     shim::spawn(&runtime.loopgate_exe, &spec).await
 }
 
-/// What of a stream belongs to earlier runs.
-#[derive(Debug, Clone, Copy, Default)]
+/// What of the stream and of the timing events belongs to earlier runs.
+#[derive(Debug, Default)]
 pub(crate) struct Earlier {
     pub file: Option<FileIdentity>,
     pub bytes: u64,
+    pub perf: PerfMark,
 }
 
 /// Clears what an earlier run left, makes sure that the log can be written, and notes where the
-/// stream of this run begins. Blocks on the disk.
+/// stream and the timing events of this run begin. Blocks on the disk.
 pub(crate) fn clear_traces(work_dir: &Path) -> io::Result<Earlier> {
     for name in [LOOP_ERROR, EXIT_FILE, "commit-exit.json", COMMIT_OUTPUT, PROCESS_PID, PROCESS_START] {
         match std::fs::remove_file(work_dir.join(name)) {
@@ -237,9 +239,10 @@ pub(crate) fn clear_traces(work_dir: &Path) -> io::Result<Earlier> {
     write_private(&work_dir.join(ASSISTANT_STDERR), b"")?;
     // Empty: streams of earlier runs are none of this run's business.
     write_private(&work_dir.join(ASSISTANT_OUTPUT_NAME), b"")?;
+    let perf = perf::mark_of(work_dir);
     Ok(match std::fs::metadata(work_dir.join(ASSISTANT_OUTPUT)) {
-        Ok(metadata) => Earlier { file: Some(stream_file::identity(&metadata)), bytes: metadata.len() },
-        Err(_) => Earlier::default(),
+        Ok(metadata) => Earlier { file: Some(stream_file::identity(&metadata)), bytes: metadata.len(), perf },
+        Err(_) => Earlier { perf, ..Earlier::default() },
     })
 }
 

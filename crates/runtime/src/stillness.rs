@@ -20,7 +20,6 @@ use serde_json::{Value, json};
 use crate::finalize::work_dir;
 use crate::job::Job;
 use crate::runtime::Runtime;
-use crate::store::Outgoing;
 use crate::stream_file;
 
 /// Looks in the time after which a loop counts as stuck.
@@ -169,16 +168,8 @@ impl Runtime {
             _ => return,
         };
         let event = LoopEvent::new("output", &json!({"data": {"chunk": text, "stillness": now}}));
-        let told = event.clone();
-        let stored = self
-            .change(id, |now| {
-                now.send(Outgoing::event(&event));
-                Ok(())
-            })
-            .await;
-        match stored {
-            Ok(_) => self.announce(id, told),
-            Err(error) => tracing::warn!(loop_id = %id, %error, "the pulse of a loop was not stored"),
+        if let Err(error) = self.say(id, &event).await {
+            tracing::warn!(loop_id = %id, %error, "the pulse of a loop was not stored");
         }
     }
 }

@@ -13,12 +13,11 @@ use loopgate_api::spend::{Run, Spend, Turn};
 use serde_json::Value;
 
 use crate::job::FileIdentity;
+use crate::lines::Lines;
 use crate::stream_file;
 
 /// Bytes that are read at a time.
 const FRAME_BYTES: usize = 1024 * 1024;
-/// A line that is longer is skipped.
-const MAX_LINE: usize = 32 * 1024 * 1024;
 /// Turns, and runs, that one frame names.
 const ENTRIES: usize = 20;
 /// Bytes of text in one event.
@@ -61,10 +60,7 @@ pub(crate) struct StreamReader {
     position: Position,
     /// Absolute offset behind the last byte that was read.
     read_to: u64,
-    /// The beginning of a line whose end has not been written yet.
-    partial: Vec<u8>,
-    /// Whether the present line is too long and is being skipped.
-    skipping: bool,
+    lines: Lines,
     summary: StreamSummary,
 }
 
@@ -76,8 +72,7 @@ impl StreamReader {
             open: None,
             position,
             read_to: position.start,
-            partial: Vec::new(),
-            skipping: false,
+            lines: Lines::default(),
             summary: StreamSummary::default(),
         }
     }
@@ -143,50 +138,32 @@ impl StreamReader {
         let file = self.position.file;
         self.position = Position { file, ..Position::default() };
         self.read_to = 0;
-        self.partial.clear();
-        self.skipping = false;
+        self.lines.forget();
         self.summary = StreamSummary::default();
     }
 
     fn take_lines(&mut self, bytes: &[u8], frame: &mut Frame, texts: &mut Vec<String>) {
-        let mut rest = bytes;
-        let mut at = self.read_to - bytes.len() as u64;
-        while let Some(end) = rest.iter().position(|byte| *byte == b'\n') {
-            let (line, after) = rest.split_at(end);
-            at += end as u64 + 1;
-            rest = &after[1..];
-            if self.skipping {
-                self.skipping = false;
-                tracing::warn!("a line of the assistant's output was too long and was skipped");
-            } else if self.partial.is_empty() {
-                self.take_line(line, at, frame, texts);
-            } else {
-                let mut whole = std::mem::take(&mut self.partial);
-                whole.extend_from_slice(line);
-                self.take_line(&whole, at, frame, texts);
-                whole.clear();
-                // Keeps the buffer unless a huge line made it huge.
-                if whole.capacity() <= FRAME_BYTES {
-                    self.partial = whole;
-                }
+        let at = self.read_to - bytes.len() as u64;
+        let mut lines = std::mem::take(&mut self.lines);
+        lines.take(bytes, at, |line, end| {
+            match line {
+                Some(line) => self.take_line(line, end, frame, texts),
+                None => tracing::warn!("a line of the assistant's output was too long and was skipped"),
             }
             frame.lines += 1;
-            self.position.announced = self.position.announced.max(at);
-        }
-        if self.partial.len() + rest.len() > MAX_LINE {
-            self.partial = Vec::new();
-            self.skipping = true;
-        } else if !self.skipping {
-            self.partial.extend_from_slice(rest);
-        }
+            self.position.announced = self.position.announced.max(end);
+        });
+        self.lines = lines;
     }
 
     fn take_unfinished(&mut self, frame: &mut Frame, texts: &mut Vec<String>) {
-        if self.partial.is_empty() || serde_json::from_slice::<Value>(&self.partial).is_err() {
+        let lines = std::mem::take(&mut self.lines);
+        let line = lines.unfinished();
+        if line.is_empty() || serde_json::from_slice::<Value>(line).is_err() {
+            self.lines = lines;
             return;
         }
-        let line = std::mem::take(&mut self.partial);
-        self.take_line(&line, self.read_to, frame, texts);
+        self.take_line(line, self.read_to, frame, texts);
         frame.lines += 1;
         self.position.announced = self.position.announced.max(self.read_to);
     }

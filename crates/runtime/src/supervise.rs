@@ -15,6 +15,7 @@ use tokio_util::sync::CancellationToken;
 use crate::finalize::{self, Ended};
 use crate::heartbeat;
 use crate::job::{FinalizationSource, Job};
+use crate::perf;
 use crate::reservations::Reservation;
 use crate::runtime::Runtime;
 use crate::store::StoreError;
@@ -117,7 +118,8 @@ impl Task {
     async fn to_the_end(&self, job: &Job, begin: Begin) -> (Ended, StreamSummary) {
         let work_dir = PathBuf::from(job.facts.work_dir.clone().unwrap_or_default());
         let ended = CancellationToken::new();
-        let tailer = Tailer::new(self.runtime.clone(), job, work_dir).run(ended.clone());
+        let tailer = Tailer::new(self.runtime.clone(), job, work_dir.clone()).run(ended.clone());
+        let perf = perf::follow(&self.runtime, job, &work_dir, &ended);
         let process = async {
             let how = match begin {
                 Begin::Live(shim) => self.wait(&shim).await,
@@ -129,7 +131,8 @@ impl Task {
             ended.cancel();
             how
         };
-        tokio::join!(process, tailer)
+        let (how, summary, ()) = tokio::join!(process, tailer, perf);
+        (how, summary)
     }
 
     async fn wait(&self, shim: &ShimHandle) -> Ended {

@@ -6,29 +6,17 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use loopgate_api::assistant_stream::StreamSummary;
 use loopgate_api::event::LoopEvent;
 use loopgate_api::ids::LoopId;
-use notify::{RecommendedWatcher, RecursiveMode, Watcher as _};
 use serde_json::json;
-use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
 use crate::job::Job;
 use crate::runtime::Runtime;
 use crate::store::{Outgoing, StoreError};
 use crate::stream_reader::{Frame, Position, StreamReader};
-
-/// What all tailers have done since the start, for measurements.
-#[derive(Debug, Default)]
-pub struct TailCounters {
-    /// Lines read.
-    pub lines: AtomicU64,
-    /// Events queued.
-    pub events: AtomicU64,
-}
 
 /// A tailer of one loop.
 pub(crate) struct Tailer {
@@ -55,8 +43,7 @@ impl Tailer {
     /// Follows until `ended`, then reads the rest. Returns early, with what is known so far, when
     /// the runtime stops.
     pub async fn run(mut self, ended: CancellationToken) -> StreamSummary {
-        let changed = Arc::new(Notify::new());
-        let _watcher = self.watch(changed.clone());
+        let mut changes = self.runtime.work_dirs.listen(&self.work_dir);
         let pace = self.runtime.pace;
         let stop = self.runtime.stop.clone();
         loop {
@@ -84,7 +71,7 @@ impl Tailer {
                 if let Some(gap) = gap {
                     tokio::time::sleep(gap).await;
                 }
-                let _ = tokio::time::timeout(pace.tail_poll, changed.notified()).await;
+                let _ = tokio::time::timeout(pace.tail_poll, changes.next()).await;
             };
             tokio::select! {
                 () = stop.cancelled() => {}
@@ -132,7 +119,6 @@ impl Tailer {
             .enumerate()
             .map(|(at, chunk)| output_event(chunk, frame, at == last))
             .collect();
-        let counters = &self.runtime.tail_counters;
         let position = frame.position;
         let activity = frame.chunks.last().and_then(|chunk| chunk.lines().next_back()).map(str::to_owned);
         self.runtime
@@ -149,21 +135,7 @@ impl Tailer {
                 Ok(())
             })
             .await?;
-        for event in events {
-            self.runtime.announce(self.id, event);
-        }
-        counters.lines.fetch_add(frame.lines, Ordering::Relaxed);
-        counters.events.fetch_add(frame.chunks.len() as u64, Ordering::Relaxed);
         Ok(())
-    }
-
-    fn watch(&self, changed: Arc<Notify>) -> Option<RecommendedWatcher> {
-        let notice = move |_| changed.notify_one();
-        let watcher = notify::recommended_watcher(notice).and_then(|mut watcher| {
-            watcher.watch(&self.work_dir, RecursiveMode::NonRecursive)?;
-            Ok(watcher)
-        });
-        watcher.inspect_err(|error| tracing::info!(%error, "file events are not available; polling")).ok()
     }
 }
 

@@ -126,11 +126,22 @@ impl Host for DesktopHost {
     }
 
     async fn telemetry(&self, session: &Session, telemetry: Telemetry) {
+        let Telemetry { severity, category, message, timestamp, trace, diagnostics, .. } = telemetry;
+        // Who sent it is what the connection says, whatever stands in the payload.
         tracing::info!(
+            organization_id = %session.identity.organization_id,
+            user_id = %session.identity.user_id,
             target_id = %session.target_id,
-            category = %telemetry.category,
-            message = %telemetry.message,
-            loop_id = telemetry.trace.loop_id.as_deref(),
+            category,
+            severity = ?severity,
+            text = message,
+            timestamp,
+            loop_id = trace.loop_id,
+            command_id = trace.command_id,
+            operation_id = trace.operation_id,
+            loop_session_id = trace.loop_session_id,
+            desktop_client_version = trace.desktop_client_version,
+            diagnostics = %serde_json::Value::from(diagnostics.unwrap_or_default()),
             "desktop telemetry"
         );
     }

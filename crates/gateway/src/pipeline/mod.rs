@@ -33,7 +33,7 @@ pub(crate) use self::origin::{Cors, OriginPolicy, named_origin};
 use self::auth::Gatekeeper;
 use self::body::{BodyLimit, Keep, Received, Unread};
 use crate::activity::Capture;
-use crate::answer::{Failure, ReplyBody, prepared};
+use crate::answer::{Failure, OutsideSandbox, ReplyBody, prepared};
 use crate::approval::{self, Decision, Question, Verdict};
 use crate::exchange::exchange;
 use crate::facts::Facts;
@@ -170,6 +170,9 @@ pub(crate) async fn back(inner: Arc<Inner>, opened: Opened<Body>) -> Response<Re
         tracing::error!("a handler panicked; its request was answered with 500");
         Failure::internal().into_reply()
     });
+    if reply.extensions().get::<OutsideSandbox>().is_some() {
+        inner.blocked.send_modify(|times| *times += 1);
+    }
     cors.apply(reply.headers_mut());
     capture.watch(reply)
 }

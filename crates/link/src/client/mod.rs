@@ -3,6 +3,7 @@
 //! The client connects out, stays connected, and publishes how that goes. It carries frames
 //! between the control plane and the [`Executor`]; what a command does is none of its business.
 
+mod analytics;
 mod dial;
 mod hello;
 mod pace;
@@ -13,6 +14,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use loopgate_api::link::Analytics;
 use loopgate_api::redact;
 use loopgate_home::Credentials;
 use tokio::sync::{Notify, watch};
@@ -95,6 +97,7 @@ pub struct Client {
     state: watch::Sender<LinkState>,
     settings_changed: Notify,
     ever_online: AtomicBool,
+    analytics: analytics::Waiting,
 }
 
 /// What one try came to.
@@ -114,7 +117,14 @@ impl Client {
     #[must_use]
     pub fn new(config: ClientConfig) -> Arc<Self> {
         let (state, _) = watch::channel(LinkState::Idle);
-        Arc::new(Self { config, state, settings_changed: Notify::new(), ever_online: AtomicBool::new(false) })
+        let (settings_changed, ever_online) = (Notify::new(), AtomicBool::new(false));
+        let analytics = analytics::Waiting::default();
+        Arc::new(Self { config, state, settings_changed, ever_online, analytics })
+    }
+
+    /// Queues an analytics event for the control plane, should it take any.
+    pub fn analytics(&self, analytics: Analytics) {
+        self.analytics.push(analytics);
     }
 
     /// How the connection goes, from now on.

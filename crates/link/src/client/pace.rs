@@ -25,6 +25,8 @@ pub struct Timing {
     pub watchdog: Duration,
     /// For the last frames and the close to leave.
     pub close: Duration,
+    /// For the answer to an analytics event; then the next one goes.
+    pub analytics_ack: Duration,
     /// Quiet time before changed queue counters are reported.
     pub stats_quiet: Duration,
     /// Longest time before changed queue counters are reported.
@@ -43,6 +45,7 @@ impl Default for Timing {
             superseded_retry: Duration::from_secs(60),
             watchdog: Duration::from_secs(120),
             close: Duration::from_secs(2),
+            analytics_ack: Duration::from_millis(1500),
             stats_quiet: Duration::from_secs(1),
             stats_latest: Duration::from_secs(5),
         }

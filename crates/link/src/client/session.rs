@@ -19,6 +19,7 @@ use tokio_tungstenite::tungstenite::{self, Message};
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
+use super::analytics;
 use super::dial::Socket;
 use super::pace::Pace;
 use super::{Client, LinkState};
@@ -63,9 +64,10 @@ pub(super) async fn serve(
     let outbox = Outbox::default();
     let mut session =
         Session { client, outbox: &outbox, target, session_id: None, online: false, refused: None };
+    let mut analytics = analytics::Sender::new(&client.analytics, client.config.timing.analytics_ack);
     let mut writer = pin!(outbox.write_to(sink, message));
     let stopped = tokio::select! {
-        stopped = session.converse(&mut stream) => stopped,
+        stopped = session.converse(&mut stream, &mut analytics) => stopped,
         () = stop.cancelled() => Stop::close(close::NORMAL, "desktop stopped"),
         () = &mut writer => Stop::Gone("connection lost".to_owned()),
     };
@@ -111,7 +113,11 @@ struct Session<'a> {
 }
 
 impl Session<'_> {
-    async fn converse(&mut self, stream: &mut SplitStream<Socket>) -> Stop {
+    async fn converse(
+        &mut self,
+        stream: &mut SplitStream<Socket>,
+        analytics: &mut analytics::Sender<'_>,
+    ) -> Stop {
         let timing = &self.client.config.timing;
         let mut last_heard = Instant::now();
         let mut hellos = 1;
@@ -121,11 +127,12 @@ impl Session<'_> {
             tokio::select! {
                 message = stream.next() => {
                     last_heard = Instant::now();
-                    if let Err(stop) = self.hear(message).await {
+                    if let Err(stop) = self.hear(message, analytics).await {
                         return stop;
                     }
                 }
                 report = self.next_report(), if self.online => self.send_report(report),
+                frame = analytics.next(), if self.online => self.push(&frame),
                 () = sleep_until(last_heard + timing.silence) => {
                     return Stop::Gone("the server fell silent".to_owned());
                 }
@@ -171,7 +178,11 @@ impl Session<'_> {
         telemetry
     }
 
-    async fn hear(&mut self, message: Option<Result<Message, tungstenite::Error>>) -> Result<(), Stop> {
+    async fn hear(
+        &mut self,
+        message: Option<Result<Message, tungstenite::Error>>,
+        analytics: &mut analytics::Sender<'_>,
+    ) -> Result<(), Stop> {
         let text = match message {
             Some(Ok(Message::Text(text))) => text,
             Some(Ok(Message::Binary(_))) => return Err(Stop::close(close::UNSUPPORTED, "binary frame")),
@@ -184,6 +195,7 @@ impl Session<'_> {
             return Err(Stop::close(close::TOO_BIG, "message above 10 MiB"));
         }
         let frame = Frame::parse(&text).map_err(|_| Stop::close(close::MALFORMED, "not a frame"))?;
+        analytics.answered(&frame);
         self.handle(frame).await;
         Ok(())
     }
@@ -233,7 +245,7 @@ impl Session<'_> {
                     executor.cancel(&cancel);
                 }
             }
-            // Nobody here waits for an acknowledgement of a frame; a refused report is only lost.
+            // Analytics alone ask for an acknowledgement of a frame, and have seen it.
             _ if frame.ack.is_some() => {}
             _ => {
                 if let Some(id) = &frame.id {

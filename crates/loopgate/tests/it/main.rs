@@ -28,6 +28,7 @@ mod places;
 mod pulls;
 mod queue;
 mod records;
+mod reports;
 mod review;
 mod secrets;
 mod settings;

@@ -83,6 +83,12 @@ impl Stage {
         Ok(record)
     }
 
+    /// Waits until there is something to see in Loopgate's log.
+    pub async fn logged<T>(&self, look: impl Fn(&str) -> Option<T>) -> Result<T> {
+        let dir = self.loopgate.setup().data_dir().join("logs");
+        signs::seen(&dir, async || look(&log_in(&dir))).await
+    }
+
     /// Waits until the desktop has nothing left to do for a loop that ended so. It writes that into
     /// its log, after which the record is as it will stay.
     pub async fn settled(&self, loop_id: &str, status: &str) -> Result<()> {
@@ -117,6 +123,11 @@ impl Stage {
             format!("still running: {:?}, of the loop: {:?}", self.others(), of_loop(loop_id))
         })
     }
+}
+
+fn log_in(dir: &Path) -> String {
+    let files = std::fs::read_dir(dir).into_iter().flatten().flatten();
+    files.filter_map(|file| std::fs::read_to_string(file.path()).ok()).collect()
 }
 
 /// How Loopgate is started here: on an API port of its own that survives a restart.

@@ -3,7 +3,7 @@
 use anyhow::{Context as _, Result, ensure};
 use loopgate_testkit::model::{Step, Turn};
 use loopgate_testkit::scene::Scene;
-use loopgate_testkit::{signs, story};
+use loopgate_testkit::story;
 
 use crate::page::Page;
 use crate::stage::{Stage, setup};
@@ -24,11 +24,7 @@ async fn a_program_that_hangs_is_told_and_a_model_that_thinks_is_not() -> Result
     let loop_id = stage.page.press(&wish, "plan").await?;
     stage.scene.model.held("thinking").await?;
 
-    let log = stage.loopgate.setup().data_dir().join("logs");
-    let seen = signs::seen(&log, async || {
-        let text = all_logs(&log);
-        text.contains("WaitingForModel").then_some(())
-    });
+    let seen = stage.logged(|log| log.contains("WaitingForModel").then_some(()));
     seen.await.context("nobody saw that the loop waits for the model")?;
     stage.scene.model.release("thinking");
 
@@ -47,9 +43,4 @@ async fn a_program_that_hangs_is_told_and_a_model_that_thinks_is_not() -> Result
     let ended = stage.page.ended(&loop_id).await?;
     ensure!(ended["status"] == "COMPLETED", "{ended}");
     stage.alone(&loop_id).await
-}
-
-fn all_logs(dir: &std::path::Path) -> String {
-    let files = std::fs::read_dir(dir).into_iter().flatten().flatten();
-    files.filter_map(|file| std::fs::read_to_string(file.path()).ok()).collect()
 }

@@ -18,7 +18,6 @@ use crate::ground::Ground;
 use crate::plugins;
 use crate::runtime::Runtime;
 use crate::spawn::TOOLS;
-use crate::store::Outgoing;
 
 const PLUGIN: &str = "bootstrap";
 const AGENTS: &str = ".claude/agents";
@@ -125,12 +124,7 @@ fn outcome(name: &str, ran: Result<Output, StartError>) -> String {
 /// Queued like all output, so that it arrives even when the control plane is away.
 async fn tell(runtime: &Runtime, id: LoopId, text: &str) {
     let event = LoopEvent::new("output", &json!({"data": {"chunk": text}}));
-    let queued = runtime.change(id, |now| {
-        now.send(Outgoing::event(&event));
-        Ok(())
-    });
-    match queued.await {
-        Ok(_) => runtime.announce(id, event),
-        Err(error) => tracing::warn!(loop_id = %id, %error, "a word about a bootstrap could not be queued"),
+    if let Err(error) = runtime.say(id, &event).await {
+        tracing::warn!(loop_id = %id, %error, "a word about a bootstrap could not be queued");
     }
 }

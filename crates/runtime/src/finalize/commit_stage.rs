@@ -65,7 +65,6 @@ pub(super) async fn run(ending: &Ending<'_>, job: &Job, site: &Site) -> Result<C
     if now.is_cancelled() {
         return Ok(Committed::Cancelled);
     }
-    runtime.announce(job.id, noted);
     let (shim, state) = match shim::spawn(&runtime.loopgate_exe, &spec).await {
         Ok(started) => started,
         Err(error) => return Ok(Committed::Failed(error.to_string())),

@@ -20,6 +20,8 @@ use crate::lifecycle::JobEvent;
 /// A loop driver that ran out of context says so by this code.
 const CONTEXT_EXIT_CODE: i32 = 2;
 const CONTEXT_LIMIT: &str = "Context limit exceeded";
+/// Bytes of the log's end in a report.
+const REPORTED_LOG: usize = 4096;
 const AUTH_HINT: &str =
     "The assistant's account cannot be used at present. Log in again, or wait for its limit.";
 
@@ -195,6 +197,30 @@ pub(super) async fn event(job: &Job, ending: &Ending<'_>, failure: &Failure) -> 
     let mut event = LoopEvent::new("error", &error);
     event.members.insert("loopId".to_owned(), json!(job.id));
     event
+}
+
+/// What is reported of a loop that did not come to a good end, beside its `error` event.
+pub(super) fn diagnostics(job: &Job, ending: &Ending<'_>, event: &LoopEvent) -> Value {
+    let facts = &job.facts;
+    let read_to = facts.last_observed_jsonl_offset.unwrap_or(facts.stream_start);
+    let mut diagnostics = json!({
+        "lifecycle": {"command": job.command},
+        "diagnosticsVersion": 2,
+        "exitCode": ending.ended.exit_code().or(facts.exit_code),
+        "spawnMeta": facts.spawn_meta,
+        "stdoutBytes": read_to.saturating_sub(facts.stream_start),
+        "tokenUsage": ending.summary.ledger.usage(),
+    });
+    for name in ["stderrTail", "exitSignal", "elapsedMs", "abortReason", "tokensByModel"] {
+        if let Some(member) = event.members.get(name) {
+            diagnostics[name] = member.clone();
+        }
+    }
+    let log = event.members.get("logTail").and_then(Value::as_str);
+    if let Some(tail) = log.and_then(|text| redact::tail(text, REPORTED_LOG, usize::MAX)) {
+        diagnostics["logTail"] = tail.into();
+    }
+    diagnostics
 }
 
 /// Whether a stream that a program printed tells of an account that cannot be used.

@@ -20,6 +20,7 @@ use loopgate_api::assistant_stream::StreamSummary;
 use loopgate_api::command::{LoopCommand, Runner};
 use loopgate_api::event::LoopEvent;
 use loopgate_api::ids::LoopId;
+use loopgate_api::link::{Severity, Trace};
 use loopgate_api::time::now_iso;
 use serde_json::json;
 
@@ -30,6 +31,7 @@ use crate::lifecycle::JobEvent;
 use crate::review;
 use crate::runtime::Runtime;
 use crate::store::{Outgoing, OutgoingKind, StoreError};
+use crate::telemetry;
 use delivery::Delivered;
 use failure::Failure;
 
@@ -178,7 +180,7 @@ impl Ending<'_> {
         match told.store(&job, JobEvent::Completed, Some(files), completed, &warnings, None).await? {
             Stored::Yes(job) => {
                 let facts = json!({"lifecycle": {"command": job.command}});
-                self.runtime.telemetry(&job, "info", self.category(), "loop completed", facts);
+                self.report(&job, Severity::Info, self.category(), "loop completed", facts);
                 Ok(())
             }
             Stored::Cancelled => told.cancel(&job).await,
@@ -187,15 +189,14 @@ impl Ending<'_> {
 
     async fn fail(&self, job: &Job, failure: Failure) -> Result<(), StoreError> {
         let event = failure::event(job, self, &failure).await;
-        let diagnostics = json!({"lifecycle": {"command": job.command}, "diagnosticsVersion": 2,
-            "exitCode": job.facts.exit_code, "spawnMeta": job.facts.spawn_meta, "error": event.members});
+        let diagnostics = failure::diagnostics(job, self, &event);
         let has_plan = job.command == LoopCommand::Execute;
         let files = if has_plan { Some(artifacts::collect(job, self).await) } else { None };
         let activity = failure.live_activity.clone();
         match self.store(job, failure.job_event, files, event, &[], activity).await? {
             Stored::Yes(job) => {
                 let category = if failure.is_auth() { "job.auth_challenge" } else { "job.failed" };
-                self.runtime.telemetry(&job, "error", category, &failure.message, diagnostics);
+                self.report(&job, Severity::Error, category, &failure.message, diagnostics);
                 Ok(())
             }
             Stored::Cancelled => self.cancel(job).await,
@@ -207,7 +208,7 @@ impl Ending<'_> {
         let stopped = job.facts.stopped_by_person;
         let failure = if stopped { Failure::stopped() } else { Failure::cancelled() };
         let event = failure::event(job, self, &failure).await;
-        let told = event.clone();
+        let diagnostics = failure::diagnostics(job, self, &event);
         let (source, spend) = (self.source, Box::new(self.summary.ledger.spend()));
         let job = self
             .runtime
@@ -220,10 +221,8 @@ impl Ending<'_> {
                 Ok(())
             })
             .await?;
-        self.runtime.announce(self.id, told);
-        let facts = json!({"lifecycle": {"command": job.command}});
         let message = if stopped { "loop stopped" } else { "loop cancelled" };
-        self.runtime.telemetry(&job, "info", "job.cancelled", message, facts);
+        self.report(&job, Severity::Info, "job.cancelled", message, diagnostics);
         ground::clear(self.runtime, &job).await;
         Ok(())
     }
@@ -268,7 +267,6 @@ impl Ending<'_> {
             return Ok(Stored::Cancelled);
         }
         tracing::info!(loop_id = %self.id, ?session, status = ?stored.status(), "the loop is over");
-        self.runtime.announce(self.id, last);
         ground::clear(self.runtime, &stored).await;
         Ok(Stored::Yes(Box::new(stored)))
     }
@@ -298,6 +296,18 @@ impl Ending<'_> {
             add("REVIEW_CHANGED_FILES");
         }
         warnings
+    }
+
+    fn report(
+        &self,
+        job: &Job,
+        severity: Severity,
+        category: &str,
+        message: &str,
+        diagnostics: serde_json::Value,
+    ) {
+        let trace = Trace { loop_session_id: self.summary.session_id.clone(), ..telemetry::of_job(job) };
+        self.runtime.report(trace, severity, category, message, diagnostics);
     }
 
     fn category(&self) -> &'static str {

@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
-use loopgate_api::event::{ErrorEvent, LoopEvent};
+use loopgate_api::event::{ErrorEvent, LoopEvent, code};
 use loopgate_api::ids::LoopId;
+use loopgate_api::link::Severity;
 use loopgate_api::redact;
 use secrecy::SecretString;
 use serde_json::json;
@@ -14,7 +15,7 @@ use crate::error::LoopError;
 use crate::refusal::Refusal;
 use crate::request::{LoopHeaders, LoopRequest};
 use crate::runtime::Runtime;
-use crate::store::Outgoing;
+use crate::telemetry;
 
 /// Tries to say that a local loop starts.
 const STARTED_TRIES: u32 = 2;
@@ -31,14 +32,8 @@ impl Runtime {
     ) -> Result<(), Refusal> {
         let id = request.loop_id;
         let event = LoopEvent::new("started", &json!({"loopId": id}));
-        self.announce(id, event.clone());
         if headers.from_cloud || !request.command.spec().fail_fast {
-            self.change(id, |now| {
-                now.send(Outgoing::event(&event));
-                Ok(())
-            })
-            .await
-            .map_err(LoopError::from)?;
+            self.say(id, &event).await.map_err(LoopError::from)?;
             return Ok(());
         }
         let delivered = tokio::time::timeout(EVENT_TIME, self.post_started(id, &event)).await;
@@ -72,13 +67,27 @@ impl Runtime {
         }
     }
 
+    /// Reports that a program is missing or cannot be started; other refusals tell nothing about this
+    /// machine.
+    pub(super) fn report_refusal(&self, request: &LoopRequest, headers: &LoopHeaders, refusal: &Refusal) {
+        let Some((kind, message)) = &refusal.event else { return };
+        let category = match *kind {
+            code::BINARY_NOT_FOUND => "preflight.binary_not_found",
+            code::SCRIPT_NOT_FOUND => "preflight.script_not_found",
+            code::SPAWN_FAILED => "preflight.spawn_failed",
+            _ => return,
+        };
+        let trace = telemetry::of_order(request.loop_id, headers);
+        let diagnostics = json!({"lifecycle": {"command": request.command}});
+        self.report(trace, Severity::Error, category, &redact::message(message), diagnostics);
+    }
+
     /// Tells the control plane why nothing starts; it must not hold up the answer.
     pub(super) async fn tell_refusal(&self, id: LoopId, token: &SecretString, code: &str, message: &str) {
         let error =
             ErrorEvent { code: code.to_owned(), message: redact::message(message), ..ErrorEvent::default() };
         let mut event = LoopEvent::new("error", &error);
         event.members.insert("loopId".to_owned(), json!(id));
-        self.announce(id, event.clone());
         let body = serde_json::to_string(&event).unwrap_or_default();
         if let Err(error) = self.cloud.post_event(id, token, Uuid::new_v4(), body, SHORT_EVENT_TIME).await {
             tracing::info!(loop_id = %id, %error, "the control plane did not hear why the loop is not started");

@@ -18,6 +18,7 @@ use loopgate_api::command::{LoopCommand, Need, Plugin, Runner};
 use loopgate_api::event::code;
 use loopgate_api::ids::LoopId;
 use loopgate_api::launch::Harness;
+use loopgate_api::link::Severity;
 use loopgate_api::redact;
 use loopgate_home::Program;
 use loopgate_tools::programs::Source;
@@ -44,6 +45,7 @@ use crate::runtime::Runtime;
 use crate::spawn::{self, Launch};
 use crate::store::StoredToken;
 use crate::supervise;
+use crate::telemetry;
 
 /// A loop that runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -109,6 +111,7 @@ impl Runtime {
                 if let Some((code, message)) = &refusal.event {
                     self.tell_refusal(request.loop_id, &token, code, message).await;
                 }
+                self.report_refusal(&request, &headers, &refusal);
                 tracing::info!(loop_id = %request.loop_id, status = refusal.error.status,
                     reason = refusal.error.message, "the loop is not started");
                 Err(refusal.error)
@@ -200,6 +203,8 @@ impl Runtime {
         job.facts.stream_file = earlier.file;
         job.facts.stream_start = earlier.bytes;
         job.facts.last_observed_jsonl_offset = Some(earlier.bytes);
+        let driven = matches!(request.command.spec().runner, Runner::Driver(_));
+        job.facts.perf = driven.then(|| Box::new(earlier.perf));
         job.facts.spawned_at = u64::try_from(jiff::Timestamp::now().as_millisecond()).ok();
 
         // From here on the record exists: a crash finds it, a failure takes it back.
@@ -258,7 +263,8 @@ impl Runtime {
         match recorded {
             Ok(job) => {
                 let meta = json!({"lifecycle": {"command": job.command}, "spawnMeta": job.facts.spawn_meta});
-                self.telemetry(&job, "info", "job.started", "loop started", meta);
+                let trace = telemetry::of_job(&job);
+                self.report(trace, Severity::Info, "job.started", "loop started", meta);
                 Ok((shim, state.pid))
             }
             Err(error) => {

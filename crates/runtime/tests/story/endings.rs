@@ -1,7 +1,8 @@
 //! Loops that end badly, or because a person wants it.
 
 use loopgate_api::job::JobStatus;
-use serde_json::json;
+use loopgate_api::link::{Severity, Telemetry};
+use serde_json::{Value, json};
 
 use crate::support::{Desktop, IMPLEMENTS, new_id, request, start};
 
@@ -26,6 +27,7 @@ async fn a_failure_is_told_with_clean_diagnostics_after_its_plan() {
         exit 3"#,
     );
     let runtime = desktop.open().await;
+    let mut reports = runtime.telemetry();
     let id = new_id();
     let mut body = request(id, "EXECUTE");
     body["artifacts"] =
@@ -52,6 +54,16 @@ async fn a_failure_is_told_with_clean_diagnostics_after_its_plan() {
     let stderr = error["stderrTail"].as_str().unwrap();
     assert!(stderr.len() <= 4096 && !stderr.contains('\u{1b}') && !stderr.contains("ghp_"), "{stderr}");
     assert!(error["elapsedMs"].as_u64().is_some());
+    let report =
+        std::iter::from_fn(|| reports.try_recv().ok()).find(|report| report.category == "job.failed");
+    let Telemetry { severity, trace, diagnostics, .. } = report.unwrap();
+    assert_eq!((severity, trace.loop_id), (Severity::Error, Some(id.to_string())));
+    let diagnostics = Value::from(diagnostics.unwrap());
+    assert_eq!((&diagnostics["diagnosticsVersion"], &diagnostics["exitCode"]), (&json!(2), &json!(3)));
+    assert_eq!(diagnostics["stderrTail"], error["stderrTail"]);
+    let shown = diagnostics["spawnMeta"]["envSnapshot"].as_object().unwrap();
+    let allowed = |name: &String| name == "NODE_ENV" || name.starts_with("CLAUDE_CODE_USE_");
+    assert!(shown.keys().all(allowed), "{shown:?}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

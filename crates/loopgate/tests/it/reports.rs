@@ -1,0 +1,156 @@
+//! What a desktop reports beside the events of its loops, as the control plane takes it: both write
+//! one log here, and the control plane notes in it what it was told.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, Result, ensure};
+use loopgate_testkit::model::{Script, Step, Turn};
+use loopgate_testkit::story;
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use crate::stage::Stage;
+
+/// A phase, a line that is no event, and a tool call in that phase.
+const EVENTS: &str = r#"cat >> '{{workdir}}/perf.jsonl' <<'END'
+{"event":"phase","run_id":"made-up","iteration":7,"phase":"Phase of a test","status":"IN_PROGRESS","started_at":"2030-01-01T00:00:00Z"}
+no event: ghp_aaaaaaaaaaaaaaaaaaaaaaaa
+{"event":"tool","run_id":"made-up","iteration":7,"agent_id":"a-1","tool_name":"Bash","started_at":"2030-01-01T00:00:00Z","ok":true}
+END"#;
+/// A tool call that never ends.
+const UNFINISHED: &str = r#"mkdir -p '{{workdir}}/.tool-calls' && cat > '{{workdir}}/.tool-calls/1' <<'END'
+{"run_id":"made-up","iteration":7,"agent_id":"a-2","tool_name":"Read","started_at":"2030-01-01T00:00:00Z"}
+END"#;
+
+/// A report as the control plane notes it.
+#[derive(Debug)]
+struct Report {
+    category: String,
+    line: String,
+    diagnostics: Value,
+}
+
+/// Every report in a log, in the order in which they came.
+fn reports(log: &str) -> Vec<Report> {
+    let told = log.lines().filter(|line| line.contains("desktop telemetry"));
+    let report = |line: &str| {
+        let (_, after) = line.split_once(" category=\"")?;
+        let (category, _) = after.split_once('"')?;
+        let (_, diagnostics) = line.split_once(" diagnostics=")?;
+        let diagnostics = serde_json::from_str(diagnostics).ok()?;
+        Some(Report { category: category.to_owned(), line: line.to_owned(), diagnostics })
+    };
+    told.filter_map(report).collect()
+}
+
+/// The timing events among them that a test has made up, or that name a line.
+fn timings(log: &str) -> Vec<Value> {
+    let found = reports(log).into_iter().filter(|report| report.category.starts_with("loop.perf."));
+    let timing = found.map(|mut report| report.diagnostics["loopPerf"].take());
+    timing.filter(|told| told["runId"] == "made-up" || told["event"] == "parse_failure").collect()
+}
+
+/// The story's plan, which does something more at its second turn.
+fn planning(turns: &[Turn]) -> Result<Script> {
+    let mut script = story::script();
+    let plan = script.conversations.iter_mut().find(|known| known.name == story::PLAN).context("a plan")?;
+    plan.turns.splice(1..1, turns.iter().cloned());
+    Ok(script)
+}
+
+fn work_dir(stage: &Stage) -> Result<PathBuf> {
+    let request = stage.scene.model.requests_of(story::PLAN).pop().context("a request")?;
+    Ok(request.captures.get("workdir").context("the work directory")?.into())
+}
+
+/// The number of the line that is no event.
+fn broken_line(work_dir: &Path) -> Result<usize> {
+    let text = std::fs::read_to_string(work_dir.join("perf.jsonl"))?;
+    let at = text.lines().position(|line| line.starts_with("no event")).context("the line is there")?;
+    Ok(at + 1)
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn timing_events_arrive_and_a_broken_line_is_named() -> Result<()> {
+    let turns = [Turn(vec![Step::bash(EVENTS)]), Turn(vec![Step::bash(UNFINISHED)])];
+    let stage = Stage::playing(planning(&turns)?).await?;
+    let wish = stage.page.wish().await?;
+    let loop_id = stage.page.press(&wish, "plan").await?;
+    ensure!(stage.page.ended(&loop_id).await?["status"] == "COMPLETED");
+    let told = stage.logged(|log| {
+        let told = timings(log);
+        (told.len() >= 4).then_some(told)
+    });
+    let told = told.await?;
+    let began = "2030-01-01T00:00:00Z";
+    let wanted = [
+        json!({"event": "phase", "iteration": 7, "phase": "Phase of a test", "status": "IN_PROGRESS",
+            "startedAt": began, "runId": "made-up"}),
+        json!({"event": "parse_failure", "lineNumber": broken_line(&work_dir(&stage)?)?,
+            "rawBytes": "[redacted]", "errorMessage": told[1]["errorMessage"]}),
+        json!({"event": "tool", "iteration": 7, "agentId": "a-1", "toolName": "Bash", "startedAt": began,
+            "ok": true, "phase": "Phase of a test", "runId": "made-up"}),
+        json!({"event": "tool", "iteration": 7, "agentId": "a-2", "toolName": "Read", "startedAt": began,
+            "endedAt": null, "durationS": null, "ok": null, "phase": "Phase of a test", "runId": "made-up"}),
+    ];
+    ensure!(told == wanted, "{told:#?}");
+
+    let log = stage.logged(|log| log.contains("\"job.completed\"").then(|| log.to_owned())).await?;
+    let of_the_loop = |category: &str| {
+        let found = reports(&log).into_iter().find(|report| report.category == category);
+        let found = found.with_context(|| category.to_owned())?;
+        ensure!(found.line.contains(&format!("loop_id=\"{loop_id}\"")), "{}", found.line);
+        ensure!(found.line.contains("operation_id=\"orchestrator_loop\""), "{}", found.line);
+        anyhow::Ok(found)
+    };
+    ensure!(of_the_loop("job.started")?.diagnostics["lifecycle"]["command"] == "PLAN");
+    of_the_loop("loop.perf.iteration")?;
+    of_the_loop("job.completed")?;
+    Ok(())
+}
+
+/// Between its two lives it is told what was written meanwhile, and nothing again.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn no_timing_event_is_told_twice_after_a_kill() -> Result<()> {
+    let turns = [Turn(vec![Step::bash(EVENTS)]), Turn(vec![Step::hold("killing"), Step::bash(EVENTS)])];
+    let stage = Stage::playing(planning(&turns)?).await?;
+    let wish = stage.page.wish().await?;
+    let loop_id = stage.page.press(&wish, "plan").await?;
+    stage.logged(|log| (timings(log).len() == 3).then_some(())).await?;
+    stage.scene.model.held("killing").await?;
+    let stage = stage.kill_and_restart().await?;
+    let connected =
+        |log: &str| reports(log).iter().filter(|report| report.category == "connection.established").count();
+    stage.logged(|log| (connected(log) == 2).then_some(())).await?;
+    stage.scene.model.release("killing");
+    ensure!(stage.page.ended(&loop_id).await?["status"] == "COMPLETED");
+    let ended = |log: &str| log.contains("\"job.recovery.finalize_replayed\"").then(|| timings(log));
+    let told = stage.logged(ended).await?;
+    let events: Vec<&str> = told.iter().filter_map(|told| told["event"].as_str()).collect();
+    ensure!(events == ["phase", "parse_failure", "tool", "phase", "parse_failure", "tool"], "{told:#?}");
+    Ok(())
+}
+
+/// This control plane takes no analytics, and says so once.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_path_outside_is_told_of_and_not_to_whom_it_does_not_matter() -> Result<()> {
+    let stage = Stage::story().await?;
+    let outside = async || {
+        let request = stage.loopgate.gateway(Method::GET, "/api/gateway/directories?path=/etc");
+        let answer = request.send().await?;
+        ensure!(answer.status() == 403, "{}", answer.status());
+        anyhow::Ok(())
+    };
+    let refused = |log: &str| log.matches("does not take an analytics event").count();
+    ensure!(stage.logged(|log| Some(refused(log))).await? == 0);
+    outside().await?;
+    stage.logged(|log| (refused(log) == 1).then_some(())).await?;
+    outside().await?;
+    let wish = stage.page.wish().await?;
+    let loop_id = stage.page.press(&wish, "plan").await?;
+    stage.page.ended(&loop_id).await?;
+    // What was reported later has arrived; the second refusal was not.
+    stage.logged(|log| log.contains("\"job.completed\"").then_some(())).await?;
+    ensure!(stage.logged(|log| Some(refused(log))).await? == 1);
+    Ok(())
+}
