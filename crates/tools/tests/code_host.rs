@@ -8,6 +8,7 @@ mod machine;
 
 use std::fs;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use loopgate_api::ids::{BranchName, RepoFullName};
 use loopgate_testkit::signs;
@@ -99,6 +100,24 @@ async fn a_clone_goes_on_when_nobody_waits_and_cleans_up_after_itself() {
     asked.abort();
     tokio::fs::write(desk.machine.at("go"), "go\n").await.unwrap();
     signs::seen(&desk.code(), async || desk.listed().is_empty().then_some(())).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_clone_that_hangs_is_ended_with_everything_that_it_started() {
+    let desk = Desk::new(r#"mkdir "$4"; sleep 600 & echo $! > ../child; wait"#);
+    let (host, destination) = (desk.host.clone(), desk.code().join("widget"));
+    let asked = tokio::spawn(async move { host.clone_repository(&widget(), &destination).await });
+    let child = signs::lines_of(&desk.machine.at("child")).await.unwrap();
+    // Two minutes, which nobody has to wait.
+    tokio::time::pause();
+    tokio::time::advance(Duration::from_secs(119)).await;
+    assert!(!asked.is_finished());
+    tokio::time::advance(Duration::from_secs(2)).await;
+    tokio::time::resume();
+    let ended = asked.await.unwrap();
+    assert!(matches!(ended, Err(CloneError::CodeHost(CodeHostError::TimedOut))), "{ended:?}");
+    assert_eq!(desk.listed(), [""; 0]);
+    signs::end_of(child.parse().unwrap()).await.unwrap();
 }
 
 #[tokio::test]

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, ensure};
 use loopgate_api::ids::LoopId;
-use loopgate_testkit::loopgate::Loopgate;
+use loopgate_testkit::loopgate::{Loopgate, Setup};
 use loopgate_testkit::model::{Conversation, Script, Step};
 use loopgate_testkit::scene::Scene;
 use loopgate_testkit::{signs, story};
@@ -31,13 +31,26 @@ pub struct Desk {
 
 impl Desk {
     pub async fn playing(conversations: impl IntoIterator<Item = Conversation>) -> Result<Self> {
+        Self::with(conversations, |setup| setup).await
+    }
+
+    /// The same, started otherwise.
+    pub async fn with(
+        conversations: impl IntoIterator<Item = Conversation>,
+        change: impl FnOnce(Setup) -> Setup,
+    ) -> Result<Self> {
         let scene = Scene::new(Script::new(conversations)).await?;
         let clone = scene.add_story()?;
         let cloud = Cloud::start().await?;
         let setup = scene.loopgate()?.binary(env!("CARGO_BIN_EXE_loopgate")).gateway_alone();
         let setup = setup.env("LOOPGATE_API_KEY", API_KEY).arg("--api-origin").arg(cloud.origin());
-        let loopgate = setup.start().await?;
+        let loopgate = change(setup).start().await?;
         Ok(Self { scene, clone, cloud, loopgate })
+    }
+
+    /// Starts the gateway again after its end.
+    pub async fn restart(self) -> Result<Self> {
+        Ok(Self { loopgate: self.loopgate.start_again().await?, ..self })
     }
 
     /// Orders a loop; answers its id and what the gateway said.

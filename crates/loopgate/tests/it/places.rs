@@ -79,3 +79,24 @@ async fn a_ticket_and_a_loop_never_share_a_worktree() -> Result<()> {
     ensure!(status == 500 && refused["error"] == text, "{status} {refused}");
     Ok(())
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_plan_and_its_execution_lie_where_the_list_says() -> Result<()> {
+    let says = Conversation::when("any", "# Coding loop").says("Done.\n\n<promise>COMPLETE</promise>");
+    let desk = Desk::playing([says]).await?;
+    let elsewhere = desk.scene.sandbox().join("worktrees");
+    std::fs::create_dir_all(&elsewhere)?;
+    let list = desk.scene.sandbox().join(".loopgate/config/repos.json");
+    let mut repos: Value = serde_json::from_slice(&std::fs::read(&list)?)?;
+    repos["settings"]["worktreeParentDir"] = json!(elsewhere);
+    std::fs::write(&list, repos.to_string())?;
+    for command in ["PLAN", "EXECUTE"] {
+        let run = desk.run(json!({"command": command, "prompt": "Add a file"})).await?;
+        ensure!(
+            run.worktree()? == elsewhere.canonicalize()?.join("garden-notes-loop-shop-7"),
+            "{}",
+            run.started
+        );
+    }
+    Ok(())
+}

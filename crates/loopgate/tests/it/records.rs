@@ -4,6 +4,7 @@ use anyhow::{Context as _, Result};
 use loopgate_testkit::loopgate::Loopgate;
 use sea_orm::{ConnectionTrait as _, Database, DatabaseConnection, DbBackend, Statement};
 use serde_json::Value;
+use uuid::Uuid;
 
 async fn open(loopgate: &Loopgate) -> Result<DatabaseConnection> {
     let file = loopgate.setup().data_dir().join("desktop.db");
@@ -23,6 +24,41 @@ pub async fn record(loopgate: &Loopgate, id: &str) -> Result<Option<Value>> {
     let text = row.map(|row| row.try_get::<String>("", "record")).transpose()?;
     db.close().await?;
     Ok(text.map(|text| serde_json::from_str(&text)).transpose()?)
+}
+
+/// Writes records of loops that ended long ago beside one that has ended and is told, each like it.
+/// Answers their ids, the oldest first. Loopgate must not run.
+pub async fn write_past(loopgate: &Loopgate, id: &str, number: usize) -> Result<Vec<String>> {
+    let mut record = record(loopgate, id).await?.context("no record")?;
+    let db = open(loopgate).await?;
+    let mut ids = Vec::new();
+    for n in 0..number {
+        let copy = Uuid::new_v4().to_string();
+        record["id"] = copy.clone().into();
+        record["loopId"] = copy.clone().into();
+        let sql = "INSERT INTO job (loop_id, status, terminal, reported, to_clear, record, updated_at) \
+                   VALUES ($1, 'Completed', 1, 1, 0, $2, CAST($3 AS INTEGER))";
+        db.execute_raw(statement(sql, [copy.clone(), record.to_string(), n.to_string()])).await?;
+        ids.push(copy);
+    }
+    db.close().await?;
+    Ok(ids)
+}
+
+/// The ids of all loops that have ended, the newest first.
+pub async fn ended(loopgate: &Loopgate) -> Result<Vec<String>> {
+    let db = open(loopgate).await?;
+    let wanted = statement("SELECT loop_id FROM job WHERE terminal = 1 ORDER BY updated_at DESC", []);
+    let rows = db.query_all_raw(wanted).await?;
+    db.close().await?;
+    Ok(rows.iter().map(|row| row.try_get("", "loop_id")).collect::<Result<_, _>>()?)
+}
+
+/// Deletes the token of a loop. Loopgate must not run.
+pub async fn forget_token(loopgate: &Loopgate, id: &str) -> Result<()> {
+    let db = open(loopgate).await?;
+    db.execute_raw(statement("DELETE FROM loop_token WHERE loop_id = $1", [id.to_owned()])).await?;
+    Ok(db.close().await?)
 }
 
 /// Changes the record of a loop, in whatever it may leave to clear as well. Loopgate must not run.
