@@ -145,4 +145,21 @@ mod tests {
         let mut missing = all.listen(&at("none"));
         assert!(futures_util::FutureExt::now_or_never(missing.next()).is_none());
     }
+
+    /// Whoever listens looks at the file then; heard, that would never end.
+    #[tokio::test]
+    async fn that_somebody_looks_is_not_heard() {
+        let dir = tempfile::tempdir().unwrap();
+        let at = |name: &str| dir.path().join(name);
+        std::fs::create_dir(at("a")).unwrap();
+        std::fs::create_dir(at("b")).unwrap();
+        std::fs::write(at("a/file"), "1").unwrap();
+        let all = WorkDirs::default();
+        let (looked_at, mut written) = (all.listen(&at("a")), all.listen(&at("b")));
+        assert_eq!(std::fs::read(at("a/file")).unwrap(), b"1");
+        std::fs::write(at("b/file"), "1").unwrap();
+        // There is one queue, in order.
+        tokio::time::timeout(LIMIT, written.next()).await.unwrap();
+        assert!(!looked_at.told.has_changed().unwrap());
+    }
 }

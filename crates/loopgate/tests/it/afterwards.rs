@@ -72,7 +72,8 @@ async fn an_execution_that_fails_hands_over_the_plan_that_it_was_given() -> Resu
     ensure!(error["type"] == "error" && error["abortReason"] == "process-exit", "{error}");
     let id = run.id.to_string();
     // The last word is marked as told a moment after it was.
-    let told = signs::seen(&desk.loopgate.setup().data_dir(), async || {
+    let data = desk.loopgate.setup().data_dir();
+    let told = signs::seen(&data, async || {
         let record = records::record(&desk.loopgate, &id).await.ok()??;
         record["cloudFinalizedAt"].is_string().then_some(record)
     });

@@ -16,9 +16,8 @@ use loopgate_api::ids::LoopId;
 use loopgate_home::files::{create_private_dir, write_private};
 use loopgate_home::{Program, SandboxedPath};
 use loopgate_tools::shim::{self, Exit, ShimError, ShimHandle, Spec};
-use notify::{RecommendedWatcher, RecursiveMode, Watcher as _};
 use serde::{Deserialize, Serialize};
-use tokio::sync::{Notify, watch};
+use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until, timeout};
 use uuid::Uuid;
 
@@ -257,8 +256,7 @@ impl Run {
     async fn follow(mut self, shim: ShimHandle, pid: u32) {
         self.runtime.processes.add(self.id, Living { pid, shim: shim.clone(), worktree: None });
         self.progress.send_modify(|progress| progress.pid = Some(pid));
-        let changed = Arc::new(Notify::new());
-        let _watcher = watch_directory(&self.directory, changed.clone());
+        let mut changes = self.runtime.work_dirs.listen(&self.directory);
         let stop = self.runtime.stop.clone();
         let mut output = GrowingFile::open(&self.directory.join(OUTPUT)).await.ok();
         let mut hangs = None;
@@ -282,7 +280,7 @@ impl Run {
                     let shim = shim.clone();
                     self.runtime.tasks.spawn(async move { drop(shim.kill(END_GRACE).await) });
                 }
-                _ = timeout(pace, changed.notified()) => {}
+                _ = timeout(pace, changes.next()) => {}
             }
         };
         if let Some(output) = &mut output {
@@ -362,14 +360,6 @@ async fn due(at: Option<Instant>) {
 
 async fn blocking<T: Send + 'static>(work: impl FnOnce() -> io::Result<T> + Send + 'static) -> io::Result<T> {
     tokio::task::spawn_blocking(work).await.map_err(io::Error::other)?
-}
-
-fn watch_directory(directory: &Path, changed: Arc<Notify>) -> Option<RecommendedWatcher> {
-    let watcher = notify::recommended_watcher(move |_| changed.notify_one()).and_then(|mut watcher| {
-        watcher.watch(directory, RecursiveMode::NonRecursive)?;
-        Ok(watcher)
-    });
-    watcher.inspect_err(|error| tracing::info!(%error, "file events are not available; polling")).ok()
 }
 
 /// The end of what the program complained about; `None` when it did not.
