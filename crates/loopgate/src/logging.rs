@@ -58,8 +58,8 @@ pub fn start(directory: &Path, format: LogFormat) -> anyhow::Result<WorkerGuard>
         Box<dyn Layer<Registry> + Send + Sync>,
     ) = match format {
         LogFormat::Text => (
-            fmt::layer().with_writer(file).with_ansi(false).with_filter(filter).boxed(),
-            fmt::layer()
+            quiet(fmt::layer()).with_writer(file).with_ansi(false).with_filter(filter).boxed(),
+            quiet(fmt::layer())
                 .with_writer(terminal)
                 .with_ansi(colours)
                 .with_target(false)
@@ -67,10 +67,16 @@ pub fn start(directory: &Path, format: LogFormat) -> anyhow::Result<WorkerGuard>
                 .boxed(),
         ),
         LogFormat::Json => (
-            fmt::layer().json().with_writer(file).with_filter(filter).boxed(),
-            fmt::layer().json().with_writer(terminal).with_filter(LevelFilter::WARN).boxed(),
+            quiet(fmt::layer()).json().with_writer(file).with_filter(filter).boxed(),
+            quiet(fmt::layer()).json().with_writer(terminal).with_filter(LevelFilter::WARN).boxed(),
         ),
     };
     tracing_subscriber::registry().with(vec![to_file, to_terminal]).init();
     Ok(guard)
+}
+
+/// A layer that says nothing about lines that it could not write. It would print that to standard
+/// error, and a process whose standard error lies on a full disk would panic in the middle of its work.
+fn quiet<S>(layer: fmt::Layer<S>) -> fmt::Layer<S> {
+    layer.log_internal_errors(false)
 }

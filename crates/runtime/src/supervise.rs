@@ -15,6 +15,7 @@ use tokio_util::sync::CancellationToken;
 use crate::finalize::{self, Ended};
 use crate::heartbeat;
 use crate::job::{FinalizationSource, Job};
+use crate::outage::Outage;
 use crate::perf;
 use crate::reservations::Reservation;
 use crate::runtime::Runtime;
@@ -102,6 +103,7 @@ impl Task {
         let (ended, summary) = Box::pin(self.to_the_end(&job, begin)).await;
         let mut waits = STORE_RETRY.iter();
         let mut wait = Duration::ZERO;
+        let mut outage = Outage::default();
         loop {
             let finished = finalize::finish(&self.runtime, self.id, &ended, &summary, self.source).await;
             let Err(error) = finished else { return };
@@ -109,6 +111,7 @@ impl Task {
             if !error.may_pass() {
                 return;
             }
+            outage.note(&self.runtime, self.id, &error).await;
             wait = waits.next().copied().unwrap_or(wait);
             tokio::time::sleep(wait).await;
         }

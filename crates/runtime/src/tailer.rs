@@ -14,6 +14,7 @@ use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
 use crate::job::Job;
+use crate::outage::Outage;
 use crate::runtime::Runtime;
 use crate::store::{Outgoing, StoreError};
 use crate::stream_reader::{Frame, Position, StreamReader};
@@ -46,14 +47,23 @@ impl Tailer {
         let mut changes = self.runtime.work_dirs.listen(&self.work_dir);
         let pace = self.runtime.pace;
         let stop = self.runtime.stop.clone();
+        let mut outage = Outage::default();
         loop {
             let over = ended.is_cancelled();
             let (gap, more) = match self.step(over).await {
-                Ok(frame) => (if frame.chunks.is_empty() { None } else { Some(pace.tail_gap) }, frame.more),
+                Ok(frame) => {
+                    outage.over();
+                    (if frame.chunks.is_empty() { None } else { Some(pace.tail_gap) }, frame.more)
+                }
                 Err(error) => {
                     tracing::warn!(loop_id = %self.id, %error, "the loop's output could not be followed");
-                    if over && !error.may_pass() {
-                        break;
+                    match &error {
+                        // What was read waits, and must not be left out.
+                        TailError::Store(error) if error.may_pass() => {
+                            outage.note(&self.runtime, self.id, error).await;
+                        }
+                        _ if over => break,
+                        _ => {}
                     }
                     tokio::select! {
                         () = stop.cancelled() => break,
@@ -147,13 +157,6 @@ enum TailError {
     Store(#[from] StoreError),
     #[error("the reading thread was stopped")]
     Stopped,
-}
-
-impl TailError {
-    /// Whether what was read only could not be stored yet; then it must not be left out.
-    const fn may_pass(&self) -> bool {
-        matches!(self, Self::Store(error) if error.may_pass())
-    }
 }
 
 /// The event for a piece of output, in the form with `data`. The last one of a frame says what the

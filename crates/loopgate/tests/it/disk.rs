@@ -5,15 +5,19 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
 use anyhow::{Context as _, Result, ensure};
+use loopgate_api::ids::LoopId;
+use loopgate_testkit::cloud::Cloud;
 use loopgate_testkit::home::UserHome;
 use loopgate_testkit::loopgate::Loopgate;
+use loopgate_testkit::model::{Conversation, Script, Step};
 use loopgate_testkit::scene::Scene;
-use loopgate_testkit::story;
+use loopgate_testkit::{signs, story};
 use reqwest::Method;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
 use crate::cli::refusal;
+use crate::records;
 use crate::stage::{gone, of_loop};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_loopgate");
@@ -163,6 +167,57 @@ async fn a_full_disk_refuses_and_passes() -> Result<()> {
     kill.json(&json!({"loopId": loop_id})).send().await?;
     gone(&loop_id.to_string()).await?;
     ensure!(clone.join(".git").is_dir());
+    ensure!(!loopgate.output().contains("panicked"), "{}", loopgate.output());
+    assert_eq!(loopgate.stop().await?.code(), Some(0));
+    Ok(())
+}
+
+/// The disk is full when a loop ends, and what it did and said is told once there is room again.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_loop_that_ends_on_a_full_disk_is_told_when_there_is_room_again() -> Result<()> {
+    let plan = r##"{"content": "# The plan", "pendingTasks": [], "completedTasks": []}"##;
+    let planner = Conversation::when("plan", "# Coding loop")
+        .and(r#"LOOPGATE_WORKDIR="(?P<workdir>[^"]+)""#)
+        .turn([Step::write("{{workdir}}/plan.json", plan)])
+        .turn([Step::hold("full"), Step::text("On a full disk.\n\n<promise>COMPLETE</promise>")]);
+    let scene = Scene::new(Script::new([planner])).await?;
+    scene.add_story()?;
+    let cloud = Cloud::start().await?;
+    let setup = scene.loopgate()?.binary(tolerant(&scene.home)?).gateway_alone();
+    let setup = setup.env("LOOPGATE_API_KEY", "lgk_live_0123456789abcdef0123456789abcdef");
+    let mut loopgate = setup.arg("--api-origin").arg(cloud.origin()).start().await?;
+    let id = LoopId(Uuid::new_v4());
+    let order = json!({"loopId": id, "command": "PLAN", "loopgateAuthToken": "made-up", "artifacts": [],
+        "prompt": story::WISH, "repo": {"fullName": story::REPOSITORY}});
+    let answer = loopgate.gateway(Method::POST, "/api/gateway/orchestrator/loop").json(&order).send().await?;
+    ensure!(answer.status() == 200, "{}", answer.text().await?);
+    scene.model.held("full").await?;
+    full_disk(&loopgate, true)?;
+    scene.model.release("full");
+    gone(&id.to_string()).await?;
+    let said = |cloud: &Cloud| cloud.output(id).into_iter().find(|line| line.contains("Make room"));
+    let said = tokio::time::timeout(signs::LIMIT, cloud.seen(said)).await.context("nobody is told")?;
+    ensure!(said.starts_with("This desktop cannot store what the loop does: "), "{said}");
+    ensure!(cloud.events(id, "completed").is_empty(), "nothing is told that is not recorded");
+    full_disk(&loopgate, false)?;
+    let last = |cloud: &Cloud| {
+        let ends = |kind: &str| cloud.events(id, kind).pop();
+        ends("completed").or_else(|| ends("error"))
+    };
+    let last = tokio::time::timeout(signs::LIMIT, cloud.seen(last)).await.context("it does not end")?;
+    ensure!(last["type"] == "completed" && last["warnings"].is_null(), "{last}");
+    let output = cloud.output(id);
+    ensure!(output.iter().filter(|line| line.contains("On a full disk.")).count() == 1, "{output:?}");
+    let uploads = cloud.accepted(id, "upload-artifacts");
+    ensure!(uploads.len() == 1 && uploads[0].body["artifacts"]["plan"]["content"].is_string(), "{uploads:?}");
+
+    // What is stored from now on is stored, also for whoever starts next.
+    let stored = || async { records::record(&loopgate, &id.to_string()).await?.context("a record") };
+    signs::seen(&loopgate.setup().data_dir(), async || {
+        stored().await.is_ok_and(|job| job["cloudFinalizedAt"].is_string()).then_some(())
+    })
+    .await?;
+    ensure!(stored().await?["status"] == "COMPLETED");
     ensure!(!loopgate.output().contains("panicked"), "{}", loopgate.output());
     assert_eq!(loopgate.stop().await?.code(), Some(0));
     Ok(())

@@ -16,7 +16,8 @@ use std::time::Duration;
 use loopgate_api::ids::LoopId;
 use loopgate_home::Credentials;
 use sea_orm::sea_query::OnConflict;
-use sea_orm::sqlx::sqlite::{SqliteJournalMode, SqliteSynchronous};
+use sea_orm::sqlx::sqlite::{SqliteConnection, SqliteJournalMode, SqliteSynchronous};
+use sea_orm::sqlx::{self, Connection as _};
 use sea_orm::{
     ActiveValue, ColumnTrait as _, ConnectOptions, Database, DatabaseConnection, DatabaseTransaction, DbErr,
     EntityTrait as _, ExprTrait as _, PaginatorTrait as _, QueryFilter as _, QueryOrder as _,
@@ -130,6 +131,7 @@ impl Store {
             .max_lifetime(None::<Duration>)
             .test_before_acquire(false)
             .sqlx_logging(false)
+            .map_sqlx_sqlite_before_acquire(|connection, _| Box::pin(end_what_was_left(connection)))
             .map_sqlx_sqlite_opts(move |options| {
                 options
                     .in_memory(false)
@@ -289,6 +291,16 @@ impl Store {
         tx.commit().await?;
         Ok(after)
     }
+}
+
+/// Ends a transaction that was left open. When a disk is full, SQLite may end one by itself; its
+/// owner does not notice, nests every later one in it, and none of them would ever be stored.
+async fn end_what_was_left(connection: &mut SqliteConnection) -> Result<bool, sqlx::Error> {
+    if connection.is_in_transaction() {
+        // Refused when there is none any more.
+        let _ = sqlx::query("ROLLBACK").execute(connection).await;
+    }
+    Ok(true)
 }
 
 /// Deletes the oldest ended and reported jobs beyond those that are kept.
