@@ -14,6 +14,7 @@ use thiserror::Error;
 use tokio::sync::watch;
 use toml_edit::DocumentMut;
 
+use crate::notify::Notify;
 use crate::program::{Program, ProgramPath};
 use crate::{files, normalize_origin};
 
@@ -64,6 +65,8 @@ pub struct Settings {
     pub min_free_memory_mb: Option<u64>,
     /// How long worktrees of loops are kept.
     pub worktree_retention: WorktreeRetention,
+    /// How the person hears of loops.
+    pub notify: Notify,
 }
 
 /// How many days the worktree of an ended loop is kept; `None` keeps it for ever. One with work
@@ -143,6 +146,7 @@ impl Default for Settings {
             max_loops: None,
             min_free_memory_mb: None,
             worktree_retention: WorktreeRetention::default(),
+            notify: Notify::default(),
         }
     }
 }
@@ -190,6 +194,7 @@ impl Settings {
             }
             *file = expanded;
         }
+        self.notify = self.notify.normalized().map_err(SettingsError::Invalid)?;
         Ok(self)
     }
 }
@@ -211,6 +216,10 @@ pub struct Overrides {
     pub max_loops: Option<u32>,
     /// `--min-free-memory`.
     pub min_free_memory_mb: Option<u64>,
+    /// `--notify-desktop`.
+    pub notify_desktop: Option<bool>,
+    /// `--notify-command`.
+    pub notify_command: Option<String>,
 }
 
 /// Why settings cannot be read or written.
@@ -337,6 +346,8 @@ fn overlay(stored: &Settings, overrides: &Overrides) -> Result<Settings, Setting
         over.relay_origin.or(settings.relay_origin).or_else(|| settings.api_origin.clone());
     settings.max_loops = over.max_loops.or(settings.max_loops);
     settings.min_free_memory_mb = over.min_free_memory_mb.or(settings.min_free_memory_mb);
+    settings.notify.desktop = over.notify_desktop.unwrap_or(settings.notify.desktop);
+    settings.notify.command = over.notify_command.map_or(settings.notify.command, |program| vec![program]);
     settings.prod_origins_only = over.prod_origins_only.unwrap_or(settings.prod_origins_only);
     settings.normalized()
 }

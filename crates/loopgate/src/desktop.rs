@@ -150,6 +150,7 @@ impl Desktop {
             tokio::join!(
                 runtime.keep_queue(),
                 runtime.watch_pulses(),
+                runtime.keep_telling(),
                 runtime.keep_tidy(),
                 runtime.keep_watch()
             );

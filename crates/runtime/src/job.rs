@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::lifecycle::{self, JobEvent, Refused};
+use crate::notice::{Notice, Standstill};
 
 /// A failure that the loop driver signed for people to see.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -342,6 +343,12 @@ pub struct Facts {
     /// Its number among the loops that wait for a place; a smaller one is served first.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub queue_number: Option<u64>,
+    /// What its person has yet to hear.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub notices: Vec<Notice>,
+    /// The last standstill that its person heard of.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub standstill: Option<Standstill>,
     /// Tokens and money so far.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub spend: Option<Box<Spend>>,

@@ -24,6 +24,7 @@ mod launch;
 mod leftovers;
 pub mod lifecycle;
 mod lines;
+mod notice;
 mod outage;
 mod outbound;
 mod outbox;

@@ -13,12 +13,13 @@ use loopgate_tools::code_host::CodeHost;
 use loopgate_tools::git::Git;
 use loopgate_tools::programs::Programs;
 use thiserror::Error;
-use tokio::sync::watch;
+use tokio::sync::{Notify, Semaphore, watch};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::cloud::Cloud;
 use crate::job::Job;
+use crate::notice::AT_ONCE;
 use crate::outbox::Outbox;
 use crate::pace::Pace;
 use crate::places::Places;
@@ -100,6 +101,10 @@ pub struct Runtime {
     pub(crate) reservations: Reservations,
     pub(crate) queue: Queue,
     pub(crate) pulses: Pulses,
+    /// Signalled when a record holds something that its person has yet to hear.
+    pub(crate) untold: Notify,
+    /// Turns of those that are told.
+    pub(crate) tellings: Semaphore,
     pub(crate) processes: Processes,
     pub(crate) reporter: Reporter,
     pub(crate) work_dirs: WorkDirs,
@@ -153,6 +158,8 @@ impl Runtime {
             reservations,
             queue,
             pulses: Pulses::default(),
+            untold: Notify::new(),
+            tellings: Semaphore::new(AT_ONCE),
             processes: Processes::default(),
             reporter: Reporter::default(),
             work_dirs: WorkDirs::default(),
@@ -232,6 +239,9 @@ impl Runtime {
             .await?;
         if before != Some(job.status()) {
             tracing::info!(loop_id = %id, status = ?job.status(), "job");
+        }
+        if !job.facts.notices.is_empty() {
+            self.untold.notify_one();
         }
         self.outbox.wake(id);
         Ok(job)

@@ -2,7 +2,7 @@
 //!
 //! Looking changes nothing: whoever follows the loop is the only one to end it.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use loopgate_api::job::JobStatus;
 use loopgate_api::names::{PLAN_JSON, STATE_JSON};
@@ -90,6 +90,12 @@ fn look(mut job: Job, followed: bool) -> Snapshot {
         let _ = job.apply(event);
     }
     Snapshot::of(job, process_running)
+}
+
+/// Whether a loop's own state file says that it waits for a person. Looks at the disk.
+pub(crate) fn asks(work_dir: &Path) -> bool {
+    let state = std::fs::read_to_string(work_dir.join(STATE_JSON)).ok();
+    state.and_then(|text| status_of(&text)) == Some(JobStatus::AwaitingUser)
 }
 
 fn progress_of(text: &str) -> Option<(TaskProgress, Option<String>)> {

@@ -19,7 +19,9 @@ use serde_json::{Value, json};
 
 use crate::finalize::work_dir;
 use crate::job::Job;
+use crate::notice::{Need, Standstill};
 use crate::runtime::Runtime;
+use crate::snapshot;
 use crate::stream_file;
 
 /// Looks in the time after which a loop counts as stuck.
@@ -64,6 +66,8 @@ struct Look {
     bytes: u64,
     /// Whether a tool of the assistant is under way.
     in_tool: bool,
+    /// Whether it says itself that it waits for a person.
+    asks: bool,
 }
 
 struct Seen {
@@ -144,15 +148,17 @@ impl Runtime {
                 }
             };
             let running = jobs.into_iter().filter(|job| job.status() == JobStatus::Running);
-            let looked = tokio::task::spawn_blocking(move || -> Vec<(LoopId, Look)> {
-                running.filter_map(|job| Some((job.id, look(&job)?))).collect()
+            let looked = tokio::task::spawn_blocking(move || -> Vec<(Job, Look)> {
+                running.filter_map(|job| Some((look(&job)?, job))).map(|(look, job)| (job, look)).collect()
             });
             let looks = looked.await.unwrap_or_default();
-            self.pulses.keep_only(&looks.iter().map(|(id, _)| *id).collect::<Vec<_>>());
-            for (id, look) in looks {
-                if let Some((before, now)) = self.pulses.take(id, look, Instant::now(), limit) {
-                    self.tell_pulse(id, before, &now).await;
+            self.pulses.keep_only(&looks.iter().map(|(job, _)| job.id).collect::<Vec<_>>());
+            for (job, look) in looks {
+                let (printed, asks) = (look.bytes, look.asks);
+                if let Some((before, now)) = self.pulses.take(job.id, look, Instant::now(), limit) {
+                    self.tell_pulse(job.id, before, &now).await;
                 }
+                self.note_standstill(&job, printed, asks).await;
             }
         }
     }
@@ -172,6 +178,27 @@ impl Runtime {
             tracing::warn!(loop_id = %id, %error, "the pulse of a loop was not stored");
         }
     }
+
+    /// Notes for its person that a quiet loop waits for them.
+    async fn note_standstill(&self, job: &Job, printed: u64, asks: bool) {
+        let need = match self.pulses.of(job.id).map(|pulse| pulse.state) {
+            None | Some(Pulse::Working) => return,
+            Some(_) if asks => Need::Question,
+            Some(Pulse::Stuck) => Need::Stuck,
+            Some(Pulse::WaitingForModel) => return,
+        };
+        let standstill = Standstill { need, printed };
+        if job.facts.standstill == Some(standstill) {
+            return;
+        }
+        let noted = self.change(job.id, |now| {
+            now.job.stands_still(standstill);
+            Ok(())
+        });
+        if let Err(error) = noted.await {
+            tracing::warn!(loop_id = %job.id, %error, "that a loop waits for a person was not stored");
+        }
+    }
 }
 
 /// Looks at a loop; `None` when its process does not live. Blocks on the disk.
@@ -183,7 +210,8 @@ fn look(job: &Job) -> Option<Look> {
     let names = [loopgate_api::names::LOOP_LOG, loopgate_api::names::ASSISTANT_STDERR];
     let logs: u64 = names.iter().map(|name| bytes_of(&directory.join(name))).sum();
     let bytes = logs + stream.as_deref().map(bytes_of).unwrap_or_default();
-    Some(Look { work, bytes, in_tool: stream.is_some_and(|stream| in_tool(&stream)) })
+    let asks = snapshot::asks(&directory);
+    Some(Look { work, bytes, in_tool: stream.is_some_and(|stream| in_tool(&stream)), asks })
 }
 
 /// Whether the last word of a stream is a tool that the assistant called.
@@ -207,7 +235,7 @@ mod tests {
 
     fn look_with(cpu_ms: u64, pids: &[u32], bytes: u64, in_tool: bool) -> Look {
         let last_started = in_tool.then(|| "sleep".to_owned());
-        Look { work: TreeWork { cpu_ms, pids: pids.to_vec(), last_started }, bytes, in_tool }
+        Look { work: TreeWork { cpu_ms, pids: pids.to_vec(), last_started }, bytes, in_tool, asks: false }
     }
 
     #[test]

@@ -20,6 +20,7 @@ mod halves;
 mod health;
 mod local;
 mod many_requests;
+mod notify;
 mod orchestrator;
 mod owner;
 mod page;

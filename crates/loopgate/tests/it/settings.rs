@@ -22,7 +22,7 @@ const REPOS: &str = "/api/gateway/repos";
 const EXCHANGE: &str = "/gateway-auth/exchange";
 
 /// The keys without which a test's Loopgate cannot be reached.
-fn base(home: &UserHome) -> String {
+pub fn base(home: &UserHome) -> String {
     let sandbox = home.path().join("src");
     format!(
         "sandbox_base_directory = {sandbox:?}\ngateway_token_file = \"~/loopgate-gateway-token\"\nport = 0\n\

@@ -5,6 +5,7 @@ use loopgate_testkit::model::{Step, Turn};
 use loopgate_testkit::scene::Scene;
 use loopgate_testkit::story;
 
+use crate::notify;
 use crate::page::Page;
 use crate::stage::{Stage, setup};
 
@@ -17,7 +18,10 @@ async fn a_program_that_hangs_is_told_and_a_model_that_thinks_is_not() -> Result
     plan.turns.insert(1, Turn(vec![Step::bash("mkfifo '{{workdir}}/pipe' && cat '{{workdir}}/pipe'")]));
     let scene = Scene::new(script).await?;
     let clone = scene.add_story()?;
-    let loopgate = setup(&scene)?.env("LOOPGATE_STUCK_AFTER_MS", "4000").start().await?;
+    let folder = tempfile::tempdir()?;
+    let command = notify::listener(&scene.home, folder.path())?;
+    let setup = setup(&scene)?.env("LOOPGATE_STUCK_AFTER_MS", "4000");
+    let loopgate = setup.env("LOOPGATE_NOTIFY_COMMAND", command).start().await?;
     let page = Page(loopgate.sign_in().await?);
     let stage = Stage { scene, clone, loopgate, page };
     let wish = stage.page.wish().await?;
@@ -37,6 +41,8 @@ async fn a_program_that_hangs_is_told_and_a_model_that_thinks_is_not() -> Result
     };
     ensure!(stuck["stillness"]["command"] == "cat", "{stuck}");
     ensure!(stage.page.read(&loop_id).await?["status"] == "RUNNING", "nothing is ended");
+    let (_, facts) = notify::told(folder.path(), &loop_id).await?;
+    ensure!(facts["event"] == "needs-answer" && facts["reason"] == "stuck", "{facts}");
     let request = stage.scene.model.requests_of(story::PLAN).pop().context("a request")?;
     let pipe = format!("{}/pipe", request.captures.get("workdir").context("the work directory")?);
     tokio::fs::write(pipe, "go\n").await?;

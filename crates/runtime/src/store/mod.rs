@@ -31,6 +31,7 @@ pub use tokens::{StoredToken, TokenText};
 
 use crate::job::Job;
 use crate::lifecycle::{self, JobEvent, Refused};
+use crate::notice::Notice;
 use crate::plan_loop;
 use entity::{job, outbox};
 
@@ -281,6 +282,7 @@ impl Store {
         let mut now = Change { job: &mut after, outgoing: Vec::new() };
         change(&mut now)?;
         let outgoing = now.outgoing;
+        after.facts.notices.extend(Notice::of_change(before.status(), &after));
         replace(&tx, &before, &mut after).await?;
         for item in &outgoing {
             outgoing::insert(&tx, id, item).await?;

@@ -1,0 +1,188 @@
+//! A person hears of their loops: by a command of their own and by the desktop, once each, also
+//! when Loopgate dies in between; and nothing waits for either.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, Result, ensure};
+use loopgate_testkit::home::UserHome;
+use loopgate_testkit::loopgate::signal;
+use loopgate_testkit::model::Step;
+use loopgate_testkit::scene::Scene;
+use loopgate_testkit::{signs, story};
+use serde_json::{Value, json};
+
+use crate::page::Page;
+use crate::settings::base;
+use crate::stage::{Stage, gone, setup};
+
+/// A command that leaves what it is told in a folder: a file a telling, its environment first.
+pub fn listener(home: &UserHome, folder: &Path) -> Result<PathBuf> {
+    let text = format!(
+        "#!/bin/sh\nset -e\nfile=$(mktemp '{0}/.XXXXXX')\n{{ env; echo ---; cat; }} > \"$file\"\n\
+         mv \"$file\" \"{0}/$LOOPGATE_EVENT_LOOP_ID.$$\"\n",
+        folder.display()
+    );
+    home.script("tell-me", &text)
+}
+
+/// The tellings of a loop: environment and facts.
+fn tellings(folder: &Path, loop_id: &str) -> Result<Vec<(String, Value)>> {
+    let files = std::fs::read_dir(folder)?.flatten();
+    let of_loop = files.filter(|file| file.file_name().to_string_lossy().starts_with(loop_id));
+    of_loop
+        .map(|file| {
+            let text = std::fs::read_to_string(file.path())?;
+            let (environment, facts) = text.split_once("---\n").context("two parts")?;
+            Ok((environment.to_owned(), serde_json::from_str(facts)?))
+        })
+        .collect()
+}
+
+/// Waits until a loop is told of, once.
+pub async fn told(folder: &Path, loop_id: &str) -> Result<(String, Value)> {
+    let found = signs::seen(folder, async || tellings(folder, loop_id).ok().filter(|all| !all.is_empty()));
+    let mut all = found.await.with_context(|| format!("nobody tells of {loop_id}"))?;
+    ensure!(all.len() == 1, "{all:?}");
+    all.pop().context("one")
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_loop_is_told_of_once_whenever_loopgate_dies() -> Result<()> {
+    let mut script = story::script();
+    let execute = script.conversations.iter_mut().find(|known| known.name == story::EXECUTE);
+    execute.context("an execution")?.turns[4].0.insert(0, Step::hold("middle"));
+    let scene = Scene::new(script).await?;
+    let clone = scene.add_story()?;
+    let folder = tempfile::tempdir()?;
+    let command = listener(&scene.home, folder.path())?;
+    let loopgate =
+        setup(&scene)?.env("LOOPGATE_NOTIFY_COMMAND", command).env("INTERNAL_API_SECRET", "hidden");
+    let loopgate = loopgate.start().await?;
+    let page = Page(loopgate.sign_in().await?);
+    let stage = Stage { scene, clone, loopgate, page };
+
+    let wish = stage.page.wish().await?;
+    let plan = stage.page.press(&wish, "plan").await?;
+    ensure!(stage.page.ended(&plan).await?["status"] == "COMPLETED");
+    let (environment, facts) = told(folder.path(), &plan).await?;
+    let expected = json!({"event": "needs-answer", "reason": "plan-ready", "command": "PLAN", "loopId": plan,
+        "status": "COMPLETED", "repository": story::REPOSITORY, "title": "Plan ready", "exitCode": 0});
+    for (member, value) in expected.as_object().context("members")? {
+        ensure!(facts[member] == *value, "{member} of {facts}");
+    }
+    ensure!(facts["message"].as_str().is_some_and(|text| text.contains("judge its plan")), "{facts}");
+    for line in ["LOOPGATE_EVENT=needs-answer", "LOOPGATE_EVENT_REASON=plan-ready"] {
+        ensure!(environment.lines().any(|known| known == line), "{line} in {environment}");
+    }
+    let ours = |line: &&str| line.starts_with("LOOPGATE_") && !line.starts_with("LOOPGATE_EVENT");
+    ensure!(environment.lines().find(ours).is_none(), "{environment}");
+    ensure!(!environment.contains("INTERNAL_API_SECRET"), "{environment}");
+
+    // The process of the loop ends while no Loopgate runs; the next one tells of it.
+    let execute = stage.page.press(&wish, "execute").await?;
+    stage.scene.model.held("middle").await?;
+    let Stage { scene, clone, mut loopgate, page } = stage;
+    loopgate.kill().await?;
+    scene.model.release("middle");
+    gone(&execute).await?;
+    let stage = Stage { scene, clone, loopgate, page }.restart().await?;
+    let (_, facts) = told(folder.path(), &execute).await?;
+    ensure!(facts["event"] == "completed" && facts["title"] == "Loop complete", "{facts}");
+    stage.settled(&execute, "Completed").await?;
+
+    // What was told is not told again, however often it starts.
+    let mut stage = stage.kill_and_restart().await?;
+    let again = stage.page.press(&wish, "plan").await?;
+    told(folder.path(), &again).await?;
+    stage.settled(&again, "Completed").await?;
+    stage.loopgate.stop().await?;
+    for loop_id in [&plan, &execute, &again] {
+        let all = tellings(folder.path(), loop_id)?;
+        ensure!(all.len() == 1, "{all:?}");
+    }
+    Ok(())
+}
+
+/// A story whose plan waits in its first answer.
+async fn held_scene() -> Result<Scene> {
+    let mut script = story::script();
+    let plan = script.conversations.iter_mut().find(|known| known.name == story::PLAN).context("a plan")?;
+    plan.turns[0].0.insert(0, Step::hold("planning"));
+    Scene::new(script).await
+}
+
+/// A loop of it that has failed, because its shim was killed, under a settings file with these keys.
+async fn failed(scene: Scene, keys: &str) -> Result<Stage> {
+    let clone = scene.add_story()?;
+    let file = format!("{}{keys}", base(&scene.home));
+    let loopgate = scene.loopgate()?.binary(env!("CARGO_BIN_EXE_loopgate")).settings(&file)?.start().await?;
+    let page = Page(loopgate.sign_in().await?);
+    let stage = Stage { scene, clone, loopgate, page };
+    let wish = stage.page.wish().await?;
+    let loop_id = stage.page.press(&wish, "plan").await?;
+    stage.scene.model.held("planning").await?;
+    let shim = stage.others().into_iter().find(|process| process.command.contains(" shim "));
+    signal(shim.context("a shim")?.pid, "KILL")?;
+    let ended = stage.page.ended(&loop_id).await?;
+    ensure!(ended["status"] == "FAILED", "{ended}");
+    Ok(stage)
+}
+
+/// All that was logged, once it contains this.
+async fn logged(stage: &Stage, text: &str) -> Result<String> {
+    let folder = stage.loopgate.setup().data_dir().join("logs");
+    let all = async || {
+        let files = std::fs::read_dir(&folder).ok()?.flatten();
+        let log: String = files.filter_map(|file| std::fs::read_to_string(file.path()).ok()).collect();
+        log.contains(text).then_some(log)
+    };
+    signs::seen(&folder, all).await.with_context(|| format!("the log does not say {text:?}"))
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_command_that_hangs_is_ended_with_all_that_it_started() -> Result<()> {
+    let scene = held_scene().await?;
+    let folder = tempfile::tempdir()?;
+    let pids = folder.path().join("pids");
+    let text = format!(
+        "#!/bin/sh\necho 'password=hunter2-Xk9 is mine' >&2\nsleep 1000 &\n\
+         echo \"$1 $LOOPGATE_EVENT $$ $!\" > '{0}.new'\nmv '{0}.new' '{0}'\nwait\n",
+        pids.display()
+    );
+    let command = scene.home.script("hang", &text)?;
+    let keys =
+        format!("[notify]\ndesktop = false\ntimeout_seconds = 1\ncommand = [{command:?}, \"loudly\"]\n");
+    // The loop is told as over, whatever the command does.
+    let stage = failed(scene, &keys).await?;
+    let line = signs::lines_of(&pids).await?;
+    let words: Vec<&str> = line.split(' ').collect();
+    ensure!(words[..2] == ["loudly", "failed"], "{line}");
+    for pid in &words[2..] {
+        signs::end_of(pid.parse()?).await?;
+    }
+    let log = logged(&stage, "it took longer than 1 s and was ended").await?;
+    ensure!(log.contains("password=[REDACTED] is mine") && !log.contains("hunter2"), "{log}");
+    ensure!(log.matches("the command of notify failed").count() == 1, "{log}");
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_desktop_shows_it_where_there_is_one() -> Result<()> {
+    let mut scene = held_scene().await?;
+    let folder = tempfile::tempdir()?;
+    let shown = folder.path().join("shown");
+    let text = format!("#!/bin/sh\nprintf '%s\\n' \"$@\" > '{0}.new'\nmv '{0}.new' '{0}'\n", shown.display());
+    scene.home.script("notify-send", &text)?;
+    scene.home.set("DBUS_SESSION_BUS_ADDRESS", "unix:path=/nowhere");
+    let _stage = failed(scene, "").await?;
+    let lines = signs::lines_of(&shown).await?;
+    ensure!(lines.starts_with("--app-name=Loopgate\n--\nLoop failed\n"), "{lines}");
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn where_there_is_no_desktop_the_log_says_so() -> Result<()> {
+    let stage = failed(held_scene().await?, "").await?;
+    logged(&stage, "there is no desktop session").await?;
+    Ok(())
+}
