@@ -5,12 +5,8 @@
 use std::fs::File;
 use std::io;
 use std::path::Path;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::task::{Poll, ready};
 
 use bytes::Bytes;
-use futures_util::stream::BoxStream;
 use futures_util::{Stream, StreamExt as _, future, stream};
 use multer::{Field, Multipart};
 use thiserror::Error;
@@ -33,26 +29,9 @@ const ARCHIVE_TYPES: [&str; 2] = ["application/zip", "application/x-zip-compress
 /// End of an archive's name, which decides when the type says nothing.
 const ARCHIVE_ENDING: &str = ".zip";
 
-/// Bytes that one step of the parser may read. Its steps through content are much smaller, so what
-/// needs more is a head that does not end.
-const MOST_OF_STEP: usize = 256 * 1024;
-
 /// A form that was not read yet.
 #[derive(Debug)]
-pub struct Form {
-    parts: Multipart<'static>,
-    step: Arc<Step>,
-}
-
-/// What the parser does until it has the next part, or the next bytes of one. Left alone, it reads
-/// all that is there before it looks at any of it; here it looks first.
-#[derive(Debug, Default)]
-struct Step {
-    /// Bytes.
-    read: AtomicUsize,
-    /// It has looked at what it has, and needs more.
-    looked: AtomicBool,
-}
+pub struct Form(Multipart<'static>);
 
 /// An image that may be saved.
 #[derive(Debug)]
@@ -96,8 +75,6 @@ pub enum FormError {
     Disk(#[from] io::Error),
 }
 
-type BoxError = Box<dyn std::error::Error + Send + Sync>;
-
 /// What is said about one part; its form is read on.
 type Judged<T> = Result<T, FormError>;
 
@@ -109,14 +86,13 @@ impl Form {
     pub fn new<S, E>(content_type: &str, body: S) -> Result<Self, FormError>
     where
         S: Stream<Item = Result<Bytes, E>> + Send + 'static,
-        E: Into<BoxError> + Send + 'static,
+        E: Into<Box<dyn std::error::Error + Send + Sync>> + Send + 'static,
     {
         let boundary = multer::parse_boundary(content_type).map_err(|_| FormError::Broken)?;
         // The end comes alone: what comes together with the end, after the parser looked once in
         // vain, it takes for incomplete.
         let pause = stream::once(tokio::task::yield_now()).filter_map(|()| future::ready(None));
-        let step = Arc::new(Step::default());
-        Ok(Self { parts: Multipart::new(step.clone().bound(body.chain(pause).boxed()), boundary), step })
+        Ok(Self(Multipart::new(body.chain(pause), boundary)))
     }
 
     /// Its images, in their order, in files without a name that are made in this directory.
@@ -128,10 +104,9 @@ impl Form {
         while let Some(part) = self.next_part().await? {
             // Only files have a name of their own.
             if part.file_name().is_none() {
-                self.step.skip(part).await?;
                 continue;
             }
-            match (self.step.image(part, directory).await?, &mut images) {
+            match (image(part, directory).await?, &mut images) {
                 (Ok(image), Ok(images)) => images.push(image),
                 (Err(refusal), Ok(_)) => images = Err(refusal),
                 (_, Err(_)) => {}
@@ -149,94 +124,29 @@ impl Form {
         let mut archive = None;
         while let Some(part) = self.next_part().await? {
             if archive.is_none() && is_sent_as_archive(&part) {
-                archive = Some(self.step.spooled(part, directory, MOST_OF_ARCHIVE).await?);
-            } else {
-                self.step.skip(part).await?;
+                archive = Some(spooled(part, directory, MOST_OF_ARCHIVE).await?);
             }
         }
         archive.ok_or(FormError::NoArchive)?.map_err(|_| FormError::ArchiveTooLarge)
     }
 
     async fn next_part(&mut self) -> Result<Option<Field<'static>>, FormError> {
-        self.step.begin();
-        self.parts.next_field().await.map_err(|_| FormError::Broken)
+        self.0.next_field().await.map_err(|_| FormError::Broken)
     }
 }
 
-impl Step {
-    fn begin(&self) {
-        self.read.store(0, Ordering::Relaxed);
-        self.looked.store(false, Ordering::Relaxed);
-    }
-
-    /// The body, as long as no step reads too much of it.
-    fn bound<E: Into<BoxError>>(
-        self: Arc<Self>,
-        mut body: BoxStream<'static, Result<Bytes, E>>,
-    ) -> impl Stream<Item = Result<Bytes, BoxError>> + Send {
-        stream::poll_fn(move |context| {
-            if !self.looked.swap(true, Ordering::Relaxed) {
-                context.waker().wake_by_ref();
-                return Poll::Pending;
-            }
-            if self.read.load(Ordering::Relaxed) >= MOST_OF_STEP {
-                return Poll::Ready(Some(Err("the head of a part does not end".into())));
-            }
-            let next = ready!(body.poll_next_unpin(context));
-            if let Some(Ok(bytes)) = &next {
-                let before = self.read.fetch_add(bytes.len(), Ordering::Relaxed);
-                self.looked.store(before + bytes.len() < MOST_OF_STEP, Ordering::Relaxed);
-            }
-            Poll::Ready(next.map(|next| next.map_err(Into::into)))
-        })
-    }
-
-    /// The next bytes of a part.
-    async fn chunk(&self, part: &mut Field<'static>) -> Result<Option<Bytes>, FormError> {
-        self.begin();
-        part.chunk().await.map_err(|_| FormError::Broken)
-    }
-
-    /// Reads a part that nobody wants to its end.
-    async fn skip(&self, mut part: Field<'static>) -> Result<(), FormError> {
-        while self.chunk(&mut part).await?.is_some() {}
-        Ok(())
-    }
-
-    async fn image(&self, part: Field<'static>, directory: &Path) -> Result<Judged<SentImage>, FormError> {
-        let original_name = part.file_name().filter(|name| !name.is_empty()).unwrap_or(NAMELESS).to_owned();
-        let declared = type_of(&part).to_owned();
-        let content = self.spooled(part, directory, MOST_OF_IMAGE).await?;
-        let Some(kind) = ImageKind::of_type(&declared) else {
-            return Ok(Err(FormError::NoImageType(declared)));
-        };
-        let mut file = match content {
-            Ok(file) => file,
-            Err(size) => return Ok(Err(FormError::ImageTooLarge { name: original_name, size })),
-        };
-        let judged = on_disk(move || kind.is_that_of(&mut file).map(|right| right.then_some(file)));
-        let image = judged.await?.map(|file| SentImage { original_name, kind, file });
-        Ok(image.ok_or(FormError::NoImageType(declared)))
-    }
-
-    /// Reads a part to its end. The inner error is the size in bytes of one that is larger than
-    /// `most`.
-    async fn spooled(
-        &self,
-        mut part: Field<'static>,
-        directory: &Path,
-        most: u64,
-    ) -> Result<Result<File, u64>, FormError> {
-        let mut spooling = Spooling::begin(directory, None).await?;
-        let mut size = 0;
-        while let Some(bytes) = self.chunk(&mut part).await? {
-            size += bytes.len() as u64;
-            if size <= most {
-                spooling.write(&bytes).await?;
-            }
-        }
-        Ok(if size > most { Err(size) } else { Ok(spooling.finish().await?.file) })
-    }
+async fn image(part: Field<'static>, directory: &Path) -> Result<Judged<SentImage>, FormError> {
+    let original_name = part.file_name().filter(|name| !name.is_empty()).unwrap_or(NAMELESS).to_owned();
+    let declared = type_of(&part).to_owned();
+    let content = spooled(part, directory, MOST_OF_IMAGE).await?;
+    let Some(kind) = ImageKind::of_type(&declared) else { return Ok(Err(FormError::NoImageType(declared))) };
+    let mut file = match content {
+        Ok(file) => file,
+        Err(size) => return Ok(Err(FormError::ImageTooLarge { name: original_name, size })),
+    };
+    let judged = on_disk(move || kind.is_that_of(&mut file).map(|right| right.then_some(file)));
+    let image = judged.await?.map(|file| SentImage { original_name, kind, file });
+    Ok(image.ok_or(FormError::NoImageType(declared)))
 }
 
 fn is_sent_as_archive(part: &Field<'_>) -> bool {
@@ -247,6 +157,23 @@ fn is_sent_as_archive(part: &Field<'_>) -> bool {
 
 fn type_of<'a>(part: &'a Field<'_>) -> &'a str {
     part.content_type().map_or(BYTES, |kind| kind.essence_str())
+}
+
+/// Reads a part to its end. The inner error is the size in bytes of one that is larger than `most`.
+async fn spooled(
+    mut part: Field<'static>,
+    directory: &Path,
+    most: u64,
+) -> Result<Result<File, u64>, FormError> {
+    let mut spooling = Spooling::begin(directory, None).await?;
+    let mut size = 0;
+    while let Some(bytes) = part.chunk().await.map_err(|_| FormError::Broken)? {
+        size += bytes.len() as u64;
+        if size <= most {
+            spooling.write(&bytes).await?;
+        }
+    }
+    Ok(if size > most { Err(size) } else { Ok(spooling.finish().await?.file) })
 }
 
 #[expect(clippy::cast_precision_loss, reason = "one decimal is shown")]

@@ -54,32 +54,3 @@ async fn pieces_of_every_size_make_the_same_form() {
     }
     assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0);
 }
-
-/// Heads, and what comes before the first part, are kept until they are whole; so they must end.
-#[tokio::test]
-async fn a_head_that_does_not_end_is_not_read_for_long() {
-    let dir = tempfile::tempdir().unwrap();
-    for beginning in ["", "--edge\r\nContent-Disposition: form-data; name=\"x\"\r\nX: "] {
-        let read = Arc::new(AtomicUsize::new(0));
-        let counted = read.clone();
-        let beginning = stream::iter([Bytes::from_static(beginning.as_bytes())]);
-        let endless = beginning.chain(stream::repeat(Bytes::from_static(&[b'x'; 8192])));
-        let counting = endless.map(move |bytes| {
-            counted.fetch_add(bytes.len(), Ordering::Relaxed);
-            Ok::<_, Infallible>(bytes)
-        });
-        let refused = Form::new(TYPE, counting).unwrap().images(dir.path()).await;
-        assert!(matches!(refused, Err(FormError::Broken)), "{refused:?}");
-        assert!(read.load(Ordering::Relaxed) <= MOST_OF_STEP + 8192, "{read:?}");
-    }
-}
-
-/// What nobody wants is read in steps as small as what is kept.
-#[tokio::test]
-async fn a_large_field_without_a_file_does_not_hide_the_file_behind_it() {
-    let dir = tempfile::tempdir().unwrap();
-    let field = "--edge\r\nContent-Disposition: form-data; name=\"note\"\r\n\r\n";
-    let whole = [field.as_bytes(), &vec![b'n'; 3 * MOST_OF_STEP], b"\r\n", &body()].concat();
-    let form = Form::new(TYPE, Pieces::of(&whole, 8192)).unwrap();
-    assert_eq!(form.images(dir.path()).await.unwrap().len(), 1);
-}
