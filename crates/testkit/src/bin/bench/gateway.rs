@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context as _, bail};
+use anyhow::{Context as _, bail, ensure};
+use serde_json::Value;
 use tokio::process::{Child, Command};
 
 /// A gateway that is not there after this long will not come.
@@ -102,6 +103,26 @@ impl Gateway {
             })
             .context("the kernel does not tell the resident memory")?;
         Ok(kilobytes / 1024.0)
+    }
+
+    /// How long processors have worked for it.
+    pub fn processor_time(&self) -> anyhow::Result<Duration> {
+        let pid = self.child.id().context("the gateway has ended")?;
+        let stat = std::fs::read_to_string(format!("/proc/{pid}/stat"))?;
+        let (_, numbers) = stat.rsplit_once(')').context("the kernel does not tell the processor time")?;
+        // User and system time are members 14 and 15 of the line; the first two lie before the bracket.
+        let ticks = numbers.split_whitespace().skip(11).take(2).map(str::parse::<u64>);
+        let ticks = ticks.sum::<Result<u64, _>>()?;
+        Ok(Duration::from_secs_f64(ticks as f64 / rustix::param::clock_ticks_per_second() as f64))
+    }
+
+    /// Sends a JSON body to a path; anything but a success is an error.
+    pub async fn post(&self, path: &str, body: &Value) -> anyhow::Result<()> {
+        let request = reqwest::Client::new().post(self.url(path)).json(body);
+        let answer = request.header("X-Desktop-Gateway-Token", &self.token).send().await?;
+        let status = answer.status();
+        ensure!(status.is_success(), "{path}: {status} {}", answer.text().await?);
+        Ok(())
     }
 
     /// Asks it to end and waits for that.

@@ -7,12 +7,13 @@ mod bare;
 mod crowd;
 mod gateway;
 mod local;
+mod loops;
 mod past;
 mod stream;
 mod table;
 mod wrk;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::Context as _;
@@ -25,11 +26,14 @@ use crate::table::Table;
 #[derive(Parser)]
 struct Options {
     /// The binary to measure.
-    #[arg(long, env = "LOOPGATE_BIN")]
-    binary: PathBuf,
+    #[arg(long, env = "LOOPGATE_BIN", required_unless_present = "stand_in")]
+    binary: Option<PathBuf>,
     /// Seconds of load a figure.
     #[arg(long, default_value_t = 4)]
     seconds: u64,
+    /// Stands in for an assistant, which begins when this pipe is opened.
+    #[arg(long, hide = true)]
+    stand_in: Option<PathBuf>,
     /// Measure only this; may be given several times.
     #[arg(long, value_enum)]
     only: Vec<Part>,
@@ -48,6 +52,8 @@ enum Part {
     Stream,
     /// The routes that work on local directories.
     Local,
+    /// Many loops at once.
+    Loops,
     /// Many clients at once.
     Crowd,
 }
@@ -59,21 +65,30 @@ const MEMORY_REQUESTS: u64 = 10_000;
 /// Lines that the stand-in assistant prints.
 const STREAM_LINES: usize = 20_000;
 
-#[tokio::main(flavor = "multi_thread", worker_threads = 2)]
-async fn main() -> anyhow::Result<()> {
+fn main() -> anyhow::Result<()> {
     let options = Options::parse();
+    match (&options.stand_in, &options.binary) {
+        (Some(pipe), _) => loops::stand_in(pipe),
+        (None, Some(binary)) => measure(binary, &options),
+        (None, None) => anyhow::bail!("name the binary with --binary"),
+    }
+}
+
+#[tokio::main(flavor = "multi_thread", worker_threads = 2)]
+async fn measure(binary: &Path, options: &Options) -> anyhow::Result<()> {
     let load = Duration::from_secs(options.seconds);
     let mut table = Table::default();
 
     let parts = if options.only.is_empty() { Part::value_variants() } else { &options.only[..] };
     for part in parts {
         match part {
-            Part::Requests => measure_requests(&options.binary, &Place::new()?, load, &mut table).await?,
-            Part::Start => measure_start(&options.binary, &mut table).await?,
-            Part::Past => past::measure(&options.binary, &mut table).await?,
-            Part::Stream => stream::measure(&options.binary, STREAM_LINES, &mut table).await?,
-            Part::Local => local::measure(&options.binary, &mut table).await?,
-            Part::Crowd => crowd::measure(&options.binary, load, &mut table).await?,
+            Part::Requests => measure_requests(binary, &Place::new()?, load, &mut table).await?,
+            Part::Start => measure_start(binary, &mut table).await?,
+            Part::Past => past::measure(binary, &mut table).await?,
+            Part::Stream => stream::measure(binary, STREAM_LINES, &mut table).await?,
+            Part::Local => local::measure(binary, &mut table).await?,
+            Part::Crowd => crowd::measure(binary, load, &mut table).await?,
+            Part::Loops => loops::measure(binary, &mut table).await?,
         }
     }
 
@@ -82,7 +97,7 @@ async fn main() -> anyhow::Result<()> {
 }
 
 async fn measure_requests(
-    binary: &std::path::Path,
+    binary: &Path,
     place: &Place,
     load: Duration,
     table: &mut Table,
@@ -123,7 +138,7 @@ async fn measure_requests(
     Ok(())
 }
 
-async fn measure_start(binary: &std::path::Path, table: &mut Table) -> anyhow::Result<()> {
+async fn measure_start(binary: &Path, table: &mut Table) -> anyhow::Result<()> {
     let mut times = Vec::with_capacity(COLD_STARTS);
     let place = Place::new()?;
     for _ in 0..COLD_STARTS {

@@ -7,7 +7,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context as _, ensure};
+use anyhow::Context as _;
 use axum::routing::any;
 use axum::{Json, Router};
 use sea_orm::{
@@ -60,7 +60,7 @@ pub async fn measure(binary: &Path, table: &mut Table) -> anyhow::Result<()> {
     let followed = followed.await.context("not all living loops were followed again")??;
     db.close().await?;
     for id in loops {
-        post(&gateway, "/api/gateway/orchestrator/loop/kill", &json!({"loopId": id})).await?;
+        gateway.post("/api/gateway/orchestrator/loop/kill", &json!({"loopId": id})).await?;
     }
     gateway.stop().await?;
     table.time("start beside 10,000 ended and 20 living loops", ready, READY_LIMIT);
@@ -83,16 +83,8 @@ async fn start_loop(gateway: &Gateway) -> anyhow::Result<Uuid> {
     let requirements = json!({"id": "1", "type": "PRD", "title": "", "content": "Everything"});
     let body = json!({"loopId": id, "command": "DECOMPOSE", "loopgateAuthToken": "opaque",
         "artifacts": [requirements]});
-    post(gateway, "/api/gateway/orchestrator/loop", &body).await?;
+    gateway.post("/api/gateway/orchestrator/loop", &body).await?;
     Ok(id)
-}
-
-async fn post(gateway: &Gateway, path: &str, body: &Value) -> anyhow::Result<()> {
-    let request = reqwest::Client::new().post(gateway.url(path)).json(body);
-    let answer = request.header("X-Desktop-Gateway-Token", &gateway.token).send().await?;
-    let status = answer.status();
-    ensure!(status.is_success(), "{path}: {status} {}", answer.text().await?);
-    Ok(())
 }
 
 async fn open(file: &Path) -> anyhow::Result<DatabaseConnection> {

@@ -48,6 +48,12 @@ impl Table {
         self.push(name, format!("{figure:.1} MB"), floor, ratio);
     }
 
+    /// Processors that were busy, with a limit.
+    pub fn cores(&mut self, name: &str, figure: f64, limit: f64) {
+        let ratio = format!("{:.2} ×", figure / limit);
+        self.push(name, format!("{figure:.2} cores"), format!("limit {limit:.0}"), ratio);
+    }
+
     /// A figure that has no floor.
     pub fn plain(&mut self, name: &str, figure: String) {
         self.push(name, figure, "-".to_owned(), "-".to_owned());
