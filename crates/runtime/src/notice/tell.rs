@@ -44,10 +44,7 @@ impl Runtime {
     }
 
     async fn tell_all(self: &Arc<Self>) -> Result<(), StoreError> {
-        for job in self.store.jobs().await? {
-            if job.facts.notices.is_empty() {
-                continue;
-            }
+        for job in self.store.untold().await? {
             let mut notices = Vec::new();
             // Out of the record first: told twice is worse than not told when everything dies now.
             let job =

@@ -16,6 +16,8 @@ pub(super) mod job {
         pub reported: bool,
         /// Whether directories go with it that are still there.
         pub to_clear: bool,
+        /// Whether a person has yet to hear something of it.
+        pub untold: bool,
         /// The whole record as JSON.
         #[sea_orm(column_type = "Text")]
         pub record: String,

@@ -9,7 +9,7 @@ pub(super) struct Migrator;
 #[async_trait::async_trait]
 impl MigratorTrait for Migrator {
     fn migrations() -> Vec<Box<dyn MigrationTrait>> {
-        vec![Box::new(JobsOutboxTokens), Box::new(JobsByState)]
+        vec![Box::new(JobsOutboxTokens), Box::new(JobsByState), Box::new(JobsByNotice)]
     }
 }
 
@@ -93,5 +93,29 @@ impl MigrationTrait for JobsByState {
             manager.drop_index(Index::drop().name(index).table("job").to_owned()).await?;
         }
         manager.alter_table(Table::alter().table("job").drop_column("to_clear").take()).await
+    }
+}
+
+/// What a person has yet to hear is found without reading every record.
+struct JobsByNotice;
+
+impl MigrationName for JobsByNotice {
+    fn name(&self) -> &'static str {
+        "m0003_jobs_by_notice"
+    }
+}
+
+#[async_trait::async_trait]
+impl MigrationTrait for JobsByNotice {
+    async fn up(&self, manager: &SchemaManager) -> Result<(), DbErr> {
+        // Of older records nobody knows; the next telling looks.
+        let untold = Table::alter().table("job").add_column(boolean("untold").default(true)).take();
+        manager.alter_table(untold).await?;
+        manager.create_index(Index::create().name("job_by_notice").table("job").col("untold").take()).await
+    }
+
+    async fn down(&self, manager: &SchemaManager) -> Result<(), DbErr> {
+        manager.drop_index(Index::drop().name("job_by_notice").table("job").to_owned()).await?;
+        manager.alter_table(Table::alter().table("job").drop_column("untold").take()).await
     }
 }

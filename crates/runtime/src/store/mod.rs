@@ -4,6 +4,7 @@
 //! alters it and queues what is to be announced, all or nothing. Nobody ever writes a record that
 //! was read outside of the same transaction.
 
+mod durable;
 mod entity;
 mod migration;
 mod outgoing;
@@ -33,6 +34,7 @@ use crate::job::Job;
 use crate::lifecycle::{self, JobEvent, Refused};
 use crate::notice::Notice;
 use crate::plan_loop;
+use durable::Durable;
 use entity::{job, outbox};
 
 /// How long a caller waits for the one connection.
@@ -112,6 +114,7 @@ pub struct Former {
 #[derive(Debug, Clone)]
 pub struct Store {
     db: DatabaseConnection,
+    durable: Arc<Durable>,
     credentials: Arc<Credentials>,
 }
 
@@ -140,13 +143,15 @@ impl Store {
                     .filename(&path_owned)
                     .create_if_missing(true)
                     .journal_mode(SqliteJournalMode::Wal)
-                    // A record that was announced must not vanish with the machine's power.
-                    .synchronous(SqliteSynchronous::Full)
+                    // Each change is made to last all the same, by `Durable`.
+                    .synchronous(SqliteSynchronous::Normal)
                     .busy_timeout(BUSY_TIME)
             });
         let db = Database::connect(options).await?;
         migration::Migrator::up(&db, None).await?;
-        Ok(Self { db, credentials })
+        let durable = Arc::new(Durable::of(path));
+        durable.begin().await;
+        Ok(Self { db, durable, credentials })
     }
 
     /// The record of a loop.
@@ -194,6 +199,14 @@ impl Store {
         self.filtered(job::Column::Terminal.eq(true).and(job::Column::Reported.eq(false))).await
     }
 
+    /// The jobs of which a person has yet to hear something.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn untold(&self) -> Result<Vec<Job>, StoreError> {
+        self.filtered(job::Column::Untold.eq(true)).await
+    }
+
     async fn filtered(&self, condition: sea_orm::sea_query::SimpleExpr) -> Result<Vec<Job>, StoreError> {
         let rows =
             job::Entity::find().filter(condition).order_by_asc(job::Column::UpdatedAt).all(&self.db).await?;
@@ -213,7 +226,7 @@ impl Store {
         lifecycle::next(standing.map(Job::status), event)?;
         delete_outgoing(&tx, job.id).await?;
         write(&tx, job).await?;
-        tx.commit().await?;
+        self.commit(tx).await?;
         Ok(former)
     }
 
@@ -227,7 +240,7 @@ impl Store {
         if is_new {
             write(&tx, job).await?;
         }
-        tx.commit().await?;
+        self.commit(tx).await?;
         Ok(is_new)
     }
 
@@ -250,7 +263,7 @@ impl Store {
         for item in &former.outgoing {
             outgoing::insert(&tx, id, item).await?;
         }
-        tx.commit().await?;
+        self.commit(tx).await?;
         Ok(())
     }
 
@@ -290,8 +303,15 @@ impl Store {
         if after.status().is_terminal() {
             trim(&tx).await?;
         }
-        tx.commit().await?;
+        self.commit(tx).await?;
         Ok(after)
+    }
+
+    /// Commits what must not vanish with the machine's power.
+    async fn commit(&self, tx: DatabaseTransaction) -> Result<(), DbErr> {
+        tx.commit().await?;
+        self.durable.reached().await;
+        Ok(())
     }
 }
 
@@ -347,6 +367,7 @@ async fn write(tx: &DatabaseTransaction, job: &Job) -> Result<(), StoreError> {
         terminal: ActiveValue::Set(job.status().is_terminal()),
         reported: ActiveValue::Set(job.facts.cloud_finalized_at.is_some()),
         to_clear: ActiveValue::Set(job.leaves_ground()),
+        untold: ActiveValue::Set(!job.facts.notices.is_empty()),
         record: ActiveValue::Set(serde_json::to_string(job)?),
         updated_at: ActiveValue::Set(jiff::Timestamp::now().as_microsecond()),
     };
@@ -356,6 +377,7 @@ async fn write(tx: &DatabaseTransaction, job: &Job) -> Result<(), StoreError> {
             job::Column::Terminal,
             job::Column::Reported,
             job::Column::ToClear,
+            job::Column::Untold,
             job::Column::Record,
             job::Column::UpdatedAt,
         ])

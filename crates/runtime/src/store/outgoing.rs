@@ -172,6 +172,7 @@ impl Store {
             mark(&mut job, row.outgoing.kind);
             replace(&tx, &before, &mut job).await?;
         }
+        // It need not last: sent again with its nonce, the row counts once.
         tx.commit().await?;
         Ok(())
     }
@@ -216,7 +217,7 @@ impl Store {
         if row.outgoing.kind == OutgoingKind::Artifacts {
             warn_last_event(&tx, id, warning).await?;
         }
-        tx.commit().await?;
+        self.commit(tx).await?;
         Ok(())
     }
 
@@ -233,7 +234,7 @@ impl Store {
             job.facts.cloud_finalized_at = Some(loopgate_api::time::now_iso());
             replace(&tx, &before, &mut job).await?;
         }
-        tx.commit().await?;
+        self.commit(tx).await?;
         Ok(())
     }
 

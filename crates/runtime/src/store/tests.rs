@@ -168,3 +168,18 @@ async fn tokens_are_sealed_on_disk_and_survive() {
 
 /// `{"exp":1900000000,"jti":"j1"}`
 const URL_SAFE_NO_PAD_ENCODED: &str = "eyJleHAiOjE5MDAwMDAwMDAsImp0aSI6ImoxIn0";
+
+#[tokio::test]
+async fn what_a_person_has_to_hear_is_found_until_it_is_told() {
+    let place = place().await;
+    let (job, silent) = (new_job(), new_job());
+    for job in [&job, &silent] {
+        place.store.begin(job).await.unwrap();
+        place.store.change(job.id, |now| Ok(now.apply(JobEvent::Spawned)?)).await.unwrap();
+    }
+    assert_eq!(place.store.untold().await.unwrap(), []);
+    let failed = place.store.change(job.id, |now| Ok(now.apply(JobEvent::Failed)?)).await.unwrap();
+    assert_eq!(place.store.untold().await.unwrap(), [failed]);
+    place.store.update(job.id, |job| job.facts.notices.clear()).await.unwrap();
+    assert_eq!(place.store.untold().await.unwrap(), []);
+}
