@@ -5,9 +5,12 @@
 use std::fs::File;
 use std::io;
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::{Poll, ready};
 
 use bytes::Bytes;
-use futures_util::{Stream, StreamExt as _, future, stream};
+use futures_util::{Stream, StreamExt as _, stream};
 use multer::{Field, Multipart};
 use thiserror::Error;
 
@@ -29,9 +32,28 @@ const ARCHIVE_TYPES: [&str; 2] = ["application/zip", "application/x-zip-compress
 /// End of an archive's name, which decides when the type says nothing.
 const ARCHIVE_ENDING: &str = ".zip";
 
+/// Bytes that the parser is given before it has to look at them.
+const PIECE: usize = 64 * 1024;
+/// Bytes in which it has to find the next part, or more of one. Only a head that does not end takes
+/// more.
+const MOST_OF_STEP: usize = 4 * PIECE;
+
 /// A form that was not read yet.
 #[derive(Debug)]
-pub struct Form(Multipart<'static>);
+pub struct Form {
+    parser: Multipart<'static>,
+    taken: Taken,
+}
+
+/// Bytes that the parser was given since it began its present step.
+#[derive(Debug, Clone, Default)]
+struct Taken(Arc<AtomicUsize>);
+
+/// A part of which the content was not read yet.
+struct Part {
+    field: Field<'static>,
+    taken: Taken,
+}
 
 /// An image that may be saved.
 #[derive(Debug)]
@@ -75,6 +97,8 @@ pub enum FormError {
     Disk(#[from] io::Error),
 }
 
+type BoxError = Box<dyn std::error::Error + Send + Sync>;
+
 /// What is said about one part; its form is read on.
 type Judged<T> = Result<T, FormError>;
 
@@ -86,13 +110,11 @@ impl Form {
     pub fn new<S, E>(content_type: &str, body: S) -> Result<Self, FormError>
     where
         S: Stream<Item = Result<Bytes, E>> + Send + 'static,
-        E: Into<Box<dyn std::error::Error + Send + Sync>> + Send + 'static,
+        E: Into<BoxError> + Send + 'static,
     {
         let boundary = multer::parse_boundary(content_type).map_err(|_| FormError::Broken)?;
-        // The end comes alone: what comes together with the end, after the parser looked once in
-        // vain, it takes for incomplete.
-        let pause = stream::once(tokio::task::yield_now()).filter_map(|()| future::ready(None));
-        Ok(Self(Multipart::new(body.chain(pause), boundary)))
+        let taken = Taken::default();
+        Ok(Self { parser: Multipart::new(taken.clone().bound(body), boundary), taken })
     }
 
     /// Its images, in their order, in files without a name that are made in this directory.
@@ -103,7 +125,8 @@ impl Form {
         let mut images = Ok(Vec::new());
         while let Some(part) = self.next_part().await? {
             // Only files have a name of their own.
-            if part.file_name().is_none() {
+            if part.field.file_name().is_none() {
+                part.skip().await?;
                 continue;
             }
             match (image(part, directory).await?, &mut images) {
@@ -123,21 +146,75 @@ impl Form {
     pub async fn archive(mut self, directory: &Path) -> Result<File, FormError> {
         let mut archive = None;
         while let Some(part) = self.next_part().await? {
-            if archive.is_none() && is_sent_as_archive(&part) {
+            if archive.is_none() && is_sent_as_archive(&part.field) {
                 archive = Some(spooled(part, directory, MOST_OF_ARCHIVE).await?);
+            } else {
+                part.skip().await?;
             }
         }
         archive.ok_or(FormError::NoArchive)?.map_err(|_| FormError::ArchiveTooLarge)
     }
 
-    async fn next_part(&mut self) -> Result<Option<Field<'static>>, FormError> {
-        self.0.next_field().await.map_err(|_| FormError::Broken)
+    /// The next part; the one before was read to its end.
+    async fn next_part(&mut self) -> Result<Option<Part>, FormError> {
+        self.taken.begin();
+        let field = self.parser.next_field().await.map_err(|_| FormError::Broken)?;
+        Ok(field.map(|field| Part { field, taken: self.taken.clone() }))
     }
 }
 
-async fn image(part: Field<'static>, directory: &Path) -> Result<Judged<SentImage>, FormError> {
-    let original_name = part.file_name().filter(|name| !name.is_empty()).unwrap_or(NAMELESS).to_owned();
-    let declared = type_of(&part).to_owned();
+impl Taken {
+    fn begin(&self) {
+        self.0.store(0, Ordering::Relaxed);
+    }
+
+    /// The body in pieces. Left alone, the parser takes all that is there before it looks at any of
+    /// it, and what came together with the end it takes for incomplete; here it looks after each.
+    fn bound<E: Into<BoxError>>(
+        self,
+        body: impl Stream<Item = Result<Bytes, E>> + Send + 'static,
+    ) -> impl Stream<Item = Result<Bytes, BoxError>> + Send {
+        let (mut body, mut rest, mut unseen) = (Box::pin(body), Bytes::new(), false);
+        stream::poll_fn(move |context| {
+            if std::mem::take(&mut unseen) {
+                context.waker().wake_by_ref();
+                return Poll::Pending;
+            }
+            if self.0.load(Ordering::Relaxed) >= MOST_OF_STEP {
+                return Poll::Ready(Some(Err("the head of a part does not end".into())));
+            }
+            if rest.is_empty() {
+                match ready!(body.poll_next_unpin(context)) {
+                    Some(Ok(bytes)) => rest = bytes,
+                    end => return Poll::Ready(end.map(|end| end.map_err(Into::into))),
+                }
+            }
+            let piece = rest.split_to(rest.len().min(PIECE));
+            self.0.fetch_add(piece.len(), Ordering::Relaxed);
+            unseen = true;
+            Poll::Ready(Some(Ok(piece)))
+        })
+    }
+}
+
+impl Part {
+    /// More of its content.
+    async fn chunk(&mut self) -> Result<Option<Bytes>, FormError> {
+        self.taken.begin();
+        self.field.chunk().await.map_err(|_| FormError::Broken)
+    }
+
+    /// Reads on to its end.
+    async fn skip(mut self) -> Result<(), FormError> {
+        while self.chunk().await?.is_some() {}
+        Ok(())
+    }
+}
+
+async fn image(part: Part, directory: &Path) -> Result<Judged<SentImage>, FormError> {
+    let name = part.field.file_name().filter(|name| !name.is_empty());
+    let original_name = name.unwrap_or(NAMELESS).to_owned();
+    let declared = type_of(&part.field).to_owned();
     let content = spooled(part, directory, MOST_OF_IMAGE).await?;
     let Some(kind) = ImageKind::of_type(&declared) else { return Ok(Err(FormError::NoImageType(declared))) };
     let mut file = match content {
@@ -160,14 +237,10 @@ fn type_of<'a>(part: &'a Field<'_>) -> &'a str {
 }
 
 /// Reads a part to its end. The inner error is the size in bytes of one that is larger than `most`.
-async fn spooled(
-    mut part: Field<'static>,
-    directory: &Path,
-    most: u64,
-) -> Result<Result<File, u64>, FormError> {
+async fn spooled(mut part: Part, directory: &Path, most: u64) -> Result<Result<File, u64>, FormError> {
     let mut spooling = Spooling::begin(directory, None).await?;
     let mut size = 0;
-    while let Some(bytes) = part.chunk().await.map_err(|_| FormError::Broken)? {
+    while let Some(bytes) = part.chunk().await? {
         size += bytes.len() as u64;
         if size <= most {
             spooling.write(&bytes).await?;

@@ -54,3 +54,50 @@ async fn pieces_of_every_size_make_the_same_form() {
     }
     assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0);
 }
+
+/// A body that is there at once, in frames of any size.
+fn at_once(body: &[u8], size: usize) -> impl Stream<Item = Result<Bytes, Infallible>> + Send + 'static {
+    let frames: Vec<_> = body.chunks(size).map(Bytes::copy_from_slice).map(Ok).collect();
+    stream::iter(frames)
+}
+
+/// Large contents are no heads, however large the frames are in which they come.
+#[tokio::test]
+async fn large_parts_are_read_from_frames_of_any_size() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut picture = b"\x89PNG\r\n\x1a\n".to_vec();
+    picture.resize(3 * MOST_OF_STEP, b'\r');
+    let mut body = Vec::new();
+    for disposition in ["name=\"note\"", "name=\"x\"; filename=\"a.png\"", "name=\"x\"; filename=\"b.png\""] {
+        let head = format!(
+            "--edge\r\nContent-Disposition: form-data; {disposition}\r\nContent-Type: image/png\r\n\r\n"
+        );
+        body.extend_from_slice(head.as_bytes());
+        body.extend_from_slice(&picture);
+        body.extend_from_slice(b"\r\n");
+    }
+    body.extend_from_slice(b"--edge--\r\n");
+    for size in [1000, PIECE, 2 * MOST_OF_STEP, body.len()] {
+        let form = Form::new(TYPE, at_once(&body, size)).unwrap();
+        let images = form.images(dir.path()).await.unwrap_or_else(|error| panic!("{size}: {error}"));
+        let sizes: Vec<u64> = images.iter().map(|image| image.file.metadata().unwrap().len()).collect();
+        assert_eq!(sizes, [picture.len() as u64; 2], "{size}");
+    }
+}
+
+/// A head that does not end is not read for long.
+#[tokio::test]
+async fn an_endless_head_is_refused_early() {
+    let dir = tempfile::tempdir().unwrap();
+    let begin = Bytes::from_static(b"--edge\r\nContent-Disposition: form-data; name=\"");
+    let read = Arc::new(AtomicUsize::new(0));
+    let counted = read.clone();
+    let endless = stream::repeat_with(move || {
+        counted.fetch_add(1000, Ordering::Relaxed);
+        Bytes::from(vec![b'x'; 1000])
+    });
+    let body = stream::once(std::future::ready(begin)).chain(endless).map(Ok::<_, Infallible>);
+    let refused = Form::new(TYPE, body).unwrap().images(dir.path()).await;
+    assert!(matches!(refused, Err(FormError::Broken)));
+    assert!(read.load(Ordering::Relaxed) <= MOST_OF_STEP + PIECE);
+}
