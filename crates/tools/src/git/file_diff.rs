@@ -267,7 +267,7 @@ impl Git {
         old: Vec<u8>,
         new: &[u8],
     ) -> Result<Vec<u8>, GitError> {
-        let has_carriage_returns = |text: &[u8]| text.windows(2).any(|pair| pair == b"\r\n");
+        let has_carriage_returns = |text: &[u8]| memchr::memmem::find(text, b"\r\n").is_some();
         if is_binary(&old) || has_carriage_returns(&old) || !has_carriage_returns(new) {
             return Ok(old);
         }
