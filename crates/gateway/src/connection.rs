@@ -15,9 +15,12 @@ use hyper::server::conn::http1;
 use hyper_util::rt::TokioIo;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
+use tokio::runtime::Handle;
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::{AbortOnDropHandle, TaskTracker};
 
-use crate::answer::ReplyBody;
+use crate::answer::{Failure, ReplyBody};
+use crate::express::{self, Express};
 use crate::gateway::Inner;
 use crate::idle::Pulse;
 use crate::pipeline::{self, Caller, Front};
@@ -46,20 +49,60 @@ pub(crate) struct Stop {
     pub(crate) by_force: CancellationToken,
 }
 
-/// Serves a connection until either side ends it, or `stop` does.
-pub(crate) async fn serve(
-    inner: Arc<Inner>,
-    builder: Arc<http1::Builder>,
-    stream: TcpStream,
-    peer: SocketAddr,
-    stop: Stop,
+/// What every connection is served with.
+#[derive(Clone)]
+pub(crate) struct Serving {
+    pub(crate) inner: Arc<Inner>,
+    pub(crate) protocol: Arc<http1::Builder>,
+    pub(crate) express: Option<Arc<Express>>,
+    pub(crate) connections: TaskTracker,
+    pub(crate) stop: Stop,
+}
+
+impl Serving {
+    /// Serves a connection where its first request belongs.
+    pub(crate) async fn accepted(self, stream: TcpStream, peer: SocketAddr) {
+        // Answers are small and written at once; waiting for more would only delay them.
+        let _ = stream.set_nodelay(true);
+        let Some(express) = self.express.clone() else { return self.serve(stream, peer, None).await };
+        let asks = tokio::select! {
+            asks = express::asks_for_health(&stream, self.inner.config.limits.header_timeout) => asks,
+            () = self.stop.gently.cancelled() => None,
+        };
+        match asks {
+            None => {}
+            Some(false) => self.serve(stream, peer, None).await,
+            Some(true) => {
+                let (workers, connections) = (Handle::current(), self.connections.clone());
+                let serve = async move {
+                    match express::moved(stream) {
+                        Ok(stream) => self.serve(stream, peer, Some(workers)).await,
+                        Err(error) => tracing::warn!(%error, "a connection was lost"),
+                    }
+                };
+                connections.spawn_on(serve, express.handle());
+            }
+        }
+    }
+
+    /// Serves until either side ends the connection, or `stop` does. The work is done by `workers`,
+    /// or here when there are none.
+    async fn serve(self, stream: TcpStream, peer: SocketAddr, workers: Option<Handle>) {
+        let Self { inner, protocol, stop, .. } = self;
+        let pulse = Arc::new(Pulse::default());
+        let timeout = inner.config.limits.header_timeout;
+        let service = ConnectionService { inner, peer: peer.ip(), pulse: pulse.clone(), workers };
+        let connection = protocol.serve_connection(TokioIo::new(stream), service);
+        run(connection, &pulse, timeout, &stop).await;
+    }
+}
+
+async fn run(
+    mut connection: http1::Connection<TokioIo<TcpStream>, ConnectionService>,
+    pulse: &Pulse,
+    timeout: Duration,
+    stop: &Stop,
 ) {
-    // Answers are small and written at once; waiting for more would only delay them.
-    let _ = stream.set_nodelay(true);
-    let pulse = Arc::new(Pulse::default());
-    let timeout = inner.config.limits.header_timeout;
-    let service = ConnectionService { inner, peer: peer.ip(), pulse: pulse.clone() };
-    let mut connection = builder.serve_connection(TokioIo::new(stream), service);
     let ended = tokio::select! {
         biased;
         ended = poll_fn(|cx| connection.poll_without_shutdown(cx)) => ended,
@@ -104,6 +147,8 @@ struct ConnectionService {
     inner: Arc<Inner>,
     peer: IpAddr,
     pulse: Arc<Pulse>,
+    /// Who works, when it is not the connection's own task.
+    workers: Option<Handle>,
 }
 
 impl hyper::service::Service<Request<Incoming>> for ConnectionService {
@@ -117,10 +162,17 @@ impl hyper::service::Service<Request<Incoming>> for ConnectionService {
             Front::Answered(reply) => Answering::Ready(Some(reply)),
             Front::Open(opened) => {
                 let (inner, busy) = (self.inner.clone(), self.pulse.busy());
-                Answering::Working(Box::pin(async move {
+                let work = async move {
                     let reply = pipeline::back(inner, opened.map_body(Body::new)).await;
                     reply.map(|body| body.keeping(busy))
-                }))
+                };
+                Answering::Working(match &self.workers {
+                    None => Box::pin(work),
+                    Some(workers) => {
+                        let work = AbortOnDropHandle::new(workers.spawn(work));
+                        Box::pin(async { work.await.unwrap_or_else(|_| Failure::internal().into_reply()) })
+                    }
+                })
             }
         }
     }

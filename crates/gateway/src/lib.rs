@@ -14,6 +14,7 @@ mod connection;
 mod control;
 mod discovery;
 mod exchange;
+mod express;
 mod extract;
 mod facts;
 mod fallback;

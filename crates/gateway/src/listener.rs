@@ -12,10 +12,11 @@ use thiserror::Error;
 use tokio::net::{TcpListener, TcpStream};
 use tokio_util::task::{AbortOnDropHandle, TaskTracker};
 
-use crate::connection::{self, Stop};
+use crate::connection::{self, Serving, Stop};
 #[cfg(unix)]
 use crate::control::{Control, ControlSocket};
 use crate::discovery::DiscoveryFile;
+use crate::express::Express;
 use crate::gateway::Inner;
 use crate::routes::files::run_viewer;
 
@@ -84,7 +85,14 @@ impl Bound {
         let Self { inner, listener, mut discovery, candidates, .. } = self;
         let connections = TaskTracker::new();
         let stop = Stop::default();
-        let builder = Arc::new(connection::protocol());
+        let refused = |error: &io::Error| tracing::warn!(%error, "health is answered among all else");
+        let serving = Serving {
+            inner: inner.clone(),
+            protocol: Arc::new(connection::protocol()),
+            express: Express::start().inspect_err(refused).ok().map(Arc::new),
+            connections: connections.clone(),
+            stop: stop.clone(),
+        };
         #[cfg(unix)]
         serve_control(&inner, &connections, &stop);
         let keepers = [
@@ -93,8 +101,7 @@ impl Bound {
         ];
         {
             let serve = |stream, peer| {
-                let (inner, builder) = (inner.clone(), builder.clone());
-                connections.spawn(connection::serve(inner, builder, stream, peer, stop.clone()));
+                connections.spawn(serving.clone().accepted(stream, peer));
             };
             let listening = keep_listening(&inner, listener, &candidates, &mut discovery, serve);
             let (shutdown, listening) = (pin!(shutdown), pin!(listening));
