@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
-use tokio::sync::{Notify, watch};
+use tokio::sync::watch;
 
 /// For the gateway to answer itself.
 const PROBE_LIMIT: Duration = Duration::from_secs(2);
@@ -28,7 +28,8 @@ pub struct Health {
 #[derive(Default)]
 pub(crate) struct Watch {
     state: watch::Sender<Health>,
-    doubt: Notify,
+    /// The last probe that found nobody.
+    failed: watch::Sender<u64>,
     /// Counts probes and recoveries: what an older one found means nothing any more.
     latest: AtomicU64,
 }
@@ -51,9 +52,12 @@ impl Watch {
         self.state.send_modify(|health| health.recovering = None);
     }
 
-    /// Waits until a probe finds that the listener does not answer.
+    /// Waits until a probe finds that the listener does not answer. One that began before says
+    /// nothing of a listener that was opened since.
     pub(crate) async fn doubted(&self) {
-        self.doubt.notified().await;
+        let before = self.latest.load(Ordering::Relaxed);
+        // The sender lives as long as this does.
+        let _ = self.failed.subscribe().wait_for(|probe| *probe > before).await;
     }
 
     /// Asks for `/health` as any client would.
@@ -62,7 +66,7 @@ impl Watch {
         let answered = tokio::time::timeout(PROBE_LIMIT, answers(port)).await;
         let newest = self.latest.load(Ordering::Relaxed) == turn;
         if newest && !matches!(answered, Ok(Ok(true))) {
-            self.doubt.notify_one();
+            self.failed.send_replace(turn);
         }
     }
 }
@@ -74,4 +78,25 @@ async fn answers(port: u16) -> io::Result<bool> {
     let mut head = [0; GOOD.len()];
     stream.read_exact(&mut head).await?;
     Ok(head == GOOD)
+}
+
+#[cfg(test)]
+mod tests {
+    use futures_util::FutureExt as _;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_probe_of_a_lost_listener_says_nothing_of_the_next() {
+        let nobody =
+            std::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap().local_addr().unwrap().port();
+        let watch = Watch::default();
+        watch.probe(nobody).await;
+        watch.recovering("lost".to_owned());
+        watch.recovered();
+        let mut doubted = std::pin::pin!(watch.doubted());
+        assert!(doubted.as_mut().now_or_never().is_none());
+        watch.probe(nobody).await;
+        assert!(doubted.now_or_never().is_some());
+    }
 }

@@ -27,6 +27,8 @@ mod page;
 mod peer_refusals;
 mod peers;
 mod places;
+#[cfg(target_os = "linux")]
+mod presence;
 mod pulls;
 mod queue;
 mod records;
