@@ -20,7 +20,8 @@ use crate::data_dir::DataDir;
 use crate::files;
 use crate::vault::Vault;
 
-const ENVIRONMENT_KEYS: [&str; 2] = ["LOOPGATE_API_KEY", "ORCHESTRATOR_API_KEY"];
+/// Variables that may hold an API key, for this process and for nothing that it starts.
+pub const API_KEY_VARIABLES: [&str; 2] = ["LOOPGATE_API_KEY", "ORCHESTRATOR_API_KEY"];
 
 /// Where an API key comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -195,7 +196,7 @@ fn write_secrets(path: &std::path::Path, secrets: &SecretsFile) -> io::Result<()
 }
 
 fn key_from_environment() -> Option<ApiKey> {
-    let secret = ENVIRONMENT_KEYS
+    let secret = API_KEY_VARIABLES
         .iter()
         .filter_map(|name| std::env::var(name).ok())
         .map(|value| value.trim().to_owned())

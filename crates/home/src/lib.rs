@@ -19,7 +19,7 @@ mod vault;
 mod watches;
 
 pub use clone::{common_git_dir, default_branch_of, linked_git_dir, origin_of};
-pub use credentials::{ApiKey, Credentials, Provenance};
+pub use credentials::{API_KEY_VARIABLES, ApiKey, Credentials, Provenance};
 pub use data_dir::{DataDir, DataDirError, default_data_dir};
 pub use notify::Notify;
 pub use origin::{InvalidOrigin, normalize_origin};

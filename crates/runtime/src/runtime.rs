@@ -34,8 +34,6 @@ use crate::work_dirs::WorkDirs;
 
 /// How long a shutdown waits for the runtime's tasks.
 const SHUTDOWN_TIME: Duration = Duration::from_secs(1);
-/// Variables of ours that no loop may see.
-const OWN_SECRETS: [&str; 2] = ["LOOPGATE_API_KEY", "ORCHESTRATOR_API_KEY"];
 /// Variables that tell an assistant that it runs inside another one; a loop never does.
 const OF_AN_OUTER_SESSION: [&str; 4] =
     ["CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_CHILD_SESSION", "CLAUDE_CODE_SESSION_ID"];
@@ -256,10 +254,10 @@ impl Runtime {
         .await
     }
 
-    /// The environment of a loop's programs: the login shell's, without what is only ours.
+    /// The environment of a loop's programs: that of every program, outside of any session.
     pub(crate) async fn child_environment(&self) -> BTreeMap<OsString, OsString> {
         let mut environment = self.programs.environment().await;
-        for name in OWN_SECRETS.into_iter().chain(OF_AN_OUTER_SESSION) {
+        for name in OF_AN_OUTER_SESSION {
             environment.remove(&OsString::from(name));
         }
         environment

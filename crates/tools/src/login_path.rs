@@ -13,6 +13,7 @@ use std::time::Duration;
 
 use futures_util::FutureExt as _;
 use futures_util::future::{BoxFuture, Shared};
+use loopgate_home::API_KEY_VARIABLES;
 
 use crate::process::{Command, Limits};
 
@@ -61,7 +62,9 @@ impl LoginPath {
     /// Asks this shell, started in this environment.
     #[must_use]
     pub fn new(shell: PathBuf, mut environment: BTreeMap<OsString, OsString>) -> Self {
-        environment.retain(|name, _| !DISTURBING.iter().any(|disturbing| name == disturbing));
+        for name in DISTURBING.into_iter().chain(API_KEY_VARIABLES) {
+            environment.remove(OsStr::new(name));
+        }
         Self { shell, environment, resolution: Mutex::new(None) }
     }
 
@@ -80,7 +83,8 @@ impl LoginPath {
         *self.resolution.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 
-    /// The environment for programs: the own one with the login shell's PATH.
+    /// The environment for programs: the own one with the login shell's PATH, without what is for
+    /// this process alone.
     pub async fn environment(&self) -> BTreeMap<OsString, OsString> {
         let path = self.resolve().await;
         let mut environment = self.environment.clone();
@@ -149,7 +153,12 @@ mod tests {
     }
 
     fn login_path(directory: &Path, script: &str) -> LoginPath {
-        let environment = [("PATH", "/usr/bin:/bin"), ("npm_config_prefix", "/x"), ("KEPT", "yes")];
+        let environment = [
+            ("PATH", "/usr/bin:/bin"),
+            ("npm_config_prefix", "/x"),
+            ("LOOPGATE_API_KEY", "lgk_live_secret"),
+            ("KEPT", "yes"),
+        ];
         let environment = environment.map(|(name, value)| (name.into(), value.into()));
         LoginPath::new(shell(directory, script), environment.into())
     }
@@ -176,13 +185,15 @@ eval "$2"; echo bye; exit 1"#,
     }
 
     #[tokio::test]
-    async fn the_environment_loses_what_disturbs_version_managers() {
+    async fn the_environment_loses_what_disturbs_version_managers_and_what_is_secret() {
         let directory = tempfile::tempdir().unwrap();
         let script = r#"echo "${npm_config_prefix:-/clean}:/bin""#;
         let environment = login_path(directory.path(), script).environment().await;
         assert_eq!(environment.get(OsStr::new("PATH")).unwrap(), "/clean:/bin");
         assert_eq!(environment.get(OsStr::new("KEPT")).unwrap(), "yes");
-        assert!(!environment.contains_key(OsStr::new("npm_config_prefix")));
+        for gone in ["npm_config_prefix", "LOOPGATE_API_KEY"] {
+            assert!(!environment.contains_key(OsStr::new(gone)), "{gone}");
+        }
     }
 
     #[tokio::test]

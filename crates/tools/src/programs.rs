@@ -86,7 +86,7 @@ impl Programs {
     }
 
     /// The environment of every program: the own one with the login shell's PATH, without the
-    /// variables that keep version managers from working.
+    /// variables that keep version managers from working and those that hold our keys.
     pub async fn environment(&self) -> BTreeMap<OsString, OsString> {
         self.login_path.environment().await
     }

@@ -3,12 +3,14 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, ensure};
+use loopgate_testkit::home::UserHome;
 use loopgate_testkit::scene::Scene;
 use loopgate_testkit::story;
 use regex::Regex;
 use reqwest::{Method, header};
 use serde_json::{Value, json};
 
+use crate::local::Local;
 use crate::owner::Owner;
 use crate::page::Page;
 
@@ -100,6 +102,32 @@ async fn nothing_secret_is_left_in_logs_answers_and_records() -> Result<()> {
         }
     }
     ensure!(found.is_empty(), "{} lines hold a secret:\n{}", found.len(), found.join("\n"));
+    Ok(())
+}
+
+/// The shell and the programs that are only asked something have no need of it either.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn no_program_is_given_the_key_of_the_control_plane() -> Result<()> {
+    const PROGRAMS: [&str; 5] = ["git", "gh", "claude", "codex", "python3"];
+    let home = UserHome::temporary()?;
+    let noting = |name: &str| format!("env >> '{}'\n", home.path().join(format!("env-{name}")).display());
+    for name in PROGRAMS {
+        home.script(name, &format!("#!/bin/sh\n{}", noting(name)))?;
+    }
+    let profile = home.path().join(".profile");
+    std::fs::write(&profile, std::fs::read_to_string(&profile)? + &noting("shell"))?;
+    let (one, other) = ("lgk_live_one0123456789", "lgk_live_other0123456789");
+    let local = Local::in_home(home.clone(), |setup| {
+        let setup = setup.env("LOOPGATE_API_KEY", one).env("ORCHESTRATOR_API_KEY", other);
+        setup.env("SOMETHING_ELSE", "kept")
+    })
+    .await?;
+    local.get("health-check", &[("expectedMcpUrl", "https://mcp.example.test")]).await?.ok()?;
+    for name in PROGRAMS.iter().chain(&["shell"]) {
+        let given = std::fs::read_to_string(home.path().join(format!("env-{name}"))).context(*name)?;
+        ensure!(given.contains("SOMETHING_ELSE=kept"), "{name}: {given}");
+        ensure!(!given.contains("lgk_live_") && !given.contains("_API_KEY"), "{name}: {given}");
+    }
     Ok(())
 }
 
