@@ -9,8 +9,7 @@ use std::time::Duration;
 use anyhow::Context as _;
 use loopgate_api::names::GATEWAY_PORTS;
 use loopgate_gateway::{Bound, Gateway, GatewayConfig, Limits, SignIn};
-use loopgate_home::SettingsStore;
-use loopgate_home::files;
+use loopgate_home::{ReposError, SettingsStore, files};
 use loopgate_link::client::{self, Client, ClientConfig, Facts, HelloFacts};
 use loopgate_link::executor::{self, Executor, ExecutorConfig, FileMemory, InProcess};
 use loopgate_plugin_kit::Plugins;
@@ -105,6 +104,7 @@ impl Desktop {
             None => GATEWAY_PORTS.to_vec(),
         };
         let bound = gateway.bind(&ports).await?;
+        prepare_list(home);
         Ok(Self { gateway, bound, runtime, programs, token })
     }
 
@@ -183,6 +183,15 @@ impl Desktop {
             setup_complete: Box::new(move || settings.get().setup_complete(credentials.api_key().is_some())),
             timing: executor::Timing::default(),
         }))
+    }
+}
+
+/// Prepares the list of repositories in the sandbox. One that cannot be written keeps nobody from
+/// starting.
+fn prepare_list(home: &Home) {
+    match home.repos.seed() {
+        Ok(()) | Err(ReposError::NotConfigured) => {}
+        Err(error) => tracing::warn!(%error, "the list of repositories could not be prepared"),
     }
 }
 

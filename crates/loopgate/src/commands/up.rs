@@ -107,7 +107,7 @@ impl Up {
             let screen = Screen {
                 sign_in_url: sign_in_url.clone(),
                 gateway_port: port,
-                repositories: repositories(&home, &sandbox)?,
+                repositories: repositories(&home, &sandbox),
                 sandbox,
                 programs: versions(&programs).await,
             };
@@ -164,8 +164,7 @@ fn choose_sandbox(home: &Home) -> anyhow::Result<PathBuf> {
 
 /// The repositories of the sandbox. Clones that are not in `repos.json` yet are added, so that
 /// the page can offer them.
-fn repositories(home: &Home, sandbox: &Path) -> anyhow::Result<Vec<(String, PathBuf)>> {
-    home.repos.seed()?;
+fn repositories(home: &Home, sandbox: &Path) -> Vec<(String, PathBuf)> {
     let mut found = Vec::new();
     look_for_clones(sandbox, REPOSITORY_DEPTH, &mut found);
     for (name, clone) in &found {
@@ -176,7 +175,7 @@ fn repositories(home: &Home, sandbox: &Path) -> anyhow::Result<Vec<(String, Path
         }
     }
     found.sort();
-    Ok(found)
+    found
 }
 
 fn look_for_clones(directory: &Path, depth: usize, found: &mut Vec<(String, PathBuf)>) {

@@ -89,7 +89,8 @@ async fn the_version_is_compared_and_the_worktree_directory_named() -> Result<()
     ensure!(odd["passed"] == true && odd["error"] == note.as_str(), "{odd}");
     let without = report(&local, &[("pluginAutoUpdate", "true")]).await?;
     ensure!(row_of(&without).is_err(), "{without}");
-    ensure!(row(&without, "worktree-dir")?["error"] == "Not configured", "{without}");
+    let sandbox = local.loopgate.setup().sandbox();
+    ensure!(row(&without, "worktree-dir")?["version"] == json!(sandbox), "{without}");
     let settings = json!({"worktreeParentDir": local.at(""), "worktreeParentDirConfirmed": true});
     local.send(reqwest::Method::PATCH, "repos", settings.to_string()).await?.ok()?;
     let chosen = report(&local, &[]).await?;

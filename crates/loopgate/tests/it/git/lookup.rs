@@ -138,7 +138,9 @@ async fn a_lookup_only_looks() -> Result<()> {
 #[tokio::test]
 async fn a_list_that_cannot_be_read_is_told() -> Result<()> {
     let local = Local::new().await?;
-    std::fs::create_dir_all(local.at(".loopgate/config/repos.json"))?;
+    let list = local.at(".loopgate/config/repos.json");
+    std::fs::remove_file(&list)?;
+    std::fs::create_dir(&list)?;
     let query = [("repoFullName", "acme/widget"), ("headBranch", "main")];
     for (route, begin) in [
         ("repo-path", "Failed to resolve repo path: "),
