@@ -246,3 +246,61 @@ async fn a_page_sees_what_waits_and_cannot_decide() -> Result<()> {
     ensure!(!watched, "looking is no event: {events}");
     Ok(())
 }
+
+/// A size is judged before anybody is asked.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn nobody_is_asked_about_what_is_too_large() -> Result<()> {
+    let local = Local::new().await?;
+    let loopgate = &local.loopgate;
+    let mut owner = Owner::of(loopgate).await?;
+    owner.ask("approvals.set_policy", json!({"effect": "ask"})).await?;
+    let refused = loopgate.gateway(Method::POST, "/api/gateway/git").body("x".repeat(262_145)).send().await?;
+    let (status, body) = told(refused).await?;
+    ensure!(status == 413 && body["maxBytes"] == 262_144, "{status} {body}");
+    for verb in ["approvals.list", "approvals.resolved"] {
+        ensure!(owner.ask(verb, json!({})).await? == json!([]), "{verb}");
+    }
+    // Exactly as much as is taken waits.
+    let mut watch = Watch::of(loopgate).await?;
+    let held =
+        tokio::spawn(loopgate.gateway(Method::POST, "/api/gateway/git").body("x".repeat(262_144)).send());
+    let id = watch.one().await?["id"].clone();
+    owner.ask("approvals.approve", json!({"approvalId": id})).await?;
+    let (status, body) = told(held.await??).await?;
+    ensure!(status == 400 && body["error"] == "Invalid JSON body", "{status} {body}");
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_rule_whose_time_is_over_lets_nothing_pass() -> Result<()> {
+    let mut local = Local::new().await?;
+    let file = local.loopgate.setup().data_dir().join("desktop-approvals.json");
+    let body = json!({"repoPath": local.at("shop")}).to_string();
+    let ask = |local: &Local| {
+        tokio::spawn(local.loopgate.gateway(Method::POST, "/api/gateway/git").body(body.clone()).send())
+    };
+    Owner::of(&local.loopgate).await?.ask("approvals.set_policy", json!({"effect": "ask"})).await?;
+    for end in ["2020-01-01T00:00:00.000Z", "some day"] {
+        let mut watch = Watch::of(&local.loopgate).await?;
+        let held = ask(&local);
+        let id = watch.one().await?["id"].clone();
+        let mut owner = Owner::of(&local.loopgate).await?;
+        owner.ask("approvals.always_allow", json!({"approvalId": id})).await?;
+        ensure!(held.await??.status() == 404, "it passed, and found no repository");
+        ensure!(ask(&local).await??.status() == 404, "its like passes");
+
+        ensure!(local.loopgate.stop().await?.code() == Some(0));
+        let mut kept: Value = serde_json::from_slice(&std::fs::read(&file)?)?;
+        kept["rules"][0]["expiresAt"] = json!(end);
+        std::fs::write(&file, kept.to_string())?;
+        local.again().await?;
+        let mut owner = Owner::of(&local.loopgate).await?;
+        ensure!(owner.ask("approvals.rules", json!({})).await? == json!([]), "{end}");
+        let mut watch = Watch::of(&local.loopgate).await?;
+        let held = ask(&local);
+        let id = watch.one().await?["id"].clone();
+        owner.ask("approvals.deny", json!({"approvalId": id})).await?;
+        ensure!(held.await??.status() == 403, "{end}");
+    }
+    Ok(())
+}

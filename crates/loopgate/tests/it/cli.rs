@@ -1,13 +1,15 @@
 //! The command line: its help, and what it says when it cannot start.
 
+use std::collections::BTreeSet;
 use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt as _;
+use std::path::PathBuf;
 use std::process::{Output, Stdio};
 use std::time::Duration;
 
 use anyhow::{Context as _, Result, ensure};
 use loopgate_testkit::home::UserHome;
-use loopgate_testkit::loopgate::{Loopgate, Setup};
+use loopgate_testkit::loopgate::{Loopgate, Setup, signal};
 use loopgate_testkit::signs;
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -81,6 +83,59 @@ async fn a_relative_home_is_refused_by_name() -> Result<()> {
             assert!(text.contains("LOOPGATE_HOME must be an absolute path"), "{text}");
             assert!(text.contains("some/where"), "{text}");
         }
+    }
+    Ok(())
+}
+
+/// Every file of a home, by its path in it.
+fn files_of(home: &UserHome) -> Result<BTreeSet<PathBuf>> {
+    let (mut files, mut folders) = (BTreeSet::new(), vec![home.path().to_owned()]);
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder)? {
+            let entry = entry?;
+            if entry.file_type()?.is_dir() {
+                folders.push(entry.path());
+            } else {
+                files.insert(entry.path().strip_prefix(home.path())?.to_owned());
+            }
+        }
+    }
+    Ok(files)
+}
+
+#[tokio::test]
+async fn everything_is_kept_in_the_home_that_a_variable_names() -> Result<()> {
+    let home = UserHome::temporary()?;
+    let sandbox = home.path().join("src");
+    std::fs::create_dir(&sandbox)?;
+    let before = files_of(&home)?;
+    let mut command = home.command(PROGRAM);
+    command.env("LOOPGATE_HOME", home.path().join("named")).args(["gateway", "--port", "0", "--sandbox"]);
+    let ready = home.path().join("ready.json");
+    let mut child = command.arg(&sandbox).arg("--ready-file").arg(&ready).spawn()?;
+    signs::appears(&ready).await?;
+    let told: Value = serde_json::from_slice(&std::fs::read(&ready)?)?;
+    let found = std::fs::read_to_string(home.path().join(".loopgate/gateway-port"))?;
+    assert_eq!(told["gatewayPort"].to_string(), found, "which is where every program looks");
+    let version = format!("http://127.0.0.1:{found}/api/gateway/version");
+    assert_eq!(reqwest::get(version).await?.status(), 401, "an event to be kept");
+    signal(child.id().context("it runs")?, "TERM")?;
+    assert_eq!(tokio::time::timeout(RUN_LIMIT, child.wait()).await??.code(), Some(0));
+
+    let made: BTreeSet<_> = files_of(&home)?.difference(&before).cloned().collect();
+    let (kept, elsewhere): (Vec<_>, Vec<_>) = made.iter().partition(|file| file.starts_with("named"));
+    let of_the_sandbox = |file: &&&PathBuf| !file.starts_with("src/.loopgate");
+    let elsewhere: Vec<_> = elsewhere.iter().filter(of_the_sandbox).collect();
+    ensure!(elsewhere == [&&PathBuf::from("ready.json")], "{elsewhere:?}");
+    for name in [
+        "desktop-activity-log.json",
+        "desktop-secrets.json",
+        "desktop.db",
+        "gateway-identity.json",
+        "logs/loopgate.",
+    ] {
+        let begin = format!("named/{name}");
+        ensure!(kept.iter().any(|file| file.to_string_lossy().starts_with(&begin)), "no {name} in {made:?}");
     }
     Ok(())
 }
@@ -335,10 +390,14 @@ async fn the_gateway_falls_back_through_its_four_ports() -> Result<()> {
             ready = signs::appears(&ready) => ready,
             ended = child.wait() => Err(anyhow::anyhow!("it ended: {ended:?}")),
         };
-        let bound = std::fs::read(&ready).ok().and_then(|text| serde_json::from_slice::<Value>(&text).ok());
-        child.kill().await?;
         started.with_context(|| format!("it did not start with {port} free"))?;
-        let bound = bound.and_then(|ready| ready["gatewayPort"].as_u64()).context("it names its port")?;
+        let bound: Value = serde_json::from_slice(&std::fs::read(&ready)?)?;
+        let bound = bound["gatewayPort"].as_u64().context("it names its port")?;
+        let health = reqwest::get(format!("http://127.0.0.1:{bound}/health")).await?.json::<Value>().await?;
+        ensure!(health["port"] == bound, "{health}");
+        let told = std::fs::read_to_string(home.path().join(".loopgate/gateway-port"))?;
+        ensure!(told == bound.to_string(), "{told}");
+        child.kill().await?;
         ensure!(bound >= u64::from(port) && PORTS.iter().any(|known| u64::from(*known) == bound), "{bound}");
         held.extend(TcpListener::bind(("127.0.0.1", port)).ok());
     }

@@ -40,6 +40,7 @@ mod spend;
 mod stage;
 mod stopping;
 mod story;
+mod streams;
 mod stuck;
 mod support_bundle;
 mod tickets;

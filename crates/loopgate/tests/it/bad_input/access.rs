@@ -209,8 +209,10 @@ async fn a_control_plane_that_says_nothing_holds_nobody_up() -> Result<()> {
     ensure!(told(refused).await? == error(403, super::DENIED.0, super::DENIED.1));
 
     let page = Some("http://localhost:3000");
+    let asked = std::time::Instant::now();
     let slow = exchange(&waiting, page, challenge()).await?;
     ensure!(slow == error(504, "verify request timed out", "upstream_timed_out"), "{slow:?}");
+    ensure!((5..20).contains(&asked.elapsed().as_secs()), "the exchange took {:?}", asked.elapsed());
     let gone = exchange(&alone, page, challenge()).await?;
     let text = "verify request failed: control plane unreachable";
     ensure!(gone == error(502, text, "upstream_failed"), "{gone:?}");

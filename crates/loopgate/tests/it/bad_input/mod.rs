@@ -70,7 +70,7 @@ async fn check(loopgate: &Loopgate, rows: Vec<Row>) -> Result<()> {
 }
 
 /// Sends bytes as they are and answers what comes back until the connection closes.
-async fn raw(loopgate: &Loopgate, request: &str) -> Result<String> {
+pub async fn raw(loopgate: &Loopgate, request: &str) -> Result<String> {
     let mut stream = TcpStream::connect(("127.0.0.1", loopgate.ready().gateway_port)).await?;
     stream.write_all(request.as_bytes()).await?;
     let mut answer = Vec::new();

@@ -1,0 +1,67 @@
+//! Answers that come line by line: what they say of themselves, and how they end with the gateway.
+
+use anyhow::{Context as _, Result, ensure};
+use loopgate_testkit::model::{Conversation, Script, Step};
+use loopgate_testkit::signs;
+use reqwest::Method;
+use serde_json::json;
+
+use crate::bad_input::raw;
+use crate::local::Local;
+use crate::stage::Stage;
+
+const CHAT: &str = "/api/gateway/orchestrator/chat/SHOP-7";
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_stream_is_of_lines_whatever_is_accepted() -> Result<()> {
+    let local = Local::new().await?;
+    let repo = local.repository("shop", &[("README.md", "A shop\n")])?;
+    local.home.script("claude", "#!/bin/sh\ncat > /dev/null\n")?;
+    let body = json!({"message": "Why?", "repoPath": repo}).to_string();
+    let (port, token) = (local.loopgate.ready().gateway_port, local.loopgate.gateway_token());
+    for accept in ["Accept: text/event-stream\r\n", "Accept: */*\r\n", ""] {
+        let request = format!(
+            "POST {CHAT} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nX-Desktop-Gateway-Token: {token}\r\n{accept}\
+             Content-Length: {}\r\nConnection: close\r\n\r\n{body}",
+            body.len()
+        );
+        let answer = raw(&local.loopgate, &request).await?;
+        let (head, lines) = answer.split_once("\r\n\r\n").context("a head and a body")?;
+        let head = head.to_lowercase();
+        ensure!(head.starts_with("http/1.1 200 "), "{accept:?}: {answer}");
+        ensure!(head.lines().any(|line| line == "content-type: application/x-ndjson"), "{accept:?}: {head}");
+        ensure!(lines.contains(r#""type":"done""#), "{accept:?}: {lines}");
+    }
+    Ok(())
+}
+
+/// Nobody waits for the rest of an answer. What is made of it meanwhile is there after the next start.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_stop_ends_a_stream_at_once_and_the_chat_goes_on() -> Result<()> {
+    let mut stage = Stage::playing(Script::new([Conversation::when("halves", "Why two caches")
+        .turn([Step::text("First."), Step::bash("true")])
+        .turn([Step::hold("answering"), Step::text("Second.")])]))
+    .await?;
+    let body = json!({"message": "Why two caches?", "repoPath": stage.clone});
+    let mut answer = stage.loopgate.gateway(Method::POST, CHAT).json(&body).send().await?;
+    let mut seen = Vec::new();
+    while !String::from_utf8_lossy(&seen).contains("First.") {
+        seen.extend(answer.chunk().await?.context("the stream ended before anything was said")?);
+    }
+    stage.scene.model.held("answering").await?;
+    let ended = stage.loopgate.stop().await?;
+    ensure!(ended.code() == Some(0), "{ended}: {}", stage.loopgate.output());
+    while let Ok(Some(piece)) = answer.chunk().await {
+        seen.extend(piece);
+    }
+    let seen = String::from_utf8_lossy(&seen);
+    ensure!(!seen.contains("Second.") && !seen.contains(r#""type":"done""#), "{seen}");
+
+    stage.scene.model.release("answering");
+    let stage = stage.restart().await?;
+    let work = stage.clone.join(".loopgate/work");
+    let history = || std::fs::read_to_string(work.join("chat-history.json")).unwrap_or_default();
+    let kept = signs::seen(&work, async || history().contains("First.\\n\\nSecond.").then_some(())).await;
+    kept.with_context(history)?;
+    signs::all_end(|| stage.others().into_iter().map(|process| process.pid).collect()).await
+}
