@@ -41,6 +41,23 @@ pub fn create_private_dir(path: &Path) -> io::Result<()> {
     Ok(())
 }
 
+/// Makes a file that another will fill for the owner alone, before it would be made for everybody. What
+/// is there already stays, and is for the owner alone from now on.
+///
+/// # Errors
+/// Any failure of the file system.
+pub fn make_private(path: &Path) -> io::Result<()> {
+    let mut options = std::fs::OpenOptions::new();
+    options.append(true).create(true);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
+        options.mode(0o600).open(path)?.set_permissions(std::fs::Permissions::from_mode(0o600))
+    }
+    #[cfg(not(unix))]
+    options.open(path).map(drop)
+}
+
 fn write(path: &Path, bytes: &[u8], audience: Audience) -> io::Result<()> {
     let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     std::fs::create_dir_all(parent)?;
@@ -81,5 +98,19 @@ mod tests {
             1,
             "no temporary file is left"
         );
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_file_that_is_there_becomes_the_owners_and_keeps_its_text() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let dir = tempfile::tempdir().unwrap();
+        let (old, new) = (dir.path().join("old"), dir.path().join("new"));
+        write_atomic(&old, b"text").unwrap();
+        for (path, text) in [(&old, "text"), (&new, "")] {
+            make_private(path).unwrap();
+            assert_eq!(std::fs::read_to_string(path).unwrap(), text);
+            assert_eq!(std::fs::metadata(path).unwrap().permissions().mode() & 0o777, 0o600);
+        }
     }
 }

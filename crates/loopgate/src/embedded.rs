@@ -39,6 +39,12 @@ struct SecretsFile {
     storage_urls: String,
 }
 
+/// The URL of a database file that only the owner may read.
+fn own_database(file: &Path) -> anyhow::Result<String> {
+    files::make_private(file).with_context(|| format!("cannot write {}", file.display()))?;
+    Ok(format!("sqlite://{}?mode=rwc", file.display()))
+}
+
 impl Embedded {
     /// Opens the database and makes the first owner.
     pub async fn open(
@@ -48,9 +54,12 @@ impl Embedded {
         web_origin: &str,
         database: Option<String>,
     ) -> anyhow::Result<Self> {
-        let file = format!("sqlite://{}?mode=rwc", dir.file("control-plane.db").display());
+        let database_url = match database {
+            Some(url) => url,
+            None => own_database(&dir.file("control-plane.db"))?,
+        };
         let control_plane = ControlPlane::open(Config {
-            database_url: database.unwrap_or(file),
+            database_url,
             database_schema: None,
             storage_dir: dir.file("storage"),
             api_origin: api_origin.to_owned(),

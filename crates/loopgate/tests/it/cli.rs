@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Output, Stdio};
 use std::time::Duration;
 
@@ -136,6 +136,32 @@ async fn everything_is_kept_in_the_home_that_a_variable_names() -> Result<()> {
     ] {
         let begin = format!("named/{name}");
         ensure!(kept.iter().any(|file| file.to_string_lossy().starts_with(&begin)), "no {name} in {made:?}");
+    }
+    Ok(())
+}
+
+/// Others of the machine may know that it runs, and nothing else.
+#[tokio::test]
+async fn what_is_kept_is_for_its_owner_alone() -> Result<()> {
+    let home = UserHome::temporary()?;
+    let loopgate = Setup::new(&home)?.binary(PROGRAM).start().await?;
+    assert_eq!(loopgate.gateway_bare(Method::GET, "/health").send().await?.status(), 200);
+    let data = loopgate.setup().data_dir();
+    let mode = |path: &Path| anyhow::Ok(path.symlink_metadata()?.permissions().mode() & 0o777);
+    assert_eq!(mode(&data)?, 0o700);
+    let (mut open, mut seen) = (Vec::new(), BTreeSet::new());
+    for entry in std::fs::read_dir(&data)? {
+        let entry = entry?;
+        let name = entry.file_name().to_string_lossy().into_owned();
+        if !entry.file_type()?.is_dir() && mode(&entry.path())? & 0o077 != 0 {
+            open.push(name.clone());
+        }
+        seen.insert(name);
+    }
+    assert_eq!(open, ["loopgate.lock"], "which is empty");
+    for name in ["control-plane.db", "control-plane-secrets.json", "control.sock", "desktop.db", "vault.key"]
+    {
+        assert!(seen.contains(name), "no {name} in {seen:?}");
     }
     Ok(())
 }
