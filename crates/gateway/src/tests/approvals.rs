@@ -132,7 +132,8 @@ async fn always_allow_holds_for_its_scope_and_no_longer_than_its_life() {
     assert_eq!(within(reply).await.unwrap().status, 404, "it passed, and found no repository");
     assert_eq!(post("a").send().await.status, 404, "its like passes");
 
-    for ask in [post("a").header("X-Desktop-Force-Approval", "1"), post("b")] {
+    let asked = place.internal("POST", "/api/gateway/git?x=1").body(body("a"));
+    for ask in [post("a").header("X-Desktop-Force-Approval", "1"), post("b"), asked] {
         let (reply, pending) = held(&place, ask).await;
         approvals.deny(pending.id).unwrap();
         assert_eq!(within(reply).await.unwrap().status, 403);
