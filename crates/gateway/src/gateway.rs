@@ -10,7 +10,8 @@ use std::task::{Context, Poll};
 use axum::Router;
 use axum::body::Body;
 use http::{Request, Response};
-use tokio::sync::watch;
+use loopgate_api::link::Telemetry;
+use tokio::sync::{broadcast, watch};
 
 use crate::activity::ActivityLog;
 use crate::answer::ReplyBody;
@@ -135,6 +136,12 @@ impl Gateway {
     #[must_use]
     pub fn blocked(&self) -> watch::Receiver<u64> {
         self.0.blocked.subscribe()
+    }
+
+    /// What is to be told of the assistant's health, from now on.
+    #[must_use]
+    pub fn telemetry(&self) -> broadcast::Receiver<Telemetry> {
+        self.0.app.rounds.reports()
     }
 
     /// What was asked lately.

@@ -142,7 +142,7 @@ impl Desktop {
         }
         let mut parts = JoinSet::new();
         let runtime = self.runtime.clone();
-        let reported = runtime.telemetry();
+        let reported = [runtime.telemetry(), self.gateway.telemetry()];
         parts.spawn(until(stop.clone(), async move {
             if let Err(error) = runtime.recover().await {
                 tracing::error!(%error, "loops of an earlier run could not be taken up");
@@ -161,7 +161,9 @@ impl Desktop {
             let presence =
                 presence::keep(self.gateway.clone(), executor.clone(), client.clone(), failed_stop);
             parts.spawn(until(stop.clone(), presence));
-            parts.spawn(until(stop.clone(), reports::telemetry(reported, executor.clone())));
+            for reported in reported {
+                parts.spawn(until(stop.clone(), reports::telemetry(reported, executor.clone())));
+            }
             parts.spawn(until(stop.clone(), reports::blocked(self.gateway.blocked(), client.clone())));
             let stop = stop.clone();
             parts.spawn(async move { client.run(stop).await });

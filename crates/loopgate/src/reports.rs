@@ -12,12 +12,12 @@ use serde_json::json;
 use tokio::sync::broadcast::{Receiver, error::RecvError};
 use tokio::sync::watch;
 
-/// Passes on what loops report, until nobody reports any more.
+/// Passes on what loops, or the gateway, report, until nobody reports any more.
 pub async fn telemetry(mut reported: Receiver<Telemetry>, executor: Arc<Executor>) {
     loop {
         match reported.recv().await {
             Ok(telemetry) => executor.telemetry(telemetry),
-            Err(RecvError::Lagged(dropped)) => tracing::info!(dropped, "reports of loops came too fast"),
+            Err(RecvError::Lagged(dropped)) => tracing::info!(dropped, "reports came too fast"),
             Err(RecvError::Closed) => return,
         }
     }

@@ -154,3 +154,47 @@ async fn a_path_outside_is_told_of_and_not_to_whom_it_does_not_matter() -> Resul
     ensure!(stage.logged(|log| Some(refused(log))).await? == 1);
     Ok(())
 }
+
+/// An assistant that breaks, breaks in another way, and is mended.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_health_of_the_assistant_is_told_when_it_changes() -> Result<()> {
+    let stage = Stage::story().await?;
+    let home = &stage.scene.home;
+    // While a row fails, no round is kept.
+    home.script("codex", "#!/bin/sh\nexit 1\n")?;
+    let look = async |passes: bool| {
+        let request = stage.loopgate.gateway(Method::GET, "/api/gateway/health-check");
+        let report: Value = request.send().await?.json().await?;
+        let row = report["checks"].as_array().into_iter().flatten().find(|row| row["id"] == "assistant-cli");
+        ensure!(row.is_some_and(|row| row["passed"] == passes), "{report}");
+        Ok(())
+    };
+    let works = "#!/bin/sh\necho 2.1.0\n";
+    home.script("claude", works)?;
+    look(true).await?;
+    for code in ["3", "4"] {
+        home.script("claude", &format!("#!/bin/sh\necho out of order >&2\nexit {code}\n"))?;
+        look(false).await?;
+        look(false).await?;
+    }
+    home.script("claude", works)?;
+    look(true).await?;
+    look(true).await?;
+    let told = |log: &str| {
+        let told = reports(log).into_iter().filter(|report| report.category.starts_with("healthcheck."));
+        let told: Vec<Report> = told.collect();
+        told.last().is_some_and(|last| last.category == "healthcheck.recovered").then_some(told)
+    };
+    let told = stage.logged(told).await?;
+    let categories: Vec<&str> = told.iter().map(|report| report.category.as_str()).collect();
+    let detected = "healthcheck.failure_detected";
+    ensure!(categories == [detected, detected, "healthcheck.recovered"], "{told:#?}");
+    for (report, code) in told.iter().zip(["3", "4"]) {
+        let extra = &report.diagnostics["extra"];
+        ensure!(extra["checkId"] == "assistant-cli" && extra["errorCode"] == code, "{report:#?}");
+        ensure!(extra["stderr"].as_str().is_some_and(|text| text.contains("out of order")), "{report:#?}");
+        ensure!(extra["resolvedPath"].is_string() && extra["foundElsewhere"] == true, "{report:#?}");
+        ensure!(report.line.contains("operation_id=\"health_check\""), "{}", report.line);
+    }
+    Ok(())
+}

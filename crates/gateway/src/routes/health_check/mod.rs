@@ -4,6 +4,7 @@
 //! Rows are probed at the same time and each has its limit, so that none can hold up the others.
 //! Callers at the same time share one round.
 
+mod followed;
 mod marketplace;
 mod plugins;
 mod programs;

@@ -6,23 +6,34 @@ use std::time::Instant;
 
 use futures_util::FutureExt as _;
 use futures_util::future::{BoxFuture, Shared};
+use loopgate_api::link::Telemetry;
 use loopgate_home::Program;
+use tokio::sync::broadcast;
 
+use super::followed::Followed;
 use super::row::Check;
 use super::{plugins, programs};
 use crate::app::App;
 
 type Round = Shared<BoxFuture<'static, Arc<[Check]>>>;
 
-/// The latest round.
+/// The latest round, and what became of the assistant's row through all of them.
 #[derive(Default)]
-pub(crate) struct Rounds(Mutex<Option<(Instant, Round)>>);
+pub(crate) struct Rounds {
+    latest: Mutex<Option<(Instant, Round)>>,
+    assistant: Followed,
+}
 
 impl Rounds {
+    /// What is to be told of the assistant's row, from now on.
+    pub(crate) fn reports(&self) -> broadcast::Receiver<Telemetry> {
+        self.assistant.reports()
+    }
+
     /// The rows, of a round that runs already or of a new one.
     pub(crate) async fn checks(&self, app: &App) -> Arc<[Check]> {
         let round = {
-            let mut latest = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut latest = self.latest.lock().unwrap_or_else(PoisonError::into_inner);
             match latest.as_ref().filter(|(began, round)| is_good(app, *began, round)) {
                 Some((_, round)) => round.clone(),
                 None => {
@@ -67,6 +78,7 @@ async fn look(app: &App) -> Arc<[Check]> {
     let mut checks = vec![git, assistant, code_host, auth];
     checks.extend(plugins);
     checks.extend([worktrees, reviewer, python3]);
+    app.rounds.assistant.note(&checks);
     checks.into()
 }
 

@@ -1,0 +1,128 @@
+//! What is told of the assistant's row: that it begins to fail, fails in another way, still fails an
+//! hour later, or passes again. In memory only.
+
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use loopgate_api::link::{Severity, Telemetry};
+use loopgate_api::operation::OperationId;
+use serde_json::json;
+use tokio::sync::broadcast;
+
+use super::row::Check;
+
+/// The row that is followed.
+const ROW: &str = "assistant-cli";
+/// What still fails is told again after this.
+const AGAIN_AFTER: Duration = Duration::from_hours(1);
+/// Reports that wait to be taken; the oldest go first.
+const BACKLOG: usize = 16;
+
+/// The row, from round to round.
+pub(super) struct Followed {
+    /// `None` while it passes, or is not known.
+    failing: Mutex<Option<Failing>>,
+    reports: broadcast::Sender<Telemetry>,
+}
+
+struct Failing {
+    code: Option<String>,
+    told: Instant,
+}
+
+/// What is worth a report.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Change {
+    Fails,
+    StillFails,
+    PassesAgain,
+}
+
+impl Default for Followed {
+    fn default() -> Self {
+        Self { failing: Mutex::default(), reports: broadcast::channel(BACKLOG).0 }
+    }
+}
+
+impl Followed {
+    /// Everything that is reported from now on.
+    pub(super) fn reports(&self) -> broadcast::Receiver<Telemetry> {
+        self.reports.subscribe()
+    }
+
+    /// Takes note of a round.
+    pub(super) fn note(&self, checks: &[Check]) {
+        let Some(row) = checks.iter().find(|check| check.id == ROW) else { return };
+        if let Some(change) = self.change(row, Instant::now()) {
+            // Nobody may be there to take it.
+            let _ = self.reports.send(report(change, row));
+        }
+    }
+
+    fn change(&self, row: &Check, now: Instant) -> Option<Change> {
+        let mut failing = self.failing.lock().unwrap_or_else(PoisonError::into_inner);
+        if row.passed {
+            return failing.take().map(|_| Change::PassesAgain);
+        }
+        let code = row.debug.as_ref().and_then(|debug| debug.error_code.clone());
+        let change = match failing.as_ref().filter(|known| known.code == code) {
+            Some(known) if now.duration_since(known.told) < AGAIN_AFTER => return None,
+            Some(_) => Change::StillFails,
+            None => Change::Fails,
+        };
+        *failing = Some(Failing { code, told: now });
+        Some(change)
+    }
+}
+
+fn report(change: Change, row: &Check) -> Telemetry {
+    let (severity, category, message) = match change {
+        Change::Fails => (Severity::Warn, "healthcheck.failure_detected", "The assistant cannot be started"),
+        Change::StillFails => {
+            (Severity::Warn, "healthcheck.failure_persistent", "The assistant still cannot be started")
+        }
+        Change::PassesAgain => {
+            (Severity::Info, "healthcheck.recovered", "The assistant can be started again")
+        }
+    };
+    let mut telemetry = Telemetry::new(severity, category, message);
+    telemetry.trace.operation_id = OperationId::HealthCheck.to_string();
+    let mut facts =
+        row.debug.as_ref().and_then(|debug| serde_json::to_value(debug).ok()).unwrap_or(json!({}));
+    facts["checkId"] = json!(row.id);
+    facts["foundElsewhere"] = json!(facts["foundAt"].as_array().is_some_and(|places| !places.is_empty()));
+    telemetry.diagnostics = json!({ "extra": facts }).as_object().cloned();
+    telemetry
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::row::Debug;
+    use super::*;
+
+    fn failed(code: &str) -> Check {
+        let debug = Debug { error_code: Some(code.to_owned()), ..Debug::default() };
+        Check::failed(ROW, "Assistant CLI", true, "Not found", "Install it.").with_debug(debug)
+    }
+
+    #[test]
+    fn only_what_changes_or_lasts_is_told() {
+        let followed = Followed::default();
+        let passed = Check::passed(ROW, "Assistant CLI", true, None);
+        let start = Instant::now();
+        let hour = AGAIN_AFTER;
+        for (row, at, told) in [
+            (&passed, Duration::ZERO, None),
+            (&failed("ENOENT"), Duration::ZERO, Some(Change::Fails)),
+            (&failed("ENOENT"), hour / 2, None),
+            (&failed("ENOENT"), hour, Some(Change::StillFails)),
+            (&failed("ENOENT"), hour * 3 / 2, None),
+            (&failed("3"), hour * 3 / 2, Some(Change::Fails)),
+            (&passed, hour * 2, Some(Change::PassesAgain)),
+            (&passed, hour * 4, None),
+            (&failed("3"), hour * 4, Some(Change::Fails)),
+        ] {
+            assert_eq!(followed.change(row, start + at), told, "{row:?} after {at:?}");
+        }
+    }
+}
