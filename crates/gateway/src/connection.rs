@@ -97,6 +97,7 @@ impl Serving {
     }
 }
 
+/// Drives a connection to its end, and a little further for a client that still writes.
 async fn run(
     mut connection: http1::Connection<TokioIo<TcpStream>, ConnectionService>,
     pulse: &Pulse,

@@ -15,7 +15,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use loopgate_api::ids::LoopId;
-use loopgate_home::Credentials;
+use loopgate_home::{Credentials, files};
 use sea_orm::sea_query::OnConflict;
 use sea_orm::sqlx::sqlite::{SqliteConnection, SqliteJournalMode, SqliteSynchronous};
 use sea_orm::sqlx::{self, Connection as _};
@@ -124,7 +124,8 @@ impl Store {
     /// # Errors
     /// [`StoreError::Database`].
     pub async fn open(path: &Path, credentials: Arc<Credentials>) -> Result<Self, StoreError> {
-        make_private(path).map_err(|error| DbErr::Custom(error.to_string()))?;
+        // Before SQLite makes it for everybody.
+        files::make_private(path).map_err(|error| DbErr::Custom(error.to_string()))?;
         let path_owned = path.to_owned();
         let mut options = ConnectOptions::new("sqlite::memory:");
         options
@@ -395,18 +396,6 @@ fn readable(row: &job::Model) -> Option<Job> {
     serde_json::from_str(&row.record)
         .inspect_err(|error| tracing::error!(loop_id = row.loop_id, %error, "a job record cannot be read"))
         .ok()
-}
-
-/// Makes the file before SQLite does, so that it is never readable by others.
-fn make_private(path: &Path) -> std::io::Result<()> {
-    let mut options = std::fs::OpenOptions::new();
-    options.append(true).create(true);
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::OpenOptionsExt as _;
-        options.mode(0o600);
-    }
-    options.open(path).map(drop)
 }
 
 #[cfg(test)]
