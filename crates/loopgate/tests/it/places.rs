@@ -1,6 +1,7 @@
 //! Places that loops leave, and places that two want.
 
-use std::path::PathBuf;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, ensure};
 use loopgate_testkit::model::Conversation;
@@ -92,11 +93,29 @@ async fn a_plan_and_its_execution_lie_where_the_list_says() -> Result<()> {
     std::fs::write(&list, repos.to_string())?;
     for command in ["PLAN", "EXECUTE"] {
         let run = desk.run(json!({"command": command, "prompt": "Add a file"})).await?;
-        ensure!(
-            run.worktree()? == elsewhere.canonicalize()?.join("garden-notes-loop-shop-7"),
-            "{}",
-            run.started
-        );
+        let worktree = run.worktree()?;
+        ensure!(worktree == elsewhere.canonicalize()?.join("garden-notes-loop-shop-7"), "{}", run.started);
+        only_for_its_owner(&worktree.join(".loopgate/work"))?;
     }
+    Ok(())
+}
+
+/// What was said to an assistant, and what it printed, is nobody else's.
+fn only_for_its_owner(work_dir: &Path) -> Result<()> {
+    let mode = |path: &Path| anyhow::Ok(path.metadata()?.permissions().mode() & 0o777);
+    ensure!(mode(work_dir)? == 0o700, "{:o}", mode(work_dir)?);
+    let is_stream = |name: &str| {
+        name == "assistant-stderr.log" || name.starts_with("assistant-output") && name.ends_with(".jsonl")
+    };
+    let mut files = Vec::new();
+    for entry in std::fs::read_dir(work_dir)?.flatten() {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        if name == "orchestrator-loop.log" || is_stream(&name) {
+            ensure!(mode(&entry.path())? == 0o600, "{name}: {:o}", mode(&entry.path())?);
+            files.push(name);
+        }
+    }
+    let printed = files.iter().any(|name| name.starts_with("assistant-output"));
+    ensure!(printed && files.len() > 2, "{files:?}");
     Ok(())
 }

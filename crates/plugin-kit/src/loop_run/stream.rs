@@ -3,12 +3,13 @@
 //! Each line that begins with `{` is appended to `assistant-output.jsonl` at once and whole, shown as
 //! text, and read for the few facts that decide about the iteration. Nothing is held back for later.
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{self, Write};
 use std::path::Path;
 
 use loopgate_api::assistant_stream;
 use loopgate_api::names::ASSISTANT_OUTPUT;
+use loopgate_tools::process::append_private;
 use serde_json::Value;
 
 use super::failure::{self, KnownFailure};
@@ -123,13 +124,12 @@ pub struct Sink<'a> {
 }
 
 impl<'a> Sink<'a> {
-    /// Opens the stream file of a work directory for appending.
+    /// Opens the stream file of a work directory for appending; it is for its owner only.
     ///
     /// # Errors
     /// Any failure of the file system.
     pub fn open(workdir: &Path, promise: &'a str, screen: &'a mut dyn Write) -> io::Result<Self> {
-        let mut file =
-            OpenOptions::new().read(true).append(true).create(true).open(workdir.join(ASSISTANT_OUTPUT))?;
+        let mut file = append_private(&workdir.join(ASSISTANT_OUTPUT))?;
         end_last_line(&mut file)?;
         Ok(Self {
             lines: Lines::default(),

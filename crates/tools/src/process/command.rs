@@ -297,7 +297,7 @@ impl Command {
     }
 }
 
-/// Opens a file for appending, readable by its owner only, and makes its directory.
+/// Opens a file for appending and reading, for its owner only, and makes its directory.
 ///
 /// # Errors
 /// Any failure of the file system.
@@ -305,7 +305,7 @@ pub fn append_private(path: &Path) -> io::Result<File> {
     if let Some(directory) = path.parent() {
         std::fs::create_dir_all(directory)?;
     }
-    OpenOptions::new().append(true).create(true).mode(0o600).open(path)
+    OpenOptions::new().read(true).append(true).create(true).mode(0o600).open(path)
 }
 
 #[cfg(test)]
