@@ -136,7 +136,8 @@ pub async fn run(app: &App, caller: &Caller, id_or_slug: &str, body: RunLoop) ->
 }
 
 /// The document that a command works on: a plan is made from its source, and carried out from
-/// the plan, whichever of the two was named.
+/// the plan, whichever of the two was named. The work that is reviewed lies where a plan was carried
+/// out, when there is one.
 async fn subject(
     db: &impl ConnectionTrait,
     named: document::Model,
@@ -154,6 +155,7 @@ async fn subject(
                     .code(code::PLAN_STATE_UNAVAILABLE)
             })
         }
+        LoopCommand::CodeReview if !is_plan => Ok(plan_of(db, named.id).await?.unwrap_or(named)),
         _ => Ok(named),
     }
 }

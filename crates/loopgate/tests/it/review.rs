@@ -2,15 +2,17 @@
 
 use anyhow::{Context as _, Result, ensure};
 use loopgate_testkit::git::git as run_git;
+use loopgate_testkit::home::UserHome;
 use loopgate_testkit::model::{Conversation, Step};
+use loopgate_testkit::story;
 use serde_json::json;
 
 use crate::commands::Desk;
-use crate::stage::git;
+use crate::stage::{Stage, git};
 
 /// A plugin whose command only shows how it was called.
-fn install(desk: &Desk) -> Result<()> {
-    let plugin = desk.scene.home.path().join(".claude/plugins/cache/loopgate/code-review/1.2.3");
+fn install(home: &UserHome) -> Result<()> {
+    let plugin = home.path().join(".claude/plugins/cache/loopgate/code-review/1.2.3");
     std::fs::create_dir_all(plugin.join(".claude-plugin"))?;
     std::fs::create_dir_all(plugin.join("commands"))?;
     let manifest = json!({"name": "code-review", "version": "1.2.3", "description": "Reviews"});
@@ -47,7 +49,7 @@ async fn the_work_of_a_document_is_reviewed_where_it_lies() -> Result<()> {
     let (_, status, refused) = desk.order(order.clone()).await?;
     let text = "plugin code-review not found in plugin cache";
     ensure!(status == 500 && refused["error"] == text, "{refused}");
-    install(&desk)?;
+    install(&desk.scene.home)?;
     let run = desk.run(order).await?;
     let result = run.completed("code_review")?;
     let verdict = json!({"verdict": "needs_attention", "reason": "The switch forgets"});
@@ -60,18 +62,23 @@ async fn the_work_of_a_document_is_reviewed_where_it_lies() -> Result<()> {
     ensure!(place.join(".loopgate/work/verdict.json").is_file(), "kept beside the run");
     let after = (git(&place, &["rev-parse", "HEAD"])?, git(&place, &["status", "--porcelain"])?);
     ensure!(after == before, "{after:?}");
-    let branches = desk.scene.remotes.branches(loopgate_testkit::story::REPOSITORY)?;
+    let branches = desk.scene.remotes.branches(story::REPOSITORY)?;
     ensure!(branches.keys().collect::<Vec<_>>() == ["main"], "nothing was pushed: {branches:?}");
     desk.is_tidy(&run, &[]).await
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_branch_is_reviewed_in_a_passing_worktree() -> Result<()> {
-    let desk = Desk::playing([reviewer("echo '// oops' >> notes.js", None)]).await?;
-    install(&desk)?;
-    let bare = desk.scene.remotes.bare(loopgate_testkit::story::REPOSITORY);
-    run_git(&desk.clone, &["push", "--quiet", &bare.to_string_lossy(), "main:feature/x"])?;
-    let repo = json!({"fullName": loopgate_testkit::story::REPOSITORY, "branch": "feature/x"});
+    let looks =
+        "echo '// oops' >> notes.js; git rev-parse HEAD; git symbolic-ref --quiet HEAD || echo on no branch";
+    let desk = Desk::playing([reviewer(looks, None)]).await?;
+    install(&desk.scene.home)?;
+    let bare = desk.scene.remotes.bare(story::REPOSITORY);
+    run_git(&desk.clone, &["commit", "--quiet", "--allow-empty", "-m", "Only on the branch"])?;
+    let newest = git(&desk.clone, &["rev-parse", "HEAD"])?;
+    run_git(&desk.clone, &["push", "--quiet", &bare.to_string_lossy(), "HEAD:feature/x"])?;
+    run_git(&desk.clone, &["reset", "--quiet", "--hard", "HEAD~1"])?;
+    let repo = json!({"fullName": story::REPOSITORY, "branch": "feature/x"});
     let order = json!({"command": "CODE_REVIEW", "repo": repo, "artifactSlug": "SHOP-8"});
     let run = desk.run(order.clone()).await?;
     let result = run.completed("code_review")?;
@@ -82,6 +89,7 @@ async fn a_branch_is_reviewed_in_a_passing_worktree() -> Result<()> {
     ensure!(run.worktree()? == place, "{}", run.started);
     let seen = desk.scene.model.requests_of("review").pop().context("asked")?.tool_results();
     ensure!(seen.contains("garden-notes-loop-code-review-shop-8") && seen.contains("base main"), "{seen}");
+    ensure!(seen.contains(&newest) && seen.contains("on no branch"), "{seen}");
     desk.is_tidy(&run, &[place.as_path()]).await?;
     ensure!(git(&desk.clone, &["branch", "--list", "orchestrator/*"])?.is_empty(), "on no branch");
 
@@ -96,4 +104,33 @@ async fn a_branch_is_reviewed_in_a_passing_worktree() -> Result<()> {
     let place = desk.scene.sandbox().join("garden-notes-loop-code-review-shop-9");
     ensure!(!place.exists(), "nothing is left behind");
     Ok(())
+}
+
+/// From the button to the verdict on the page: what an execution has made is what is reviewed.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_person_has_the_work_of_their_wish_reviewed() -> Result<()> {
+    let mut script = story::script();
+    script.conversations.insert(0, reviewer("ls; git log -1 --format=%s", Some("approve")));
+    let stage = Stage::playing(script).await?;
+    install(&stage.scene.home)?;
+    let page = &stage.page;
+    let wish = page.planned().await?;
+    let executed = page.press(&wish, "execute").await?;
+    let executed = page.ended(&executed).await?;
+    ensure!(executed["status"] == "COMPLETED", "{executed}");
+    let before = stage.scene.remotes.branches(story::REPOSITORY)?;
+
+    let review = page.press(&wish, "code_review").await?;
+    let ended = page.ended(&review).await?;
+    ensure!(ended["status"] == "COMPLETED", "{ended}\n{}", stage.loopgate.output());
+    let verdict = json!({"verdict": "approve", "reason": "The switch forgets"});
+    ensure!(ended["metadata"]["verdict"] == verdict, "{ended}");
+    ensure!(ended["uploadedArtifacts"]["verdict"]["verdict"] == "approve", "{ended}");
+    ensure!(ended["branchName"] == executed["branchName"], "it lies elsewhere: {ended}");
+    let seen = stage.scene.model.requests_of("review").pop().context("asked")?.tool_results();
+    ensure!(seen.contains("base main") && seen.contains("theme.js") && seen.contains(story::TITLE), "{seen}");
+    ensure!(stage.scene.remotes.branches(story::REPOSITORY)? == before, "nothing was pushed");
+    ensure!(stage.scene.host.pull_requests(story::REPOSITORY).len() == 1);
+    stage.settled(&review, "Completed").await?;
+    stage.alone(&review).await
 }
