@@ -7,6 +7,7 @@ pub(crate) mod agents;
 pub(crate) mod judges;
 pub(crate) mod logs;
 pub(crate) mod plan;
+mod remembered;
 pub(crate) mod state;
 pub(crate) mod status;
 pub(crate) mod stopped;
@@ -82,12 +83,21 @@ impl<'a> TicketFiles<'a> {
 
     /// The text of a file in the work directory; `None` when there is none.
     fn text(&self, name: &str) -> io::Result<Option<String>> {
-        let Some(mut file) = self.open(&self.work_dir().join(name))? else { return Ok(None) };
-        if file.metadata()?.len() > MAX_DOCUMENT {
-            return Err(io::Error::other(format!("{name} is too large")));
-        }
-        let mut bytes = Vec::new();
-        io::Read::read_to_end(&mut file, &mut bytes)?;
-        Ok(Some(String::from_utf8_lossy(&bytes).into_owned()))
+        self.document(name)?.map(|file| text_of(&file, name)).transpose()
     }
+
+    /// A file in the work directory; `None` when there is none.
+    fn document(&self, name: &str) -> io::Result<Option<File>> {
+        self.open(&self.work_dir().join(name))
+    }
+}
+
+/// The text of a document with this name.
+fn text_of(mut file: &File, name: &str) -> io::Result<String> {
+    if file.metadata()?.len() > MAX_DOCUMENT {
+        return Err(io::Error::other(format!("{name} is too large")));
+    }
+    let mut bytes = Vec::new();
+    io::Read::read_to_end(&mut file, &mut bytes)?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
 }

@@ -1,12 +1,21 @@
 //! A ticket's plan.
 
+use std::fs::File;
+use std::io;
+
 use loopgate_api::names::{PLAN_JSON, PLAN_MD};
 use loopgate_api::plan::{self, TaskProgress};
 use serde::Serialize;
 use serde_json::Value;
 use utoipa::ToSchema;
 
-use super::TicketFiles;
+use super::remembered::Remembered;
+use super::{TicketFiles, text_of};
+
+/// How far the tasks of a plan are, and the one that is worked on.
+type Progress = (TaskProgress, Option<String>);
+
+static PROGRESS: Remembered<Option<Progress>> = Remembered::new();
 
 /// A plan as pages show it.
 #[derive(Debug, Serialize, ToSchema)]
@@ -41,11 +50,16 @@ impl TicketFiles<'_> {
     }
 
     /// Whether there is a plan, and how far its tasks are; a malformed plan has no progress.
-    pub(super) fn plan_progress(&self) -> (bool, Option<(TaskProgress, Option<String>)>) {
-        match self.text(PLAN_JSON) {
-            Ok(Some(text)) => (true, plan::parse(&text).ok().and_then(|plan| plan::progress(&plan))),
+    pub(super) fn plan_progress(&self) -> (bool, Option<Progress>) {
+        match self.document(PLAN_JSON) {
+            Ok(Some(file)) => (true, PROGRESS.of(&file, || progress(&file)).unwrap_or_default()),
             Ok(None) => (false, None),
             Err(_) => (true, None),
         }
     }
+}
+
+fn progress(file: &File) -> io::Result<Option<Progress>> {
+    let plan = plan::parse(&text_of(file, PLAN_JSON)?).ok();
+    Ok(plan.and_then(|plan| plan::progress(&plan)))
 }

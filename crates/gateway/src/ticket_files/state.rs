@@ -1,12 +1,17 @@
 //! `state.json` of a work directory, and the short answer about a directory.
 
+use std::fs::File;
+
 use loopgate_api::names::STATE_JSON;
 use serde::Serialize;
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
-use super::TicketFiles;
+use super::remembered::Remembered;
+use super::{TicketFiles, text_of};
 use crate::routes::orchestrator::loop_facts::LoopFacts;
+
+static STATES: Remembered<Map<String, Value>> = Remembered::new();
 
 /// Statuses after which nothing runs.
 const ENDED: [&str; 4] = ["COMPLETED", "ERROR", "FAILED", "CANCELLED"];
@@ -45,12 +50,8 @@ impl DirectoryStatus {
 impl TicketFiles<'_> {
     /// The state, `None` when there is none yet; the error is a text for the answer.
     pub(super) fn state(&self) -> Result<Option<Map<String, Value>>, String> {
-        let Some(text) = self.text(STATE_JSON).map_err(|error| error.to_string())? else { return Ok(None) };
-        match serde_json::from_str(&text) {
-            Ok(Value::Object(state)) => Ok(Some(state)),
-            Ok(_) => Err("state.json is not an object".to_owned()),
-            Err(error) => Err(format!("state.json is malformed: {error}")),
-        }
+        let file = self.document(STATE_JSON).map_err(|error| error.to_string())?;
+        file.map(|file| STATES.of(&file, || read(&file))).transpose()
     }
 
     /// Whether work goes on here.
@@ -80,5 +81,14 @@ impl TicketFiles<'_> {
             last_update: member("timestamp"),
             facts: None,
         })
+    }
+}
+
+fn read(file: &File) -> Result<Map<String, Value>, String> {
+    let text = text_of(file, STATE_JSON).map_err(|error| error.to_string())?;
+    match serde_json::from_str(&text) {
+        Ok(Value::Object(state)) => Ok(state),
+        Ok(_) => Err("state.json is not an object".to_owned()),
+        Err(error) => Err(format!("state.json is malformed: {error}")),
     }
 }
