@@ -113,10 +113,23 @@ async fn presence(job: &Job) -> (bool, bool) {
 
 async fn work(ending: &Ending<'_>, job: &Job) -> Result<Delivered, StoreError> {
     let primary = deliver_part(ending, job, &Part::primary(job)).await?;
-    if job.facts.additional_worktree_dirs.is_empty() {
-        return Ok(primary);
+    if !job.facts.additional_worktree_dirs.is_empty() {
+        return peers::deliver(ending, job, primary).await;
     }
-    peers::deliver(ending, job, primary).await
+    Ok(match &job.facts.primary_repo_full_name {
+        Some(name) => told(job, name, primary).await,
+        None => primary,
+    })
+}
+
+/// Work that was not delivered is told as that; without an entry it would look like nothing to do.
+async fn told(job: &Job, name: &str, delivered: Delivered) -> Delivered {
+    let failed = delivered.status == DeliveryStatus::Error && delivered.auth_challenge.is_none();
+    if !failed || delivered.result.is_some() {
+        return delivered;
+    }
+    let entry = peers::entry(name, &delivered);
+    stored(&work_dir(job), delivered.with(ExecutionResult::v2(vec![entry]))).await
 }
 
 /// One repository of a loop, as the record knows it.
@@ -180,7 +193,8 @@ async fn existing(part: &Part, result: ExecutionResult) -> Delivered {
     let status = if changed { DeliveryStatus::Success } else { DeliveryStatus::NoChanges };
     let (directory, written) = (part.work_dir.clone(), result.clone());
     let _ = tokio::task::spawn_blocking(move || result_file::write(&directory, &written)).await;
-    Delivered::new(status, DeliveryPath::ArtifactExisting).with(result)
+    let incomplete = result.results.iter().any(|entry| matches!(entry, ResultEntry::Failed { .. }));
+    Delivered { incomplete, ..Delivered::new(status, DeliveryPath::ArtifactExisting).with(result) }
 }
 
 /// Where the work lies, if it may and can be looked at.

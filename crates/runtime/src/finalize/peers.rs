@@ -62,7 +62,7 @@ fn part(peer: &PeerWorktree) -> Option<Part> {
 }
 
 /// The one entry of a repository.
-fn entry(full_name: &str, delivered: &Delivered) -> ResultEntry {
+pub(super) fn entry(full_name: &str, delivered: &Delivered) -> ResultEntry {
     let known = delivered.result.as_ref().and_then(|result| result.results.first()).cloned();
     let reason = || delivered.reason.clone();
     match (known, delivered.status) {

@@ -156,8 +156,11 @@ async fn a_push_that_fails_is_a_warning_and_not_lost() {
     start(&runtime, &request(id, "EXECUTE")).await.unwrap();
     let job = desktop.reported(&runtime, id).await;
     assert_eq!(job.status(), JobStatus::Completed);
-    assert_eq!(job.warnings(), ["GIT_PUSH_FAILED", "REQUIRED_OUTPUT_MISSING"]);
+    assert_eq!(job.warnings(), ["GIT_PUSH_FAILED"]);
     let completed = &desktop.cloud.events(id, "completed")[0];
+    let told = &completed["results"][0];
+    assert_eq!((&told["status"], &told["fullName"]), (&json!("failed"), &json!("acme/api")));
+    assert!(told["error"].as_str().unwrap().contains("no pushes today"), "{told}");
     assert_eq!(completed["result"]["executeFinalizationStatus"], "error");
     assert_eq!(completed["result"]["has_changes"], false);
     std::fs::remove_file(&hook).unwrap();
