@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, Result, ensure};
 use loopgate_testkit::home::UserHome;
 use loopgate_testkit::loopgate::signal;
-use loopgate_testkit::model::Step;
+use loopgate_testkit::model::{Step, Turn};
 use loopgate_testkit::scene::Scene;
 use loopgate_testkit::{signs, story};
 use serde_json::{Value, json};
@@ -23,6 +23,15 @@ pub fn listener(home: &UserHome, folder: &Path) -> Result<PathBuf> {
         folder.display()
     );
     home.script("tell-me", &text)
+}
+
+/// The desktop's program for notifications, which leaves its arguments in a file of a folder: one a
+/// line.
+fn notifier(home: &UserHome, folder: &Path) -> Result<PathBuf> {
+    let shown = folder.join("shown");
+    let text = format!("#!/bin/sh\nprintf '%s\\n' \"$@\" > '{0}.new'\nmv '{0}.new' '{0}'\n", shown.display());
+    home.script("notify-send", &text)?;
+    Ok(shown)
 }
 
 /// The tellings of a loop: environment and facts.
@@ -170,14 +179,51 @@ async fn a_command_that_hangs_is_ended_with_all_that_it_started() -> Result<()> 
 async fn the_desktop_shows_it_where_there_is_one() -> Result<()> {
     let mut scene = held_scene().await?;
     let folder = tempfile::tempdir()?;
-    let shown = folder.path().join("shown");
-    let text = format!("#!/bin/sh\nprintf '%s\\n' \"$@\" > '{0}.new'\nmv '{0}.new' '{0}'\n", shown.display());
-    scene.home.script("notify-send", &text)?;
+    let shown = notifier(&scene.home, folder.path())?;
     scene.home.set("DBUS_SESSION_BUS_ADDRESS", "unix:path=/nowhere");
     let _stage = failed(scene, "").await?;
     let lines = signs::lines_of(&shown).await?;
     ensure!(lines.starts_with("--app-name=Loopgate\n--\nLoop failed\n"), "{lines}");
     Ok(())
+}
+
+/// It waits in the midst of its run, and goes on when it is answered.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_loop_that_asks_is_told_of_by_both() -> Result<()> {
+    let mut script = story::script();
+    let plan = script.conversations.iter_mut().find(|known| known.name == story::PLAN).context("a plan")?;
+    let asks = "loopgate plan set-state 'Phase 0: Questions' AWAITING_USER --workdir '{{workdir}}' \
+                --action 'Which colours?'";
+    plan.turns.insert(1, Turn(vec![Step::bash(asks)]));
+    plan.turns[2].0.insert(0, Step::hold("answer"));
+    let mut scene = Scene::new(script).await?;
+    let clone = scene.add_story()?;
+    let (folder, tellings) = (tempfile::tempdir()?, tempfile::tempdir()?);
+    let shown = notifier(&scene.home, folder.path())?;
+    scene.home.set("DBUS_SESSION_BUS_ADDRESS", "unix:path=/nowhere");
+    let command = listener(&scene.home, tellings.path())?;
+    let setup = setup(&scene)?.env("LOOPGATE_STUCK_AFTER_MS", "4000");
+    let loopgate = setup.env("LOOPGATE_NOTIFY_COMMAND", command).start().await?;
+    let page = Page(loopgate.sign_in().await?);
+    let stage = Stage { scene, clone, loopgate, page };
+    let wish = stage.page.wish().await?;
+    let loop_id = stage.page.press(&wish, "plan").await?;
+    stage.scene.model.held("answer").await?;
+
+    let (environment, facts) = told(tellings.path(), &loop_id).await?;
+    let expected = json!({"event": "needs-answer", "reason": "question", "command": "PLAN", "loopId": loop_id,
+        "status": "RUNNING", "title": "Loop needs an answer"});
+    for (member, value) in expected.as_object().context("members")? {
+        ensure!(facts[member] == *value, "{member} of {facts}");
+    }
+    ensure!(facts["message"].as_str().is_some_and(|text| text.ends_with(" asks you something.")), "{facts}");
+    ensure!(environment.lines().any(|line| line == "LOOPGATE_EVENT_REASON=question"), "{environment}");
+    let lines = signs::lines_of(&shown).await?;
+    ensure!(lines.starts_with("--app-name=Loopgate\n--\nLoop needs an answer\n"), "{lines}");
+    ensure!(lines.ends_with(" asks you something."), "{lines}");
+    stage.scene.model.release("answer");
+    ensure!(stage.page.ended(&loop_id).await?["status"] == "COMPLETED");
+    stage.alone(&loop_id).await
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
