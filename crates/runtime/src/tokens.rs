@@ -161,3 +161,98 @@ impl From<SecretString> for TokenText {
         Self(token)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use loopgate_home::{Credentials, DataDir, Overrides, SettingsStore};
+    use loopgate_testkit::cloud::Cloud as Plane;
+    use secrecy::ExposeSecret as _;
+    use serde_json::json;
+    use tokio::sync::Barrier;
+
+    use super::*;
+
+    /// A loop's token, and the control plane that it is for.
+    struct Place {
+        plane: Plane,
+        tokens: Tokens,
+        id: LoopId,
+        _data: DataDir,
+        _dir: tempfile::TempDir,
+    }
+
+    impl Place {
+        async fn new() -> Self {
+            let dir = tempfile::tempdir().unwrap();
+            let data = DataDir::open(dir.path()).unwrap();
+            let credentials = Arc::new(Credentials::open(&data).unwrap());
+            let plane = Plane::start().await.unwrap();
+            let settings = SettingsStore::open(&dir.path().join("settings.toml"), Overrides::default());
+            let origin = Some(plane.origin());
+            let cloud = Cloud::new(Arc::new(settings.unwrap()), origin, credentials.clone()).unwrap();
+            let store = Store::open(&data.file("desktop.db"), credentials).await.unwrap();
+            let id = LoopId(Uuid::new_v4());
+            store.put_token(id, &StoredToken::new("token-1".to_owned().into())).await.unwrap();
+            Self { plane, tokens: Tokens::new(store, cloud), id, _data: data, _dir: dir }
+        }
+
+        /// The keys under which a new token was asked for.
+        fn keys(&self) -> Vec<String> {
+            let heard = self.plane.heard().into_iter();
+            heard.filter(|heard| heard.route == "refresh-token").map(|heard| heard.nonce).collect()
+        }
+    }
+
+    fn refused() -> CallError {
+        CallError::Http { status: 401, code: None, text: "Invalid or expired runner token".to_owned() }
+    }
+
+    #[tokio::test]
+    async fn two_that_are_refused_together_ask_for_one_token() {
+        let place = Place::new().await;
+        let both = Barrier::new(2);
+        let call = || {
+            place.tokens.call(place.id, |token| {
+                let both = &both;
+                async move {
+                    if token.expose_secret() == "token-1" {
+                        both.wait().await;
+                        return Err(refused());
+                    }
+                    Ok(token.expose_secret().to_owned())
+                }
+            })
+        };
+        let (one, two) = tokio::join!(call(), call());
+        assert_eq!((one.as_deref(), two.as_deref()), (Ok("token-2"), Ok("token-2")));
+        assert_eq!(place.keys().len(), 1);
+        // The next question is another one.
+        place.tokens.refresh(place.id).await.unwrap();
+        let keys = place.keys();
+        assert!(keys.len() == 2 && keys[0] != keys[1], "{keys:?}");
+    }
+
+    #[tokio::test]
+    async fn a_race_that_is_lost_twice_is_lost() {
+        let place = Place::new().await;
+        let lost = json!({"success": false, "error": "race", "code": "RACE_LOST"});
+        place.plane.answer_always("refresh-token", 409, lost);
+        let error = place.tokens.refresh(place.id).await.unwrap_err();
+        assert_eq!(error.status(), Some(409));
+        let keys = place.keys();
+        assert!(keys.len() == 2 && keys[0] != keys[1], "{keys:?}");
+        let told = place.tokens.call(place.id, |_| async { Err::<(), _>(refused()) }).await;
+        assert_eq!(told, Err(refused()), "the refusal stands");
+    }
+
+    #[tokio::test]
+    async fn whoever_is_not_known_rests_before_it_asks_again() {
+        let place = Place::new().await;
+        place.plane.answer_once("refresh-token", 404, json!({"success": false, "error": "unknown"}));
+        for _ in 0..2 {
+            assert_eq!(place.tokens.refresh(place.id).await.unwrap_err().status(), Some(404));
+        }
+        assert_eq!(place.keys().len(), 1);
+        assert_eq!(place.tokens.current(place.id).await.unwrap().expose_secret(), "token-1");
+    }
+}

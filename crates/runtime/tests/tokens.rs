@@ -5,6 +5,7 @@
 mod support;
 
 use loopgate_api::job::JobStatus;
+use loopgate_testkit::cloud::Cloud;
 use serde_json::json;
 use support::{Desktop, new_id, request, start};
 
@@ -60,20 +61,25 @@ async fn a_lost_race_is_asked_once_more_with_another_key() {
 #[tokio::test(flavor = "multi_thread")]
 async fn an_answer_that_was_lost_counts_as_delivered() {
     let desktop = Desktop::new().await;
-    desktop.driver(&format!("until_there go\n{}", support::PLANS));
+    // It prints nothing: its last word is all that there is to tell.
+    desktop.driver("until_there go\nprintf '{\"content\":\"# Plan\"}' > \"$W/plan.json\"");
     let runtime = desktop.open().await;
     let id = new_id();
     start(&runtime, &request(id, "PLAN")).await.unwrap();
+    let prepared = |cloud: &Cloud| (cloud.events(id, "output").len() == 2).then_some(());
+    desktop.cloud.seen(prepared).await;
     let lost = json!({"success": false, "error": "Failed to record loop event"});
     let replay = json!({"success": false, "error": "Replay detected"});
     desktop.cloud.answer_once("events", 500, lost);
     desktop.cloud.answer_once("events", 409, replay);
     desktop.signal("go");
-    desktop.reported(&runtime, id).await;
+    let job = desktop.reported(&runtime, id).await;
+    assert!(job.facts.completed_event_posted_at.is_some() && job.warnings().is_empty(), "{job:?}");
     let heard = desktop.cloud.heard();
     let failed = heard.iter().find(|h| h.status == 500).unwrap();
     let tries: Vec<u16> = heard.iter().filter(|h| h.nonce == failed.nonce).map(|h| h.status).collect();
     assert_eq!(tries, [500, 409]);
+    assert_eq!(failed.body["type"], "completed");
 }
 
 #[tokio::test(flavor = "multi_thread")]

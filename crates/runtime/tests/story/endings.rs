@@ -97,6 +97,30 @@ async fn a_killed_loop_is_gone_with_everything_it_started() {
     assert_eq!((again.status, again.message.as_str()), (404, "No running process found for this loop"));
 }
 
+/// Whatever dies while a process is ended, the wish of its person is known.
+#[tokio::test(flavor = "multi_thread")]
+async fn that_a_loop_is_to_end_is_recorded_before_its_process_hears_of_it() {
+    let desktop = Desktop::new().await;
+    desktop.driver(r#"trap 'echo heard > "$STATE/heard"; until_there end; exit 1' TERM; echo up > "$STATE/up"; while :; do sleep 0.02; done"#);
+    let pace = loopgate_runtime::Pace { kill_grace: crate::support::PATIENCE, ..crate::support::quick() };
+    let runtime = desktop.open_with(pace).await;
+    let id = new_id();
+    start(&runtime, &request(id, "PLAN")).await.unwrap();
+    let there = |name: &'static str| (!desktop.state(name).is_empty()).then_some(());
+    desktop.eventually("it runs", || async { there("up") }).await;
+    let killing = async {
+        runtime.kill_loop(json!({"loopId": id}).to_string().as_bytes()).await.unwrap();
+    };
+    let looking = async {
+        desktop.eventually("its process has heard of it", || async { there("heard") }).await;
+        let job = runtime.job(id).await.unwrap().unwrap();
+        desktop.signal("end");
+        assert_eq!(job.status(), JobStatus::CancelPending);
+    };
+    tokio::join!(killing, looking);
+    assert_eq!(desktop.reported(&runtime, id).await.status(), JobStatus::Cancelled);
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_loop_that_ends_well_when_it_is_killed_is_cancelled_all_the_same() {
     let desktop = Desktop::new().await;

@@ -2,6 +2,7 @@
 
 use loopgate_api::job::JobStatus;
 use loopgate_runtime::LoopHeaders;
+use loopgate_testkit::cloud::Cloud;
 use serde_json::{Value, json};
 
 use crate::support::{Desktop, IMPLEMENTS, new_id, request, start};
@@ -168,6 +169,39 @@ async fn a_second_plan_starts_fresh_and_its_work_never_overwrites_a_branch_of_ot
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn an_execution_is_told_of_its_plan_in_one_form() {
+    let desktop = Desktop::new().await;
+    let runtime = desktop.open().await;
+    let work = desktop.at("box/api-loop-plan-5/.loopgate/work");
+    let (plan, imported) = (work.join("plan.json"), work.join("imported-plan.md"));
+    desktop.driver(IMPLEMENTS);
+    let execute = async |content: &str, raw: Value| {
+        let id = new_id();
+        let mut body = request(id, "EXECUTE");
+        body["artifacts"] =
+            json!([{"id": "p", "type": "IMPLEMENTATION_PLAN", "title": "t", "content": content, "raw": raw}]);
+        start(&runtime, &body).await.unwrap();
+        desktop.reported(&runtime, id).await;
+        let environment = desktop.state("env");
+        environment.lines().find_map(|line| line.strip_prefix("LOOPGATE_PLAN_FILE=")).map(str::to_owned)
+    };
+    // Nothing lies there yet.
+    assert_eq!(execute("# A", Value::Null).await.as_deref(), imported.to_str());
+    assert_eq!(std::fs::read_to_string(&imported).unwrap(), "# A");
+    assert!(!plan.exists());
+    let whole = json!({"content": "# B", "tasks": [1]});
+    assert_eq!(execute("# B", whole.clone()).await.as_deref(), Some(""));
+    assert_eq!(serde_json::from_slice::<Value>(&std::fs::read(&plan).unwrap()).unwrap(), whole);
+    assert!(!imported.exists());
+    let ticked = r##"{ "content":"# B", "completedTasks":[{"id":"1"}] }"##;
+    std::fs::write(&plan, ticked).unwrap();
+    assert_eq!(execute("# B", Value::Null).await.as_deref(), Some(""));
+    assert_eq!(std::fs::read_to_string(&plan).unwrap(), ticked);
+    assert_eq!(execute("# C", Value::Null).await.as_deref(), imported.to_str());
+    assert!(!plan.exists() && std::fs::read_to_string(&imported).unwrap() == "# C");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn attachments_that_lead_home_are_refused_and_written_down() {
     let desktop = Desktop::new().await;
     let runtime = desktop.open().await;
@@ -177,12 +211,15 @@ async fn attachments_that_lead_home_are_refused_and_written_down() {
             "signedUrl": url, "signedUrlExpiresAt": until})
     };
     let own = format!("{}/loops/{id}/file", desktop.cloud.origin());
+    let elsewhere = Cloud::start().await.unwrap();
+    let neighbour = format!("{}/loops/{id}/file", elsewhere.origin());
     let mut body = request(id, "PLAN");
     body["attachments"] = json!([
         attachment("one", "http://169.254.169.254/x", "2040-01-01T00:00:00Z"),
         attachment("two", "https://example.org/x", "2040-01-01T00:00:00Z"),
         attachment("three", &own, "2020-01-01T00:00:00Z"),
         attachment("four", &own, "2040-01-01T00:00:00Z"),
+        attachment("five", &neighbour, "2040-01-01T00:00:00Z"),
     ]);
     start(&runtime, &body).await.unwrap();
     desktop.reported(&runtime, id).await;
@@ -192,8 +229,10 @@ async fn attachments_that_lead_home_are_refused_and_written_down() {
     assert_eq!(
         skipped,
         json!({"skippedAttachments": [{"id": "one", "reason": "unsupported_protocol"},
-        {"id": "two", "reason": "attachment_host_not_allowed"}], "allAttachmentsSkipped": false})
+        {"id": "two", "reason": "attachment_host_not_allowed"},
+        {"id": "five", "reason": "unsupported_protocol"}], "allAttachmentsSkipped": false})
     );
+    assert!(elsewhere.heard().is_empty(), "{:?}", elsewhere.heard());
     let names: Vec<_> =
         std::fs::read_dir(work.join("attachments")).unwrap().map(|e| e.unwrap().file_name()).collect();
     assert_eq!(names, ["four-a_b.txt"]);
