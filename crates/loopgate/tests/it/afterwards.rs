@@ -6,10 +6,13 @@ use loopgate_api::ids::LoopId;
 use loopgate_testkit::cloud::Cloud;
 use loopgate_testkit::loopgate::signal;
 use loopgate_testkit::model::{Conversation, Step};
-use loopgate_testkit::signs;
+use loopgate_testkit::{signs, story};
+use reqwest::Method;
 use serde_json::{Value, json};
 
+use crate::cli;
 use crate::commands::Desk;
+use crate::foreign::encoded;
 use crate::records;
 use crate::stage::{gone, of_loop};
 
@@ -32,6 +35,25 @@ async fn kill_all(id: LoopId) -> Result<()> {
         let _ = signal(pid, "KILL");
     }
     gone(&id.to_string()).await
+}
+
+/// The entry of the story's repository, with a pull request of this number.
+fn delivered(number: u64) -> Value {
+    let page = format!("https://github.com/{}/pull/{number}", story::REPOSITORY);
+    json!({"status": "success", "fullName": story::REPOSITORY, "prUrl": page, "prNumber": number,
+        "branchName": "orchestrator/shop-7", "baseBranch": "main", "hasChanges": true, "commitSha": "0123abc"})
+}
+
+/// Waits until nothing is left to tell of a loop that ended so.
+async fn forgotten(desk: &Desk, id: LoopId, status: &str) -> Result<()> {
+    let logs = desk.loopgate.setup().data_dir().join("logs");
+    let id = id.to_string();
+    let over = signs::seen(&logs, async || {
+        let record = records::record(&desk.loopgate, &id).await.ok()??;
+        let tokens = records::tokens(&desk.loopgate, &id).await.ok()?;
+        (record["status"] == status && record["cloudFinalizedAt"].is_string() && tokens == 0).then_some(())
+    });
+    over.await.with_context(|| format!("{id} does not end as {status}, or its token is kept"))
 }
 
 fn heartbeats(cloud: &Cloud, id: LoopId) -> usize {
@@ -130,6 +152,124 @@ async fn a_dead_loop_without_a_token_is_kept_and_told_of_to_nobody() -> Result<(
     let record = records::record(&desk.loopgate, &id.to_string()).await?.context("a record")?;
     ensure!(record["status"] == "UNKNOWN" && record.get("cloudFinalizedAt").is_none(), "{record}");
     ensure!(desk.cloud.heard().len() == before, "{:?}", desk.cloud.heard().split_off(before));
+    Ok(())
+}
+
+/// Nobody saw its end; its state and its result say that it had come to one.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_execution_that_died_with_its_work_delivered_is_reported_as_it_says() -> Result<()> {
+    let result = json!({"schemaVersion": 2, "results": [delivered(7)]}).to_string();
+    let executed = in_loop("execute", "EXECUTE")
+        .turn([Step::write("{{workdir}}/execution-result.json", &result)])
+        .runs("loopgate plan set-state 'Phase 7: Completion' COMPLETED --workdir '{{workdir}}'")
+        .turn([Step::hold("almost"), Step::text("<promise>COMPLETE</promise>")]);
+    let mut desk = Desk::playing([executed]).await?;
+    let (id, status, started) = desk.order(json!({"command": "EXECUTE", "prompt": "Do it"})).await?;
+    ensure!(status == 200, "{started}");
+    desk.scene.model.held("almost").await?;
+    desk.loopgate.kill().await?;
+    kill_all(id).await?;
+    let work_dir = std::path::Path::new(started["worktreePath"].as_str().context("a worktree")?);
+    ensure!(!work_dir.join(".loopgate/work/exit.json").exists(), "somebody saw its end");
+    let desk = desk.restart().await?;
+    let last = desk.ended(id).await;
+    desk.free(id).await?;
+    ensure!(last["type"] == "completed" && last["results"] == json!([delivered(7)]), "{last}");
+    let told = &last["result"];
+    ensure!(told["finalizationSource"] == "boot-recovery", "{last}");
+    ensure!(told["executeFinalizationPath"] == "artifact-existing", "{last}");
+    ensure!(desk.uploaded(id)["artifacts"]["executionResult"]["results"] == json!([delivered(7)]));
+    ensure!(desk.scene.host.pull_requests(story::REPOSITORY).is_empty(), "nothing is delivered again");
+    forgotten(&desk, id, "COMPLETED").await
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_dead_loop_that_the_control_plane_gave_up_is_told_of_no_more() -> Result<()> {
+    let mut desk = Desk::playing([held_plan()]).await?;
+    let (id, status, started) = desk.order(json!({"command": "PLAN", "prompt": "Plan it"})).await?;
+    ensure!(status == 200, "{started}");
+    desk.scene.model.held("planning").await?;
+    desk.loopgate.kill().await?;
+    kill_all(id).await?;
+    desk.cloud.answer_always("loop", 200, json!({"success": true, "data": {"status": "TIMED_OUT"}}));
+    let desk = desk.restart().await?;
+    forgotten(&desk, id, "TIMED_OUT").await?;
+    ensure!(desk.cloud.events(id, "completed").is_empty() && desk.cloud.events(id, "error").is_empty());
+    Ok(())
+}
+
+/// A result of an assistant that has done everything by itself.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_an_execution_says_of_its_own_delivery_is_not_done_again() -> Result<()> {
+    let beside = json!({"status": "failed", "fullName": "acme/web", "error": "the push was refused"});
+    let mut own = delivered(41);
+    own["prUrl"] = json!(format!("https://github.com/{}/pull/41/files", story::REPOSITORY));
+    let result = json!({"schemaVersion": 2, "results": [own, beside]}).to_string();
+    let executed = in_loop("execute", "EXECUTE")
+        .turn([Step::write("{{workdir}}/execution-result.json", &result), Step::bash("echo x > more.txt")])
+        .says("<promise>COMPLETE</promise>");
+    let desk = Desk::playing([executed]).await?;
+    desk.scene.add_repository("acme/web", &[("README.md", "Web\n")])?;
+    let peers = json!([{"fullName": "acme/web", "branch": "main"}]);
+    let order = json!({"command": "EXECUTE", "prompt": "Do it", "additionalRepos": peers});
+    let run = desk.run(order).await?;
+    let told = run.completed("execute")?;
+    ensure!(told["executeFinalizationPath"] == "artifact-existing", "{}", run.last);
+    ensure!(told["prUrl"] == delivered(41)["prUrl"] && told["has_changes"] == true, "{}", run.last);
+    ensure!(run.last["results"] == json!([delivered(41), beside]), "{}", run.last);
+    ensure!(run.last["warnings"] == json!(["GIT_PUSH_FAILED"]), "{}", run.last);
+    let status = records::record(&desk.loopgate, &run.id.to_string()).await?.context("a record")?;
+    ensure!(status["status"] == "COMPLETED", "{status}");
+    let asked = desk.scene.model.requests();
+    let commits = asked.iter().filter(|one| one.user_text().contains("git push -u origin HEAD")).count();
+    ensure!(commits == 0, "an assistant was asked to commit");
+    desk.is_tidy(&run, &[]).await
+}
+
+/// Its process is gone and its work is being delivered: to whoever looks it is not stopped.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_loop_that_is_delivered_looks_like_one_that_runs() -> Result<()> {
+    let executed = in_loop("execute", "EXECUTE")
+        .turn([Step::bash("echo x > more.txt")])
+        .runs("loopgate plan set-state 'Phase 7: Completion' COMPLETED --workdir '{{workdir}}'")
+        .says("<promise>COMPLETE</promise>");
+    let commits = Conversation::when("commit", "git push -u origin HEAD")
+        .turn([Step::hold("committing"), Step::text("Not I.")]);
+    let desk = Desk::playing([executed, commits]).await?;
+    let (id, status, started) = desk.order(json!({"command": "EXECUTE", "prompt": "Do it"})).await?;
+    ensure!(status == 200, "{started}");
+    desk.scene.model.held("committing").await?;
+    let record = records::record(&desk.loopgate, &id.to_string()).await?.context("a record")?;
+    ensure!(record["status"] == "RUNNING" && record["exitCode"] == 0, "{record}");
+    let rows = cli::loops(&desk.scene.home, &desk.loopgate).await?;
+    ensure!(rows.len() == 1 && rows[0]["status"] == "RUNNING", "{rows:?}");
+    let repo = encoded(&desk.clone.to_string_lossy());
+    let path = format!("/api/gateway/orchestrator/status/{id}?repo={repo}");
+    let shown: Value = desk.loopgate.gateway(Method::GET, &path).send().await?.json().await?;
+    ensure!(shown["status"] == "IN_PROGRESS" && shown["processRunning"] == true, "{shown}");
+    desk.scene.model.release("committing");
+    let last = desk.ended(id).await;
+    ensure!(last["result"]["executeFinalizationPath"] == "git-fallback", "{last}");
+    ensure!(last["result"]["has_changes"] == true, "{last}");
+    Ok(())
+}
+
+/// Git cannot say what was changed: the loop is over, and its person learns that nothing was delivered.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn work_that_git_cannot_read_is_a_warning() -> Result<()> {
+    let executed = in_loop("execute", "EXECUTE")
+        .turn([Step::bash("echo x > more.txt; echo broken > \"$(git rev-parse --git-path index)\"")])
+        .says("<promise>COMPLETE</promise>");
+    let desk = Desk::playing([executed]).await?;
+    let run = desk.run(json!({"command": "EXECUTE", "prompt": "Do it"})).await?;
+    let told = run.completed("execute")?;
+    ensure!(told["prUrl"].is_null() && told["prNumber"].is_null(), "{}", run.last);
+    ensure!(told["has_changes"] == false && told["executeFinalizationStatus"] == "error", "{}", run.last);
+    ensure!(run.last["warnings"] == json!(["GIT_PUSH_FAILED"]), "{}", run.last);
+    let results = run.last["results"].as_array().context("results")?;
+    ensure!(results.len() == 1 && results[0]["fullName"] == story::REPOSITORY, "{results:?}");
+    ensure!(results[0]["status"] == "failed" && results[0]["error"].is_string(), "{results:?}");
+    ensure!(run.worktree()?.join("more.txt").is_file(), "the work is kept");
     Ok(())
 }
 

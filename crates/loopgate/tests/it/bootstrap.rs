@@ -86,6 +86,12 @@ async fn every_known_repository_gets_agents() -> Result<()> {
         std::env::temp_dir().canonicalize()?.join(format!("orchestrator-bootstrap-{}", run.id.short()));
     crate::stage::gone(&run.id.to_string()).await?;
     ensure!(!place.exists(), "{} is left", place.display());
+
+    // No wish at all says the same as a blank one.
+    let run = desk.run(json!({"command": "BOOTSTRAP", "repo": null})).await?;
+    let names = self::repos(&run, &desk)?;
+    let names: Vec<&str> = names.iter().filter_map(|repo| repo["fullName"].as_str()).collect();
+    ensure!(names == [story::REPOSITORY, "acme/web", "alone"], "{names:?}");
     Ok(())
 }
 

@@ -38,6 +38,15 @@ pub async fn refusal(home: &UserHome, arguments: &[&str], variables: &[(&str, &s
     Ok(text)
 }
 
+/// The loops that `loopgate status` lists.
+pub async fn loops(home: &UserHome, loopgate: &Loopgate) -> Result<Vec<Value>> {
+    let data = loopgate.setup().data_dir();
+    let arguments = ["status", "--json", "--home", data.to_str().context("a plain path")?];
+    let output = run(home, &arguments, &[]).await?;
+    ensure!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout)?.lines().map(|line| Ok(serde_json::from_str(line)?)).collect()
+}
+
 async fn gateway(home: &UserHome) -> Result<Loopgate> {
     Setup::new(home)?.binary(PROGRAM).gateway_alone().start().await
 }

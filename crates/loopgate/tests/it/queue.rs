@@ -54,18 +54,12 @@ async fn becomes(stage: &Stage, loop_id: Uuid, status: &str) -> Result<()> {
 
 /// The loops that `loopgate status` lists: id, status, place.
 async fn listed(stage: &Stage) -> Result<Vec<(String, String, Option<u64>)>> {
-    let data = stage.loopgate.setup().data_dir();
-    let arguments = ["status", "--json", "--home", data.to_str().context("a plain path")?];
-    let output = cli::run(&stage.scene.home, &arguments, &[]).await?;
-    ensure!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let rows = String::from_utf8(output.stdout)?;
-    rows.lines()
-        .map(|line| {
-            let row: Value = serde_json::from_str(line)?;
-            let text = |name: &str| row[name].as_str().unwrap_or_default().to_owned();
-            Ok((text("loopId"), text("status"), row["queuePlace"].as_u64()))
-        })
-        .collect()
+    let rows = cli::loops(&stage.scene.home, &stage.loopgate).await?;
+    let listed = |row: &Value| {
+        let text = |name: &str| row[name].as_str().unwrap_or_default().to_owned();
+        (text("loopId"), text("status"), row["queuePlace"].as_u64())
+    };
+    Ok(rows.iter().map(listed).collect())
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -54,6 +54,15 @@ pub async fn ended(loopgate: &Loopgate) -> Result<Vec<String>> {
     Ok(rows.iter().map(|row| row.try_get("", "loop_id")).collect::<Result<_, _>>()?)
 }
 
+/// How many tokens of a loop are kept.
+pub async fn tokens(loopgate: &Loopgate, id: &str) -> Result<i64> {
+    let db = open(loopgate).await?;
+    let wanted = statement("SELECT count(*) AS tokens FROM loop_token WHERE loop_id = $1", [id.to_owned()]);
+    let row = db.query_one_raw(wanted).await?.context("a number")?;
+    db.close().await?;
+    Ok(row.try_get("", "tokens")?)
+}
+
 /// Deletes the token of a loop. Loopgate must not run.
 pub async fn forget_token(loopgate: &Loopgate, id: &str) -> Result<()> {
     let db = open(loopgate).await?;
@@ -61,7 +70,8 @@ pub async fn forget_token(loopgate: &Loopgate, id: &str) -> Result<()> {
     Ok(db.close().await?)
 }
 
-/// Changes the record of a loop, in whatever it may leave to clear as well. Loopgate must not run.
+/// Changes the record of a loop, in whatever it may leave to clear as well. Loopgate must not work on
+/// that loop.
 pub async fn rewrite(loopgate: &Loopgate, id: &str, change: impl FnOnce(&mut Value)) -> Result<()> {
     let mut record = record(loopgate, id).await?.context("no record")?;
     change(&mut record);

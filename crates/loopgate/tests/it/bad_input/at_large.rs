@@ -7,6 +7,7 @@ use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::UnixStream;
 
 use super::{KILL, LOOP, check, get, post, raw, row, too_large};
+use crate::foreign::routes;
 use crate::stage::Stage;
 
 const PATHS: &str = "/api/gateway/settings/binary-paths";
@@ -53,6 +54,8 @@ async fn no_route_takes_what_is_not_its_own() -> Result<()> {
         post(KILL, "x".repeat(262_144), 400, "Invalid JSON body", "invalid_json_body"),
     ];
     check(&stage.loopgate, rows).await?;
+    let orchestrator = routes().filter(|(_, path)| path.starts_with("/api/gateway/orchestrator/"));
+    check(&stage.loopgate, orchestrator.map(|(_, path)| not_built(Method::PUT, &path)).collect()).await?;
     let head = stage.loopgate.gateway(Method::HEAD, "/health").send().await?;
     assert_eq!(head.status(), 404);
     Ok(())

@@ -2,6 +2,7 @@
 //! control plane hears of it, and that nothing is left that could hold up the next try.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use anyhow::{Context as _, Result, ensure};
 use loopgate_api::ids::LoopId;
@@ -21,6 +22,8 @@ use crate::stage::gone;
 use loopgate_testkit::cloud::Cloud;
 
 const PATHS: &str = "/api/gateway/settings/binary-paths";
+/// Longer than a refusal may be held up, and much shorter than an event may take.
+const AT_ONCE: Duration = Duration::from_secs(10);
 const SANDBOX_EVENT: &str = "Repository path not allowed by sandbox policy";
 
 /// A gateway alone, with a control plane that writes down what it hears.
@@ -109,6 +112,14 @@ impl Place {
         signs::all_end(|| others().filter(|pid| Some(*pid) != self.loopgate.pid()).collect()).await
     }
 
+    fn no_worktree_is_left(&self) -> Result<()> {
+        let left = std::fs::read_dir(self.scene.sandbox())?.flatten();
+        let left: Vec<_> =
+            left.filter(|entry| entry.file_name().to_string_lossy().contains("-loop-")).collect();
+        ensure!(left.is_empty(), "{left:?}");
+        Ok(())
+    }
+
     /// Changes `repos.json`, as another program would.
     fn edit_list(&self, change: impl FnOnce(&mut Value)) -> Result<()> {
         let file = self.scene.sandbox().join(".loopgate/config/repos.json");
@@ -184,6 +195,13 @@ async fn a_repository_must_be_here_and_in_the_sandbox() -> Result<()> {
     }
     ensure!(!asked.exists(), "{:?}", std::fs::read_to_string(&asked));
 
+    // A clone of that name is one of its own origin only.
+    let list = place.scene.sandbox().join(".loopgate/config/repos.json");
+    let listed = std::fs::read(&list)?;
+    let text = "Repository not found locally: other/garden-notes";
+    let named = |body: &mut Value| body["repo"]["fullName"] = json!("other/garden-notes");
+    place.refuses(named, 404, text, "not_found", Some(("REPO_NOT_FOUND", text))).await?;
+
     // What the code-host CLI says may hold secrets; a clone may lead out of the sandbox.
     let hex = "0123456789abcdef0123456789abcdef01234567";
     let says = format!("#!/bin/sh\necho 'fatal: https://u:hunter2@host {hex}' >&2\nexit 1\n");
@@ -196,6 +214,7 @@ async fn a_repository_must_be_here_and_in_the_sandbox() -> Result<()> {
     }
     ensure!(place.scene.sandbox().join("away").symlink_metadata().is_err(), "the clone was removed");
     ensure!(outside.join("README.md").is_file(), "what it led to was not");
+    ensure!(std::fs::read(&list)? == listed, "what was not cloned is not listed");
     place.nothing_is_left().await?;
 
     place.loopgate.stop().await?;
@@ -263,9 +282,7 @@ async fn peers_are_counted_and_the_control_plane_hears_of_it() -> Result<()> {
         let change = |body: &mut Value| body["additionalRepos"] = beside(peer);
         place.refuses(change, 400, &text, "invalid_request", Some((code, &text))).await?;
     }
-    let left = std::fs::read_dir(place.scene.sandbox())?.flatten();
-    let left: Vec<_> = left.filter(|entry| entry.file_name().to_string_lossy().contains("-loop-")).collect();
-    ensure!(left.is_empty(), "{left:?}");
+    place.no_worktree_is_left()?;
     let text = "Repository required for PLAN, EXECUTE, REQUEST_CHANGES, and GENERATE_PRD commands";
     let nowhere = |body: &mut Value| body["repo"] = json!({"fullName": " ", "branch": ""});
     place.refuses(nowhere, 400, text, "invalid_request", None).await?;
@@ -358,6 +375,13 @@ async fn without_its_programs_nothing_starts() -> Result<()> {
     set(json!(gone)).await?;
     std::fs::remove_file(&gone)?;
     let text = "claude CLI not found in PATH";
+    place.scene.add_repository("acme/web", &[("README.md", "Web\n")])?;
+    let passing = |body: &mut Value| {
+        body["command"] = json!("GENERATE_PRD");
+        body["additionalRepos"] = json!([{"fullName": "acme/web", "branch": "main"}]);
+    };
+    place.refuses(passing, 500, text, failed, Some(("BINARY_NOT_FOUND", text))).await?;
+    place.no_worktree_is_left()?;
     place.refuses(slug, 500, text, failed, Some(("BINARY_NOT_FOUND", text))).await?;
     set(Value::Null).await?;
 
@@ -421,6 +445,7 @@ async fn a_local_loop_starts_only_when_somebody_hears_of_it() -> Result<()> {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_token_has_two_names() -> Result<()> {
     let place = Place::new().await?;
+    let elsewhere = Cloud::start().await?;
     for (tokens, wanted) in [
         (json!({"loopgateAuthToken": "new"}), "new"),
         (json!({"loopGateAuthToken": "old"}), "old"),
@@ -431,7 +456,7 @@ async fn the_token_has_two_names() -> Result<()> {
         let mut body = json!({"loopId": id, "command": "PLAN", "artifacts": [], "prompt": story::WISH,
             "repo": {"fullName": story::REPOSITORY, "branch": "main"},
             // Callbacks go to the configured origin, whatever the order says.
-            "apiBaseUrl": "http://127.0.0.1:9"});
+            "apiBaseUrl": elsewhere.origin()});
         for (name, value) in tokens.as_object().into_iter().flatten() {
             body[name] = value.clone();
         }
@@ -443,10 +468,50 @@ async fn the_token_has_two_names() -> Result<()> {
         ensure!(place.kill(id).await?.0 == 200);
         gone(&id.to_string()).await?;
     }
+    ensure!(elsewhere.heard().is_empty(), "{:?}", elsewhere.heard());
     let neither = json!({"loopId": Uuid::new_v4(), "command": "PLAN", "artifacts": []});
     let missing = json!({"error": "Missing required fields: loopId, command, loopgateAuthToken",
         "code": "missing_field"});
     ensure!(place.order(&neither).await? == (400, missing));
     ensure!(place.clone.join(".git").is_dir());
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_order_that_cannot_be_read_is_told_to_nobody() -> Result<()> {
+    let place = Place::new().await?;
+    let id = LoopId(Uuid::new_v4());
+    for (sent, code) in [
+        ("{".to_owned(), "invalid_json_body"),
+        (json!({"loopId": id, "command": "PLAN", "artifacts": []}).to_string(), "missing_field"),
+        (
+            json!({"loopId": id, "command": "CHAT", "artifacts": [], "loopgateAuthToken": "t"}).to_string(),
+            "invalid_request",
+        ),
+    ] {
+        let answer = place.loopgate.gateway(Method::POST, LOOP).body(sent).send().await?;
+        let (status, refused) = told(answer).await?;
+        ensure!(status == 400 && refused["code"] == code, "{status} {refused}");
+    }
+    ensure!(place.cloud.heard().is_empty(), "{:?}", place.cloud.heard());
+    place.nothing_is_left().await
+}
+
+/// Whoever ordered the loop learns at once why it is not started.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_control_plane_that_is_silent_holds_up_no_refusal() -> Result<()> {
+    let scene = Scene::new(story::script()).await?;
+    scene.add_story()?;
+    // It takes connections, and never says anything.
+    let silent = tokio::net::TcpListener::bind(("127.0.0.1", 0)).await?;
+    let setup = scene.loopgate()?.binary(env!("CARGO_BIN_EXE_loopgate")).gateway_alone();
+    let origin = format!("http://{}", silent.local_addr()?);
+    let loopgate = setup.env("LOOPGATE_API_KEY", API_KEY).arg("--api-origin").arg(origin).start().await?;
+    let body = json!({"loopId": Uuid::new_v4(), "command": "EXECUTE", "loopgateAuthToken": "a-runner-token",
+        "artifacts": [], "prompt": "Do it", "localRepoPath": "/etc"});
+    let request = loopgate.gateway(Method::POST, LOOP).json(&body).timeout(AT_ONCE);
+    let (status, refused) = told(request.send().await.context("it waits for the control plane")?).await?;
+    ensure!(status == 403 && refused["error"] == super::DENIED.0, "{status} {refused}");
+    drop(silent);
     Ok(())
 }

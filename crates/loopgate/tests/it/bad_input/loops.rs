@@ -136,6 +136,7 @@ async fn a_loop_is_refused_before_anything_happens() -> Result<()> {
             "BOOTSTRAP does not support harness 'reviewer' in loopgate. Supported: assistant",
         ),
         refused(nowhere(launch(|_| {})), needs_repository),
+        refused(nowhere(command("CODE_REVIEW")), needs_repository),
         post(LOOP, launch(|body| body["localRepoPath"] = json!("/etc")), 403, DENIED.0, DENIED.1),
         post(
             LOOP,

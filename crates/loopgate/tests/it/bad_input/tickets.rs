@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use super::{DENIED, check, get, row};
 use crate::foreign::encoded;
+use crate::local::{Local, write};
 use crate::stage::Stage;
 
 const API: &str = "/api/gateway/orchestrator";
@@ -89,6 +90,45 @@ async fn an_id_never_leads_out_of_its_place() -> Result<()> {
             assert!(!text.contains("SECRET"), "{path}: {text}");
         }
     }
+    Ok(())
+}
+
+/// A place that is named for worktrees opens nothing that the sandbox does not.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_parent_of_worktrees_outside_shows_nothing() -> Result<()> {
+    let local = Local::new().await?;
+    let repository = local.repository("shop", &[("README.md", "A shop\n")])?;
+    let outside = local.home.path().join("outside");
+    local.manage(&[&repository], Some(&outside))?;
+    let work = outside.join("shop-SHOP-7/.loopgate/work");
+    for name in ["state.json", "plan.json", "judges.json", "chat-history.json", "comment-chats/c1.json"] {
+        write(&work.join(name), r#"{"status":"SECRET","content":"SECRET","messages":[]}"#)?;
+    }
+    write(&work.join("assistant-output.jsonl"), "{\"SECRET\":1}\n")?;
+    let before = std::fs::read_dir(&work)?.count();
+    let repo = encoded(&repository.to_string_lossy());
+    for (method, what) in [
+        (Method::GET, "status/SHOP-7?"),
+        (Method::GET, "logs/SHOP-7?"),
+        (Method::GET, "plan/SHOP-7?"),
+        (Method::GET, "judges/SHOP-7?"),
+        (Method::GET, "chat-history/SHOP-7?"),
+        (Method::DELETE, "chat-history/SHOP-7?"),
+        (Method::GET, "commit-message/SHOP-7?"),
+        (Method::GET, "comment-chat/c1?ticketId=SHOP-7&"),
+        (Method::DELETE, "comment-chat/c1?ticketId=SHOP-7&"),
+    ] {
+        let answer = local.send(method.clone(), &format!("orchestrator/{what}repo={repo}"), "").await?;
+        let told = answer.body.to_string();
+        assert!(!told.contains("SECRET"), "{method} {what}: {told}");
+    }
+    let body = json!({"ticketId": "SHOP-7", "repoPath": repository});
+    local.post("orchestrator/kill", body).await?;
+    let body = json!({"ticketIdentifier": "SHOP-7", "repoPath": repository});
+    local.post("orchestrator/launch", body).await?.refused(403, DENIED.0, DENIED.1)?;
+    assert_eq!(std::fs::read_dir(&work)?.count(), before, "nothing is written or removed there");
+    assert!(std::fs::read_to_string(work.join("state.json"))?.contains("SECRET"));
+    assert!(work.join("comment-chats/c1.json").exists() && work.join("chat-history.json").exists());
     Ok(())
 }
 

@@ -33,6 +33,15 @@ async fn without_changes_or_an_answer_it_is_plain() -> Result<()> {
         shop.assistant(silent)?;
         shop.get("commit-message/SHOP-7").await?.is(200, &plain())?;
     }
+    let gone = shop.local.home.script("own-assistant", "#!/bin/sh\n")?;
+    let set = async |path: Value| {
+        let paths = json!({"assistant": path}).to_string();
+        shop.local.send(Method::PATCH, "settings/binary-paths", paths).await?.ok()
+    };
+    set(json!(gone)).await?;
+    std::fs::remove_file(&gone)?;
+    shop.get("commit-message/SHOP-7").await?.is(200, &plain())?;
+    set(Value::Null).await?;
     git(&shop.worktree, &["checkout", "--quiet", "README.md"])?;
     shop.assistant("echo '{\"title\": \"t\", \"description\": \"d\"}'")?;
     write(&shop.worktree.join("untracked.txt"), "new\n")?;

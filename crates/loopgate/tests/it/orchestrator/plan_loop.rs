@@ -7,8 +7,9 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::Shop;
+use crate::cli;
 use crate::local::{Answer, Local};
-use crate::records::record;
+use crate::records::{record, rewrite};
 use loopgate_testkit::cloud::Cloud;
 
 const API_KEY: &str = "lgk_live_0123456789abcdef0123456789abcdef";
@@ -114,6 +115,26 @@ async fn what_was_agreed_on_is_noted_once() -> Result<()> {
         ensure!(job["completedAt"].is_string() && job["cloudFinalizedAt"].is_string(), "{job}");
         ensure!(job.get("liveActivity").is_none(), "{job}");
     }
+    Ok(())
+}
+
+/// What was agreed on is expected to begin soon. That somebody looks changes nothing.
+#[tokio::test]
+async fn what_is_never_ordered_looks_failed_after_a_minute() -> Result<()> {
+    let (shop, _cloud) = with_cloud().await?;
+    let id = Uuid::new_v4();
+    shop.step("confirm", json!({"loopId": id, "artifactId": "a-1"})).await?.ok()?;
+    let shown = async || {
+        let rows = cli::loops(&shop.local.home, &shop.local.loopgate).await?;
+        ensure!(rows.len() == 1 && rows[0]["loopId"] == json!(id), "{rows:?}");
+        Ok(rows[0]["status"].clone())
+    };
+    ensure!(shown().await? == "QUEUED");
+    let began = jiff::Timestamp::now() - jiff::SignedDuration::from_secs(61);
+    let older = |record: &mut Value| record["startedAt"] = json!(began.to_string());
+    rewrite(&shop.local.loopgate, &id.to_string(), older).await?;
+    ensure!(shown().await? == "FAILED");
+    ensure!(shop.job(id).await?.context("a record")?["status"] == "QUEUED");
     Ok(())
 }
 

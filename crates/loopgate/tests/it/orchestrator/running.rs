@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use anyhow::{Context as _, Result, ensure};
 use loopgate_api::ids::LoopId;
+use loopgate_testkit::cloud::Cloud;
 use loopgate_testkit::model::{Conversation, Step};
 use loopgate_testkit::story;
 use loopgate_tools::process::identity;
@@ -105,6 +106,23 @@ async fn a_plan_that_runs_is_taken_back_whole() -> Result<()> {
     running.ended("CANCELLED", "CANCELLED").await?;
     let again = running.post(step, body).await?;
     ensure!(again == (200, json!({"cancelled": true})), "{again:?}");
+    Ok(())
+}
+
+/// What a person wants of a loop is done here, whether or not anybody hears of it.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_plan_that_runs_is_taken_back_also_when_nobody_hears_it() -> Result<()> {
+    let mut running = Running::new().await?;
+    // The one that the gateway knows ends with this.
+    running.desk.cloud = Cloud::start().await?;
+    let body = json!({"repoPath": running.desk.clone, "loopId": running.id});
+    let (status, refused) = running.post("plan-loop/SHOP-7/cancel", body).await?;
+    let text = refused["error"].as_str().unwrap_or_default();
+    ensure!(status == 502 && text.starts_with("Failed to reach API: "), "{status} {refused}");
+    stage::gone(&running.id.to_string()).await?;
+    running.desk.free(running.id).await?;
+    let job = running.record().await?;
+    ensure!(job["status"] == "CANCELLED" && job.get("cloudFinalizedAt").is_none(), "{job}");
     Ok(())
 }
 
