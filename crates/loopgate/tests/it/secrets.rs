@@ -4,12 +4,14 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, ensure};
 use loopgate_testkit::home::UserHome;
+use loopgate_testkit::model::{Conversation, Step};
 use loopgate_testkit::scene::Scene;
-use loopgate_testkit::story;
+use loopgate_testkit::{leftovers, story};
 use regex::Regex;
 use reqwest::{Method, header};
 use serde_json::{Value, json};
 
+use crate::commands::Desk;
 use crate::local::Local;
 use crate::owner::Owner;
 use crate::page::Page;
@@ -127,6 +129,53 @@ async fn no_program_is_given_the_key_of_the_control_plane() -> Result<()> {
         let given = std::fs::read_to_string(home.path().join(format!("env-{name}"))).context(*name)?;
         ensure!(given.contains("SOMETHING_ELSE=kept"), "{name}: {given}");
         ensure!(!given.contains("lgk_live_") && !given.contains("_API_KEY"), "{name}: {given}");
+    }
+    Ok(())
+}
+
+/// Whoever lists processes or reads files of this user finds no way to speak for a loop.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_token_of_a_loop_is_in_no_process_and_in_no_file() -> Result<()> {
+    const TOKEN: &str = "a-runner-token-of-its-own-0123456789";
+    let held = Conversation::when("plan", "# Coding loop").turn([Step::hold("planning")]);
+    let desk = Desk::playing([held]).await?;
+    let order = json!({"command": "PLAN", "prompt": "Plan it", "loopgateAuthToken": TOKEN});
+    let (id, status, started) = desk.order(order).await?;
+    ensure!(status == 200, "{started}");
+    desk.scene.model.held("planning").await?;
+    ensure!(desk.cloud.accepted(id, "events").iter().any(|event| event.token == TOKEN), "it is in use");
+
+    let processes = leftovers::processes(desk.scene.home.path());
+    ensure!(processes.len() > 2, "{processes:?}");
+    let mut places: Vec<PathBuf> = Vec::new();
+    for process in processes {
+        places.extend(["cmdline", "environ"].map(|name| format!("/proc/{}/{name}", process.pid).into()));
+    }
+    for directory in
+        [desk.loopgate.setup().data_dir(), started["worktreePath"].as_str().context("one")?.into()]
+    {
+        files_below(&directory, &mut places)?;
+    }
+    let mut read = 0;
+    for place in places {
+        // A process may have ended, and a socket cannot be read.
+        let Ok(bytes) = std::fs::read(&place) else { continue };
+        let found = bytes.windows(TOKEN.len()).any(|window| window == TOKEN.as_bytes());
+        ensure!(!found, "{} holds it", place.display());
+        read += bytes.len();
+    }
+    ensure!(read > 100_000, "only {read} bytes were read");
+    Ok(())
+}
+
+fn files_below(directory: &Path, files: &mut Vec<PathBuf>) -> Result<()> {
+    for entry in std::fs::read_dir(directory)? {
+        let entry = entry?;
+        match entry.file_type()? {
+            kind if kind.is_dir() => files_below(&entry.path(), files)?,
+            kind if kind.is_file() => files.push(entry.path()),
+            _ => {}
+        }
     }
     Ok(())
 }

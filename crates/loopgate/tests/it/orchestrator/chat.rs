@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 
 use super::Shop;
 use crate::foreign::encoded;
+use crate::local::write;
 use crate::stage::Stage;
 
 /// A page that reads a stream line by line.
@@ -303,6 +304,13 @@ async fn what_cannot_be_asked_starts_nothing() -> Result<()> {
     let large = ask(json!({"message": "x".repeat(300 * 1024), "repoPath": shop.repo})).await?;
     ensure!(large.status == 413 && large.body["maxBytes"] == 262_144, "{large:?}");
     ensure!(!shop.repo.join("started").exists() && !shop.repo.join(".loopgate").exists());
+
+    // What cannot be kept is told before anything is asked.
+    write(&shop.repo.join(".loopgate"), "a file in the place of the directory")?;
+    let unkept = ask(shop.question()).await?;
+    let text = unkept.body["error"].as_str().unwrap_or_default();
+    ensure!(unkept.status == 500 && text.starts_with("Failed to save chat history"), "{unkept:?}");
+    ensure!(!shop.repo.join("started").exists());
     Ok(())
 }
 
