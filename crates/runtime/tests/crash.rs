@@ -164,6 +164,8 @@ fn an_end_that_nobody_accepts_is_told_again_at_later_starts_and_given_up_at_the_
         desktop.driver("until_there ready");
         let _ = std::fs::remove_file(desktop.at("state/ready"));
         life.block_on(start(&life.runtime, &request(id, "PLAN"))).unwrap();
+        // Nothing but its end is left to tell.
+        life.block_on(desktop.has_told_all());
         drop(life);
         desktop.cloud.answer_always(broken, 503, json!({"success": false, "error": "away"}));
         desktop.signal("ready");

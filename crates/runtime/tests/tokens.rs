@@ -5,7 +5,6 @@
 mod support;
 
 use loopgate_api::job::JobStatus;
-use loopgate_testkit::cloud::Cloud;
 use serde_json::json;
 use support::{Desktop, new_id, request, start};
 
@@ -66,8 +65,7 @@ async fn an_answer_that_was_lost_counts_as_delivered() {
     let runtime = desktop.open().await;
     let id = new_id();
     start(&runtime, &request(id, "PLAN")).await.unwrap();
-    let prepared = |cloud: &Cloud| (cloud.events(id, "output").len() == 2).then_some(());
-    desktop.cloud.seen(prepared).await;
+    desktop.has_told_all().await;
     let lost = json!({"success": false, "error": "Failed to record loop event"});
     let replay = json!({"success": false, "error": "Replay detected"});
     desktop.cloud.answer_once("events", 500, lost);

@@ -21,6 +21,7 @@ use loopgate_testkit::signs::Changes;
 use loopgate_tools::process::{Command, Limits};
 use loopgate_tools::programs::Programs;
 use loopgate_tools::shim;
+use sea_orm::{ConnectionTrait as _, Database, DbBackend, Statement};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
@@ -162,6 +163,20 @@ impl Desktop {
     pub async fn has_status(&self, runtime: &Arc<Runtime>, id: LoopId, status: JobStatus) -> Job {
         let look = || async { runtime.job(id).await.unwrap().filter(|job| job.status() == status) };
         self.eventually(&format!("{status:?}"), look).await
+    }
+
+    /// Waits until nothing is queued for the control plane.
+    pub async fn has_told_all(&self) {
+        let file = format!("sqlite://{}", self.at("data/desktop.db").display());
+        let sql = "SELECT count(*) AS unsent FROM outbox";
+        self.eventually("everything is told", || async {
+            let db = Database::connect(&file).await.ok()?;
+            let row = db.query_one_raw(Statement::from_string(DbBackend::Sqlite, sql)).await.ok()??;
+            let unsent: i64 = row.try_get("", "unsent").ok()?;
+            db.close().await.ok()?;
+            (unsent == 0).then_some(())
+        })
+        .await;
     }
 
     /// Runs git and returns what it printed.
