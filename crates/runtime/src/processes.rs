@@ -100,7 +100,8 @@ pub enum StopError {
 }
 
 impl Runtime {
-    /// Who has a pid. What is no pid of a living process of ours is never ours.
+    /// Who has a pid. One that a process of somebody else has by now is never ours; the last one of a
+    /// loop that is being finished is.
     ///
     /// # Errors
     /// When the records cannot be read.
@@ -108,10 +109,17 @@ impl Runtime {
         if let Some(shim) = self.processes.by_pid(pid) {
             return Ok(Owner::Ours(Ours(Kind::Run(shim))));
         }
-        if let Some(job) = self.store.jobs().await?.iter().find(|job| living_pid(job) == Some(pid)) {
-            return Ok(Owner::Ours(Ours(Kind::Loop(job.id))));
+        let jobs = self.store.jobs().await?;
+        let owned = |job: &Job| Owner::Ours(Ours(Kind::Loop(job.id)));
+        if let Some(job) = jobs.iter().find(|job| living_pid(job) == Some(pid)) {
+            return Ok(owned(job));
         }
-        Ok(if identity(pid).is_some() { Owner::Stranger } else { Owner::Nobody })
+        if identity(pid).is_some() {
+            return Ok(Owner::Stranger);
+        }
+        // Its process is gone, and its work is being delivered.
+        let delivered = jobs.iter().find(|job| is_under_way(job) && job.facts.pid == Some(pid));
+        Ok(delivered.map_or(Owner::Nobody, owned))
     }
 
     /// Ends a process and everything that it started; `false` when it had ended meanwhile.
@@ -133,7 +141,8 @@ impl Runtime {
         }
     }
 
-    /// The script or the loop that works in a worktree, with its pid, whatever the files there say.
+    /// The script or the loop that works in a worktree, with its pid, whatever the files there say. A
+    /// loop whose work is being delivered works there, too.
     ///
     /// # Errors
     /// When the records cannot be read.
@@ -142,10 +151,15 @@ impl Runtime {
             return Ok(Some((run.pid, Ours(Kind::Run(run.shim)))));
         }
         let jobs = self.store.active().await?;
-        let mut here =
-            jobs.into_iter().filter(|job| job.facts.worktree_dir.as_deref().map(Path::new) == Some(worktree));
-        Ok(here.find_map(|job| Some((living_pid(&job)?, Ours(Kind::Loop(job.id))))))
+        let is_here = |job: &Job| job.facts.worktree_dir.as_deref().map(Path::new) == Some(worktree);
+        let mut here = jobs.into_iter().filter(|job| is_here(job) && is_under_way(job));
+        Ok(here.find_map(|job| Some((job.facts.pid?, Ours(Kind::Loop(job.id))))))
     }
+}
+
+/// Whether a loop was started, and its end is not recorded yet.
+const fn is_under_way(job: &Job) -> bool {
+    !job.status().is_terminal() && job.facts.process.is_some()
 }
 
 /// The pid of a job's process, while it is that process that has it.

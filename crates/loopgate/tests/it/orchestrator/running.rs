@@ -1,12 +1,13 @@
 //! Loops that really run, ended by the routes of tickets; and what those routes leave alone.
 
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
 
 use anyhow::{Context as _, Result, ensure};
 use loopgate_api::ids::LoopId;
 use loopgate_testkit::cloud::Cloud;
 use loopgate_testkit::model::{Conversation, Step};
-use loopgate_testkit::story;
+use loopgate_testkit::{signs, story};
 use loopgate_tools::process::identity;
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -106,6 +107,43 @@ async fn a_plan_that_runs_is_taken_back_whole() -> Result<()> {
     running.ended("CANCELLED", "CANCELLED").await?;
     let again = running.post(step, body).await?;
     ensure!(again == (200, json!({"cancelled": true})), "{again:?}");
+    Ok(())
+}
+
+/// Its last process has ended and what it did is being pushed: the button that stops it still does.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_loop_that_is_delivered_can_be_stopped_by_its_ticket() -> Result<()> {
+    let executed = Conversation::when("execute", "# Coding loop")
+        .turn([Step::bash("echo x > more.txt")])
+        .says("<promise>COMPLETE</promise>");
+    let commits = Conversation::when("commit", "git push -u origin HEAD").says("Not I.");
+    let desk = Desk::playing([executed, commits]).await?;
+    let (pushed, go) = (desk.scene.home.path().join("pushed"), desk.scene.home.path().join("go"));
+    let hook = desk.scene.remotes.bare(story::REPOSITORY).join("hooks/pre-receive");
+    let text = format!(
+        "#!/bin/sh\nmkfifo '{go}'\n: > '{0}'\nread word < '{go}'\n",
+        pushed.display(),
+        go = go.display()
+    );
+    std::fs::create_dir_all(hook.parent().context("a parent")?)?;
+    std::fs::write(&hook, text)?;
+    std::fs::set_permissions(&hook, std::fs::Permissions::from_mode(0o755))?;
+    let order = json!({"command": "EXECUTE", "prompt": "Do it", "ticketId": "SHOP-7"});
+    let (id, status, started) = desk.order(order).await?;
+    ensure!(status == 200, "{started}");
+    signs::appears(&pushed).await?;
+    let worktree = started["worktreePath"].as_str().context("a worktree")?.into();
+    let running = Running { pid: started["pid"].as_u64().context("a pid")?, desk, id, worktree };
+    ensure!(running.record().await?["status"] == "RUNNING");
+
+    let body = json!({"ticketId": "SHOP-7", "repoPath": running.desk.clone});
+    let (status, answer) = running.post("kill", body).await?;
+    ensure!(status == 200 && answer["message"] == "Process terminated", "{status} {answer}");
+    tokio::fs::write(&go, "go\n").await?;
+    running.ended("PROCESS_STOPPED", "STOPPED").await?;
+    ensure!(running.desk.cloud.events(id, "completed").is_empty());
+    let state = std::fs::read_to_string(running.worktree.join(".loopgate/work/state.json"))?;
+    ensure!(state.contains("Process stopped by user"), "{state}");
     Ok(())
 }
 
