@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 
-use crate::run::{become_program, cargo, command, output, run};
+use crate::run::{become_program, build, command, output};
 use crate::{install, target};
 
 /// Arguments of `faults`; they go to the program that lets things go wrong.
@@ -20,7 +20,7 @@ impl Faults {
         install::programs()?;
         install::package("gh", "gh")?;
         install::package("util-linux", "prlimit")?;
-        run(cargo().args(["build", "--quiet", "--workspace", "--bin", "loopgate", "--bin", "faults"]))?;
+        build(&["loopgate", "faults"])?;
         let program = target().join("debug/faults");
         // A disk of its own is mounted; who is not root may do that in a namespace of his own.
         let is_root = output(command("id").arg("-u"))?.trim_ascii() == b"0";

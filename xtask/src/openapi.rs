@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use anyhow::Context as _;
 use clap::Args;
 
-use crate::run::{cargo, command, output, run};
+use crate::run::{build, command, output};
 use crate::{root, target};
 
 /// Names of the interfaces, as the binary and the files have them.
@@ -23,7 +23,7 @@ pub struct Openapi {
 impl Openapi {
     /// Runs it.
     pub fn run(self) -> anyhow::Result<ExitCode> {
-        run(cargo().args(["build", "--quiet", "--package", "loopgate"]))?;
+        build(&["loopgate"])?;
         if self.check {
             check()?
         } else {

@@ -91,3 +91,10 @@ fn shown(command: &Command) -> String {
     let words = std::iter::once(command.get_program()).chain(command.get_args());
     words.map(|word| word.to_string_lossy().into_owned()).collect::<Vec<_>>().join(" ")
 }
+
+/// Builds programs of the workspace for development, with the features that everything has together:
+/// dependencies are then built once, for these and for the tests.
+pub fn build(programs: &[&str]) -> anyhow::Result<()> {
+    let programs = programs.iter().flat_map(|program| ["--bin", *program]);
+    run(cargo().args(["build", "--workspace"]).args(programs))
+}

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use clap::Args;
 use loopgate_test_programs as pinned;
 
-use crate::run::{become_program, cargo, command, output, run};
+use crate::run::{become_program, build, command, output, run};
 use crate::{install, root, target};
 
 /// What is installed; read by pip.
@@ -28,8 +28,7 @@ impl Schemathesis {
     pub fn run(self) -> anyhow::Result<ExitCode> {
         let program = install()?;
         install::package("gh", "gh")?;
-        run(cargo().args(["build", "--quiet", "--package", "loopgate"]))?;
-        run(cargo().args(["build", "--quiet", "--package", "loopgate-testkit", "--bin", "schemathesis"]))?;
+        build(&["loopgate", "schemathesis"])?;
         let mut runner = command(target().join("debug/schemathesis"));
         runner.arg("--schemathesis").arg(program).arg("--hooks").arg(root().join("xtask/schemathesis"));
         runner.args(["--minutes", &self.minutes.to_string()]).args(&self.arguments);

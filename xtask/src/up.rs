@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 
-use crate::run::{become_program, cargo, command, is_installed, run};
+use crate::run::{become_program, build, cargo, command, is_installed, run};
 use crate::{install, target, web};
 
 /// Arguments of `up`; those it does not know go to `loopgate up`.
@@ -47,12 +47,11 @@ impl Up {
         }
         web::build_if_stale()?;
         let profile = if release { "release" } else { "debug" };
-        let mut build = cargo();
-        build.args(["build", "--package", "loopgate", "--bin", "loopgate"]);
-        if demo {
-            build.args(["--package", "loopgate-testkit", "--bin", "demo"]);
+        if release {
+            build_release(demo)?
+        } else {
+            build(if demo { &["loopgate", "demo"] } else { &["loopgate"] })?
         }
-        run(if release { build.arg("--release") } else { &mut build })?;
         let binary = target().join(profile).join("loopgate");
         if !demo {
             return become_program(command(binary).arg("up").args(arguments));
@@ -63,6 +62,16 @@ impl Up {
         let mut demo = command(target().join(profile).join("demo"));
         become_program(demo.env("LOOPGATE_BIN", binary).args(arguments))
     }
+}
+
+/// With no feature but the program's own.
+fn build_release(demo: bool) -> anyhow::Result<()> {
+    let mut build = cargo();
+    build.args(["build", "--release", "--package", "loopgate", "--bin", "loopgate"]);
+    if demo {
+        build.args(["--package", "loopgate-testkit", "--bin", "demo"]);
+    }
+    run(&mut build)
 }
 
 /// Why the assistant cannot work here, if it cannot.
