@@ -69,12 +69,13 @@ impl Serving {
             asks = express::asks_for_health(&stream, self.inner.config.limits.header_timeout) => asks,
             () = self.stop.gently.cancelled() => None,
         };
-        match asks {
-            None => {}
-            Some(false) => self.serve(stream, peer, None).await,
-            Some(true) => {
+        let Some(asks) = asks else { return };
+        match asks.then(|| express.place()).flatten() {
+            None => self.serve(stream, peer, None).await,
+            Some(place) => {
                 let (workers, connections) = (Handle::current(), self.connections.clone());
                 let serve = async move {
+                    let _place = place;
                     match express::moved(stream) {
                         Ok(stream) => self.serve(stream, peer, Some(workers)).await,
                         Err(error) => tracing::warn!(%error, "a connection was lost"),
