@@ -7,7 +7,7 @@ use std::time::Duration;
 pub struct Pace {
     /// How often a stream is looked at when the file system reports nothing.
     pub tail_poll: Duration,
-    /// Least time between two events with output.
+    /// Most time between two looks at a stream that grows; see [`Pace::tail_wait`].
     pub tail_gap: Duration,
     /// First wait after an event that could not be delivered, while its loop runs.
     pub retry_base: Duration,
@@ -33,7 +33,7 @@ impl Default for Pace {
     fn default() -> Self {
         Self {
             tail_poll: Duration::from_secs(2),
-            tail_gap: Duration::from_millis(200),
+            tail_gap: Duration::from_millis(140),
             retry_base: Duration::from_secs(1),
             retry_max: Duration::from_secs(30),
             ended_retry: [5, 30, 120, 600].map(Duration::from_secs),
@@ -70,6 +70,13 @@ impl Pace {
         }
     }
 
+    /// From one look at a stream that grows to the next. A part is left to chance, so that loops which
+    /// print at once do not come all in one moment, again and again.
+    #[must_use]
+    pub fn tail_wait(&self) -> Duration {
+        self.tail_gap.mul_f64(1.0 - rand::random::<f64>() / 4.0)
+    }
+
     /// The wait before another try. While the loop runs, anything up to a bound that doubles; after
     /// its end a step of the ladder, of which up to a half is left out so that not all come at once.
     #[must_use]
@@ -100,5 +107,7 @@ mod tests {
             assert!(wait <= most && wait >= most / 2, "{tries} {wait:?}");
         }
         assert!(pace.retry_wait(1, false) <= pace.retry_base);
+        let waits = std::iter::repeat_with(|| pace.tail_wait()).take(40);
+        assert!(waits.into_iter().all(|wait| wait <= pace.tail_gap && wait >= pace.tail_gap * 3 / 4));
     }
 }

@@ -11,6 +11,7 @@ use loopgate_api::assistant_stream::StreamSummary;
 use loopgate_api::event::LoopEvent;
 use loopgate_api::ids::LoopId;
 use serde_json::json;
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use crate::job::Job;
@@ -50,10 +51,11 @@ impl Tailer {
         let mut outage = Outage::default();
         loop {
             let over = ended.is_cancelled();
-            let (gap, more) = match self.step(over).await {
+            let begun = Instant::now();
+            let (next, more) = match self.step(over).await {
                 Ok(frame) => {
                     outage.over();
-                    (if frame.chunks.is_empty() { None } else { Some(pace.tail_gap) }, frame.more)
+                    ((!frame.chunks.is_empty()).then(|| begun + pace.tail_wait()), frame.more)
                 }
                 Err(error) => {
                     tracing::warn!(loop_id = %self.id, %error, "the loop's output could not be followed");
@@ -78,8 +80,8 @@ impl Tailer {
                 continue;
             }
             let rest = async {
-                if let Some(gap) = gap {
-                    tokio::time::sleep(gap).await;
+                if let Some(next) = next {
+                    tokio::time::sleep_until(next).await;
                 }
                 let _ = tokio::time::timeout(pace.tail_poll, changes.next()).await;
             };
