@@ -45,6 +45,7 @@ pub const ORDERED: JobStatus = S::Starting;
 /// The state of a job that waits for its turn.
 pub const WAITS: JobStatus = S::Queued;
 
+const QUEUED: [Option<S>; 1] = [Some(S::Queued)];
 /// States in which nothing was started.
 const WAITING: [Option<S>; 2] = [Some(S::Queued), Some(S::Starting)];
 /// States in which the process runs, or its end is being worked on.
@@ -66,22 +67,12 @@ const FREE: [Option<S>; 7] = [
     Some(S::TimedOut),
 ];
 
-/// What a new order may take the place of: that, and a job whose turn has come.
-const ORDERABLE: [Option<S>; 8] = [
-    None,
-    Some(S::Queued),
-    Some(S::Completed),
-    Some(S::Failed),
-    Some(S::Cancelled),
-    Some(S::Stopped),
-    Some(S::Unknown),
-    Some(S::TimedOut),
-];
-
 /// What may follow: in one of these states, on this event, that state. What is not in it cannot
 /// happen.
-pub const TABLE: [(&[Option<S>], E, S); 16] = [
-    (&ORDERABLE, E::Ordered, ORDERED),
+pub const TABLE: [(&[Option<S>], E, S); 17] = [
+    (&FREE, E::Ordered, ORDERED),
+    // Its turn has come.
+    (&QUEUED, E::Ordered, ORDERED),
     (&FREE, E::Queued, WAITS),
     (&WAITING, E::Spawned, S::Running),
     (&WORKING, E::Asked, S::AwaitingUser),
