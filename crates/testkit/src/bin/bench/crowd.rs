@@ -12,6 +12,7 @@ use serde_json::json;
 use crate::bare;
 use crate::gateway::{Gateway, Place};
 use crate::local::{git, plant};
+use crate::pulse;
 use crate::table::Table;
 use crate::wrk::{self, Load};
 
@@ -40,7 +41,6 @@ pub async fn measure(binary: &Path, time: Duration, table: &mut Table) -> anyhow
     let health = Load::get(gateway.url("/health"), None);
     let body = reqwest::get(gateway.url("/health")).await?.bytes().await?;
     let bare = bare::serve(body).await?;
-    let bare_health = Load::get(bare.url.clone(), None);
     let mut most = gateway.resident_memory()?;
     let floor = wrk::load(&health, CROWD, time).await?;
     let routes = routes(&gateway, &place.path("sandbox"), &repository)?;
@@ -54,13 +54,15 @@ pub async fn measure(binary: &Path, time: Duration, table: &mut Table) -> anyhow
     }
     for Route { name, load } in &routes {
         // The one client of `/health` asks while the others do.
-        let (beside, watched) = tokio::join!(wrk::load(load, BESIDE, time), wrk::load(&health, 1, time));
+        let (beside, watched) =
+            tokio::join!(wrk::load(load, BESIDE, time), pulse::p99(gateway.url("/health"), time));
         beside?;
-        table.time(&format!("/health p99 beside {BESIDE} of {name}"), watched?.p99, HEALTH_LIMIT);
+        table.time(&format!("/health p99 beside {BESIDE} of {name}"), watched?, HEALTH_LIMIT);
         // What the machine has left for anybody beside the same.
-        let (beside, anybody) = tokio::join!(wrk::load(load, BESIDE, time), wrk::load(&bare_health, 1, time));
+        let (beside, anybody) =
+            tokio::join!(wrk::load(load, BESIDE, time), pulse::p99(bare.url.clone(), time));
         beside?;
-        table.time("  a bare server's p99 beside the same", anybody?.p99, HEALTH_LIMIT);
+        table.time("  a bare server's p99 beside the same", anybody?, HEALTH_LIMIT);
         most = most.max(gateway.resident_memory()?);
     }
     table.memory("gateway resident, most under any crowd", most, Some(MEMORY_LIMIT));

@@ -9,6 +9,7 @@ mod gateway;
 mod local;
 mod loops;
 mod past;
+mod pulse;
 mod stream;
 mod table;
 mod wrk;
