@@ -213,12 +213,12 @@ impl Outbox {
 
     async fn note_failure(&self, id: LoopId, row: &Queued, error: &CallError) -> Result<(), StoreError> {
         tracing::info!(loop_id = %id, %error, "an event was not accepted and will be sent again");
-        if row.outgoing.kind == OutgoingKind::Event {
-            return Ok(());
-        }
         let answered = error.status().is_some();
         let counts =
             answered && self.0.found_at_boot.lock().unwrap_or_else(PoisonError::into_inner).remove(&id);
+        if row.outgoing.kind == OutgoingKind::Event && !counts {
+            return Ok(());
+        }
         let text = error.to_string();
         self.0
             .store

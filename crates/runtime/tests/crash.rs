@@ -202,6 +202,32 @@ fn an_end_that_nobody_accepts_is_told_again_at_later_starts_and_given_up_at_the_
 }
 
 #[test]
+fn output_that_stands_before_an_end_does_not_keep_it_from_being_given_up() {
+    let (_world, desktop) = world();
+    desktop.driver(&format!("until_there go\n{PLANS}"));
+    let id = new_id();
+    let life = Life::begin(&desktop);
+    life.block_on(start(&life.runtime, &request(id, "PLAN"))).unwrap();
+    life.block_on(desktop.has_told_all());
+    desktop.cloud.answer_always("events", 503, json!({"success": false, "error": "away"}));
+    desktop.signal("go");
+    life.block_on(desktop.has_status(&life.runtime, id, JobStatus::Completed));
+    drop(life);
+    for attempt in 1..=3 {
+        let life = Life::begin(&desktop);
+        life.block_on(desktop.eventually("the attempt counts", || async {
+            let job = life.runtime.job(id).await.unwrap()?;
+            (job.facts.recovery_attempts == attempt).then_some(())
+        }));
+    }
+    let refused: Vec<_> = desktop.cloud.heard().into_iter().filter(|heard| heard.status == 503).collect();
+    assert!(refused.iter().all(|heard| heard.body["type"] == "output"), "{refused:?}");
+    let life = Life::begin(&desktop);
+    let job = life.reported(id);
+    assert_eq!(job.facts.last_recovery_error.as_deref(), Some("Exceeded retry cap (3)"));
+}
+
+#[test]
 fn a_loop_that_the_control_plane_gave_up_is_not_reported() {
     let (world, desktop) = world();
     desktop.driver(&format!("until_there go\n{PLANS}"));
