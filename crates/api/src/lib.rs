@@ -16,6 +16,7 @@ pub mod job;
 pub mod launch;
 pub mod ledger;
 pub mod link;
+pub mod mcp;
 pub mod names;
 pub mod operation;
 pub mod perf;

@@ -9,6 +9,7 @@ use loopgate_home::{Repos, Sandbox, Sessions, SettingsStore};
 use loopgate_runtime::{Places, Runtime};
 use loopgate_tools::code_host::CodeHost;
 use loopgate_tools::git::{Git, SeenRepositories, Standings};
+use loopgate_tools::mcp::Detector;
 use loopgate_tools::programs::Programs;
 use serde::Serialize;
 
@@ -16,7 +17,6 @@ use crate::answer::Failure;
 use crate::approval::Approvals;
 use crate::config::{GatewayConfig, Limits};
 use crate::kept::{KeptAnswers, Sources};
-use crate::mcp::Detector;
 use crate::routes::health_check::Rounds;
 use crate::routes::{Turns, on_disk};
 
@@ -80,7 +80,7 @@ impl App {
             forms: Turns::one_a_processor(),
             plugin_root: config.plugin_root.clone(),
             rounds: Rounds::default(),
-            mcp: Detector::default(),
+            mcp: detector(config),
             approvals,
             approvals_command: crate::routes::approvals::command(&config.data_dir),
             limits: config.limits,
@@ -88,6 +88,12 @@ impl App {
             spool_dir: config.data_dir.clone(),
         }))
     }
+}
+
+/// Loops and pages share what was detected.
+fn detector(config: &GatewayConfig) -> Detector {
+    let of_loops = config.runtime.as_ref().map(|runtime| runtime.mcp_detector().clone());
+    of_loops.unwrap_or_else(|| Detector::new(config.programs.clone(), config.sandbox.clone()))
 }
 
 impl App {

@@ -23,7 +23,6 @@ mod health;
 mod idle;
 mod kept;
 mod listener;
-mod mcp;
 mod pipeline;
 mod router;
 mod routes;

@@ -11,7 +11,7 @@ pub struct Pace {
     pub tail_gap: Duration,
     /// First wait after an event that could not be delivered, while its loop runs.
     pub retry_base: Duration,
-    /// Longest such wait.
+    /// Longest such wait. There is no last try: what is queued waits until the control plane is back.
     pub retry_max: Duration,
     /// Waits once the loop has ended; the last one again and again.
     pub ended_retry: [Duration; 4],
@@ -23,6 +23,8 @@ pub struct Pace {
     pub commit: Duration,
     /// How long the assistant may take to write the agents of a repository before its loop begins.
     pub bootstrap: Duration,
+    /// How long a start waits until it is known whether the assistant has the expected MCP server.
+    pub mcp: Duration,
     /// How long a loop may be quiet before it counts as stuck.
     pub stuck_after: Duration,
     /// Between SIGTERM and SIGKILL when a loop is killed.
@@ -41,6 +43,7 @@ impl Default for Pace {
             refresh_skew: Duration::from_secs(1800),
             commit: Duration::from_secs(1800),
             bootstrap: Duration::from_secs(900),
+            mcp: Duration::from_secs(10),
             stuck_after: Duration::from_secs(600),
             kill_grace: Duration::from_secs(3),
         }

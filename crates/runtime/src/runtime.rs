@@ -11,6 +11,7 @@ use loopgate_api::ids::{LoopId, TicketId};
 use loopgate_home::{Credentials, Repos, Sandbox, SettingsStore};
 use loopgate_tools::code_host::CodeHost;
 use loopgate_tools::git::Git;
+use loopgate_tools::mcp::Detector;
 use loopgate_tools::programs::Programs;
 use thiserror::Error;
 use tokio::sync::{Notify, Semaphore, watch};
@@ -88,6 +89,7 @@ pub struct Runtime {
     pub(crate) git: Git,
     pub(crate) code_host: CodeHost,
     pub(crate) programs: Arc<Programs>,
+    pub(crate) mcp: Detector,
     pub(crate) repos: Arc<Repos>,
     pub(crate) sandbox: Arc<Sandbox>,
     pub(crate) settings: Arc<SettingsStore>,
@@ -144,6 +146,7 @@ impl Runtime {
             cloud,
             tokens,
             outbox,
+            mcp: Detector::new(config.programs.clone(), config.sandbox.clone()),
             programs: config.programs,
             repos: config.repos,
             sandbox: config.sandbox,
@@ -171,6 +174,12 @@ impl Runtime {
     #[must_use]
     pub const fn places(&self) -> &Places {
         &self.places
+    }
+
+    /// Finds the MCP servers that loops expect; clones share what it knows.
+    #[must_use]
+    pub const fn mcp_detector(&self) -> &Detector {
+        &self.mcp
     }
 
     /// Whether a control plane is configured.

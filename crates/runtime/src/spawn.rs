@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use loopgate_api::command::{CommandSpec, LoopCommand, Runner};
 use loopgate_api::ids::LoopId;
 use loopgate_api::launch::Committer;
+use loopgate_api::mcp::McpRecord;
 use loopgate_api::names::{
     ASSISTANT_OUTPUT, ASSISTANT_OUTPUT_NAME, ASSISTANT_STDERR, COMMIT_OUTPUT, EXIT_FILE, LOOP_ERROR,
     LOOP_LOG, PROCESS_PID, PROCESS_START, env,
@@ -45,6 +46,8 @@ pub(crate) struct Launch<'a> {
     pub failure_secret: &'a SecretString,
     /// The file that is run, or read by the assistant; the driver needs none.
     pub script: Option<&'a Path>,
+    /// What the assistant may use of the expected MCP server.
+    pub mcp: &'a McpRecord,
     /// The assistant's session that is gone on with.
     pub session: Option<&'a str>,
 }
@@ -94,13 +97,16 @@ fn driver_args(launch: &Launch<'_>, iterations: u32) -> Vec<OsString> {
     if let Some(prd) = &launch.staged.prd {
         args.extend(["--prd".into(), prd.into()]);
     }
+    if let Some(tools) = launch.mcp.tools() {
+        args.extend(["--allow-tools".into(), tools.into()]);
+    }
     args.extend(add_dirs(launch.ground));
     args
 }
 
 fn assistant_args(launch: &Launch<'_>) -> Vec<OsString> {
     let mut args: Vec<OsString> = vec!["-p".into()];
-    args.extend(stream_args());
+    args.extend(stream_args(launch.mcp));
     if let Some(session) = launch.session.filter(|id| is_session_id(id)) {
         args.extend(["--resume".into(), session.into()]);
     }
@@ -112,9 +118,10 @@ fn assistant_args(launch: &Launch<'_>) -> Vec<OsString> {
 }
 
 /// How the assistant prints and what it may do, whatever it is asked.
-pub(crate) fn stream_args() -> Vec<OsString> {
+pub(crate) fn stream_args(mcp: &McpRecord) -> Vec<OsString> {
+    let tools = mcp.added_to(TOOLS);
     let args =
-        ["--output-format", "stream-json", "--verbose", "--allowedTools", TOOLS, "--max-turns", MAX_TURNS];
+        ["--output-format", "stream-json", "--verbose", "--allowedTools", &tools, "--max-turns", MAX_TURNS];
     args.map(OsString::from).into()
 }
 

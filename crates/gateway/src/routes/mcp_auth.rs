@@ -6,6 +6,7 @@ use axum::response::{IntoResponse, Response};
 use http::header::CACHE_CONTROL;
 use loopgate_api::error::ErrorBody;
 use loopgate_api::operation::OperationId;
+use loopgate_tools::mcp::Provider;
 use serde::Serialize;
 use url::Url;
 use utoipa::ToSchema;
@@ -14,7 +15,6 @@ use utoipa_axum::routes;
 use crate::answer::Failure;
 use crate::app::App;
 use crate::extract::{Direct, QueryMembers};
-use crate::mcp::Provider;
 use crate::router::Route;
 use crate::routes::health_check::McpServers;
 

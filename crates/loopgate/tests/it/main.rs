@@ -20,6 +20,7 @@ mod halves;
 mod health;
 mod local;
 mod many_requests;
+mod mcp;
 mod notify;
 mod orchestrator;
 mod owner;

@@ -42,6 +42,8 @@ pub struct Context {
     pub can_review: bool,
     /// Key of the failure marker; no child ever gets it.
     pub secret: Option<SecretString>,
+    /// Tools that an iteration may use without asking, joined by commas.
+    pub tools: String,
     /// Time limit of an iteration.
     pub iteration_limit: Duration,
     /// Pause between iterations.
@@ -55,11 +57,11 @@ pub struct Context {
 }
 
 impl Context {
-    /// Reads the environment of the process.
+    /// Reads the environment of the process. `more_tools` join those that every iteration may use.
     ///
     /// # Errors
     /// When the current directory is gone.
-    pub fn from_environment() -> std::io::Result<Self> {
+    pub fn from_environment(more_tools: Option<&str>) -> std::io::Result<Self> {
         let plugin_dirs = plugin_dirs();
         let can_review =
             plugin_dirs.iter().any(|dir| dir.ends_with("code-review")) || is_installed("code-review");
@@ -71,6 +73,7 @@ impl Context {
             plugin_dirs,
             can_review,
             secret: var::text(var::FAILURE_SECRET).map(SecretString::from),
+            tools: [Some(TOOLS), more_tools].into_iter().flatten().collect::<Vec<_>>().join(","),
             iteration_limit: milliseconds(var::ITERATION_TIMEOUT_MS).unwrap_or(ITERATION_LIMIT),
             pause: milliseconds(var::ITERATION_PAUSE_MS).unwrap_or(PAUSE),
             perf_v2: var::text(var::PERF_V2).as_deref() == Some("1"),
@@ -87,7 +90,7 @@ impl Context {
     /// Arguments of an iteration. `dirs` are directories outside the project that it may work in.
     #[must_use]
     pub fn iteration_args(&self, dirs: &[PathBuf], prompt: &str) -> Vec<OsString> {
-        let mut args: Vec<OsString> = vec![format!("--allowed-tools={TOOLS}").into()];
+        let mut args: Vec<OsString> = vec![format!("--allowed-tools={}", self.tools).into()];
         args.extend(["--model", MODEL, "--effort", "high"].map(OsString::from));
         self.finish_args(args, dirs, prompt)
     }

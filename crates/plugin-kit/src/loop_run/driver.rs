@@ -75,7 +75,9 @@ pub struct Driver {
 /// Starts or resumes a loop and runs it to its end; the exit code.
 pub async fn run(options: &Options) -> u8 {
     let stop = CancellationToken::new();
-    let context = match stop::on_signals(stop.clone()).and_then(|()| Context::from_environment()) {
+    let context = match stop::on_signals(stop.clone())
+        .and_then(|()| Context::from_environment(options.allowed_tools.as_deref()))
+    {
         Ok(context) => context,
         Err(error) => return refuse(format!("Error: cannot start: {error}")),
     };

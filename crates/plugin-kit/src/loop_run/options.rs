@@ -19,6 +19,7 @@ Options:
       --max-iterations <N>         Iterations before the loop ends, 0 = no limit [default: 5]
       --completion-promise <TEXT>  What the assistant promises when it is done [default: COMPLETE]
       --add-dir <DIR>              A further repository; may be repeated
+      --allow-tools <LIST>         Further tools that the assistant may use, joined by commas
       --self-learning              Capture what the loop has learned
   -h, --help                       Print this help
 
@@ -47,6 +48,8 @@ pub struct Options {
     pub completion_promise: String,
     /// Further repositories, as given.
     pub add_dirs: Vec<String>,
+    /// Further tools that the assistant may use without asking, joined by commas.
+    pub allowed_tools: Option<String>,
     /// Capture learnings.
     pub self_learning: bool,
 }
@@ -72,6 +75,7 @@ pub fn parse(words: impl IntoIterator<Item = String>) -> Result<Parsed, String> 
         max_iterations: DEFAULT_MAX_ITERATIONS,
         completion_promise: "COMPLETE".to_owned(),
         add_dirs: Vec::new(),
+        allowed_tools: None,
         self_learning: false,
     };
     let mut words = words.into_iter();
@@ -89,6 +93,7 @@ pub fn parse(words: impl IntoIterator<Item = String>) -> Result<Parsed, String> 
             "--max-iterations" => options.max_iterations = count(&value("a positive integer")?)?,
             "--completion-promise" => options.completion_promise = value("a text")?,
             "--add-dir" => options.add_dirs.push(directory(value("a directory path")?)?),
+            "--allow-tools" => options.allowed_tools = Some(value("a list of tools")?),
             "--self-learning" => options.self_learning = true,
             flag if flag.starts_with('-') => return Err(format!("Error: Unknown option: {flag}")),
             _ if options.workdir.is_some() => return Err(format!("Error: Unexpected argument: {word}")),
@@ -155,6 +160,7 @@ mod tests {
             (vec!["w", "--max-iterations", "+5"], "Error: --max-iterations requires a positive integer"),
             (vec!["--prompt", "../x"], "Error: --prompt name must not contain spaces or path separators"),
             (vec!["--add-dir", "/nope"], "Error: --add-dir path does not exist or is not a directory: /nope"),
+            (vec!["w", "--allow-tools"], "Error: --allow-tools requires a list of tools"),
             (vec!["--fast"], "Error: Unknown option: --fast"),
             (vec!["a", "b"], "Error: Unexpected argument: b"),
         ];

@@ -25,9 +25,12 @@ fn the_assistant_gets_the_pinned_arguments_and_no_secret() {
         .env("LOOPGATE_COMMAND", "EXECUTE")
         .env("LOOPGATE_PERF_V2", "1");
     project.assistant(&format!("printf '%s\\n' \"$@\" > $OUT/argv; env > $OUT/env; {DONE}"));
-    assert_eq!(project.run(&["--prompt", "prompt"]).code, 0);
+    assert_eq!(project.run(&["--prompt", "prompt", "--allow-tools", "mcp__team__*"]).code, 0);
     let argv: Vec<String> = project.note("argv").lines().map(str::to_owned).collect();
-    assert!(argv[0].starts_with("--allowed-tools=Bash,Grep,Glob,Read,Edit,Write,Task,"));
+    assert!(
+        argv[0].starts_with("--allowed-tools=Bash,Grep,Glob,Read,Edit,Write,Task,")
+            && argv[0].ends_with(",mcp__team__*")
+    );
     assert_eq!(
         argv[1..8],
         ["--model", "claude-opus-4-6", "--effort", "high", "--output-format", "stream-json", "--verbose"]

@@ -10,6 +10,7 @@ mod result;
 use std::path::{Path, PathBuf};
 
 use loopgate_api::bootstrap::{BootstrapOrder, BootstrapRepo};
+use loopgate_api::mcp::McpRecord;
 use loopgate_home::{Repos, Sandbox, default_branch_of, expand_home, origin_of};
 use serde::{Deserialize, Serialize};
 
@@ -136,6 +137,7 @@ pub(crate) fn script(
     targets: &[Target],
     work_dir: &Path,
     plugin: Option<&Path>,
+    mcp: &McpRecord,
 ) -> String {
     let options = order.and_then(|order| order.options.clone()).unwrap_or_default();
     let mut text = RUN.to_owned();
@@ -148,7 +150,7 @@ pub(crate) fn script(
             wish.push_str(" --update");
         }
         let mut words = vec![number.to_string(), target.local_path.clone(), "-p".to_owned(), wish];
-        words.extend(spawn::stream_args().iter().map(|arg| arg.to_string_lossy().into_owned()));
+        words.extend(spawn::stream_args(mcp).iter().map(|arg| arg.to_string_lossy().into_owned()));
         // What is written lies outside of the repository.
         words.extend(["--add-dir".to_owned(), shown(work_dir)]);
         words.extend(plugin.into_iter().flat_map(|plugin| ["--plugin-dir".to_owned(), shown(plugin)]));
@@ -210,10 +212,13 @@ mod tests {
         )
         .unwrap();
         let targets = [target("/skipped", true), target("/it's $(here)", false)];
-        let text = script(Some(&order), &targets, Path::new("/w"), None);
+        let server = Some(("team".to_owned(), "https://mcp.example.test/mcp".to_owned()));
+        let mcp = McpRecord::new(true, server, None);
+        let text = script(Some(&order), &targets, Path::new("/w"), None, &mcp);
         let last = text.lines().rev().nth(1).unwrap();
         let wish = "'/bootstrap:agent-bootstrap --output-dir /w/repo-1-agents --depth quick --update'";
         assert!(last.starts_with(&format!(r"bootstrap '1' '/it'\''s $(here)' '-p' {wish} ")), "{last}");
+        assert!(last.contains(",mcp__team__*' "), "{last}");
         assert!(!text.contains("/skipped"));
     }
 }

@@ -19,8 +19,10 @@ use loopgate_api::event::code;
 use loopgate_api::ids::LoopId;
 use loopgate_api::launch::Harness;
 use loopgate_api::link::Severity;
+use loopgate_api::mcp::McpRecord;
 use loopgate_api::redact;
 use loopgate_home::Program;
+use loopgate_tools::mcp::Provider;
 use loopgate_tools::programs::Source;
 use loopgate_tools::shim::ShimHandle;
 use secrecy::ExposeSecret as _;
@@ -125,6 +127,9 @@ impl Runtime {
         headers: &LoopHeaders,
         reservation: Reservation,
     ) -> Result<Started, Refusal> {
+        if let Some(url) = &request.expected_mcp_url {
+            self.mcp.expect(Provider::Assistant, url);
+        }
         let repository = repository::resolve(self, request).await?;
         let peers = peers::resolve(self, request, repository.as_ref()).await?;
         if repository.is_none() && request.command.spec().repository == Need::Required {
@@ -163,7 +168,8 @@ impl Runtime {
             Some(worktree) => review::tracked_state(&self.git, worktree.as_path()).await,
             None => None,
         };
-        let script = self.script(request, repository, ground, &staged, plugin.as_deref()).await?;
+        let mcp = self.expected_mcp(request).await;
+        let script = self.script(request, repository, ground, &staged, plugin.as_deref(), &mcp).await?;
 
         let process = spawn::stage_process(self, request.loop_id, Stage::Main, work_dir);
         let secret = failure_marker::new_secret();
@@ -177,6 +183,7 @@ impl Runtime {
             committer: request.committer.as_ref(),
             failure_secret: &secret,
             script: script.as_deref(),
+            mcp: &mcp,
             session: request.parent_session_id.as_deref(),
         };
         let former = self.store.job(request.loop_id).await.map_err(LoopError::from)?;
@@ -272,6 +279,15 @@ impl Runtime {
                 let _ = shim.kill(self.pace.kill_grace).await;
                 Err(LoopError::internal().into())
             }
+        }
+    }
+
+    /// What the assistant has of the expected MCP server. The loop starts without what is not known
+    /// in time.
+    async fn expected_mcp(&self, request: &LoopRequest) -> McpRecord {
+        match request.expected_mcp_url.as_deref() {
+            Some(url) => self.mcp.look(Provider::Assistant, Some(url), self.pace.mcp).await,
+            None => McpRecord::negative(),
         }
     }
 

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use loopgate_api::command::Runner;
 use loopgate_api::event::code;
+use loopgate_api::mcp::McpRecord;
 use loopgate_home::files::write_private;
 
 use crate::bootstrap;
@@ -26,6 +27,7 @@ impl Runtime {
         ground: &Ground,
         staged: &Staged,
         plugin: Option<&Path>,
+        mcp: &McpRecord,
     ) -> Result<Option<PathBuf>, Refusal> {
         let command = request.command;
         let (name, text) = match command.spec().runner {
@@ -36,7 +38,7 @@ impl Runtime {
             }
             Runner::EachRepository => {
                 let order = request.bootstrap.as_ref();
-                let text = bootstrap::script(order, &staged.targets, &ground.work_dir, plugin);
+                let text = bootstrap::script(order, &staged.targets, &ground.work_dir, plugin, mcp);
                 (format!("{}.sh", command.lower()), text)
             }
         };

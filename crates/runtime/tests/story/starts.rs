@@ -1,11 +1,13 @@
 //! What it takes to start a loop: refusals, repositories, worktrees, a way to report.
 
+use std::time::Duration;
+
 use loopgate_api::job::JobStatus;
-use loopgate_runtime::LoopHeaders;
+use loopgate_runtime::{LoopHeaders, Pace};
 use loopgate_testkit::cloud::Cloud;
 use serde_json::{Value, json};
 
-use crate::support::{Desktop, IMPLEMENTS, new_id, request, start};
+use crate::support::{Desktop, IMPLEMENTS, new_id, quick, request, start};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn one_loop_once_and_one_loop_a_worktree() {
@@ -23,6 +25,25 @@ async fn one_loop_once_and_one_loop_a_worktree() {
     desktop.driver(crate::support::PLANS);
     start(&runtime, &request(id, "PLAN")).await.unwrap();
     assert_eq!(desktop.has_status(&runtime, id, JobStatus::Completed).await.facts.exit_code, Some(0));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_assistant_that_does_not_tell_its_mcp_servers_holds_up_no_start() {
+    let desktop = Desktop::new().await;
+    desktop.program("claude", "mkfifo \"$STATE/never\" 2>/dev/null; read word < \"$STATE/never\"");
+    let pace = Pace { mcp: Duration::from_millis(1), ..quick() };
+    let runtime = desktop.open_with(pace).await;
+    for url in ["https://mcp.example.test/mcp", "no url"] {
+        let id = new_id();
+        let mut body = request(id, "PLAN");
+        body["expectedMcpUrl"] = json!(url);
+        start(&runtime, &body).await.unwrap();
+        let job = desktop.reported(&runtime, id).await;
+        assert_eq!(job.status(), JobStatus::Completed);
+        assert_eq!(job.facts.expected_mcp_url.as_deref(), Some(url));
+    }
+    let argv = desktop.state("argv");
+    assert!(argv.lines().count() == 2 && !argv.contains("--allow-tools"), "{argv}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -14,7 +14,9 @@ mod version;
 
 use axum::Json;
 use axum::extract::State;
+use loopgate_api::mcp::McpRecord;
 use loopgate_api::operation::OperationId;
+use loopgate_tools::mcp::Provider;
 use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_axum::routes;
@@ -24,7 +26,6 @@ pub(crate) use row::Check;
 
 use crate::app::App;
 use crate::extract::QueryMembers;
-use crate::mcp::{McpRecord, Provider};
 use crate::router::Route;
 
 /// Everything that was looked at.
@@ -49,9 +50,10 @@ impl McpServers {
     /// What is known, after a moment, of the server that the query names.
     pub(crate) async fn look(app: &App, query: &QueryMembers) -> Self {
         let expected = query.get("expectedMcpUrl").map(str::trim).filter(|text| !text.is_empty());
+        let patience = app.limits.probe_timeout;
         let (assistant, reviewer) = tokio::join!(
-            app.mcp.look(app, Provider::Assistant, expected),
-            app.mcp.look(app, Provider::Reviewer, expected),
+            app.mcp.look(Provider::Assistant, expected, patience),
+            app.mcp.look(Provider::Reviewer, expected, patience),
         );
         Self { assistant, reviewer }
     }

@@ -8,10 +8,10 @@ use http::HeaderValue;
 use http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use loopgate_api::chat_turn::ChatEvent;
 use loopgate_runtime::chat::{ChatRequest, ChatStream};
+use loopgate_tools::mcp::Provider;
 
 use crate::answer::Failure;
 use crate::app::App;
-use crate::mcp::Provider;
 use crate::pipeline::Requester;
 
 use super::runtime_of;
@@ -24,10 +24,7 @@ const TOOLS: &str = "Bash,Grep,Glob,Read,Edit,Write,Task,TodoWrite,WebSearch,Web
 
 /// The tools of a chat, with those of the MCP server that was found lately.
 fn tools(app: &App) -> String {
-    match app.mcp.known(Provider::Assistant, None).server_name() {
-        Some(server) => format!("{TOOLS},mcp__{server}__*"),
-        None => TOOLS.to_owned(),
-    }
+    app.mcp.known(Provider::Assistant, None).added_to(TOOLS)
 }
 
 /// Keeps the person's message, has it answered, and answers with what happens.

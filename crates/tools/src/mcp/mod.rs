@@ -1,4 +1,4 @@
-//! Whether the assistant and the reviewer reach the MCP server that a page expects.
+//! Whether the assistant and the reviewer know the MCP server that somebody expects.
 //!
 //! Asking the two programs can take half a minute, so a caller waits only a moment; the detection
 //! goes on, and the next caller finds its result.
@@ -7,18 +7,16 @@ mod detect;
 mod listing;
 
 use std::collections::HashMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use futures_util::FutureExt as _;
 use futures_util::future::{BoxFuture, Shared};
-use loopgate_api::time::now_iso;
-use loopgate_home::Program;
-use serde::Serialize;
+use loopgate_api::mcp::McpRecord;
+use loopgate_home::{Program, Sandbox};
 use url::Url;
-use utoipa::ToSchema;
 
-use crate::app::App;
+use crate::programs::Programs;
 
 /// Life of a result.
 const RESULT_LIFE: Duration = Duration::from_secs(60);
@@ -27,54 +25,12 @@ const NAME_LIFE: Duration = Duration::from_hours(24);
 /// Results kept; callers choose the URLs.
 const MOST_RESULTS: usize = 32;
 
-/// Whether a provider reaches the expected MCP server.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct McpRecord {
-    available: bool,
-    /// Name that the provider gives the server.
-    #[schema(required)]
-    server_name: Option<String>,
-    /// The URL as the provider has it.
-    #[schema(required)]
-    matched_url: Option<String>,
-    /// ISO 8601.
-    checked_at: String,
-    /// Why nothing is known, or why the server does not count.
-    #[schema(required)]
-    error: Option<String>,
-    /// Repeats `available` for old clients.
-    loopgate_available: bool,
-}
-
-impl McpRecord {
-    fn new(available: bool, server: Option<(String, String)>, error: Option<&str>) -> Self {
-        let (server_name, matched_url) = server.unzip();
-        Self {
-            available,
-            server_name,
-            matched_url,
-            checked_at: now_iso(),
-            error: error.map(ToOwned::to_owned),
-            loopgate_available: available,
-        }
-    }
-
-    /// Name that the provider gives the server.
-    pub(crate) fn server_name(&self) -> Option<&str> {
-        self.server_name.as_deref()
-    }
-
-    /// Nothing is known.
-    pub(crate) fn negative() -> Self {
-        Self::new(false, None, None)
-    }
-}
-
 /// Who may know an MCP server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) enum Provider {
+pub enum Provider {
+    /// The assistant.
     Assistant,
+    /// The reviewer.
     Reviewer,
 }
 
@@ -104,23 +60,44 @@ struct State {
     names: HashMap<Key, (Instant, String)>,
 }
 
-/// What was detected lately, and what is being detected.
-#[derive(Default)]
-pub(crate) struct Detector(Mutex<State>);
+/// What was detected lately, and what is being detected. Clones share it.
+#[derive(Clone)]
+pub struct Detector(Arc<Inner>);
+
+struct Inner {
+    programs: Arc<Programs>,
+    /// The programs are asked in its base directory.
+    sandbox: Arc<Sandbox>,
+    state: Mutex<State>,
+}
 
 impl Detector {
-    /// What is known after waiting a moment. Without a URL, or with one that is none, nothing is
-    /// started.
-    pub(crate) async fn look(&self, app: &App, provider: Provider, expected: Option<&str>) -> McpRecord {
+    /// A detector that knows nothing yet.
+    #[must_use]
+    pub fn new(programs: Arc<Programs>, sandbox: Arc<Sandbox>) -> Self {
+        Self(Arc::new(Inner { programs, sandbox, state: Mutex::default() }))
+    }
+
+    /// Looks for a server without waiting for what is found.
+    pub fn expect(&self, provider: Provider, expected: &str) {
+        if let Some(url) = normal_form(expected) {
+            drop(self.begin((provider, url), expected));
+        }
+    }
+
+    /// What is known after waiting for no longer than `patience`. Without a URL, or with one that is
+    /// none, nothing is started.
+    pub async fn look(&self, provider: Provider, expected: Option<&str>, patience: Duration) -> McpRecord {
         let Some(expected) = expected else { return self.known(provider, None) };
         let Some(url) = normal_form(expected) else { return McpRecord::negative() };
-        let detection = self.begin(app, (provider, url), expected);
-        let detected = tokio::time::timeout(app.limits.probe_timeout, detection).await;
+        let detection = self.begin((provider, url), expected);
+        let detected = tokio::time::timeout(patience, detection).await;
         detected.map_or_else(|_| McpRecord::negative(), |detected| detected.record)
     }
 
     /// What is known already, of one server or of the one that was looked for last. Starts nothing.
-    pub(crate) fn known(&self, provider: Provider, expected: Option<&str>) -> McpRecord {
+    #[must_use]
+    pub fn known(&self, provider: Provider, expected: Option<&str>) -> McpRecord {
         let url = expected.map(normal_form);
         let state = self.state();
         let wanted =
@@ -133,11 +110,11 @@ impl Detector {
     }
 
     /// Forgets everything, for example because another program is meant now.
-    pub(crate) fn forget(&self) {
+    pub fn forget(&self) {
         *self.state() = State::default();
     }
 
-    fn begin(&self, app: &App, key: Key, expected: &str) -> Detection {
+    fn begin(&self, key: Key, expected: &str) -> Detection {
         let mut state = self.state();
         if let Some((_, detection)) = state.detections.get(&key).filter(|(_, detection)| is_good(detection)) {
             return detection.clone();
@@ -151,12 +128,12 @@ impl Detector {
         }
         let name = state.names.get(&key).filter(|(at, _)| at.elapsed() < NAME_LIFE);
         let name = name.map(|(_, name)| name.clone());
-        let (app, own, expected) = (app.clone(), key.clone(), expected.to_owned());
+        let (this, own, expected) = (self.clone(), key.clone(), expected.to_owned());
         // Runs on, whoever of its callers goes away: its end is bounded.
         let task = tokio::spawn(async move {
-            let found = detect::detect(&app, own.0, &own.1, &expected, name).await;
+            let found = detect::detect(&this.0, own.0, &own.1, &expected, name).await;
             if let Some(name) = found.name {
-                app.mcp.state().names.insert(own, (Instant::now(), name));
+                this.state().names.insert(own, (Instant::now(), name));
             }
             Detected { record: found.record, at: Instant::now() }
         });
@@ -170,13 +147,13 @@ impl Detector {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Whether it still runs, or its result is fresh.
+/// Whether it still runs, or its result is fresh. Takes up a result that nobody waited for.
 fn is_good(detection: &Detection) -> bool {
-    detection.peek().is_none_or(|detected| detected.at.elapsed() < RESULT_LIFE)
+    detection.clone().now_or_never().is_none_or(|detected| detected.at.elapsed() < RESULT_LIFE)
 }
 
 /// A URL without its fragment and the slashes at the end of its path, by which two are compared.

@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use loopgate_tools::process::{Limits, Status};
+use loopgate_api::mcp::McpRecord;
 
 use super::listing::{in_assistant_description, in_assistant_list, in_reviewer_list};
-use super::{McpRecord, Provider};
-use crate::app::App;
+use super::{Inner, Provider};
+use crate::process::{Limits, Status};
 
 /// The assistant connects to each server before it prints its list.
 const ASSISTANT_LIST_LIMIT: Duration = Duration::from_secs(30);
@@ -35,30 +35,30 @@ struct Printed {
 
 /// Looks for the server at `wanted`, a URL in normal form that was given as `expected`.
 pub(super) async fn detect(
-    app: &App,
+    inner: &Inner,
     provider: Provider,
     wanted: &str,
     expected: &str,
     name: Option<String>,
 ) -> Found {
     match provider {
-        Provider::Assistant => assistant(app, wanted, expected, name).await,
-        Provider::Reviewer => reviewer(app, wanted).await,
+        Provider::Assistant => assistant(inner, wanted, expected, name).await,
+        Provider::Reviewer => reviewer(inner, wanted).await,
     }
 }
 
-async fn assistant(app: &App, wanted: &str, expected: &str, name: Option<String>) -> Found {
+async fn assistant(inner: &Inner, wanted: &str, expected: &str, name: Option<String>) -> Found {
     if let Some(name) = name
-        && let Some(found) = by_name(app, wanted, expected, &name).await
+        && let Some(found) = by_name(inner, wanted, expected, &name).await
     {
         return found;
     }
-    let printed = match ask(app, Provider::Assistant, &["mcp", "list"], ASSISTANT_LIST_LIMIT).await {
+    let printed = match ask(inner, Provider::Assistant, &["mcp", "list"], ASSISTANT_LIST_LIMIT).await {
         Ok(printed) => printed,
         Err(silence) => return unknown(&silence),
     };
     let Some(listed) = in_assistant_list(&printed.text, wanted) else { return unlisted(&printed) };
-    match by_name(app, wanted, expected, &listed.name).await {
+    match by_name(inner, wanted, expected, &listed.name).await {
         Some(found) => found,
         None => Found {
             record: McpRecord::new(listed.available, Some((listed.name.clone(), listed.url)), None),
@@ -68,12 +68,12 @@ async fn assistant(app: &App, wanted: &str, expected: &str, name: Option<String>
 }
 
 /// The server of that name; `None` when it is another one.
-async fn by_name(app: &App, wanted: &str, expected: &str, name: &str) -> Option<Found> {
+async fn by_name(inner: &Inner, wanted: &str, expected: &str, name: &str) -> Option<Found> {
     if name.starts_with('-') {
         return None;
     }
     let server = |url: &str| Some((name.to_owned(), url.to_owned()));
-    let printed = match ask(app, Provider::Assistant, &["mcp", "get", name], ASSISTANT_GET_LIMIT).await {
+    let printed = match ask(inner, Provider::Assistant, &["mcp", "get", name], ASSISTANT_GET_LIMIT).await {
         Ok(printed) => printed,
         Err(Silence::Failed) => return None,
         Err(Silence::TimedOut) => {
@@ -90,8 +90,8 @@ async fn by_name(app: &App, wanted: &str, expected: &str, name: &str) -> Option<
     Some(Found { record: McpRecord::new(described.available, server, None), name: Some(described.name) })
 }
 
-async fn reviewer(app: &App, wanted: &str) -> Found {
-    match ask(app, Provider::Reviewer, &["mcp", "list"], REVIEWER_LIST_LIMIT).await {
+async fn reviewer(inner: &Inner, wanted: &str) -> Found {
+    match ask(inner, Provider::Reviewer, &["mcp", "list"], REVIEWER_LIST_LIMIT).await {
         Err(silence) => unknown(&silence),
         Ok(printed) => match in_reviewer_list(&printed.text, wanted) {
             None => unlisted(&printed),
@@ -120,9 +120,14 @@ fn unlisted(printed: &Printed) -> Found {
     }
 }
 
-async fn ask(app: &App, provider: Provider, arguments: &[&str], limit: Duration) -> Result<Printed, Silence> {
-    let mut command = app.programs.command(provider.program()).await.args(arguments);
-    if let Some(base) = app.sandbox.base().filter(|base| base.is_dir()) {
+async fn ask(
+    inner: &Inner,
+    provider: Provider,
+    arguments: &[&str],
+    limit: Duration,
+) -> Result<Printed, Silence> {
+    let mut command = inner.programs.command(provider.program()).await.args(arguments);
+    if let Some(base) = inner.sandbox.base().filter(|base| base.is_dir()) {
         command = command.directory(base);
     }
     let output = command.run(Limits::time(limit).output(OUTPUT_LIMIT)).await.map_err(|_| Silence::Failed)?;

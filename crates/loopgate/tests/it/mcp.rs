@@ -1,0 +1,102 @@
+//! The tools of an MCP server that a loop expects: the real assistant asks a real server on loopback,
+//! where it may.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use anyhow::{Context as _, Result, ensure};
+use axum::http::StatusCode;
+use axum::response::{IntoResponse as _, Response};
+use axum::routing::post;
+use axum::{Json, Router};
+use loopgate_testkit::model::{Conversation, Step};
+use serde_json::{Value, json};
+use tokio_util::task::AbortOnDropHandle;
+
+use crate::commands::Desk;
+
+const WORDS: &str = "The gate squeaks when it rains";
+
+/// A server with one tool.
+struct McpServer {
+    url: String,
+    calls: Arc<Mutex<usize>>,
+    _serving: AbortOnDropHandle<()>,
+}
+
+impl McpServer {
+    async fn start() -> Result<Self> {
+        let calls = Arc::new(Mutex::new(0));
+        let counted = calls.clone();
+        let answer = async move |Json(request): Json<Value>| answer(&request, &counted);
+        let router = Router::new().route("/mcp", post(answer));
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await?;
+        let url = format!("http://{}/mcp", listener.local_addr()?);
+        let serving = tokio::spawn(async move { drop(axum::serve(listener, router).await) });
+        Ok(Self { url, calls, _serving: AbortOnDropHandle::new(serving) })
+    }
+
+    /// How often its tool was called.
+    fn calls(&self) -> usize {
+        *self.calls.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Makes the assistant of a home know it.
+    fn register(&self, desk: &Desk) -> Result<()> {
+        let file = desk.scene.home.path().join(".claude.json");
+        let mut settings: Value = match std::fs::read(&file) {
+            Ok(text) => serde_json::from_slice(&text)?,
+            Err(_) => json!({}),
+        };
+        settings["mcpServers"] = json!({"tickets": {"type": "http", "url": self.url}});
+        std::fs::write(file, settings.to_string()).context("register the server")
+    }
+}
+
+fn answer(request: &Value, calls: &Mutex<usize>) -> Response {
+    let result = match request["method"].as_str().unwrap_or_default() {
+        "initialize" => json!({"protocolVersion": request["params"]["protocolVersion"],
+            "capabilities": {"tools": {}}, "serverInfo": {"name": "tickets", "version": "1"}}),
+        "tools/list" => json!({"tools": [{"name": "read_ticket", "description": "Reads the ticket",
+            "inputSchema": {"type": "object", "properties": {}}}]}),
+        "tools/call" => {
+            *calls.lock().unwrap_or_else(PoisonError::into_inner) += 1;
+            json!({"content": [{"type": "text", "text": WORDS}]})
+        }
+        notified if notified.starts_with("notifications/") => return StatusCode::ACCEPTED.into_response(),
+        _ => json!({}),
+    };
+    Json(json!({"jsonrpc": "2.0", "id": request["id"], "result": result})).into_response()
+}
+
+/// Asks for the ticket, and ends with `last`.
+fn asker(name: &str, prompt: &str, last: &str) -> Conversation {
+    Conversation::when(name, prompt).turn([Step::tool("mcp__tickets__read_ticket", json!({}))]).says(last)
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_loop_may_use_the_server_that_it_expects_and_no_other() -> Result<()> {
+    let server = McpServer::start().await?;
+    let desk = Desk::playing([
+        asker("split", "# Split requirements", "Read."),
+        asker("coding", "# Coding loop", "Read. <promise>COMPLETE</promise>"),
+    ])
+    .await?;
+    server.register(&desk)?;
+    let documents = json!([{"id": "1", "type": "PRD", "title": "", "content": "The gate is to be silent"}]);
+    for (command, conversation) in [("DECOMPOSE", "split"), ("PLAN", "coding")] {
+        for expected in [None, Some("http://127.0.0.1:9/mcp"), Some(server.url.as_str())] {
+            let allowed = expected == Some(server.url.as_str());
+            let before = server.calls();
+            let run = desk
+                .run(json!({"command": command, "prompt": "Oil the gate", "artifacts": documents,
+                    "expectedMcpUrl": expected}))
+                .await?;
+            ensure!(run.last["type"] == "completed", "{command} {}", run.last);
+            let asked = desk.scene.model.requests_of(conversation).pop().context("asked")?;
+            let results = asked.tool_results();
+            ensure!(results.contains(WORDS) == allowed, "{command} {expected:?}: {results}");
+            ensure!(server.calls() - before == usize::from(allowed), "{command} {expected:?}");
+        }
+    }
+    Ok(())
+}
