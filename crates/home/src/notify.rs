@@ -1,4 +1,5 @@
-//! How a person wants to hear of their loops: the table `[notify]` of the settings.
+//! How a person wants to hear of their loops, and of requests that wait for them: the table
+//! `[notify]` of the settings.
 
 use std::path::Path;
 
@@ -7,7 +8,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 /// Seconds that a command may take when nothing else is said.
 const DEFAULT_TIMEOUT: u64 = 30;
 
-/// What happens when a loop has ended or waits for a person.
+/// What happens when a loop has ended or waits for a person, or a request waits for approval.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Notify {

@@ -158,11 +158,12 @@ pub struct DesktopArgs {
     /// Megabytes of memory that must be free before a further loop starts. One may always run.
     #[arg(long, env = "LOOPGATE_MIN_FREE_MEMORY_MB", value_name = "MB")]
     pub min_free_memory: Option<u64>,
-    /// Whether the desktop shows a notification when a loop has ended or waits for you.
+    /// Whether the desktop shows a notification when a loop has ended, or it or a request waits for
+    /// you.
     #[arg(long, env = "LOOPGATE_NOTIFY_DESKTOP", value_name = "BOOL")]
     pub notify_desktop: Option<bool>,
-    /// Program that is run when a loop has ended or waits for you; docs/notifications.md says what it
-    /// is told.
+    /// Program that is run when a loop has ended, or it or a request waits for you;
+    /// docs/notifications.md says what it is told.
     #[arg(long, env = "LOOPGATE_NOTIFY_COMMAND", value_name = "PROGRAM")]
     pub notify_command: Option<String>,
     /// Origin of the control plane's API, for example https://loopgate.example.com.

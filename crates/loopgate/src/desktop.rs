@@ -19,6 +19,7 @@ use secrecy::{ExposeSecret as _, SecretString};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
+use crate::asking;
 use crate::cli::DesktopArgs;
 use crate::home::{Home, flag_variable};
 use crate::presence;
@@ -155,6 +156,8 @@ impl Desktop {
                 runtime.keep_watch()
             );
         }));
+        let approvals = self.gateway.approvals();
+        parts.spawn(until(stop.clone(), asking::keep(approvals.events(), self.runtime.clone())));
         if home.settings.get().api_origin.is_some() {
             let heeding = heed_settings(home.settings.clone(), executor.clone(), client.clone());
             parts.spawn(until(stop.clone(), heeding));

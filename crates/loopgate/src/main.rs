@@ -1,6 +1,7 @@
 //! The `loopgate` program: one file a sub-command, and the one place where the rooms are wired
 //! together.
 
+mod asking;
 #[cfg(unix)]
 mod bundle;
 mod cli;

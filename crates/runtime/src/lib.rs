@@ -67,6 +67,7 @@ pub use error::LoopError;
 pub use kill::KillOutcome;
 pub use launch::{LaunchError, LaunchRequest, Launched, TicketText};
 pub use leftovers::{Held, LeftoverError, LoopWorktree, Stuck, Tidied};
+pub use notice::HeldRequest;
 pub use pace::Pace;
 pub use places::Places;
 pub use plan_loop::{Cancelled, CannotCancel, PlanConfirmation, PlanError, PlanFacts};

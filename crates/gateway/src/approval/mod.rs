@@ -8,7 +8,7 @@ mod policies;
 mod policy;
 mod rules;
 
-pub use pending::{Approvals, Decision, PendingApproval, Remember, ResolvedApproval};
+pub use pending::{ApprovalEvent, Approvals, Decision, PendingApproval, Remember, ResolvedApproval};
 pub use policies::{ApprovalPolicy, Coverage, Effect};
 pub(crate) use policy::{Question, Verdict, begin_fingerprint, evaluate};
 pub use rules::AlwaysAllowRule;

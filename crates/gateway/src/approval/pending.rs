@@ -12,7 +12,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 use loopgate_api::operation::{OperationId, RiskTier};
 use serde::{Deserialize, Serialize};
-use tokio::sync::watch;
+use tokio::sync::{broadcast, watch};
 use uuid::Uuid;
 
 use super::policies::{ApprovalPolicy, Coverage, Effect, Policies, Subject};
@@ -25,6 +25,8 @@ const RULES_FILE: &str = "desktop-approvals.json";
 const POLICIES_FILE: &str = "approval-policies.json";
 /// Decisions remembered.
 const HISTORY: usize = 50;
+/// Events kept for a receiver that is slow; it misses the oldest.
+const BACKLOG: usize = 256;
 
 /// How a held request ended. All of them are final.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -87,6 +89,15 @@ pub struct ResolvedApproval {
     pub resolved_at: String,
 }
 
+/// What becomes of requests that wait, in the order in which it happens.
+#[derive(Debug, Clone)]
+pub enum ApprovalEvent {
+    /// One waits; whoever asks the same joins it without a word.
+    Requested(PendingApproval),
+    /// It was decided, or nobody waits for it any more.
+    Resolved(ResolvedApproval),
+}
+
 struct Entry {
     request: PendingApproval,
     decision: watch::Sender<Option<Decision>>,
@@ -116,6 +127,8 @@ struct Inner {
     auto_approve: AtomicBool,
     /// Number of pending requests, for whoever shows it.
     count: watch::Sender<usize>,
+    /// What becomes of them, for whoever tells of it.
+    events: broadcast::Sender<ApprovalEvent>,
 }
 
 /// The person's side of approval. Clones share one registry.
@@ -154,6 +167,7 @@ impl Approvals {
             policies: Policies::open(&data_dir.join(POLICIES_FILE)),
             auto_approve: AtomicBool::new(false),
             count: watch::Sender::new(0),
+            events: broadcast::channel(BACKLOG).0,
         }))
     }
 
@@ -170,6 +184,12 @@ impl Approvals {
     #[must_use]
     pub fn subscribe(&self) -> watch::Receiver<usize> {
         self.0.count.subscribe()
+    }
+
+    /// Follows what becomes of waiting requests, from now on.
+    #[must_use]
+    pub fn events(&self) -> broadcast::Receiver<ApprovalEvent> {
+        self.0.events.subscribe()
     }
 
     /// Decided requests, newest first.
@@ -300,8 +320,12 @@ impl Approvals {
             tracing::info!(%id, operation = %request.operation_id, "a request waits for approval");
             Entry { request, decision: watch::Sender::new(None), ends: Vec::new() }
         });
+        let is_new = entry.ends.is_empty();
         entry.ends.push(end);
         entry.tell_the_end();
+        if is_new {
+            self.tell(ApprovalEvent::Requested(entry.request.clone()));
+        }
         let decision = entry.decision.subscribe();
         self.announce(&state);
         Waiter { approvals: self.clone(), id, end, decision }
@@ -337,6 +361,7 @@ impl Approvals {
         state.resolved.truncate(HISTORY - 1);
         state.resolved.push_front(resolved.clone());
         self.announce(&state);
+        self.tell(ApprovalEvent::Resolved(resolved.clone()));
         drop(state);
         entry.decision.send_replace(Some(decision));
         Some(resolved)
@@ -344,6 +369,11 @@ impl Approvals {
 
     fn announce(&self, state: &State) {
         self.0.count.send_replace(state.pending.len());
+    }
+
+    /// Called under the lock, so that events keep their order.
+    fn tell(&self, event: ApprovalEvent) {
+        let _ = self.0.events.send(event);
     }
 
     fn state(&self) -> MutexGuard<'_, State> {

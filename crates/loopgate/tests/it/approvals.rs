@@ -16,9 +16,9 @@ use crate::local::Local;
 use crate::owner::{Owner, Watch};
 use crate::stage::Stage;
 
-const VERSION: &str = "/api/gateway/version";
+pub const VERSION: &str = "/api/gateway/version";
 const WAITING: &str = "/api/gateway/approvals";
-const FORCE: &str = "x-desktop-force-approval";
+pub const FORCE: &str = "x-desktop-force-approval";
 const SOURCE: &str = "x-desktop-source";
 /// What nobody decides ends after this, when the control plane asks.
 const OVER_LINK: Duration = Duration::from_secs(50);
@@ -26,7 +26,7 @@ const OVER_LINK: Duration = Duration::from_secs(50);
 const LINK_PATIENCE: Duration = Duration::from_secs(60);
 
 /// A request that is held, because its caller demands it.
-fn hold(loopgate: &Loopgate, path: &str) -> JoinHandle<reqwest::Result<Response>> {
+pub fn hold(loopgate: &Loopgate, path: &str) -> JoinHandle<reqwest::Result<Response>> {
     let request = loopgate.gateway(Method::GET, path).header(FORCE, "1").timeout(Duration::from_secs(200));
     tokio::spawn(request.send())
 }

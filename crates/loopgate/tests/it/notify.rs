@@ -9,8 +9,12 @@ use loopgate_testkit::loopgate::signal;
 use loopgate_testkit::model::{Step, Turn};
 use loopgate_testkit::scene::Scene;
 use loopgate_testkit::{signs, story};
+use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 
+use crate::approvals::{FORCE, VERSION};
+use crate::local::Local;
+use crate::owner::{Owner, Watch};
 use crate::page::Page;
 use crate::settings::base;
 use crate::stage::{Stage, gone, setup};
@@ -18,8 +22,8 @@ use crate::stage::{Stage, gone, setup};
 /// A command that leaves what it is told in a folder: a file a telling, its environment first.
 pub fn listener(home: &UserHome, folder: &Path) -> Result<PathBuf> {
     let text = format!(
-        "#!/bin/sh\nset -e\nfile=$(mktemp '{0}/.XXXXXX')\n{{ env; echo ---; cat; }} > \"$file\"\n\
-         mv \"$file\" \"{0}/$LOOPGATE_EVENT_LOOP_ID.$$\"\n",
+        "#!/bin/sh\nset -e\nabout=${{LOOPGATE_EVENT_LOOP_ID:-$LOOPGATE_EVENT_APPROVAL_ID}}\nfile=$(mktemp '{0}/.XXXXXX')\n{{ env; echo ---; cat; }} > \"$file\"\n\
+         mv \"$file\" \"{0}/$about.$$\"\n",
         folder.display()
     );
     home.script("tell-me", &text)
@@ -34,7 +38,7 @@ fn notifier(home: &UserHome, folder: &Path) -> Result<PathBuf> {
     Ok(shown)
 }
 
-/// The tellings of a loop: environment and facts.
+/// The tellings of a loop or a request: environment and facts.
 fn tellings(folder: &Path, loop_id: &str) -> Result<Vec<(String, Value)>> {
     let files = std::fs::read_dir(folder)?.flatten();
     let of_loop = files.filter(|file| file.file_name().to_string_lossy().starts_with(loop_id));
@@ -47,7 +51,7 @@ fn tellings(folder: &Path, loop_id: &str) -> Result<Vec<(String, Value)>> {
         .collect()
 }
 
-/// Waits until a loop is told of, once.
+/// Waits until a loop or a request is told of, once.
 pub async fn told(folder: &Path, loop_id: &str) -> Result<(String, Value)> {
     let found = signs::seen(folder, async || tellings(folder, loop_id).ok().filter(|all| !all.is_empty()));
     let mut all = found.await.with_context(|| format!("nobody tells of {loop_id}"))?;
@@ -224,6 +228,56 @@ async fn a_loop_that_asks_is_told_of_by_both() -> Result<()> {
     stage.scene.model.release("answer");
     ensure!(stage.page.ended(&loop_id).await?["status"] == "COMPLETED");
     stage.alone(&loop_id).await
+}
+
+/// Who asks the same waits along without another word.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_request_that_waits_is_told_of_once_by_both() -> Result<()> {
+    let mut home = UserHome::temporary()?;
+    let (folder, tellings) = (tempfile::tempdir()?, tempfile::tempdir()?);
+    let shown = notifier(&home, folder.path())?;
+    home.set("DBUS_SESSION_BUS_ADDRESS", "unix:path=/nowhere");
+    let command = listener(&home, tellings.path())?;
+    let local = Local::in_home(home, |setup| setup.env("LOOPGATE_NOTIFY_COMMAND", command)).await?;
+    let loopgate = &local.loopgate;
+    let ask = |path: String, reason: &str| {
+        let request = loopgate.gateway(Method::GET, &path).header(FORCE, "1");
+        tokio::spawn(request.header("x-desktop-approval-reason", reason).send())
+    };
+    let secret = format!("{VERSION}?token=hunter2-hunter2");
+    let mut watch = Watch::of(loopgate).await?;
+    let first = ask(secret.clone(), "See <https://me:hunter3@example.test>");
+    let request = watch.one().await?;
+    let along = ask(secret, "Another reason");
+    watch.next().await?;
+
+    let id = request["id"].as_str().context("an id")?.to_owned();
+    let (environment, facts) = told(tellings.path(), &id).await?;
+    let reason = request["reason"].as_str().context("a reason")?;
+    let expected = json!({"event": "needs-answer", "reason": "approval", "title": "Approval Required",
+        "message": reason, "approvalId": id, "operation": "health_check", "method": "GET", "path": VERSION,
+        "location": "127.0.0.1", "waitsUntil": facts["waitsUntil"]});
+    ensure!(facts == expected && facts["waitsUntil"].is_string(), "{facts}");
+    let line = format!("LOOPGATE_EVENT_APPROVAL_ID={id}");
+    ensure!(environment.lines().any(|known| known == line), "{environment}");
+    let lines = signs::lines_of(&shown).await?;
+    let escaped = reason.replace('<', "&lt;").replace('>', "&gt;");
+    ensure!(lines == format!("--app-name=Loopgate\n--\nApproval Required\n{escaped}"), "{lines}");
+    ensure!(!format!("{environment}{facts}{lines}").contains("hunter"), "{environment} {facts} {lines}");
+
+    // Another is told of; the first not again, neither then nor when it is decided.
+    let mut owner = Owner::of(loopgate).await?;
+    owner.ask("approvals.approve", json!({"approvalId": id})).await?;
+    for held in [first, along] {
+        ensure!(held.await??.status() == StatusCode::OK);
+    }
+    watch.nothing().await?;
+    let other = ask(VERSION.to_owned(), "Another reason");
+    let next = watch.one().await?["id"].as_str().context("an id")?.to_owned();
+    told(tellings.path(), &next).await?;
+    told(tellings.path(), &id).await?;
+    other.abort();
+    Ok(())
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

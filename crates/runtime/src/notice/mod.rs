@@ -1,9 +1,11 @@
-//! What a person wants to hear of a loop: that it is done, that it failed, that it waits for them.
+//! What a person wants to hear: that a loop is done, that it failed, that it or a request waits for
+//! them.
 //!
-//! A notice is stored with the change that it tells of, and taken out before it is told. So nothing
+//! A notice of a loop is stored with the change that it tells of, and taken out before it is told. So nothing
 //! is told twice, also not by the next process, and nothing is forgotten while none runs.
 
 mod desktop;
+mod held;
 mod tell;
 
 use loopgate_api::command::LoopCommand;
@@ -12,6 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::job::Job;
 
+pub use held::HeldRequest;
 pub(crate) use tell::AT_ONCE;
 
 /// What happened.

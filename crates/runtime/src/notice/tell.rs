@@ -54,22 +54,22 @@ impl Runtime {
                 self.tasks.spawn(async move {
                     let stop = runtime.stop.clone();
                     // Giving up drops the run, which ends the command's whole group.
-                    stop.run_until_cancelled(runtime.tell(&job, notice)).await;
+                    stop.run_until_cancelled(runtime.tell(Told::of(&job, notice))).await;
                 });
             }
         }
         Ok(())
     }
 
-    async fn tell(&self, job: &Job, notice: Notice) {
+    pub(super) async fn tell(&self, told: Told) {
         let settings = self.settings.get();
         let wished = &settings.notify;
         if !wished.desktop && wished.command.is_empty() {
             return;
         }
         let Ok(_turn) = self.tellings.acquire().await else { return };
-        let told = Told::of(job, notice);
-        tracing::info!(loop_id = %job.id, event = notice.event(), "the person is told");
+        let of = |member: &str| told.facts[member].as_str();
+        tracing::info!(loop_id = of("loopId"), event = of("event"), "the person is told");
         let environment = self.person_environment().await;
         let on_desktop = async {
             if wished.desktop {
@@ -97,7 +97,7 @@ pub(super) struct Told {
     /// To which loop, and what is to be done.
     pub message: String,
     /// Everything, for a program.
-    facts: Value,
+    pub facts: Value,
 }
 
 impl Told {
@@ -145,7 +145,7 @@ impl Told {
     }
 
     /// The same as variables: `LOOPGATE_EVENT`, and one a member.
-    fn variables(&self) -> Vec<(String, String)> {
+    pub(super) fn variables(&self) -> Vec<(String, String)> {
         let members = self.facts.as_object().into_iter().flatten();
         let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
         let variable = |(name, value): (&String, &Value)| match name.as_str() {

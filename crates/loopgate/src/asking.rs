@@ -1,0 +1,31 @@
+//! Lets the owner hear of requests that wait for them.
+
+use std::sync::Arc;
+
+use loopgate_gateway::{ApprovalEvent, PendingApproval};
+use loopgate_runtime::{HeldRequest, Runtime};
+use tokio::sync::broadcast::{Receiver, error::RecvError};
+
+/// Tells of each request as it begins to wait, until none can any more.
+pub async fn keep(mut events: Receiver<ApprovalEvent>, runtime: Arc<Runtime>) {
+    loop {
+        match events.recv().await {
+            Ok(ApprovalEvent::Requested(request)) => runtime.tell_of_request(&held(request)),
+            Ok(ApprovalEvent::Resolved(_)) => {}
+            Err(RecvError::Lagged(dropped)) => tracing::info!(dropped, "requests came too fast to be told"),
+            Err(RecvError::Closed) => return,
+        }
+    }
+}
+
+fn held(request: PendingApproval) -> HeldRequest {
+    HeldRequest {
+        id: request.id,
+        reason: request.reason,
+        operation: request.operation_id.as_str(),
+        method: request.method,
+        path: request.path,
+        location: request.location,
+        waits_until: request.waits_until,
+    }
+}

@@ -1,0 +1,97 @@
+//! Telling of a request that is held until the person decides.
+
+use std::sync::Arc;
+
+use serde_json::json;
+use uuid::Uuid;
+
+use super::tell::Told;
+use crate::runtime::Runtime;
+
+const TITLE: &str = "Approval Required";
+
+/// A request that waits for the person's approval, as far as it may be told of.
+#[derive(Debug, Clone)]
+pub struct HeldRequest {
+    /// Id to decide by.
+    pub id: Uuid,
+    /// Why a person is asked.
+    pub reason: String,
+    /// Operation.
+    pub operation: &'static str,
+    /// Upper case.
+    pub method: String,
+    /// Path without query.
+    pub path: String,
+    /// Who asks.
+    pub location: String,
+    /// ISO 8601: until when it waits.
+    pub waits_until: String,
+}
+
+impl Runtime {
+    /// Tells of such a request, in a task that ends with the runtime. It is not kept: a request does
+    /// not outlive the process.
+    pub fn tell_of_request(self: &Arc<Self>, request: &HeldRequest) {
+        let (runtime, told) = (self.clone(), Told::of_request(request));
+        self.tasks.spawn(async move {
+            let stop = runtime.stop.clone();
+            stop.run_until_cancelled(runtime.tell(told)).await;
+        });
+    }
+}
+
+impl Told {
+    fn of_request(request: &HeldRequest) -> Self {
+        let facts = json!({
+            "event": "needs-answer",
+            "reason": "approval",
+            "title": TITLE,
+            "message": request.reason,
+            "approvalId": request.id,
+            "operation": request.operation,
+            "method": request.method,
+            "path": request.path,
+            "location": request.location,
+            "waitsUntil": request.waits_until,
+        });
+        Self { title: TITLE, message: request.reason.clone(), facts }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+
+    #[test]
+    fn a_held_request_is_told_in_the_words_of_its_reason() {
+        let told = Told::of_request(&HeldRequest {
+            id: Uuid::nil(),
+            reason: "it deploys".to_owned(),
+            operation: "deploy",
+            method: "POST".to_owned(),
+            path: "/api/gateway/deploy".to_owned(),
+            location: "https://app.example.test".to_owned(),
+            waits_until: "2030-01-02T09:00:00.000Z".to_owned(),
+        });
+        assert_eq!((told.title, told.message.as_str()), ("Approval Required", "it deploys"));
+        let variables: BTreeMap<String, String> = told.variables().into_iter().collect();
+        for (name, value) in [
+            ("LOOPGATE_EVENT", "needs-answer"),
+            ("LOOPGATE_EVENT_REASON", "approval"),
+            ("LOOPGATE_EVENT_TITLE", "Approval Required"),
+            ("LOOPGATE_EVENT_MESSAGE", "it deploys"),
+            ("LOOPGATE_EVENT_APPROVAL_ID", "00000000-0000-0000-0000-000000000000"),
+            ("LOOPGATE_EVENT_OPERATION", "deploy"),
+            ("LOOPGATE_EVENT_METHOD", "POST"),
+            ("LOOPGATE_EVENT_PATH", "/api/gateway/deploy"),
+            ("LOOPGATE_EVENT_LOCATION", "https://app.example.test"),
+            ("LOOPGATE_EVENT_WAITS_UNTIL", "2030-01-02T09:00:00.000Z"),
+        ] {
+            assert_eq!(variables.get(name).map(String::as_str), Some(value), "{name}");
+        }
+        assert_eq!(variables.len(), 10);
+    }
+}
