@@ -168,6 +168,7 @@ impl Desktop {
                 parts.spawn(until(stop.clone(), reports::telemetry(reported, executor.clone())));
             }
             parts.spawn(until(stop.clone(), reports::blocked(self.gateway.blocked(), client.clone())));
+            parts.spawn(until(stop.clone(), reports::approvals(approvals.events(), client.clone())));
             let stop = stop.clone();
             parts.spawn(async move { client.run(stop).await });
         }

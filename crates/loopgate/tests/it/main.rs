@@ -33,6 +33,7 @@ mod presence;
 mod pulls;
 mod queue;
 mod records;
+mod relay;
 mod reports;
 mod review;
 mod secrets;

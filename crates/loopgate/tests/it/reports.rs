@@ -2,13 +2,19 @@
 //! one log here, and the control plane notes in it what it was told.
 
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 use anyhow::{Context as _, Result, ensure};
+use loopgate_api::link::event;
 use loopgate_testkit::model::{Script, Step, Turn};
 use loopgate_testkit::story;
 use reqwest::Method;
 use serde_json::{Value, json};
 
+use crate::approvals::{VERSION, hold};
+use crate::local::Local;
+use crate::owner::{Owner, Watch};
+use crate::relay::Relay;
 use crate::stage::Stage;
 
 /// A phase, a line that is no event, and a tool call in that phase.
@@ -152,6 +158,44 @@ async fn a_path_outside_is_told_of_and_not_to_whom_it_does_not_matter() -> Resul
     // What was reported later has arrived; the second refusal was not.
     stage.logged(|log| log.contains("\"job.completed\"").then_some(())).await?;
     ensure!(stage.logged(|log| Some(refused(log))).await? == 1);
+    Ok(())
+}
+
+/// However many wait for one decision, it is told once.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_request_that_waited_is_told_with_how_it_ended() -> Result<()> {
+    let mut relay = Relay::start().await?;
+    let local = Local::with(|setup| relay.of(setup)).await?;
+    let loopgate = &local.loopgate;
+    let mut watch = Watch::of(loopgate).await?;
+    for (verb, outcome) in [
+        (Some("approvals.approve"), "granted"),
+        (Some("approvals.always_allow"), "granted"),
+        (Some("approvals.deny"), "denied"),
+        (None, "timed_out"),
+    ] {
+        let begun = Instant::now();
+        let first = hold(loopgate, &format!("{VERSION}?hunter2"));
+        let id = watch.one().await?["id"].clone();
+        let second = hold(loopgate, &format!("{VERSION}?hunter2"));
+        watch.next().await?;
+        let told = relay.next(event::ANALYTICS).await?;
+        ensure!(told["event"] == "approval_requested", "{told}");
+        ensure!(told["properties"] == json!({"operation_type": "health_check"}), "{told}");
+        match verb {
+            Some(verb) => drop(Owner::of(loopgate).await?.ask(verb, json!({"approvalId": id})).await?),
+            None => [first, second].iter().for_each(tokio::task::JoinHandle::abort),
+        }
+        let told = relay.next(event::ANALYTICS).await?;
+        let most = begun.elapsed().as_millis() + 1;
+        ensure!(told["event"] == "approval_resolved", "{told}");
+        let waited = told["properties"]["time_to_resolve_ms"].as_u64().context("a number")?;
+        ensure!(u128::from(waited) <= most, "{waited} of {most}");
+        let wanted =
+            json!({"operation_type": "health_check", "outcome": outcome, "time_to_resolve_ms": waited});
+        ensure!(told["properties"] == wanted && told["occurredAt"].is_string(), "{told}");
+        watch.nothing().await?;
+    }
     Ok(())
 }
 
