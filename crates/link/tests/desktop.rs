@@ -10,11 +10,12 @@ use bench::{Desktop, KEY, command, patiently, quick};
 use futures_util::{SinkExt as _, StreamExt as _};
 use http::HeaderValue;
 use loopgate_api::link::{
-    CommandAck, CommandEvent, Frame, Hello, HelloAck, MAX_MESSAGE_BYTES, SUBPROTOCOL, event,
+    Analytics, CommandAck, CommandEvent, Frame, Hello, HelloAck, MAX_MESSAGE_BYTES, SUBPROTOCOL, Severity,
+    Telemetry, event,
 };
 use loopgate_link::{client, executor};
 use proptest::prelude::*;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::time::Instant;
 use tokio_tungstenite::tungstenite::Message;
@@ -82,15 +83,19 @@ impl Line {
     /// The next frame of an event, whatever comes before it.
     async fn frame(&mut self, name: &str) -> Frame {
         loop {
-            match patiently(name, self.0.next()).await {
-                Some(Ok(Message::Text(text))) => {
-                    let frame = Frame::parse(&text).unwrap();
-                    if frame.event == name {
-                        return frame;
-                    }
-                }
+            let frame = self.any_frame().await;
+            if frame.event == name {
+                return frame;
+            }
+        }
+    }
+
+    async fn any_frame(&mut self) -> Frame {
+        loop {
+            match patiently("a frame", self.0.next()).await {
+                Some(Ok(Message::Text(text))) => return Frame::parse(&text).unwrap(),
                 Some(Ok(_)) => {}
-                other => panic!("waiting for {name}: {other:?}"),
+                other => panic!("waiting for a frame: {other:?}"),
             }
         }
     }
@@ -288,6 +293,31 @@ async fn a_stopped_desktop_says_goodbye() {
     let _call = desktop.call().await;
     let (code, ()) = tokio::join!(line.closed(), desktop.stop());
     assert_eq!(code, Some(1000));
+}
+
+#[tokio::test]
+async fn what_waits_is_said_before_the_goodbye() {
+    let server = Server::start().await;
+    let mut desktop = start(&server, quick());
+    let mut line = server.register(&mut desktop).await;
+    let told = |name: &str| Analytics { event: name.into(), properties: Map::new(), occurred_at: None };
+    for name in ["first", "second", "third"] {
+        desktop.client.analytics(told(name));
+    }
+    desktop.executor.telemetry(Telemetry::new(Severity::Info, "last.words", "The last words"));
+    let stopping = tokio::spawn(desktop.stop());
+    let (mut said, mut heard) = (Vec::new(), Vec::new());
+    while said.len() < 3 || !heard.contains(&json!("last.words")) {
+        let frame = line.any_frame().await;
+        match frame.event.as_str() {
+            event::ANALYTICS => said.push(frame.data["event"].clone()),
+            event::TELEMETRY => heard.push(frame.data["category"].clone()),
+            _ => {}
+        }
+    }
+    assert_eq!(said, ["first", "second", "third"]);
+    assert_eq!(line.closed().await, Some(1000));
+    stopping.await.unwrap();
 }
 
 proptest! {

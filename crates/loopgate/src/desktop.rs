@@ -124,7 +124,8 @@ impl Desktop {
         self.programs.clone()
     }
 
-    /// Serves until the stop: recovery, gateway and link, each owned here.
+    /// Serves until the stop: recovery, gateway and link, each owned here. They stop in the order in
+    /// which work reaches them, and the link last: it says what the others told before they ended.
     pub async fn serve(self, home: &Home, shutdown: &Shutdown) -> anyhow::Result<()> {
         let stop = shutdown.requested();
         let executor = self.executor(home)?;
@@ -141,7 +142,8 @@ impl Desktop {
         if let Some(failed) = &failed_stop {
             tracing::warn!(%failed, "how the last run ended");
         }
-        let mut parts = JoinSet::new();
+        let [unheard, untold, unlinked] = std::array::from_fn(|_| CancellationToken::new());
+        let (mut parts, mut telling) = (JoinSet::new(), JoinSet::new());
         let runtime = self.runtime.clone();
         let reported = [runtime.telemetry(), self.gateway.telemetry()];
         parts.spawn(until(stop.clone(), async move {
@@ -165,17 +167,25 @@ impl Desktop {
                 presence::keep(self.gateway.clone(), executor.clone(), client.clone(), failed_stop);
             parts.spawn(until(stop.clone(), presence));
             for reported in reported {
-                parts.spawn(until(stop.clone(), reports::telemetry(reported, executor.clone())));
+                telling.spawn(until(untold.clone(), reports::telemetry(reported, executor.clone())));
             }
-            parts.spawn(until(stop.clone(), reports::blocked(self.gateway.blocked(), client.clone())));
-            parts.spawn(until(stop.clone(), reports::approvals(approvals.events(), client.clone())));
-            let stop = stop.clone();
-            parts.spawn(async move { client.run(stop).await });
+            telling.spawn(until(untold.clone(), reports::blocked(self.gateway.blocked(), client.clone())));
+            telling.spawn(until(untold.clone(), reports::approvals(approvals.events(), client.clone())));
+            let unlinked = unlinked.clone();
+            parts.spawn(async move { client.run(unlinked).await });
         }
-        shutdown.part("server.stop", self.bound.serve(stop.clone().cancelled_owned())).await;
-        shutdown.phase("commandExecutor.dispose", executor.shutdown()).await;
+        let serving = shutdown.part("server.stop", self.bound.serve(unheard.clone().cancelled_owned()));
+        let executing = async {
+            stop.cancelled().await;
+            shutdown.phase("commandExecutor.dispose", executor.shutdown()).await;
+            unheard.cancel();
+        };
+        tokio::join!(serving, executing);
         let runtime = tokio::time::timeout(RUNTIME_STOP, self.runtime.shutdown());
         let _ = shutdown.phase("runtime.stop", runtime).await;
+        untold.cancel();
+        while telling.join_next().await.is_some() {}
+        unlinked.cancel();
         shutdown.phase("cloudSocket.stop", async { while parts.join_next().await.is_some() {} }).await;
         Ok(())
     }
@@ -230,11 +240,12 @@ async fn heed_settings(settings: Arc<SettingsStore>, executor: Arc<Executor>, cl
     }
 }
 
-/// Runs a part until it ends by itself or everything is to stop.
+/// Runs a part until it ends by itself or is to stop, and has done what lay before it then.
 async fn until(stop: CancellationToken, part: impl Future<Output = ()>) {
     tokio::select! {
-        () = stop.cancelled() => {}
+        biased;
         () = part => {}
+        () = stop.cancelled() => {}
     }
 }
 

@@ -7,6 +7,7 @@ use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use futures_util::FutureExt as _;
 use loopgate_api::link::{Accepted, Analytics, Frame, event};
 use tokio::sync::Notify;
 use tokio::time::{Instant, sleep_until};
@@ -83,10 +84,20 @@ impl<'a> Sender<'a> {
             self.open = None;
         }
         let analytics = self.waiting.next().await;
-        let id = Uuid::new_v4().simple().to_string();
-        let frame = Frame::event(event::ANALYTICS, &analytics).with_id(&id);
+        let (id, frame) = frame(&analytics);
         self.open = Some((id, Instant::now() + self.ack_time));
         frame
+    }
+
+    /// Every frame that waits, for the end of the program: no answer is awaited any more.
+    pub(super) fn rest(&self) -> Vec<Frame> {
+        let mut frames = Vec::new();
+        while !self.disabled
+            && let Some(analytics) = self.waiting.next().now_or_never()
+        {
+            frames.push(frame(&analytics).1);
+        }
+        frames
     }
 
     /// Takes the answer to a frame; one that comes too late, or to something else, changes nothing.
@@ -103,9 +114,15 @@ impl<'a> Sender<'a> {
     }
 }
 
+/// A frame that asks for an answer, and its id.
+fn frame(analytics: &Analytics) -> (String, Frame) {
+    let id = Uuid::new_v4().simple().to_string();
+    let frame = Frame::event(event::ANALYTICS, analytics).with_id(&id);
+    (id, frame)
+}
+
 #[cfg(test)]
 mod tests {
-    use futures_util::FutureExt as _;
     use serde_json::{Map, json};
 
     use super::*;
@@ -157,7 +174,19 @@ mod tests {
         sender.answered(&answer(&fourth, &Accepted::no(DISABLED)));
         waiting.push(analytics(5));
         assert!(sender.next().now_or_never().is_none());
+        assert!(sender.rest().is_empty());
         assert_eq!(name(&Sender::new(&waiting, ACK_TIME).next().await), "5", "on the next connection");
+    }
+
+    #[tokio::test]
+    async fn the_end_of_the_program_awaits_no_answer() {
+        let waiting = Waiting::default();
+        (0..3).for_each(|number| waiting.push(analytics(number)));
+        let mut sender = Sender::new(&waiting, ACK_TIME);
+        assert_eq!(name(&sender.next().await), "0");
+        let rest = sender.rest();
+        assert_eq!(rest.iter().map(name).collect::<Vec<_>>(), ["1", "2"]);
+        assert!(rest[0].id.is_some() && rest[0].id != rest[1].id);
     }
 
     #[test]

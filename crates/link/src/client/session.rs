@@ -5,8 +5,8 @@
 
 use std::pin::pin;
 
-use futures_util::StreamExt as _;
 use futures_util::stream::SplitStream;
+use futures_util::{FutureExt as _, StreamExt as _};
 use loopgate_api::DESKTOP_VERSION;
 use loopgate_api::link::{
     Accepted, Cancel, Command, CommandAck, CommandEventAck, Frame, HelloAck, HelloNack, MAX_MESSAGE_BYTES,
@@ -68,7 +68,10 @@ pub(super) async fn serve(
     let mut writer = pin!(outbox.write_to(sink, message));
     let stopped = tokio::select! {
         stopped = session.converse(&mut stream, &mut analytics) => stopped,
-        () = stop.cancelled() => Stop::close(close::NORMAL, "desktop stopped"),
+        () = stop.cancelled() => {
+            session.say_rest(&analytics);
+            Stop::close(close::NORMAL, "desktop stopped")
+        }
         () = &mut writer => Stop::Gone("connection lost".to_owned()),
     };
     let was_online = session.online;
@@ -78,7 +81,7 @@ pub(super) async fn serve(
         Stop::Closed(code, reason) => (Some(code), reason),
         Stop::Close(closing) => {
             let reason = closing.reason.clone();
-            outbox.close(closing, true);
+            outbox.close(closing, !stop.is_cancelled());
             let last_words = async { tokio::join!(writer, drain(&mut stream)) };
             let _ = timeout(client.config.timing.close, last_words).await;
             (None, reason)
@@ -162,6 +165,19 @@ impl Session<'_> {
         self.client.config.executor.next_report().await
     }
 
+    /// Says all that waits to be said, to a server that knows this desktop.
+    fn say_rest(&self, analytics: &analytics::Sender<'_>) {
+        if !self.online {
+            return;
+        }
+        while let Some(report) = self.next_report().now_or_never() {
+            self.send_report(report);
+        }
+        for frame in analytics.rest() {
+            self.push(&frame);
+        }
+    }
+
     fn send_report(&self, report: Report) {
         let frame = match report {
             Report::Event(command_event) => Frame::event(event::COMMAND_EVENT, &command_event),
@@ -227,7 +243,10 @@ impl Session<'_> {
             }
             event::COMMAND => {
                 let ack = match frame.payload::<Command>() {
-                    Ok(command) => executor.receive(command).await,
+                    Ok(command) => match executor.receive(command).await {
+                        Some(ack) => ack,
+                        None => return,
+                    },
                     Err(error) => match frame.data.get("commandId").and_then(Value::as_str) {
                         Some(id) => CommandAck::rejected(id, format!("invalid command: {error}")),
                         None => return tracing::warn!(%error, "a command without an id was dropped"),

@@ -136,23 +136,28 @@ impl Executor {
         self.wake.notify_one();
     }
 
-    /// Aborts every request without a word to anybody; returns when all have ended.
+    /// Takes no command any more and aborts every request, without a word to anybody; returns when
+    /// all have ended.
     pub async fn shutdown(&self) {
         self.lock().abandon();
         self.tasks.close();
         self.tasks.wait().await;
     }
 
-    /// Decides about a command; an accepted one is queued, or known already.
-    pub(crate) async fn receive(self: &Arc<Self>, command: Command) -> CommandAck {
+    /// Decides about a command; an accepted one is queued, or known already. One that comes while the
+    /// program ends is not answered, so that it comes again.
+    pub(crate) async fn receive(self: &Arc<Self>, command: Command) -> Option<CommandAck> {
+        if self.lock().is_stopping() {
+            return None;
+        }
         let command_id = command.command_id.clone();
-        match self.admit(command).await {
+        Some(match self.admit(command).await {
             Ok(()) => CommandAck::accepted(command_id),
             Err(reason) => {
                 tracing::info!(command_id, %reason, "a command was refused");
                 CommandAck::rejected(command_id, reason)
             }
-        }
+        })
     }
 
     async fn admit(self: &Arc<Self>, command: Command) -> Result<(), Cow<'static, str>> {

@@ -191,6 +191,10 @@ impl State {
         }
     }
 
+    pub(super) const fn is_stopping(&self) -> bool {
+        self.stopping
+    }
+
     // Events
 
     /// Whether a command takes events, and whether this one fits.

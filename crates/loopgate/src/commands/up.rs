@@ -8,6 +8,7 @@ use anyhow::Context as _;
 use clap::Args;
 use loopgate_home::{DataDir, DataDirError, Program, origin_of};
 use loopgate_tools::programs::Programs;
+use tokio_util::sync::CancellationToken;
 use url::Url;
 
 use crate::cli::{Common, DesktopArgs};
@@ -98,10 +99,9 @@ impl Up {
         let port = desktop.port();
         desktop.offer_sign_in(control_plane.sign_in(owner));
 
-        let serving = tokio::spawn({
-            let shutdown = shutdown.clone();
-            async move { shutdown.part("controlPlane.stop", control_plane.serve(shutdown.requested())).await }
-        });
+        // The desktop tells it how it ended.
+        let deserted = CancellationToken::new();
+        let serving = tokio::spawn(control_plane.serve(deserted.clone()));
         onboarding::connect(&origin, &web_origin, &attempt, &home.credentials).await?;
         let shown = async {
             let screen = Screen {
@@ -128,7 +128,11 @@ impl Up {
             let (shown, served) = tokio::join!(shown, desktop.serve(&home, &shutdown));
             shown?;
             served?;
-            serving.await.context("the control plane ended unexpectedly")?
+            deserted.cancel();
+            shutdown
+                .phase("controlPlane.stop", serving)
+                .await
+                .context("the control plane ended unexpectedly")?
         };
         shutdown.clone().bound(service).await
     }

@@ -1,9 +1,15 @@
-//! The end of the program, when it is asked to stop and cannot.
+//! The end of the program: what it still tells, and what happens when it is asked to stop and cannot.
 
 use anyhow::{Context as _, Result, ensure};
+use loopgate_api::link::event;
 use loopgate_testkit::home::UserHome;
 use loopgate_testkit::loopgate::Setup;
 use loopgate_testkit::signs;
+
+use crate::approvals::{VERSION, hold};
+use crate::local::Local;
+use crate::owner::Watch;
+use crate::relay::Relay;
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_loopgate");
 
@@ -11,6 +17,25 @@ const PROGRAM: &str = env!("CARGO_BIN_EXE_loopgate");
 fn logged(logs: &std::path::Path) -> Result<String> {
     let files = std::fs::read_dir(logs)?.map(|entry| std::fs::read_to_string(entry?.path()));
     Ok(files.collect::<std::io::Result<Vec<_>>>()?.concat())
+}
+
+/// A request that waits when the stop begins ends with it, and the control plane hears of that.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_the_stop_itself_brings_about_is_still_told() -> Result<()> {
+    let mut relay = Relay::start().await?;
+    let mut local = Local::with(|setup| relay.of(setup)).await?;
+    let mut watch = Watch::of(&local.loopgate).await?;
+    let held = hold(&local.loopgate, VERSION);
+    watch.one().await?;
+    let told = relay.next(event::ANALYTICS).await?;
+    ensure!(told["event"] == "approval_requested", "{told}");
+    let ended = local.loopgate.stop().await?;
+    ensure!(ended.success(), "{}", local.loopgate.output());
+    ensure!(held.await?.is_err());
+    let told = relay.next(event::ANALYTICS).await?;
+    ensure!(told["event"] == "approval_resolved", "{told}");
+    ensure!(told["properties"]["outcome"] == "timed_out", "{told}");
+    Ok(())
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
