@@ -1,14 +1,20 @@
 //! The data directory: where it lies, who may enter it, and the lock that keeps a second process out.
 
 use std::fs::{File, TryLockError};
-use std::io;
+use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use etcetera::BaseStrategy as _;
 use loopgate_api::names::env;
 use thiserror::Error;
 
 use crate::files;
+
+/// How long the lock of a process that was killed may stay with a program that it was just starting.
+const LAST_START: Duration = Duration::from_secs(2);
+/// Between two looks at such a lock; the system does not tell when it is free.
+const LOOK: Duration = Duration::from_millis(10);
 
 /// Why the data directory cannot be used.
 #[derive(Debug, Error)]
@@ -64,11 +70,9 @@ impl DataDir {
         }
         let io = |source| DataDirError::Io { path: path.to_owned(), source };
         files::create_private_dir(path).map_err(io)?;
-        let lock = File::create(path.join("loopgate.lock")).map_err(io)?;
-        match lock.try_lock() {
-            Ok(()) => Ok(Self { path: path.to_owned(), _lock: lock }),
-            Err(TryLockError::WouldBlock) => Err(DataDirError::InUse(path.to_owned())),
-            Err(TryLockError::Error(source)) => Err(io(source)),
+        match lock(&path.join("loopgate.lock")).map_err(io)? {
+            Some(lock) => Ok(Self { path: path.to_owned(), _lock: lock }),
+            None => Err(DataDirError::InUse(path.to_owned())),
         }
     }
 
@@ -91,9 +95,61 @@ impl DataDir {
     }
 }
 
+/// Takes the lock, and writes into its file who has it; `None` while somebody else does.
+#[expect(clippy::disallowed_methods, reason = "there is no signal to wait for")]
+fn lock(path: &Path) -> io::Result<Option<File>> {
+    let mut file = File::options().read(true).write(true).create(true).truncate(false).open(path)?;
+    let begun = Instant::now();
+    while let Err(error) = file.try_lock() {
+        match error {
+            TryLockError::Error(error) => return Err(error),
+            TryLockError::WouldBlock if holder_lives(path) || begun.elapsed() > LAST_START => {
+                return Ok(None);
+            }
+            TryLockError::WouldBlock => std::thread::sleep(LOOK),
+        }
+    }
+    file.set_len(0)?;
+    file.write_all(std::process::id().to_string().as_bytes())?;
+    Ok(Some(file))
+}
+
+/// Whether the process that took the lock still runs. One of which nothing is known does.
+#[cfg(unix)]
+fn holder_lives(path: &Path) -> bool {
+    use rustix::process::{Pid, test_kill_process};
+    let mut text = String::new();
+    let read = File::open(path).and_then(|file| file.take(16).read_to_string(&mut text));
+    let pid = read.ok().and_then(|_| text.parse().ok()).and_then(Pid::from_raw);
+    pid.is_none_or(|pid| test_kill_process(pid) != Err(rustix::io::Errno::SRCH))
+}
+
+#[cfg(not(unix))]
+fn holder_lives(_: &Path) -> bool {
+    true
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// As a program does that somebody was starting when he was killed.
+    #[cfg(unix)]
+    #[test]
+    fn the_lock_of_the_dead_is_waited_for() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("loopgate.lock");
+        let first = DataDir::open(dir.path()).unwrap();
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), std::process::id().to_string());
+        // No process has this one.
+        std::fs::write(&path, i32::MAX.to_string()).unwrap();
+        let second = std::thread::spawn({
+            let dir = dir.path().to_owned();
+            move || DataDir::open(&dir).map(drop)
+        });
+        drop(first);
+        second.join().unwrap().unwrap();
+    }
 
     #[test]
     fn one_process_at_a_time() {

@@ -167,7 +167,7 @@ async fn what_is_kept_is_for_its_owner_alone() -> Result<()> {
         }
         seen.insert(name);
     }
-    assert_eq!(open, ["loopgate.lock"], "which is empty");
+    assert_eq!(open, ["loopgate.lock"], "which says who runs");
     for name in ["control-plane.db", "control-plane-secrets.json", "control.sock", "desktop.db", "vault.key"]
     {
         assert!(seen.contains(name), "no {name} in {seen:?}");
