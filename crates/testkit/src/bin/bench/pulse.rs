@@ -10,10 +10,20 @@ use anyhow::{Context as _, ensure};
 /// From one question to the next.
 const PACE: Duration = Duration::from_millis(1);
 
+/// Priority of the client's thread.
+const FIRST: i32 = -10;
+
 /// Asks for a while; answers within which time 99 of 100 answers came. Counted from the moment when a
 /// question was due: one that had to wait for the answer before it is late, too.
 pub async fn p99(url: String, time: Duration) -> anyhow::Result<Duration> {
-    let mut times = tokio::task::spawn_blocking(move || ask(&url, time)).await??;
+    let first_in_line = move || {
+        // Its own wait for a processor is not the server's. Only root may go first.
+        let _ = rustix::process::setpriority_process(None, FIRST);
+        ask(&url, time)
+    };
+    let asking = std::thread::spawn(first_in_line);
+    let asked = tokio::task::spawn_blocking(|| asking.join()).await?;
+    let mut times = asked.map_err(|_| anyhow::anyhow!("the client ended early"))??;
     times.sort_unstable();
     times.get(times.len() * 99 / 100).copied().context("nothing was asked")
 }
