@@ -108,9 +108,11 @@ impl MigrationName for JobsByNotice {
 #[async_trait::async_trait]
 impl MigrationTrait for JobsByNotice {
     async fn up(&self, manager: &SchemaManager) -> Result<(), DbErr> {
-        // Of older records nobody knows; the next telling looks.
-        let untold = Table::alter().table("job").add_column(boolean("untold").default(true)).take();
+        let untold = Table::alter().table("job").add_column(boolean("untold").default(false)).take();
         manager.alter_table(untold).await?;
+        // A record without notices does not name them.
+        let waiting = Expr::col("record").like("%\"notices\":[%");
+        manager.execute(Query::update().table("job").value("untold", true).and_where(waiting).take()).await?;
         manager.create_index(Index::create().name("job_by_notice").table("job").col("untold").take()).await
     }
 
