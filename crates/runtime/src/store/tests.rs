@@ -4,6 +4,7 @@ use loopgate_api::command::LoopCommand;
 use loopgate_api::event::LoopEvent;
 use loopgate_api::job::JobStatus;
 use loopgate_home::DataDir;
+use sea_orm::{ConnectionTrait as _, DbBackend, Statement, Value};
 use secrecy::ExposeSecret as _;
 use serde_json::json;
 use uuid::Uuid;
@@ -182,4 +183,25 @@ async fn what_a_person_has_to_hear_is_found_until_it_is_told() {
     assert_eq!(place.store.untold().await.unwrap(), [failed]);
     place.store.update(job.id, |job| job.facts.notices.clear()).await.unwrap();
     assert_eq!(place.store.untold().await.unwrap(), []);
+}
+
+#[tokio::test]
+async fn what_was_untold_before_there_was_a_mark_is_found() {
+    let dir = tempfile::tempdir().unwrap();
+    let data = DataDir::open(dir.path()).unwrap();
+    let path = data.file("desktop.db");
+    let db = Database::connect(format!("sqlite://{}?mode=rwc", path.display())).await.unwrap();
+    migration::Migrator::up(&db, Some(2)).await.unwrap();
+    let (mut untold, silent) = (new_job(), new_job());
+    untold.facts.notices.push(Notice::Failed);
+    for job in [&untold, &silent] {
+        let values = [job.id.to_string(), serde_json::to_string(job).unwrap()].map(Value::from);
+        let sql = "INSERT INTO job (loop_id, status, terminal, reported, record, updated_at) \
+                   VALUES ($1, 'Failed', 1, 1, $2, 1)";
+        db.execute_raw(Statement::from_sql_and_values(DbBackend::Sqlite, sql, values)).await.unwrap();
+    }
+    db.close().await.unwrap();
+
+    let store = Store::open(&path, Arc::new(Credentials::open(&data).unwrap())).await.unwrap();
+    assert_eq!(store.untold().await.unwrap(), [untold]);
 }
