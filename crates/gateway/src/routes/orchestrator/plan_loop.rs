@@ -109,6 +109,7 @@ pub(crate) struct PlanCancelled {
         (status = 200, body = PlanPrepared, description = "Its repository and its worktree; nothing is written"),
         (status = 400, body = ErrorBody, description = "No repository"),
         (status = 403, body = ErrorBody, description = "Outside the sandbox"),
+        (status = 501, body = ErrorBody, description = "No control plane is configured", example = json!(ErrorBody::new(501, "operation not implemented"))),
     ))]
 async fn prepare(
     State(app): State<App>,
@@ -137,6 +138,7 @@ async fn prepare(
         (status = 200, body = PlanPrepared, description = "Its repository and its worktree; nothing is written"),
         (status = 400, body = ErrorBody, description = "No repository"),
         (status = 403, body = ErrorBody, description = "Outside the sandbox"),
+        (status = 501, body = ErrorBody, description = "No control plane is configured", example = json!(ErrorBody::new(501, "operation not implemented"))),
     ))]
 async fn prepare_artifact(
     app: State<App>,
@@ -157,6 +159,7 @@ async fn prepare_artifact(
         (status = 400, body = ErrorBody, description = "No repository, or an id that is none"),
         (status = 403, body = ErrorBody, description = "Outside the sandbox"),
         (status = 500, body = ErrorBody, description = "It cannot be written"),
+        (status = 501, body = ErrorBody, description = "No control plane is configured", example = json!(ErrorBody::new(501, "operation not implemented"))),
     ))]
 async fn confirm(
     State(app): State<App>,
@@ -193,6 +196,7 @@ async fn confirm(
         (status = 400, body = ErrorBody, description = "No repository, or an id that is none"),
         (status = 403, body = ErrorBody, description = "Outside the sandbox"),
         (status = 500, body = ErrorBody, description = "It cannot be written"),
+        (status = 501, body = ErrorBody, description = "No control plane is configured", example = json!(ErrorBody::new(501, "operation not implemented"))),
     ))]
 async fn confirm_artifact(
     app: State<App>,
@@ -214,6 +218,7 @@ async fn confirm_artifact(
         (status = 400, body = ErrorBody, description = "No repository or no loop"),
         (status = 403, body = ErrorBody, description = "Outside the sandbox, or a process that Loopgate did not start"),
         (status = 500, body = ErrorBody, description = "The control plane failed, or the process cannot be ended"),
+        (status = 501, body = ErrorBody, description = "No control plane is configured", example = json!(ErrorBody::new(501, "operation not implemented"))),
         (status = 502, body = ErrorBody, description = "The control plane cannot be reached; what ran here was ended"),
         (status = 503, body = ErrorBody, description = "No key for the control plane"),
     ))]
