@@ -17,6 +17,7 @@ mod web;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::LazyLock;
 
 use clap::{Parser, Subcommand};
 
@@ -68,10 +69,15 @@ fn main() -> ExitCode {
     })
 }
 
-/// The root of the clone.
+/// The root of the clone from which cargo runs this. Clones that share a target directory may share
+/// the program, too.
 fn root() -> &'static Path {
-    let xtask = Path::new(env!("CARGO_MANIFEST_DIR"));
-    xtask.parent().unwrap_or(xtask)
+    static ROOT: LazyLock<PathBuf> = LazyLock::new(|| {
+        let built = || env!("CARGO_MANIFEST_DIR").into();
+        let xtask = std::env::var_os("CARGO_MANIFEST_DIR").map_or_else(built, PathBuf::from);
+        xtask.parent().map_or_else(|| xtask.clone(), Path::to_owned)
+    });
+    &ROOT
 }
 
 /// Where cargo builds.
