@@ -13,7 +13,7 @@ const NAMELESS_ERROR: &str = "The assistant reported an error";
 
 /// One line of a chat's stream.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
-#[serde(tag = "type", rename_all = "snake_case", rename_all_fields = "camelCase")]
+#[serde(tag = "type", rename_all = "snake_case")]
 pub enum ChatEvent {
     /// The program runs.
     Status {
@@ -23,7 +23,7 @@ pub enum ChatEvent {
         pid: u32,
     },
     /// The program's session is known.
-    #[serde(rename = "sessionId")]
+    #[serde(rename = "sessionId", rename_all = "camelCase")]
     SessionId {
         /// Id of the session.
         session_id: String,
@@ -56,10 +56,11 @@ pub enum ChatEvent {
         #[schema(value_type = Object)]
         content: Value,
         /// Whether the answer is an error.
-        #[serde(rename = "is_error", skip_serializing_if = "Option::is_none")]
+        #[serde(skip_serializing_if = "Option::is_none")]
         is_error: Option<bool>,
     },
     /// How much of the context is used.
+    #[serde(rename_all = "camelCase")]
     Usage {
         /// In percent.
         context_percent: u64,

@@ -10,9 +10,10 @@ use super::TicketFiles;
 
 /// What the judges said, or that they have not spoken yet.
 #[derive(Debug, Serialize, ToSchema)]
-#[serde(untagged, rename_all_fields = "camelCase")]
+#[serde(untagged)]
 pub(crate) enum Judgement {
     /// Their report.
+    #[serde(rename_all = "camelCase")]
     Spoken {
         exists: bool,
         /// Always false: nothing here is made up.
@@ -23,6 +24,7 @@ pub(crate) enum Judgement {
         worktree_dir: String,
     },
     /// None yet.
+    #[serde(rename_all = "camelCase")]
     Awaited {
         exists: bool,
         /// Always false.

@@ -35,11 +35,12 @@ pub(crate) struct ShownHistory {
 
 /// What was added.
 #[derive(Debug, Serialize, ToSchema)]
-#[serde(untagged, rename_all_fields = "camelCase")]
+#[serde(untagged)]
 pub(crate) enum AddedToHistory {
     /// A message; the whole history.
     Message { success: bool, history: Box<ChatHistory> },
     /// The id of the assistant's session.
+    #[serde(rename_all = "camelCase")]
     Session { success: bool, session_id: String },
 }
 
