@@ -994,7 +994,7 @@ export interface components {
             history: components["schemas"]["ChatHistory"];
             success: boolean;
         } | {
-            session_id: string;
+            sessionId: string;
             success: boolean;
         };
         /**
@@ -1173,7 +1173,7 @@ export interface components {
             type: "status";
         } | {
             /** @description Id of the session. */
-            session_id: string;
+            sessionId: string;
             /** @enum {string} */
             type: "sessionId";
         } | {
@@ -1209,7 +1209,7 @@ export interface components {
              * Format: int64
              * @description In percent.
              */
-            context_percent: number;
+            contextPercent: number;
             /** @enum {string} */
             type: "usage";
         } | {
@@ -1802,15 +1802,15 @@ export interface components {
             data: Record<string, never>;
             exists: boolean;
             /** @description Always false: nothing here is made up. */
-            is_mock: boolean;
-            worktree_dir: string;
+            isMock: boolean;
+            worktreeDir: string;
         } | {
             exists: boolean;
             /** @description Always false. */
-            is_mock: boolean;
+            isMock: boolean;
             /** @example Awaiting LLM judges feedback */
             message: string;
-            worktree_dir: string;
+            worktreeDir: string;
         };
         /** @description What to end: a pid, else a ticket with its repository. */
         KillBody: {
