@@ -257,6 +257,10 @@ fn judge_from_disk(job: &Job) -> Ended {
     if left_results(job, &directory) { Ended::Done } else { Ended::Lost }
 }
 
+/// By how much the times of files lag behind the clock. No more: an earlier run in the same worktree may
+/// have ended a moment before this one began.
+const CLOCK_GRAIN: Duration = Duration::from_millis(50);
+
 /// The status in the loop's own state file, when it was written by this run.
 fn state_since(job: &Job, directory: &Path) -> Option<String> {
     let path = directory.join(STATE_JSON);
@@ -270,7 +274,7 @@ fn state_since(job: &Job, directory: &Path) -> Option<String> {
 fn written_since(job: &Job, path: &Path) -> bool {
     let spawned = Duration::from_millis(job.facts.spawned_at.unwrap_or(u64::MAX >> 20));
     let modified = path.metadata().and_then(|metadata| metadata.modified());
-    modified.is_ok_and(|at| at + Duration::from_secs(1) >= SystemTime::UNIX_EPOCH + spawned)
+    modified.is_ok_and(|at| at + CLOCK_GRAIN >= SystemTime::UNIX_EPOCH + spawned)
 }
 
 /// Whether the required files are there, made by this run, and the assistant said that it is done.
