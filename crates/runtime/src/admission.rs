@@ -21,7 +21,7 @@ use crate::error::LoopError;
 use crate::heartbeat;
 use crate::job::Job;
 use crate::lifecycle::JobEvent;
-use crate::queue::{Kept, Place, Waiting};
+use crate::queue::{Place, Waiting};
 use crate::refusal::Refusal;
 use crate::request::{LoopHeaders, LoopRequest};
 use crate::reservations::Reservation;
@@ -61,18 +61,9 @@ impl Runtime {
         self: &Arc<Self>,
         request: &LoopRequest,
         headers: &LoopHeaders,
-        body: String,
         reservation: Reservation,
     ) -> Result<Started, LoopError> {
         let (id, number) = (request.loop_id, self.queue.number());
-        let kept = Kept { body, headers: headers.clone() };
-        let runtime = self.clone();
-        let written =
-            tokio::task::spawn_blocking(move || runtime.queue.keep(id, &kept, &runtime.credentials)).await;
-        written.map_err(|_| LoopError::internal())?.map_err(|error| {
-            tracing::error!(loop_id = %id, %error, "the request of a loop that must wait could not be kept");
-            LoopError::new(500, "The loop must wait for a place, and its request could not be kept")
-        })?;
         if let Err(error) = self.store.put_token(id, &StoredToken::new(request.token.clone())).await {
             tracing::warn!(loop_id = %id, %error, "the loop's token could not be stored");
         }
@@ -82,6 +73,30 @@ impl Runtime {
         let place = self.queue.place(id);
         tracing::info!(loop_id = %id, place, "the loop waits for a place");
         Ok(Started { loop_id: id, pid: None, worktree_path: None, queue_place: place })
+    }
+
+    /// Lets a loop wait, before every other, that was about to begin when an earlier process died.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub(crate) async fn let_begin_again(
+        self: &Arc<Self>,
+        id: LoopId,
+        reservation: Reservation,
+    ) -> Result<(), StoreError> {
+        let number = self.queue.number_before();
+        self.change(id, |now| {
+            now.apply(JobEvent::Queued)?;
+            let facts = &mut now.job.facts;
+            (facts.queue_number, facts.process) = (Some(number), None);
+            facts.live_activity =
+                Some("Loopgate ended while this was being started; it begins again".to_owned());
+            Ok(())
+        })
+        .await?;
+        let alive = self.queue.push(number, id, reservation);
+        self.keep_alive(id, alive);
+        Ok(())
     }
 
     /// Renews the token of a loop while it waits.
@@ -137,9 +152,10 @@ impl Runtime {
             let id = waiting.id;
             let reservation = waiting.into_reservation();
             let reader = runtime.clone();
-            let kept = tokio::task::spawn_blocking(move || reader.queue.kept(id, &reader.credentials)).await;
-            let request = kept.ok().flatten().and_then(|kept| {
-                LoopRequest::parse(kept.body.as_bytes()).ok().map(|request| (request, kept.headers))
+            let order =
+                tokio::task::spawn_blocking(move || reader.orders.read(id, &reader.credentials)).await;
+            let request = order.ok().flatten().and_then(|order| {
+                LoopRequest::parse(order.body.as_bytes()).ok().map(|request| (request, order.headers))
             });
             let started = match request {
                 Some((mut request, headers)) => {
@@ -161,8 +177,7 @@ impl Runtime {
                 }
                 runtime.refuse_waiting(id, &refusal).await;
             }
-            let forgetter = runtime.clone();
-            let _ = tokio::task::spawn_blocking(move || forgetter.queue.forget(id)).await;
+            runtime.forget_order(id).await;
         });
     }
 
@@ -181,7 +196,7 @@ impl Runtime {
     }
 
     /// Cancels a loop that waits; `false` when none of that id does.
-    pub(crate) async fn cancel_waiting(&self, id: LoopId) -> Result<bool, StoreError> {
+    pub(crate) async fn cancel_waiting(self: &Arc<Self>, id: LoopId) -> Result<bool, StoreError> {
         let Some(waiting) = self.queue.take(id) else { return Ok(false) };
         let error = ErrorEvent {
             code: code::CANCELLED.to_owned(),
@@ -190,7 +205,7 @@ impl Runtime {
             ..ErrorEvent::default()
         };
         self.end_waiting(id, &error, JobEvent::Cancelled, None).await?;
-        self.queue.forget(id);
+        self.forget_order(id).await;
         drop(waiting);
         Ok(true)
     }

@@ -4,7 +4,7 @@
 //! the driver alone was given makes it count.
 
 use std::path::Path;
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
 use hmac::{Hmac, KeyInit as _, Mac as _};
 use loopgate_api::event::code;
@@ -20,8 +20,6 @@ use crate::job::UserVisibleFailure;
 const MAX_BYTES: u64 = 8192;
 const MAX_MESSAGE: usize = 1000;
 const CODES: [&str; 3] = [code::RUNNER_ERROR, code::PRE_RUN_VALIDATION_FAILED, code::PLAN_STATE_UNAVAILABLE];
-/// File systems keep times no finer than this.
-const CLOCK_GRAIN: Duration = Duration::from_secs(1);
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -59,7 +57,7 @@ pub fn new_secret() -> SecretString {
 pub fn read(work_dir: &Path, secret: &SecretString, spawned: SystemTime) -> Option<UserVisibleFailure> {
     let path = work_dir.join(LOOP_ERROR);
     let metadata = path.symlink_metadata().ok()?;
-    let fresh = metadata.modified().ok()? + CLOCK_GRAIN >= spawned;
+    let fresh = metadata.modified().ok()? >= spawned;
     if !metadata.is_file() || metadata.len() > MAX_BYTES || !fresh {
         return None;
     }
@@ -100,6 +98,8 @@ fn is_signed(marker: &Marker, secret: &SecretString) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
 
     fn write(dir: &Path, text: &str, secret: &str) {

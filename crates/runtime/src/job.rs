@@ -3,6 +3,8 @@
 //! The record is what survives. Everything that a later process needs to find the loop's process
 //! again, to finish its work and to report it once stands here; the runner token never does.
 
+use std::time::{Duration, SystemTime};
+
 use loopgate_api::command::LoopCommand;
 use loopgate_api::ids::LoopId;
 use loopgate_api::job::JobStatus;
@@ -11,6 +13,7 @@ use loopgate_api::plan::TaskProgress;
 use loopgate_api::spend::Spend;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+use uuid::Uuid;
 
 use crate::lifecycle::{self, JobEvent, Refused};
 use crate::notice::{Notice, Standstill};
@@ -132,6 +135,28 @@ pub struct FileIdentity {
     pub device: u64,
     /// Inode.
     pub inode: u64,
+}
+
+/// The beginning of a loop's process.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Beginning {
+    /// Nonce of the event that tells of it: however often it is sent, it counts once.
+    pub nonce: Uuid,
+    /// How often it was tried, from 1.
+    pub tries: u32,
+}
+
+impl Beginning {
+    /// The next try of a loop that has not begun, else the first one of a new run.
+    #[must_use]
+    pub fn after(former: Option<&Job>) -> Self {
+        let unbegun = former.filter(|job| job.status() == JobStatus::Queued);
+        match unbegun.and_then(|job| job.facts.beginning) {
+            Some(Self { nonce, tries }) => Self { nonce, tries: tries + 1 },
+            None => Self { nonce: Uuid::new_v4(), tries: 1 },
+        }
+    }
 }
 
 /// Where a loop's timing events begin, and how far they were reported.
@@ -334,9 +359,12 @@ pub struct Facts {
     /// What of its timing events is reported; absent when its program writes none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub perf: Option<Box<PerfMark>>,
-    /// When the process was started, milliseconds since the epoch.
+    /// When the process was started, milliseconds since the epoch by the clock of the file system.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub spawned_at: Option<u64>,
+    /// Its beginning, for which several processes of Loopgate may be needed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub beginning: Option<Beginning>,
     /// It was agreed on, and nothing was started for it here.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub announced: bool,
@@ -441,6 +469,13 @@ impl Job {
     #[must_use]
     pub fn is_unreported(&self) -> bool {
         self.status.is_terminal() && self.facts.cloud_finalized_at.is_none()
+    }
+
+    /// When the process of this run was started. A file that was written later is of this run: the
+    /// times of both are by the same clock, however coarse.
+    #[must_use]
+    pub fn spawned(&self) -> Option<SystemTime> {
+        self.facts.spawned_at.map(|at| SystemTime::UNIX_EPOCH + Duration::from_millis(at))
     }
 
     /// Whether a person asked the loop to stop.

@@ -25,6 +25,7 @@ mod leftovers;
 pub mod lifecycle;
 mod lines;
 mod notice;
+mod orders;
 mod outage;
 mod outbound;
 mod outbox;

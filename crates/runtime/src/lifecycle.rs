@@ -46,6 +46,7 @@ pub const ORDERED: JobStatus = S::Starting;
 pub const WAITS: JobStatus = S::Queued;
 
 const QUEUED: [Option<S>; 1] = [Some(S::Queued)];
+const BEGINNING: [Option<S>; 1] = [Some(S::Starting)];
 /// States in which nothing was started.
 const WAITING: [Option<S>; 2] = [Some(S::Queued), Some(S::Starting)];
 /// States in which the process runs, or its end is being worked on.
@@ -69,11 +70,13 @@ const FREE: [Option<S>; 7] = [
 
 /// What may follow: in one of these states, on this event, that state. What is not in it cannot
 /// happen.
-pub const TABLE: [(&[Option<S>], E, S); 17] = [
+pub const TABLE: [(&[Option<S>], E, S); 18] = [
     (&FREE, E::Ordered, ORDERED),
     // Its turn has come.
     (&QUEUED, E::Ordered, ORDERED),
     (&FREE, E::Queued, WAITS),
+    // Loopgate died before there was a process.
+    (&BEGINNING, E::Queued, WAITS),
     (&WAITING, E::Spawned, S::Running),
     (&WORKING, E::Asked, S::AwaitingUser),
     (&ACTIVE, E::CancelRequested, S::CancelPending),

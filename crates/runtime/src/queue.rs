@@ -1,27 +1,24 @@
-//! Loops that wait for a place: in which order, with what they were asked for, and who is next.
+//! Loops that wait for a place: in which order, and who is next.
 //!
-//! A loop that waits has a record with its number, and a sealed file with its request; both outlive
-//! the program, so that the order does too. Whoever takes an entry out of the queue, to start it or
-//! to cancel it, is the only one who has it. Nothing that runs is ever stopped for a place.
+//! A loop that waits has a record with its number, and its order is kept; both outlive the program, so
+//! that the queue does too. Whoever takes an entry out of the queue, to start it or to cancel it, is
+//! the only one who has it. Nothing that runs is ever stopped for a place.
 
 use std::collections::BTreeMap;
-use std::io;
-use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use loopgate_api::ids::LoopId;
 use loopgate_api::job::JobStatus;
-use loopgate_home::Credentials;
-use loopgate_home::files::{create_private_dir, write_private};
-use serde::{Deserialize, Serialize};
 use tokio::sync::Notify;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use crate::job::Job;
-use crate::request::LoopHeaders;
 use crate::reservations::{Reservation, Reservations};
+
+/// The first number that is given; there are as good as endlessly many before and behind it.
+const MIDDLE: u64 = 1 << 32;
 
 /// A loop that waits.
 pub(crate) struct Waiting {
@@ -32,15 +29,6 @@ pub(crate) struct Waiting {
     /// Cancelled when the loop waits no longer.
     alive: CancellationToken,
     _guard: DropGuard,
-}
-
-/// The request of a loop that waits.
-#[derive(Serialize, Deserialize)]
-pub(crate) struct Kept {
-    /// The body as it came.
-    pub body: String,
-    /// Its headers.
-    pub headers: LoopHeaders,
 }
 
 /// A place that was not told yet.
@@ -56,50 +44,43 @@ pub(crate) struct Place {
 pub(crate) struct Queue {
     waiting: Mutex<BTreeMap<u64, Waiting>>,
     next: AtomicU64,
+    before: AtomicU64,
     /// Whether what an earlier process left has been counted.
     pub ready: AtomicBool,
     /// Told of every entry that comes.
     pub changed: Notify,
-    dir: PathBuf,
 }
 
 impl Queue {
-    /// The queue that an earlier process left, by its records. Blocks on the disk.
-    pub fn load(dir: PathBuf, active: &[Job], reservations: &Reservations) -> io::Result<Self> {
-        create_private_dir(&dir)?;
+    /// The queue that an earlier process left, by its records.
+    pub fn load(active: &[Job], has_order: impl Fn(LoopId) -> bool, reservations: &Reservations) -> Self {
         let queue = Self {
             waiting: Mutex::default(),
-            next: AtomicU64::new(1),
+            next: AtomicU64::new(MIDDLE),
+            before: AtomicU64::new(MIDDLE - 1),
             ready: AtomicBool::new(false),
             changed: Notify::new(),
-            dir,
         };
         for job in active.iter().filter(|job| job.status() == JobStatus::Queued) {
             let Some(number) = job.facts.queue_number else { continue };
-            queue.next.fetch_max(number + 1, Ordering::Relaxed);
-            let reservation = if queue.file(job.id).is_file() { reservations.reserve(job.id) } else { None };
+            queue.next.fetch_max(number.saturating_add(1), Ordering::Relaxed);
+            queue.before.fetch_min(number.saturating_sub(1), Ordering::Relaxed);
+            let reservation = if has_order(job.id) { reservations.reserve(job.id) } else { None };
             if let Some(reservation) = reservation {
                 let _ = queue.push(number, job.id, reservation);
             }
         }
-        queue.forget_strangers()?;
-        Ok(queue)
-    }
-
-    /// Requests whose loop does not wait any more: their start was under way when the program died.
-    fn forget_strangers(&self) -> io::Result<()> {
-        let waiting: Vec<PathBuf> = self.lock().values().map(|entry| self.file(entry.id)).collect();
-        for entry in std::fs::read_dir(&self.dir)?.filter_map(Result::ok) {
-            if !waiting.contains(&entry.path()) {
-                std::fs::remove_file(entry.path())?;
-            }
-        }
-        Ok(())
+        queue
     }
 
     /// A number behind every other.
     pub fn number(&self) -> u64 {
         self.next.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// A number before every other.
+    pub fn number_before(&self) -> u64 {
+        self.before.fetch_sub(1, Ordering::Relaxed)
     }
 
     /// Lets a loop wait; answers what is cancelled when it waits no longer.
@@ -163,32 +144,6 @@ impl Queue {
             }
         }
         places
-    }
-
-    /// Keeps a request, sealed: it holds the runner token. Blocks on the disk.
-    pub fn keep(&self, id: LoopId, kept: &Kept, credentials: &Credentials) -> io::Result<()> {
-        let sealed = credentials.seal(&serde_json::to_vec(kept)?);
-        let sealed = sealed.ok_or_else(|| io::Error::other("the request could not be encrypted"))?;
-        write_private(&self.file(id), &sealed)
-    }
-
-    /// Reads a request that was kept. Blocks on the disk.
-    pub fn kept(&self, id: LoopId, credentials: &Credentials) -> Option<Kept> {
-        let sealed = std::fs::read(self.file(id)).ok()?;
-        serde_json::from_slice(&credentials.open_sealed(&sealed)?).ok()
-    }
-
-    /// Forgets a request. Blocks on the disk.
-    pub fn forget(&self, id: LoopId) {
-        if let Err(error) = std::fs::remove_file(self.file(id))
-            && error.kind() != io::ErrorKind::NotFound
-        {
-            tracing::warn!(loop_id = %id, %error, "the request of a loop that waited was not removed");
-        }
-    }
-
-    fn file(&self, id: LoopId) -> PathBuf {
-        Path::new(&self.dir).join(id.to_string())
     }
 
     fn lock(&self) -> MutexGuard<'_, BTreeMap<u64, Waiting>> {

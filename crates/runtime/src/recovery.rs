@@ -7,7 +7,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use loopgate_api::command::LoopCommand;
 use loopgate_api::ids::LoopId;
@@ -31,6 +31,20 @@ use crate::supervise::{self, Begin};
 const MAX_ATTEMPTS: u32 = 3;
 const SWEEP_GRACE: Duration = Duration::from_secs(3);
 const TIMED_OUT: &str = "TIMED_OUT";
+
+/// Processes of Loopgate that may die while they start a loop, before it is given up: the start itself
+/// may be what kills them.
+const MAX_BEGINNINGS: u32 = 3;
+
+/// What an earlier process left of a loop.
+enum Found {
+    /// A process that runs, or its end.
+    There(Begin),
+    /// Nothing yet: its process was never started.
+    Unbegun,
+    /// Nothing more: it is over in every respect.
+    Over,
+}
 
 impl Runtime {
     /// Takes up everything that an earlier process left. Returns when every loop is followed by a
@@ -125,32 +139,46 @@ impl Runtime {
                 () = stop.cancelled() => return,
                 begin = runtime.find_again(&job) => begin,
             };
-            match begin {
-                Ok(Some(begin)) => {
+            let taken = match begin {
+                Ok(Found::There(begin)) => {
+                    runtime.forget_order(id).await;
                     let source = FinalizationSource::BootRecovery;
                     supervise::follow(&runtime, id, begin, source, reservation);
+                    Ok(())
                 }
-                Ok(None) => {}
-                Err(error) => tracing::error!(loop_id = %id, %error, "a loop could not be taken up again"),
+                Ok(Found::Unbegun) => runtime.let_begin_again(id, reservation).await,
+                Ok(Found::Over) => Ok(()),
+                Err(error) => Err(error),
+            };
+            if let Err(error) = taken {
+                tracing::error!(loop_id = %id, %error, "a loop could not be taken up again");
             }
         });
     }
 
-    /// How a loop of an earlier process is; `None` when it is over in every respect.
-    async fn find_again(&self, job: &Job) -> Result<Option<Begin>, StoreError> {
+    /// How a loop of an earlier process is.
+    async fn find_again(self: &Arc<Self>, job: &Job) -> Result<Found, StoreError> {
         // It may have ended between the look at the records and the reservation.
         let now = self.store.job(job.id).await?.filter(|now| !now.status().is_terminal());
-        let Some(job) = &now else { return Ok(None) };
+        let Some(job) = &now else { return Ok(Found::Over) };
         let process = job.facts.process.clone();
         if let Some(process) = process.as_ref().filter(|process| process.stage == Stage::Main) {
             let (socket, exit) = (PathBuf::from(&process.socket), PathBuf::from(&process.exit_file));
-            if let Some(shim) = shim::attach(&socket, &exit).await {
+            let shim = match job.status() {
+                JobStatus::Starting => shim::attach_young(job.id, &socket, &exit).await,
+                _ => shim::attach(&socket, &exit).await,
+            };
+            if let Some(shim) = shim {
                 self.note_alive(job, &shim).await?;
-                return Ok(Some(Begin::Live(shim)));
+                return Ok(Found::There(Begin::Live(shim)));
             }
         }
         if self.was_given_up(job).await? {
-            return Ok(None);
+            return Ok(Found::Over);
+        }
+        if self.may_begin_again(job).await {
+            tracing::info!(loop_id = %job.id, "a loop had not begun when Loopgate ended");
+            return Ok(Found::Unbegun);
         }
         let ended = judge(job).await;
         if ended == Ended::Lost {
@@ -167,7 +195,24 @@ impl Runtime {
             Ok(())
         })
         .await?;
-        Ok(Some(Begin::Gone(ended)))
+        Ok(Found::There(Begin::Gone(ended)))
+    }
+
+    /// Whether a loop's process was never started, though everything is there to start it.
+    async fn may_begin_again(self: &Arc<Self>, job: &Job) -> bool {
+        let tries = job.facts.beginning.map_or(MAX_BEGINNINGS, |beginning| beginning.tries);
+        let Some(process) = job.facts.process.clone() else { return false };
+        if job.status() != JobStatus::Starting || tries >= MAX_BEGINNINGS {
+            return false;
+        }
+        // What hangs before it has begun must not come after the one that is started next.
+        shim::sweep(job.id, SWEEP_GRACE).await;
+        let (runtime, id) = (self.clone(), job.id);
+        let look = tokio::task::spawn_blocking(move || {
+            let has_begun = shim::has_begun(Path::new(&process.socket), Path::new(&process.exit_file));
+            !has_begun && runtime.orders.has(id)
+        });
+        look.await.unwrap_or(false)
     }
 
     async fn note_alive(&self, job: &Job, shim: &shim::ShimHandle) -> Result<(), StoreError> {
@@ -257,10 +302,6 @@ fn judge_from_disk(job: &Job) -> Ended {
     if left_results(job, &directory) { Ended::Done } else { Ended::Lost }
 }
 
-/// By how much the times of files lag behind the clock. No more: an earlier run in the same worktree may
-/// have ended a moment before this one began.
-const CLOCK_GRAIN: Duration = Duration::from_millis(50);
-
 /// The status in the loop's own state file, when it was written by this run.
 fn state_since(job: &Job, directory: &Path) -> Option<String> {
     let path = directory.join(STATE_JSON);
@@ -272,9 +313,8 @@ fn state_since(job: &Job, directory: &Path) -> Option<String> {
 }
 
 fn written_since(job: &Job, path: &Path) -> bool {
-    let spawned = Duration::from_millis(job.facts.spawned_at.unwrap_or(u64::MAX >> 20));
-    let modified = path.metadata().and_then(|metadata| metadata.modified());
-    modified.is_ok_and(|at| at + CLOCK_GRAIN >= SystemTime::UNIX_EPOCH + spawned)
+    let modified = path.metadata().and_then(|metadata| metadata.modified()).ok();
+    modified.zip(job.spawned()).is_some_and(|(modified, spawned)| modified >= spawned)
 }
 
 /// Whether the required files are there, made by this run, and the assistant said that it is done.

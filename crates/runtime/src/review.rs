@@ -2,7 +2,7 @@
 //! nothing.
 
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
 use loopgate_api::command::{CommandSpec, Inputs};
 use loopgate_api::event::code;
@@ -31,8 +31,6 @@ const DRIVER_CONFIG: &str = ".loopgate/config.env";
 const START_SHA: &str = "LOOPGATE_START_SHA=";
 /// Answers of a review.
 const VERDICTS: [&str; 3] = ["approve", "needs_attention", "decline"];
-/// File systems keep times no finer than this.
-const CLOCK_GRAIN: Duration = Duration::from_secs(1);
 
 /// Whether a command is one.
 pub(crate) fn is_review(spec: &CommandSpec) -> bool {
@@ -98,8 +96,7 @@ pub(crate) async fn changed_files(git: &Git, job: &Job) -> bool {
 /// it. A verdict that cannot be read is none.
 pub(crate) async fn conclude(job: &Job, work_dir: PathBuf) -> Option<Value> {
     let root = PathBuf::from(job.facts.worktree_dir.clone()?);
-    let spawned = Duration::from_millis(job.facts.spawned_at?);
-    let since = (SystemTime::UNIX_EPOCH + spawned).checked_sub(CLOCK_GRAIN)?;
+    let since = job.spawned()?;
     let concluded = tokio::task::spawn_blocking(move || {
         let place = work_dir.join(VERDICT);
         let verdict = newest(&root.join(SESSIONS), since).and_then(|path| read(&path));
@@ -135,6 +132,8 @@ fn read(path: &Path) -> Option<Value> {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
 
     #[test]
@@ -145,13 +144,14 @@ mod tests {
             std::fs::create_dir_all(&place).unwrap();
             std::fs::write(place.join(VERDICT), text).unwrap();
         };
-        let now = SystemTime::now();
+        let (minute, now) = (Duration::from_secs(60), SystemTime::now());
+        let before = now - minute;
         put("other", r#"{"verdict":"approve"}"#);
-        assert_eq!(newest(dir.path(), now - CLOCK_GRAIN), None);
+        assert_eq!(newest(dir.path(), before), None);
         put("cr-00001", r#"{"verdict":"decline","reason":"r"}"#);
-        let found = newest(dir.path(), now - CLOCK_GRAIN).unwrap();
+        let found = newest(dir.path(), before).unwrap();
         assert_eq!(read(&found).unwrap()["verdict"], "decline");
-        assert_eq!(newest(dir.path(), now + Duration::from_secs(60)), None);
+        assert_eq!(newest(dir.path(), now + minute), None);
         put("cr-00002", r#"{"verdict":"fine"}"#);
         assert_eq!(read(&dir.path().join("cr-00002").join(VERDICT)), None);
     }

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use loopgate_api::event::LoopEvent;
 use loopgate_api::ids::{LoopId, TicketId};
+use loopgate_api::job::JobStatus;
 use loopgate_home::{Credentials, Repos, Sandbox, SettingsStore};
 use loopgate_tools::code_host::CodeHost;
 use loopgate_tools::git::Git;
@@ -21,6 +22,7 @@ use tokio_util::task::TaskTracker;
 use crate::cloud::Cloud;
 use crate::job::Job;
 use crate::notice::AT_ONCE;
+use crate::orders::Orders;
 use crate::outbox::Outbox;
 use crate::pace::Pace;
 use crate::places::Places;
@@ -99,6 +101,7 @@ pub struct Runtime {
     pub(crate) sockets: PathBuf,
     pub(crate) pace: Pace,
     pub(crate) reservations: Reservations,
+    pub(crate) orders: Orders,
     pub(crate) queue: Queue,
     pub(crate) pulses: Pulses,
     /// Signalled when a record holds something that its person has yet to hear.
@@ -128,7 +131,11 @@ impl Runtime {
         let cloud = Cloud::new(config.settings.clone(), config.api_origin, config.credentials.clone())?;
         let tokens = Tokens::new(store.clone(), cloud.clone());
         let reservations = Reservations::default();
-        let queue = Queue::load(config.data_dir.join("queue"), &store.active().await?, &reservations)?;
+        let (orders, active) = (Orders::open(config.data_dir.join("queue"))?, store.active().await?);
+        let queue = Queue::load(&active, |id| orders.has(id), &reservations);
+        let unbegun =
+            active.iter().filter(|job| matches!(job.status(), JobStatus::Queued | JobStatus::Starting));
+        orders.forget_all_but(&unbegun.map(|job| job.id).collect::<Vec<_>>())?;
         let (stop, tasks) = (CancellationToken::new(), TaskTracker::new());
         let outbox = Outbox::new(
             store.clone(),
@@ -157,6 +164,7 @@ impl Runtime {
             sockets,
             pace: config.pace,
             reservations,
+            orders,
             queue,
             pulses: Pulses::default(),
             untold: Notify::new(),

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use loopgate_api::command::{CommandSpec, LoopCommand, Runner};
 use loopgate_api::ids::LoopId;
@@ -226,11 +227,13 @@ pub(crate) async fn run(
 }
 
 /// What of the stream and of the timing events belongs to earlier runs.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Earlier {
     pub file: Option<FileIdentity>,
     pub bytes: u64,
     pub perf: PerfMark,
+    /// Files of this run are written from here on, milliseconds since the epoch.
+    pub until: u64,
 }
 
 /// Clears what an earlier run left, makes sure that the log can be written, and notes where the
@@ -246,10 +249,14 @@ pub(crate) fn clear_traces(work_dir: &Path) -> io::Result<Earlier> {
     write_private(&work_dir.join(ASSISTANT_STDERR), b"")?;
     // Empty: streams of earlier runs are none of this run's business.
     write_private(&work_dir.join(ASSISTANT_OUTPUT_NAME), b"")?;
-    let perf = perf::mark_of(work_dir);
-    Ok(match std::fs::metadata(work_dir.join(ASSISTANT_OUTPUT)) {
-        Ok(metadata) => Earlier { file: Some(stream_file::identity(&metadata)), bytes: metadata.len(), perf },
-        Err(_) => Earlier { perf, ..Earlier::default() },
+    let until = std::fs::metadata(work_dir.join(ASSISTANT_OUTPUT_NAME))?.modified()?;
+    let until = until.duration_since(SystemTime::UNIX_EPOCH).map_err(io::Error::other)?;
+    let stream = std::fs::metadata(work_dir.join(ASSISTANT_OUTPUT)).ok();
+    Ok(Earlier {
+        file: stream.as_ref().map(stream_file::identity),
+        bytes: stream.map_or(0, |stream| stream.len()),
+        perf: perf::mark_of(work_dir),
+        until: u64::try_from(until.as_millis()).map_err(io::Error::other)?,
     })
 }
 

@@ -135,6 +135,65 @@ fn a_living_loop_is_followed_again_and_can_be_killed() {
     assert_eq!(life.block_on(shim::sweep(id, Duration::ZERO)).found, 0);
 }
 
+/// Shims that come to nothing: each is ended with the life that started it.
+const STILLBORN: &str =
+    "echo up >> \"$STATE/shims\"; mkfifo \"$STATE/over\" 2>/dev/null; read word < \"$STATE/over\"; exit 1";
+
+/// Orders a plan and lets so many lives die while they start it.
+fn dies_while_it_starts(desktop: &Desktop, id: LoopId, times: usize) {
+    desktop.shims_do(STILLBORN);
+    for time in 1..=times {
+        let life = Life::begin(desktop);
+        let up = || async { (desktop.state("shims").lines().count() == time).then_some(()) };
+        life.block_on(async {
+            let ordered = async {
+                if time == 1 {
+                    let _ = start(&life.runtime, &request(id, "PLAN")).await;
+                }
+                std::future::pending::<()>().await;
+            };
+            tokio::select! {
+                () = desktop.eventually("it is being started", up) => {}
+                () = ordered => {}
+            }
+        });
+        drop(life);
+        desktop.signal("over");
+        std::fs::remove_file(desktop.at("state/over")).unwrap();
+    }
+    desktop.shims_do("");
+}
+
+#[test]
+fn a_loop_that_had_not_begun_begins_at_the_next_start_and_is_told_once() {
+    let (_world, desktop) = world();
+    let id = new_id();
+    dies_while_it_starts(&desktop, id, 2);
+    let life = Life::begin(&desktop);
+    let job = life.reported(id);
+    assert_eq!(job.status(), JobStatus::Completed, "{job:?}");
+    assert_eq!(desktop.state("argv").lines().count(), 1, "one driver");
+    assert_eq!(desktop.cloud.events(id, "completed").len(), 1);
+    let heard = desktop.cloud.heard();
+    let mut begins: Vec<_> = heard.iter().filter(|heard| heard.body["type"] == "started").collect();
+    assert_eq!(begins.len(), 3, "each life has said so");
+    begins.dedup_by_key(|heard| &heard.nonce);
+    assert_eq!(begins.len(), 1, "and it counts once");
+    let orders = std::fs::read_dir(desktop.at("data/queue")).unwrap();
+    assert_eq!(orders.count(), 0, "its order is forgotten");
+}
+
+#[test]
+fn a_loop_whose_start_kills_loopgate_is_given_up() {
+    let (_world, desktop) = world();
+    let id = new_id();
+    dies_while_it_starts(&desktop, id, 3);
+    let life = Life::begin(&desktop);
+    assert_eq!(life.reported(id).status(), JobStatus::Unknown);
+    assert_eq!(desktop.cloud.events(id, "error").len(), 1);
+    assert_eq!(desktop.state("argv"), "", "no driver ran");
+}
+
 #[test]
 fn a_killed_shim_leaves_nothing_running_and_the_loop_is_told_as_lost() {
     let (world, desktop) = world();

@@ -1,7 +1,6 @@
 //! Why a loop failed, and the one way in which that is told.
 
 use std::path::Path;
-use std::time::{Duration, SystemTime};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -155,7 +154,7 @@ async fn trusted_marker(job: &Job, ending: &Ending<'_>) -> Option<UserVisibleFai
     }
     let sealed = STANDARD.decode(job.facts.sealed_failure_secret.as_ref()?).ok()?;
     let secret = String::from_utf8(ending.runtime.credentials.open_sealed(&sealed)?).ok()?;
-    let spawned = SystemTime::UNIX_EPOCH + Duration::from_millis(job.facts.spawned_at?);
+    let spawned = job.spawned()?;
     let directory = work_dir(job);
     tokio::task::spawn_blocking(move || {
         failure_marker::read(&directory, &SecretString::from(secret), spawned)

@@ -15,6 +15,7 @@ use crate::error::LoopError;
 use crate::refusal::Refusal;
 use crate::request::{LoopHeaders, LoopRequest};
 use crate::runtime::Runtime;
+use crate::store::Outgoing;
 use crate::telemetry;
 
 /// Tries to say that a local loop starts.
@@ -29,11 +30,17 @@ impl Runtime {
         &self,
         request: &LoopRequest,
         headers: &LoopHeaders,
+        nonce: Uuid,
     ) -> Result<(), Refusal> {
         let id = request.loop_id;
         let event = LoopEvent::new("started", &json!({"loopId": id}));
+        let event = Outgoing { nonce, ..Outgoing::event(&event) };
         if headers.from_cloud || !request.command.spec().fail_fast {
-            self.say(id, &event).await.map_err(LoopError::from)?;
+            let sent = self.change(id, |now| {
+                now.send(event);
+                Ok(())
+            });
+            sent.await.map_err(LoopError::from)?;
             return Ok(());
         }
         let delivered = tokio::time::timeout(EVENT_TIME, self.post_started(id, &event)).await;
@@ -45,16 +52,18 @@ impl Runtime {
         })
     }
 
-    async fn post_started(&self, id: LoopId, event: &LoopEvent) -> Result<(), CallError> {
-        let (nonce, body) = (Uuid::new_v4(), serde_json::to_string(event).unwrap_or_default());
+    async fn post_started(
+        &self,
+        id: LoopId,
+        Outgoing { nonce, body, .. }: &Outgoing,
+    ) -> Result<(), CallError> {
         let mut tries = 1;
         loop {
             let cloud = &self.cloud;
-            let body = &body;
             let posted = self
                 .tokens
                 .call(id, |token| async move {
-                    cloud.post_event(id, &token, nonce, body.clone(), EVENT_TIME).await
+                    cloud.post_event(id, &token, *nonce, body.clone(), EVENT_TIME).await
                 })
                 .await;
             match posted {

@@ -27,14 +27,16 @@ use loopgate_tools::programs::Source;
 use loopgate_tools::shim::ShimHandle;
 use secrecy::ExposeSecret as _;
 use serde_json::json;
+use uuid::Uuid;
 
 use crate::bootstrap;
 use crate::diagnostics;
 use crate::error::LoopError;
 use crate::failure_marker;
 use crate::ground::Ground;
-use crate::job::Stage;
+use crate::job::{Beginning, Stage, StageProcess};
 use crate::lifecycle::JobEvent;
+use crate::orders::Order;
 use crate::peers;
 use crate::plan_loop;
 use crate::plugins;
@@ -87,17 +89,38 @@ impl Runtime {
             }
         }
         let runtime = self.clone();
-        let body = String::from_utf8_lossy(body).into_owned();
+        let order = Order { body: String::from_utf8_lossy(body).into_owned(), headers: headers.clone() };
         let start = self.tasks.spawn(async move {
+            let id = request.loop_id;
+            let kept = runtime.keep_order(id, order).await;
             if runtime.must_wait().await {
-                return Box::pin(runtime.enqueue(&request, &headers, body, reservation)).await;
+                kept?;
+                return Box::pin(runtime.enqueue(&request, &headers, reservation)).await;
             }
-            Box::pin(runtime.start(request, headers, reservation)).await
+            let started = Box::pin(runtime.start(request, headers, reservation)).await;
+            runtime.forget_order(id).await;
+            started
         });
         start.await.unwrap_or_else(|error| {
             tracing::error!(%error, "starting a loop ended unexpectedly");
             Err(LoopError::internal())
         })
+    }
+
+    /// Keeps an order until the loop's process runs, so that the death of this process costs no loop.
+    async fn keep_order(self: &Arc<Self>, id: LoopId, order: Order) -> Result<(), LoopError> {
+        let runtime = self.clone();
+        let kept = tokio::task::spawn_blocking(move || runtime.orders.keep(id, &order, &runtime.credentials));
+        kept.await.map_err(|_| LoopError::internal())?.map_err(|error| {
+            tracing::error!(loop_id = %id, %error, "the order of a loop could not be kept");
+            LoopError::new(500, "The order of the loop could not be kept")
+        })
+    }
+
+    /// Forgets the order of a loop that has begun, or never will.
+    pub(crate) async fn forget_order(self: &Arc<Self>, id: LoopId) {
+        let runtime = self.clone();
+        let _ = tokio::task::spawn_blocking(move || runtime.orders.forget(id)).await;
     }
 
     async fn start(
@@ -188,6 +211,8 @@ impl Runtime {
         };
         let former = self.store.job(request.loop_id).await.map_err(LoopError::from)?;
         let mut job = self.record(request, headers, repository, ground, former.as_ref());
+        let beginning = Beginning::after(former.as_ref());
+        job.facts.beginning = Some(beginning);
         job.facts.process = Some(process.clone());
         job.facts.reviewed_state = reviewed;
         job.facts.assistant_path = Some(assistant.to_string_lossy().into_owned());
@@ -212,11 +237,12 @@ impl Runtime {
         job.facts.last_observed_jsonl_offset = Some(earlier.bytes);
         let driven = matches!(request.command.spec().runner, Runner::Driver(_));
         job.facts.perf = driven.then(|| Box::new(earlier.perf));
-        job.facts.spawned_at = u64::try_from(jiff::Timestamp::now().as_millisecond()).ok();
+        job.facts.spawned_at = Some(earlier.until);
 
         // From here on the record exists: a crash finds it, a failure takes it back.
         let former = self.store.begin(&job).await.map_err(LoopError::from)?;
-        let spawned = self.announce_and_spawn(request, headers, &launch, start, &process).await;
+        let spawned =
+            self.announce_and_spawn(request, headers, &launch, start, &process, beginning.nonce).await;
         if spawned.is_err() {
             if let Err(error) = self.store.abandon(request.loop_id, &former).await {
                 tracing::error!(%error, "the record of a loop that did not start could not be removed");
@@ -237,13 +263,14 @@ impl Runtime {
         headers: &LoopHeaders,
         launch: &Launch<'_>,
         start: spawn::Start,
-        process: &crate::job::StageProcess,
+        process: &StageProcess,
+        nonce: Uuid,
     ) -> Result<(ShimHandle, u32), Refusal> {
         let id = request.loop_id;
         if let Err(error) = self.store.put_token(id, &StoredToken::new(request.token.clone())).await {
             tracing::warn!(loop_id = %id, %error, "the loop's token could not be stored");
         }
-        self.announce_start(request, headers).await?;
+        self.announce_start(request, headers, nonce).await?;
         if matches!(request.command.spec().runner, Runner::Driver(_)) {
             bootstrap::prepare_agents(self, id, launch.ground, launch.assistant).await;
         }

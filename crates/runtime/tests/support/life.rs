@@ -22,6 +22,8 @@ impl<'a> Life<'a> {
     pub fn begin(desktop: &'a Desktop) -> Self {
         let life = Self::begin_idle(desktop);
         life.block_on(life.runtime.recover()).unwrap();
+        let runtime = life.runtime.clone();
+        life.tokio.as_ref().unwrap().spawn(async move { runtime.keep_queue().await });
         life
     }
 

@@ -67,12 +67,7 @@ impl Desktop {
         desktop.program("gh", CODE_HOST);
         desktop.program("claude", "exit 1");
         desktop.driver(PLANS);
-        let stand_in = env!("CARGO_BIN_EXE_loopgate-runtime-stand-in");
-        let dispatch = format!(
-            "case \"$1\" in\n  shim) exec '{stand_in}' shim \"$2\";;\n  loop) shift 2; exec '{}' \"$@\";;\nesac\nexit 64",
-            desktop.at("bin/driver").display()
-        );
-        desktop.program("loopgate", &dispatch);
+        desktop.shims_do("");
         desktop.git_remote().await;
         desktop
     }
@@ -97,6 +92,18 @@ impl Desktop {
         std::fs::write(&fresh, format!("{head}{script}\n")).unwrap();
         std::fs::set_permissions(&fresh, std::fs::Permissions::from_mode(0o755)).unwrap();
         std::fs::rename(&fresh, &path).unwrap();
+    }
+
+    /// Replaces what a shim does before it begins its work.
+    pub fn shims_do(&self, first: &str) {
+        let stand_in = env!("CARGO_BIN_EXE_loopgate-runtime-stand-in");
+        let driver = self.at("bin/driver");
+        let dispatch = format!(
+            "case \"$1\" in\n  shim) {first}\n  exec '{stand_in}' shim \"$2\";;\n  \
+             loop) shift 2; exec '{}' \"$@\";;\nesac\nexit 64",
+            driver.display()
+        );
+        self.program("loopgate", &dispatch);
     }
 
     /// Replaces what a loop does. `say` prints a record of the assistant, `W` is the work directory.

@@ -5,19 +5,24 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
 
+use loopgate_api::ids::LoopId;
 use loopgate_api::names::env;
 use thiserror::Error;
 use tokio::io::{AsyncBufReadExt as _, AsyncRead, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::UnixStream;
-use tokio::time::timeout;
+use tokio::time::{Instant, sleep, timeout};
 
 use super::address::ShortPath;
 use super::protocol::{LINE_CAP, Reply, Report, Request, State, line};
+use super::remains::carriers;
 use super::{Exit, Spec};
 use crate::process::{Command, StartError, append_private};
 
 /// How long a shim may take to start its program.
 const START_TIME: Duration = Duration::from_secs(20);
+/// How long a shim without a starter may take to make its socket, and how often it is looked for.
+const YOUTH: Duration = Duration::from_secs(5);
+const YOUNG_POLL: Duration = Duration::from_millis(20);
 /// How long a shim may take to answer a question.
 const ANSWER_TIME: Duration = Duration::from_secs(5);
 /// How much longer than its grace period an end may take.
@@ -105,6 +110,33 @@ pub async fn attach(socket: &Path, exit_file: &Path) -> Option<ShimHandle> {
         // Whoever takes connections lives, even when too busy to answer.
         _ => Some(handle),
     }
+}
+
+/// Finds the shim again whose starter died while it started it: one that has no socket yet gets a
+/// moment to make it. `None` when it is gone, or never came to start anything; then
+/// [`has_begun`] tells which.
+pub async fn attach_young(loop_id: LoopId, socket: &Path, exit_file: &Path) -> Option<ShimHandle> {
+    let until = Instant::now() + YOUTH;
+    loop {
+        // Looked at before it is called, so that nothing comes unseen in between.
+        let place = socket.to_owned();
+        let look = tokio::task::spawn_blocking(move || !place.exists() && !carriers(loop_id).is_empty());
+        let may_come = look.await.unwrap_or(false) && Instant::now() < until;
+        if let Some(shim) = attach(socket, exit_file).await {
+            return Some(shim);
+        }
+        if !may_come {
+            return None;
+        }
+        sleep(YOUNG_POLL).await;
+    }
+}
+
+/// Whether a shim that is gone came to start its program: it makes its socket before that, and leaves
+/// the exit when it takes the socket away. Looks at the disk.
+#[must_use]
+pub fn has_begun(socket: &Path, exit_file: &Path) -> bool {
+    socket.exists() || exit_file.exists()
 }
 
 fn means_gone(error: &io::Error) -> bool {

@@ -24,7 +24,7 @@ use loopgate_api::ids::LoopId;
 use serde::{Deserialize, Serialize};
 
 pub use exit::Exit;
-pub use handle::{ShimError, ShimHandle, attach, spawn};
+pub use handle::{ShimError, ShimHandle, attach, attach_young, has_begun, spawn};
 pub use protocol::State;
 pub use sweep::{Swept, sweep};
 
