@@ -37,6 +37,8 @@ struct Inner {
     stop: CancellationToken,
 }
 
+/// What the control plane calls a loop whose end it knows.
+const COMPLETED: &str = "COMPLETED";
 /// Files must not hold up the loop's last event for ever; those that failed so often are left out.
 const UPLOAD_TRIES: u32 = 12;
 
@@ -163,7 +165,10 @@ impl Outbox {
         let Some(row) = self.0.store.first_outgoing(id).await? else { return Ok(None) };
         let answer = tokio::select! {
             () = self.0.stop.cancelled() => return Ok(Some(Tried::Rest)),
-            answer = self.send(id, &row) => answer,
+            answer = self.send(id, &row) => match answer {
+                Err(error) if self.had_arrived(id, &row, &error).await => Ok(()),
+                answer => answer,
+            },
         };
         let error = match answer {
             Ok(()) => {
@@ -209,6 +214,16 @@ impl Outbox {
                 }
             })
             .await
+    }
+
+    /// Whether a last event is refused because it had arrived before, and this process died before it
+    /// could note that: with the end of a loop that is completed its token is not taken any more.
+    async fn had_arrived(&self, id: LoopId, row: &Queued, error: &CallError) -> bool {
+        if row.outgoing.kind != OutgoingKind::Final || error.status() != Some(401) {
+            return false;
+        }
+        let Ok(token) = self.0.tokens.current(id).await else { return false };
+        self.0.cloud.status(id, &token).await.is_ok_and(|status| status == COMPLETED)
     }
 
     async fn note_failure(&self, id: LoopId, row: &Queued, error: &CallError) -> Result<(), StoreError> {

@@ -261,6 +261,30 @@ fn an_end_that_nobody_accepts_is_told_again_at_later_starts_and_given_up_at_the_
 }
 
 #[test]
+fn an_end_that_had_arrived_before_a_kill_is_not_told_for_ever() {
+    let (_world, desktop) = world();
+    desktop.driver("until_there go; printf '{\"content\":\"# Plan\"}' > \"$W/plan.json\"");
+    let id = new_id();
+    let life = Life::begin(&desktop);
+    life.block_on(start(&life.runtime, &request(id, "PLAN"))).unwrap();
+    life.block_on(desktop.has_told_all());
+    // As when the end has been taken: with it the token is not in force any more.
+    let refused = |code: &str| json!({"success": false, "error": code, "code": code});
+    desktop.cloud.answer_always("events", 401, refused("jti_mismatch"));
+    desktop.cloud.answer_always("refresh-token", 409, refused("NOT_RUNNING"));
+    desktop.signal("go");
+    // A loop that runs has not ended, whatever is said of its token.
+    life.block_on(desktop.cloud.seen(|cloud| cloud.heard().iter().find(|h| h.route == "loop").map(drop)));
+    let stands = life.block_on(life.runtime.job(id)).unwrap().unwrap();
+    assert_eq!(stands.facts.cloud_finalized_at, None);
+    let over = json!({"success": true, "data": {"status": "COMPLETED"}});
+    desktop.cloud.answer_always("loop", 200, over);
+    let job = life.reported(id);
+    assert_eq!((job.status(), job.warnings().len()), (JobStatus::Completed, 0), "{job:?}");
+    life.block_on(desktop.has_told_all());
+}
+
+#[test]
 fn output_that_stands_before_an_end_does_not_keep_it_from_being_given_up() {
     let (_world, desktop) = world();
     desktop.driver(&format!("until_there go\n{PLANS}"));

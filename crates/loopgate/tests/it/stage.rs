@@ -103,7 +103,8 @@ impl Stage {
         });
         let settled = settled.await;
         let record = last.context("nobody looked")??;
-        settled.with_context(|| format!("the desktop's record stays {record:?}"))?;
+        settled
+            .with_context(|| format!("the desktop's record stays {record:?}\n{}", self.loopgate.output()))?;
         ensure!(record == wanted, "the desktop's record is {record:?}");
         Ok(())
     }
