@@ -89,10 +89,11 @@ impl Serving {
     /// Serves until either side ends the connection, or `stop` does. The work is done by `workers`,
     /// or here when there are none.
     async fn serve(self, stream: TcpStream, peer: SocketAddr, workers: Option<Handle>) {
-        let Self { inner, protocol, stop, .. } = self;
+        let Self { inner, protocol, connections, stop, .. } = self;
         let pulse = Arc::new(Pulse::default());
         let timeout = inner.config.limits.header_timeout;
-        let service = ConnectionService { inner, peer: peer.ip(), pulse: pulse.clone(), workers };
+        let service =
+            ConnectionService { inner, peer: peer.ip(), pulse: pulse.clone(), workers, work: connections };
         let connection = protocol.serve_connection(TokioIo::new(stream), service);
         run(connection, &pulse, timeout, &stop).await;
     }
@@ -151,6 +152,8 @@ struct ConnectionService {
     pulse: Arc<Pulse>,
     /// Who works, when it is not the connection's own task.
     workers: Option<Handle>,
+    /// Knows what they work on, so that a stop can wait for its end.
+    work: TaskTracker,
 }
 
 impl hyper::service::Service<Request<Incoming>> for ConnectionService {
@@ -171,7 +174,7 @@ impl hyper::service::Service<Request<Incoming>> for ConnectionService {
                 Answering::Working(match &self.workers {
                     None => Box::pin(work),
                     Some(workers) => {
-                        let work = AbortOnDropHandle::new(workers.spawn(work));
+                        let work = AbortOnDropHandle::new(self.work.spawn_on(work, workers));
                         Box::pin(async { work.await.unwrap_or_else(|_| Failure::internal().into_reply()) })
                     }
                 })

@@ -22,7 +22,8 @@ const MOST: usize = 4;
 /// The thread. It ends when this is dropped.
 pub(crate) struct Express {
     handle: Handle,
-    places: Arc<Semaphore>,
+    /// Connections that it may still take.
+    pub(crate) places: Arc<Semaphore>,
     _stop: DropGuard,
 }
 
@@ -86,4 +87,24 @@ pub(crate) async fn asks_for_health(stream: &TcpStream, within: Duration) -> Opt
 /// The same connection, for the runtime from which this is called.
 pub(crate) fn moved(stream: TcpStream) -> io::Result<TcpStream> {
     TcpStream::from_std(stream.into_std()?)
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::sync::oneshot;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn the_thread_ends_with_its_owner() {
+        let express = Express::start().unwrap();
+        let (held, ended) = oneshot::channel::<()>();
+        express.handle().spawn(async {
+            std::future::pending::<()>().await;
+            drop(held);
+        });
+        drop(express);
+        // What the thread still had was dropped with it.
+        tokio::time::timeout(Duration::from_secs(20), ended).await.unwrap().unwrap_err();
+    }
 }

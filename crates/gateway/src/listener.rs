@@ -6,6 +6,8 @@ use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::pin::pin;
 use std::sync::Arc;
+#[cfg(test)]
+use std::sync::Weak;
 use std::time::Duration;
 
 use thiserror::Error;
@@ -61,6 +63,8 @@ pub struct Bound {
     /// Where it may listen, in order of preference.
     candidates: Vec<u16>,
     discovery: Option<DiscoveryFile>,
+    /// Nothing when the system gives no thread for it.
+    express: Option<Arc<Express>>,
 }
 
 impl Bound {
@@ -70,7 +74,9 @@ impl Bound {
         // Where any port will do, the one that was taken is as good as any, and known.
         let candidates =
             ports.iter().flat_map(|&wanted| if wanted == 0 { vec![port, 0] } else { vec![wanted] });
-        Ok(Self { candidates: candidates.collect(), inner, listener, port, discovery })
+        let refused = |error: &io::Error| tracing::warn!(%error, "health is answered among all else");
+        let express = Express::start().inspect_err(refused).ok().map(Arc::new);
+        Ok(Self { candidates: candidates.collect(), inner, listener, port, discovery, express })
     }
 
     /// The port that is really held.
@@ -82,14 +88,13 @@ impl Bound {
     /// Serves until `shutdown` ends. Then nothing new is accepted, answers on their way have a
     /// short grace, and every connection is closed by force, streams too.
     pub async fn serve(self, shutdown: impl Future<Output = ()>) {
-        let Self { inner, listener, mut discovery, candidates, .. } = self;
+        let Self { inner, listener, mut discovery, candidates, express, .. } = self;
         let connections = TaskTracker::new();
         let stop = Stop::default();
-        let refused = |error: &io::Error| tracing::warn!(%error, "health is answered among all else");
         let serving = Serving {
             inner: inner.clone(),
             protocol: Arc::new(connection::protocol()),
-            express: Express::start().inspect_err(refused).ok().map(Arc::new),
+            express,
             connections: connections.clone(),
             stop: stop.clone(),
         };
@@ -123,6 +128,11 @@ impl Bound {
 
 #[cfg(test)]
 impl Bound {
+    /// The thread for health, while there is one.
+    pub(crate) fn express_for_test(&self) -> Weak<Express> {
+        self.express.as_ref().map(Arc::downgrade).unwrap_or_default()
+    }
+
     /// Ends the listening socket behind the listener's back.
     pub(crate) fn lose_for_test(&self) {
         use std::os::fd::AsFd as _;

@@ -6,6 +6,7 @@ mod binary_paths;
 mod control;
 mod examples;
 mod exchange;
+mod express;
 mod health_check;
 mod listening;
 mod loops;

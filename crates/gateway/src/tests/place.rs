@@ -1,7 +1,7 @@
 //! A gateway with a home of its own, and a client that sends exactly the bytes it is given.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use loopgate_home::{Credentials, DataDir, Overrides, Repos, Sandbox, SettingsStore};
@@ -15,6 +15,7 @@ use tokio::net::TcpStream;
 use tokio::sync::{oneshot, watch};
 use tokio::task::JoinHandle;
 
+use crate::express::Express;
 use crate::{Gateway, GatewayConfig, Health, Limits};
 
 pub(super) const WEB_APP: &str = "https://app.example.test";
@@ -61,6 +62,8 @@ pub(super) struct Place {
     /// Since before it served.
     pub(super) health: watch::Receiver<Health>,
     pub(super) settings: Arc<SettingsStore>,
+    /// The thread for health, until the end.
+    pub(super) express: Weak<Express>,
     dir: tempfile::TempDir,
     stop: Option<oneshot::Sender<()>>,
     serving: JoinHandle<()>,
@@ -84,12 +87,13 @@ impl Place {
         if lost_listener {
             bound.lose_for_test();
         }
-        let health = gateway.0.health();
+        let (health, express) = (gateway.0.health(), bound.express_for_test());
         let (stop, stopped) = oneshot::channel::<()>();
         let serving = tokio::spawn(bound.serve(async {
             let _ = stopped.await;
         }));
-        Self { gateway: gateway.0, settings: gateway.1, port, health, dir, stop: Some(stop), serving }
+        let (gateway, settings) = gateway;
+        Self { gateway, port, health, settings, express, dir, stop: Some(stop), serving }
     }
 
     pub(super) fn sandbox(&self) -> PathBuf {
@@ -227,6 +231,7 @@ pub(super) fn script(path: &Path, line: &str) {
 }
 
 /// A request in the making.
+#[derive(Clone)]
 pub(super) struct Ask {
     port: u16,
     head: String,
@@ -264,17 +269,27 @@ impl Ask {
         self.header("Transfer-Encoding", "chunked")
     }
 
+    /// What is sent before the body.
+    pub(super) fn head(&self) -> Vec<u8> {
+        format!("{}\r\n", self.head).into_bytes()
+    }
+
     /// Sends and answers whatever comes back until the connection ends.
     pub(super) async fn raw_bytes(self) -> Vec<u8> {
         let mut stream = TcpStream::connect(("127.0.0.1", self.port)).await.unwrap();
-        stream.write_all(format!("{}\r\n", self.head).as_bytes()).await.unwrap();
+        stream.write_all(&self.head()).await.unwrap();
         let mut bytes = Vec::new();
         let _ = stream.read_to_end(&mut bytes).await;
         bytes
     }
 
+    /// Sends on a connection that is there, and leaves it open.
+    pub(super) async fn send_on(self, stream: &mut TcpStream) -> Reply {
+        exchange_on(stream, &self.head(), &self.body).await
+    }
+
     pub(super) async fn send(self) -> Reply {
-        exchange_bytes(self.port, format!("{}\r\n", self.head).as_bytes(), &self.body).await
+        exchange_bytes(self.port, &self.head(), &self.body).await
     }
 }
 
@@ -317,8 +332,12 @@ impl Reply {
 }
 
 async fn exchange_bytes(port: u16, head: &[u8], body: &[u8]) -> Reply {
+    let mut stream = within(TcpStream::connect(("127.0.0.1", port))).await.unwrap();
+    exchange_on(&mut stream, head, body).await
+}
+
+async fn exchange_on(stream: &mut TcpStream, head: &[u8], body: &[u8]) -> Reply {
     within(async {
-        let mut stream = TcpStream::connect(("127.0.0.1", port)).await.unwrap();
         stream.write_all(head).await.unwrap();
         // A refusal may come, and the connection end, before the whole body is sent.
         let (mut read, mut write) = stream.split();
