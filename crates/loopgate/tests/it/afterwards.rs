@@ -37,6 +37,15 @@ async fn kill_all(id: LoopId) -> Result<()> {
     gone(&id.to_string()).await
 }
 
+/// Orders a loop that waits somewhere, and kills it and Loopgate there.
+async fn killed(desk: &mut Desk, hold: &str, order: Value) -> Result<(LoopId, Value)> {
+    let (id, started) = desk.start(order).await?;
+    desk.scene.model.held(hold).await?;
+    desk.loopgate.kill().await?;
+    kill_all(id).await?;
+    Ok((id, started))
+}
+
 /// The entry of the story's repository, with a pull request of this number.
 fn delivered(number: u64) -> Value {
     let page = format!("https://github.com/{}/pull/{number}", story::REPOSITORY);
@@ -111,8 +120,7 @@ async fn a_loop_that_the_control_plane_gives_up_lives_as_long_as_its_process() -
     let desk = Desk::with([held_plan()], |setup| setup.env("LOOPGATE_HEARTBEAT_INTERVAL_MS", "100")).await?;
     desk.cloud.answer_always("heartbeat", 410, json!({"success": false, "error": "gone"}));
     let plan = |slug: &str| json!({"command": "PLAN", "prompt": "Plan it", "artifactSlug": slug});
-    let (dead, status, started) = desk.order(plan("SHOP-7")).await?;
-    ensure!(status == 200, "{started}");
+    let (dead, _) = desk.start(plan("SHOP-7")).await?;
     desk.scene.model.held("planning").await?;
     heard_heartbeats(&desk, dead, 3).await;
     kill_all(dead).await?;
@@ -126,8 +134,7 @@ async fn a_loop_that_the_control_plane_gives_up_lives_as_long_as_its_process() -
     ensure!(status(dead).await? == "UNKNOWN");
     let before = heartbeats(&desk.cloud, dead);
 
-    let (living, answer, started) = desk.order(plan("SHOP-8")).await?;
-    ensure!(answer == 200, "{started}");
+    let (living, _) = desk.start(plan("SHOP-8")).await?;
     desk.scene.model.held_times("planning", 2).await?;
     heard_heartbeats(&desk, living, 5).await;
     ensure!(status(living).await? == "RUNNING");
@@ -140,11 +147,7 @@ async fn a_loop_that_the_control_plane_gives_up_lives_as_long_as_its_process() -
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_dead_loop_without_a_token_is_kept_and_told_of_to_nobody() -> Result<()> {
     let mut desk = Desk::playing([held_plan()]).await?;
-    let (id, status, started) = desk.order(json!({"command": "PLAN", "prompt": "Plan it"})).await?;
-    ensure!(status == 200, "{started}");
-    desk.scene.model.held("planning").await?;
-    desk.loopgate.kill().await?;
-    kill_all(id).await?;
+    let (id, _) = killed(&mut desk, "planning", json!({"command": "PLAN", "prompt": "Plan it"})).await?;
     records::forget_token(&desk.loopgate, &id.to_string()).await?;
     let before = desk.cloud.heard().len();
     let desk = desk.restart().await?;
@@ -164,11 +167,7 @@ async fn an_execution_that_died_with_its_work_delivered_is_reported_as_it_says()
         .runs("loopgate plan set-state 'Phase 7: Completion' COMPLETED --workdir '{{workdir}}'")
         .turn([Step::hold("almost"), Step::text("<promise>COMPLETE</promise>")]);
     let mut desk = Desk::playing([executed]).await?;
-    let (id, status, started) = desk.order(json!({"command": "EXECUTE", "prompt": "Do it"})).await?;
-    ensure!(status == 200, "{started}");
-    desk.scene.model.held("almost").await?;
-    desk.loopgate.kill().await?;
-    kill_all(id).await?;
+    let (id, started) = killed(&mut desk, "almost", json!({"command": "EXECUTE", "prompt": "Do it"})).await?;
     let work_dir = std::path::Path::new(started["worktreePath"].as_str().context("a worktree")?);
     ensure!(!work_dir.join(".loopgate/work/exit.json").exists(), "somebody saw its end");
     let desk = desk.restart().await?;
@@ -186,11 +185,7 @@ async fn an_execution_that_died_with_its_work_delivered_is_reported_as_it_says()
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_dead_loop_that_the_control_plane_gave_up_is_told_of_no_more() -> Result<()> {
     let mut desk = Desk::playing([held_plan()]).await?;
-    let (id, status, started) = desk.order(json!({"command": "PLAN", "prompt": "Plan it"})).await?;
-    ensure!(status == 200, "{started}");
-    desk.scene.model.held("planning").await?;
-    desk.loopgate.kill().await?;
-    kill_all(id).await?;
+    let (id, _) = killed(&mut desk, "planning", json!({"command": "PLAN", "prompt": "Plan it"})).await?;
     desk.cloud.answer_always("loop", 200, json!({"success": true, "data": {"status": "TIMED_OUT"}}));
     let desk = desk.restart().await?;
     forgotten(&desk, id, "TIMED_OUT").await?;
@@ -236,8 +231,7 @@ async fn a_loop_that_is_delivered_looks_like_one_that_runs() -> Result<()> {
     let commits = Conversation::when("commit", "git push -u origin HEAD")
         .turn([Step::hold("committing"), Step::text("Not I.")]);
     let desk = Desk::playing([executed, commits]).await?;
-    let (id, status, started) = desk.order(json!({"command": "EXECUTE", "prompt": "Do it"})).await?;
-    ensure!(status == 200, "{started}");
+    let (id, _) = desk.start(json!({"command": "EXECUTE", "prompt": "Do it"})).await?;
     desk.scene.model.held("committing").await?;
     let record = records::record(&desk.loopgate, &id.to_string()).await?.context("a record")?;
     ensure!(record["status"] == "RUNNING" && record["exitCode"] == 0, "{record}");

@@ -221,10 +221,7 @@ async fn a_plan_begins_with_agents_for_its_worktrees_when_the_user_has_the_plugi
     std::fs::remove_dir_all(worktree.join(".claude"))?;
     std::fs::create_dir_all(worktree.join(".loopgate"))?;
     std::fs::write(worktree.join(".loopgate/bootstrap-metadata.json"), "{}")?;
-    let (id, status, started) = desk.order(json!({"command": "EXECUTE", "prompt": "Add a file"})).await?;
-    ensure!(status == 200, "{started}");
-    desk.ended(id).await;
-    desk.free(id).await?;
+    let id = desk.run(json!({"command": "EXECUTE", "prompt": "Add a file"})).await?.id;
     ensure!(
         told(&desk, id)[1] == format!("[bootstrap-skipped] {name}: it has agents"),
         "{:?}",

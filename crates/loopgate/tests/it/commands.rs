@@ -65,10 +65,16 @@ impl Desk {
         Ok((id, answer.status().as_u16(), answer.json().await?))
     }
 
-    /// Orders a loop that starts, and waits for its last word.
-    pub async fn run(&self, change: Value) -> Result<Run> {
+    /// Orders a loop that starts.
+    pub async fn start(&self, change: Value) -> Result<(LoopId, Value)> {
         let (id, status, started) = self.order(change).await?;
         ensure!(status == 200, "{status} {started}");
+        Ok((id, started))
+    }
+
+    /// Orders a loop that starts, and waits for its last word.
+    pub async fn run(&self, change: Value) -> Result<Run> {
+        let (id, started) = self.start(change).await?;
         let last = self.ended(id).await;
         self.free(id).await?;
         Ok(Run { id, started, last })

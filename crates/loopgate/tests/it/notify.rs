@@ -15,7 +15,6 @@ use serde_json::{Value, json};
 use crate::approvals::{FORCE, VERSION};
 use crate::local::Local;
 use crate::owner::{Owner, Watch};
-use crate::page::Page;
 use crate::settings::base;
 use crate::stage::{Stage, gone, setup};
 
@@ -65,14 +64,10 @@ async fn a_loop_is_told_of_once_whenever_loopgate_dies() -> Result<()> {
     let execute = script.conversations.iter_mut().find(|known| known.name == story::EXECUTE);
     execute.context("an execution")?.turns[4].0.insert(0, Step::hold("middle"));
     let scene = Scene::new(script).await?;
-    let clone = scene.add_story()?;
     let folder = tempfile::tempdir()?;
     let command = listener(&scene.home, folder.path())?;
-    let loopgate =
-        setup(&scene)?.env("LOOPGATE_NOTIFY_COMMAND", command).env("INTERNAL_API_SECRET", "hidden");
-    let loopgate = loopgate.start().await?;
-    let page = Page(loopgate.sign_in().await?);
-    let stage = Stage { scene, clone, loopgate, page };
+    let setup = setup(&scene)?.env("LOOPGATE_NOTIFY_COMMAND", command).env("INTERNAL_API_SECRET", "hidden");
+    let mut stage = Stage::start(setup, scene).await?;
 
     let wish = stage.page.wish().await?;
     let plan = stage.page.press(&wish, "plan").await?;
@@ -94,11 +89,10 @@ async fn a_loop_is_told_of_once_whenever_loopgate_dies() -> Result<()> {
     // The process of the loop ends while no Loopgate runs; the next one tells of it.
     let execute = stage.page.press(&wish, "execute").await?;
     stage.scene.model.held("middle").await?;
-    let Stage { scene, clone, mut loopgate, page } = stage;
-    loopgate.kill().await?;
-    scene.model.release("middle");
+    stage.loopgate.kill().await?;
+    stage.scene.model.release("middle");
     gone(&execute).await?;
-    let stage = Stage { scene, clone, loopgate, page }.restart().await?;
+    let stage = stage.restart().await?;
     let (_, facts) = told(folder.path(), &execute).await?;
     ensure!(facts["event"] == "completed" && facts["title"] == "Loop complete", "{facts}");
     stage.settled(&execute, "Completed").await?;
@@ -126,11 +120,8 @@ async fn held_scene() -> Result<Scene> {
 
 /// A loop of it that has failed, because its shim was killed, under a settings file with these keys.
 async fn failed(scene: Scene, keys: &str) -> Result<Stage> {
-    let clone = scene.add_story()?;
     let file = format!("{}{keys}", base(&scene.home));
-    let loopgate = scene.loopgate()?.binary(env!("CARGO_BIN_EXE_loopgate")).settings(&file)?.start().await?;
-    let page = Page(loopgate.sign_in().await?);
-    let stage = Stage { scene, clone, loopgate, page };
+    let stage = Stage::start(setup(&scene)?.settings(&file)?, scene).await?;
     let wish = stage.page.wish().await?;
     let loop_id = stage.page.press(&wish, "plan").await?;
     stage.scene.model.held("planning").await?;
@@ -201,15 +192,12 @@ async fn a_loop_that_asks_is_told_of_by_both() -> Result<()> {
     plan.turns.insert(1, Turn(vec![Step::bash(asks)]));
     plan.turns[2].0.insert(0, Step::hold("answer"));
     let mut scene = Scene::new(script).await?;
-    let clone = scene.add_story()?;
     let (folder, tellings) = (tempfile::tempdir()?, tempfile::tempdir()?);
     let shown = notifier(&scene.home, folder.path())?;
     scene.home.set("DBUS_SESSION_BUS_ADDRESS", "unix:path=/nowhere");
     let command = listener(&scene.home, tellings.path())?;
     let setup = setup(&scene)?.env("LOOPGATE_STUCK_AFTER_MS", "4000");
-    let loopgate = setup.env("LOOPGATE_NOTIFY_COMMAND", command).start().await?;
-    let page = Page(loopgate.sign_in().await?);
-    let stage = Stage { scene, clone, loopgate, page };
+    let stage = Stage::start(setup.env("LOOPGATE_NOTIFY_COMMAND", command), scene).await?;
     let wish = stage.page.wish().await?;
     let loop_id = stage.page.press(&wish, "plan").await?;
     stage.scene.model.held("answer").await?;

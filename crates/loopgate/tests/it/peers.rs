@@ -141,13 +141,10 @@ async fn a_delivery_that_was_cut_off_goes_on_in_the_repository_where_it_was() ->
     desk.scene.add_repository("acme/web", &FILES)?;
     let peers = json!([{"fullName": "acme/web", "branch": "main"}]);
     let order = json!({"command": "EXECUTE", "prompt": "Add a file", "additionalRepos": peers});
-    let (id, status, started) = desk.order(order).await?;
-    ensure!(status == 200, "{started}");
+    let (id, started) = desk.start(order).await?;
     desk.scene.model.held("beside").await?;
     desk.loopgate.kill().await?;
-    let Desk { scene, clone, cloud, loopgate } = desk;
-    let loopgate = loopgate.start_again().await?;
-    let desk = Desk { scene, clone, cloud, loopgate };
+    let desk = desk.restart().await?;
     desk.scene.model.release("beside");
     let last = desk.ended(id).await;
     desk.free(id).await?;

@@ -19,10 +19,7 @@ async fn one_place() -> Result<Stage> {
     let mut script = story::script();
     script.conversations[0].turns[0].0.insert(0, Step::hold("planning"));
     let scene = loopgate_testkit::scene::Scene::new(script).await?;
-    let clone = scene.add_story()?;
-    let loopgate = setup(&scene)?.arg("--max-loops").arg("1").start().await?;
-    let page = crate::page::Page(loopgate.sign_in().await?);
-    Ok(Stage { scene, clone, loopgate, page })
+    Stage::start(setup(&scene)?.arg("--max-loops").arg("1"), scene).await
 }
 
 /// Orders a plan as the link does.

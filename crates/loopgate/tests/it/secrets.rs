@@ -140,8 +140,7 @@ async fn the_token_of_a_loop_is_in_no_process_and_in_no_file() -> Result<()> {
     let held = Conversation::when("plan", "# Coding loop").turn([Step::hold("planning")]);
     let desk = Desk::playing([held]).await?;
     let order = json!({"command": "PLAN", "prompt": "Plan it", "loopgateAuthToken": TOKEN});
-    let (id, status, started) = desk.order(order).await?;
-    ensure!(status == 200, "{started}");
+    let (id, started) = desk.start(order).await?;
     desk.scene.model.held("planning").await?;
     ensure!(desk.cloud.accepted(id, "events").iter().any(|event| event.token == TOKEN), "it is in use");
 

@@ -45,8 +45,13 @@ impl Stage {
     /// Another script in the story's scene.
     pub async fn playing(script: Script) -> Result<Self> {
         let scene = Scene::new(script).await?;
+        Self::start(setup(&scene)?, scene).await
+    }
+
+    /// A scene without the story's repository as yet, in which Loopgate is started so.
+    pub async fn start(setup: Setup, scene: Scene) -> Result<Self> {
         let clone = scene.add_story()?;
-        let loopgate = setup(&scene)?.start().await?;
+        let loopgate = setup.start().await?;
         let page = Page(loopgate.sign_in().await?);
         Ok(Self { scene, clone, loopgate, page })
     }

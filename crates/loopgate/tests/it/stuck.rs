@@ -6,7 +6,6 @@ use loopgate_testkit::scene::Scene;
 use loopgate_testkit::story;
 
 use crate::notify;
-use crate::page::Page;
 use crate::stage::{Stage, setup};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -17,13 +16,10 @@ async fn a_program_that_hangs_is_told_and_a_model_that_thinks_is_not() -> Result
     // Reads from a pipe that nobody writes to, until the test does.
     plan.turns.insert(1, Turn(vec![Step::bash("mkfifo '{{workdir}}/pipe' && cat '{{workdir}}/pipe'")]));
     let scene = Scene::new(script).await?;
-    let clone = scene.add_story()?;
     let folder = tempfile::tempdir()?;
     let command = notify::listener(&scene.home, folder.path())?;
     let setup = setup(&scene)?.env("LOOPGATE_STUCK_AFTER_MS", "4000");
-    let loopgate = setup.env("LOOPGATE_NOTIFY_COMMAND", command).start().await?;
-    let page = Page(loopgate.sign_in().await?);
-    let stage = Stage { scene, clone, loopgate, page };
+    let stage = Stage::start(setup.env("LOOPGATE_NOTIFY_COMMAND", command), scene).await?;
     let wish = stage.page.wish().await?;
     let loop_id = stage.page.press(&wish, "plan").await?;
     stage.scene.model.held("thinking").await?;

@@ -37,8 +37,7 @@ impl Running {
 
     async fn of(desk: Desk) -> Result<Self> {
         let order = json!({"command": "PLAN", "prompt": "Add a file", "ticketId": "SHOP-7"});
-        let (id, status, started) = desk.order(order).await?;
-        ensure!(status == 200, "{started}");
+        let (id, started) = desk.start(order).await?;
         desk.scene.model.held("planning").await?;
         let pid = started["pid"].as_u64().context("a pid")?;
         let worktree = started["worktreePath"].as_str().context("a worktree")?.into();
@@ -129,8 +128,7 @@ async fn a_loop_that_is_delivered_can_be_stopped_by_its_ticket() -> Result<()> {
     std::fs::write(&hook, text)?;
     std::fs::set_permissions(&hook, std::fs::Permissions::from_mode(0o755))?;
     let order = json!({"command": "EXECUTE", "prompt": "Do it", "ticketId": "SHOP-7"});
-    let (id, status, started) = desk.order(order).await?;
-    ensure!(status == 200, "{started}");
+    let (id, started) = desk.start(order).await?;
     signs::appears(&pushed).await?;
     let worktree = started["worktreePath"].as_str().context("a worktree")?.into();
     let running = Running { pid: started["pid"].as_u64().context("a pid")?, desk, id, worktree };
