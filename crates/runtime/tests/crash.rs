@@ -96,16 +96,10 @@ fn ended_once(
 #[test]
 fn a_loop_that_ended_while_nobody_was_there_is_finished_at_the_next_start() {
     let (world, desktop) = world();
-    desktop.driver(&format!("until_there go\n{IMPLEMENTS}\necho over > \"$STATE/over\""));
-    let id = new_id();
-    let life = Life::begin(&desktop);
-    life.block_on(start(&life.runtime, &request(id, "EXECUTE"))).unwrap();
+    desktop.driver(&format!("until_there go\n{IMPLEMENTS}"));
+    let (life, id) = Life::with_loop(&desktop, "EXECUTE");
     drop(life);
-    desktop.signal("go");
-    world.block_on(desktop.eventually("the driver ends alone", || async {
-        let exit = desktop.at("box/api-loop-plan-5/.loopgate/work/exit.json");
-        (exit.is_file() && !desktop.state("over").is_empty()).then_some(())
-    }));
+    world.block_on(desktop.ends_alone());
     let life = Life::begin(&desktop);
     let job = life.reported(id);
     assert_eq!(job.status(), JobStatus::Completed, "{job:?}");
@@ -119,9 +113,7 @@ fn a_loop_that_ended_while_nobody_was_there_is_finished_at_the_next_start() {
 fn a_living_loop_is_followed_again_and_can_be_killed() {
     let (_world, desktop) = world();
     desktop.driver("until_there go");
-    let id = new_id();
-    let life = Life::begin(&desktop);
-    life.block_on(start(&life.runtime, &request(id, "PLAN"))).unwrap();
+    let (life, id) = Life::with_loop(&desktop, "PLAN");
     drop(life);
     let life = Life::begin(&desktop);
     life.block_on(desktop.eventually("it is followed", || async {
@@ -198,9 +190,7 @@ fn a_loop_whose_start_kills_loopgate_is_given_up() {
 fn a_killed_shim_leaves_nothing_running_and_the_loop_is_told_as_lost() {
     let (world, desktop) = world();
     desktop.driver("echo up > \"$STATE/up\"; until_there never");
-    let id = new_id();
-    let life = Life::begin(&desktop);
-    life.block_on(start(&life.runtime, &request(id, "PLAN"))).unwrap();
+    let (life, id) = Life::with_loop(&desktop, "PLAN");
     life.block_on(
         desktop.eventually("it runs", || async { (!desktop.state("up").is_empty()).then_some(()) }),
     );
@@ -213,51 +203,50 @@ fn a_killed_shim_leaves_nothing_running_and_the_loop_is_told_as_lost() {
     assert_eq!(life.block_on(shim::sweep(id, Duration::ZERO)).found, 0);
 }
 
-#[test]
-fn an_end_that_nobody_accepts_is_told_again_at_later_starts_and_given_up_at_the_fourth() {
-    let (_world, desktop) = world();
-    for broken in ["upload-artifacts", "events"] {
-        desktop.cloud.answer_well();
-        let id = new_id();
-        let life = Life::begin(&desktop);
-        desktop.driver("until_there ready");
-        let _ = std::fs::remove_file(desktop.at("state/ready"));
-        life.block_on(start(&life.runtime, &request(id, "PLAN"))).unwrap();
-        // Nothing but its end is left to tell.
-        life.block_on(desktop.has_told_all());
-        drop(life);
-        desktop.cloud.answer_always(broken, 503, json!({"success": false, "error": "away"}));
-        desktop.signal("ready");
-        for attempt in 1..=3 {
-            let life = Life::begin(&desktop);
-            life.block_on(desktop.eventually("an attempt was made", || async {
-                let job = life.runtime.job(id).await.unwrap()?;
-                let tried =
-                    desktop.cloud.heard().iter().any(|h| h.status == 503 && h.loop_id == id.to_string());
-                // The first life finishes the loop; its failures are no attempts of a recovery.
-                (tried && job.facts.recovery_attempts + 1 >= attempt && job.status().is_terminal())
-                    .then_some(())
-            }));
-        }
-        if broken == "upload-artifacts" {
-            desktop.cloud.answer_well();
-            let life = Life::begin(&desktop);
-            assert_eq!(life.reported(id).facts.recovery_attempts, 2);
-            assert_eq!(desktop.cloud.accepted(id, "upload-artifacts").len(), 1);
-            assert_eq!(desktop.cloud.events(id, "completed").len(), 1);
-            continue;
-        }
-        let life = Life::begin(&desktop);
-        life.block_on(desktop.eventually("the third attempt", || async {
-            (life.runtime.job(id).await.unwrap()?.facts.recovery_attempts == 3).then_some(())
+/// A loop whose end three lives tried to tell, while the control plane refused this call.
+fn not_accepted(desktop: &Desktop, call: &str) -> LoopId {
+    desktop.driver("until_there go");
+    let (life, id) = Life::with_loop(desktop, "PLAN");
+    // Nothing but its end is left to tell.
+    life.block_on(desktop.has_told_all());
+    drop(life);
+    desktop.cloud.answer_always(call, 503, json!({"success": false, "error": "away"}));
+    desktop.signal("go");
+    for attempt in 1..=3 {
+        let life = Life::begin(desktop);
+        life.block_on(desktop.eventually("an attempt was made", || async {
+            let job = life.runtime.job(id).await.unwrap()?;
+            let tried = desktop.cloud.heard().iter().any(|heard| heard.status == 503);
+            // The first life finishes the loop; its failures are no attempts of a recovery.
+            (tried && job.facts.recovery_attempts + 1 >= attempt && job.status().is_terminal()).then_some(())
         }));
-        drop(life);
-        let before = desktop.cloud.heard().len();
-        let life = Life::begin(&desktop);
-        let job = life.reported(id);
-        assert_eq!(job.facts.last_recovery_error.as_deref(), Some("Exceeded retry cap (3)"));
-        assert_eq!(desktop.cloud.heard().len(), before, "no call any more");
     }
+    id
+}
+
+#[test]
+fn files_that_nobody_accepts_are_sent_again_at_later_starts() {
+    let (_world, desktop) = world();
+    let id = not_accepted(&desktop, "upload-artifacts");
+    desktop.cloud.answer_well();
+    assert_eq!(Life::begin(&desktop).reported(id).facts.recovery_attempts, 2);
+    assert_eq!(desktop.cloud.accepted(id, "upload-artifacts").len(), 1);
+    assert_eq!(desktop.cloud.events(id, "completed").len(), 1);
+}
+
+#[test]
+fn an_end_that_nobody_accepts_is_given_up_at_the_fourth_start() {
+    let (_world, desktop) = world();
+    let id = not_accepted(&desktop, "events");
+    let life = Life::begin(&desktop);
+    life.block_on(desktop.eventually("the third attempt", || async {
+        (life.runtime.job(id).await.unwrap()?.facts.recovery_attempts == 3).then_some(())
+    }));
+    drop(life);
+    let before = desktop.cloud.heard().len();
+    let job = Life::begin(&desktop).reported(id);
+    assert_eq!(job.facts.last_recovery_error.as_deref(), Some("Exceeded retry cap (3)"));
+    assert_eq!(desktop.cloud.heard().len(), before, "no call any more");
 }
 
 #[test]
@@ -288,9 +277,7 @@ fn an_end_that_had_arrived_before_a_kill_is_not_told_for_ever() {
 fn output_that_stands_before_an_end_does_not_keep_it_from_being_given_up() {
     let (_world, desktop) = world();
     desktop.driver(&format!("until_there go\n{PLANS}"));
-    let id = new_id();
-    let life = Life::begin(&desktop);
-    life.block_on(start(&life.runtime, &request(id, "PLAN"))).unwrap();
+    let (life, id) = Life::with_loop(&desktop, "PLAN");
     life.block_on(desktop.has_told_all());
     desktop.cloud.answer_always("events", 503, json!({"success": false, "error": "away"}));
     desktop.signal("go");
@@ -314,14 +301,9 @@ fn output_that_stands_before_an_end_does_not_keep_it_from_being_given_up() {
 fn a_loop_that_the_control_plane_gave_up_is_not_reported() {
     let (world, desktop) = world();
     desktop.driver(&format!("until_there go\n{PLANS}"));
-    let id = new_id();
-    let life = Life::begin(&desktop);
-    life.block_on(start(&life.runtime, &request(id, "PLAN"))).unwrap();
+    let (life, id) = Life::with_loop(&desktop, "PLAN");
     drop(life);
-    desktop.signal("go");
-    world.block_on(desktop.eventually("it ends alone", || async {
-        desktop.at("box/api-loop-plan-5/.loopgate/work/exit.json").is_file().then_some(())
-    }));
+    world.block_on(desktop.ends_alone());
     desktop.cloud.answer_always("loop", 200, json!({"success": true, "data": {"status": "TIMED_OUT"}}));
     let life = Life::begin(&desktop);
     let job = life.block_on(desktop.has_status(&life.runtime, id, JobStatus::TimedOut));

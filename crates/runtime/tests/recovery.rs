@@ -20,9 +20,7 @@ fn a_loop_that_waits_for_a_person_is_over_when_its_process_is_gone() {
                  printf '{\"status\":\"AWAITING_USER\",\"phase\":\"Checkpoint\"}' > \"$W/state.json\"\n\
                  echo up > \"$STATE/up\"; until_there never";
     desktop.driver(waits);
-    let id = new_id();
-    let life = Life::begin(&desktop);
-    life.block_on(start(&life.runtime, &request(id, "PLAN"))).unwrap();
+    let (life, id) = Life::with_loop(&desktop, "PLAN");
     let up = || async { (!desktop.state("up").is_empty()).then_some(()) };
     life.block_on(desktop.eventually("it waits", up));
     let job = life.block_on(life.runtime.job(id)).unwrap().unwrap();
@@ -40,13 +38,9 @@ fn a_loop_that_waits_for_a_person_is_over_when_its_process_is_gone() {
 fn an_execution_that_did_nothing_is_found_out_after_a_restart_too() {
     let (world, desktop) = world();
     desktop.driver("until_there go; echo over > \"$STATE/over\"");
-    let id = new_id();
-    let life = Life::begin(&desktop);
-    life.block_on(start(&life.runtime, &request(id, "EXECUTE"))).unwrap();
+    let (life, id) = Life::with_loop(&desktop, "EXECUTE");
     drop(life);
-    desktop.signal("go");
-    let exit = desktop.at(WORKTREE).join(".loopgate/work/exit.json");
-    world.block_on(desktop.eventually("it ends alone", || async { exit.is_file().then_some(()) }));
+    world.block_on(desktop.ends_alone());
     let life = Life::begin(&desktop);
     assert_eq!(life.reported(id).status(), JobStatus::Failed);
     let error = &desktop.cloud.events(id, "error")[0];
@@ -57,9 +51,7 @@ fn an_execution_that_did_nothing_is_found_out_after_a_restart_too() {
 fn a_loop_that_nobody_follows_is_taken_up_without_a_restart() {
     let (_world, desktop) = world();
     desktop.driver(&format!("until_there go\n{PLANS}"));
-    let id = new_id();
-    let life = Life::begin(&desktop);
-    life.block_on(start(&life.runtime, &request(id, "PLAN"))).unwrap();
+    let (life, id) = Life::with_loop(&desktop, "PLAN");
     drop(life);
     let life = Life::begin_idle(&desktop);
     assert!(!life.runtime.is_followed(id));

@@ -8,7 +8,7 @@ use loopgate_runtime::Runtime;
 use loopgate_runtime::job::Job;
 use loopgate_testkit::signs::Changes;
 
-use super::Desktop;
+use super::{Desktop, new_id, request, start};
 
 /// One life of the program. When it is over, every task of it is gone at once, as with a kill.
 pub struct Life<'a> {
@@ -25,6 +25,13 @@ impl<'a> Life<'a> {
         let runtime = life.runtime.clone();
         life.tokio.as_ref().unwrap().spawn(async move { runtime.keep_queue().await });
         life
+    }
+
+    /// Begins a life and has it start a loop.
+    pub fn with_loop(desktop: &'a Desktop, command: &str) -> (Self, LoopId) {
+        let (life, id) = (Self::begin(desktop), new_id());
+        life.block_on(start(&life.runtime, &request(id, command))).unwrap();
+        (life, id)
     }
 
     /// Begins a life that looks at nothing by itself.

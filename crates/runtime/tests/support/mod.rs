@@ -211,6 +211,13 @@ impl Desktop {
         rustix::process::kill_process(pid, rustix::process::Signal::KILL).unwrap();
     }
 
+    /// Has a driver that waits for `go` end in the usual worktree while no runtime lives.
+    pub async fn ends_alone(&self) {
+        self.signal("go");
+        let exit = self.at("box/api-loop-plan-5/.loopgate/work/exit.json");
+        self.eventually("it ends alone", || async { exit.is_file().then_some(()) }).await;
+    }
+
     /// Starts a runtime, as a start of the program does; `recover` is up to the test.
     pub async fn open(&self) -> Arc<Runtime> {
         self.open_with(quick()).await
