@@ -1,0 +1,179 @@
+//! What happens with a connection that goes and comes, and with a restart.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use loopgate_api::link::{Command, PresenceState};
+use serde_json::{Value, json};
+use tokio::time::{Instant, timeout};
+
+use super::{Bench, JSON, command, sequences};
+use crate::executor::{Executor, Report, VolatileMemory};
+
+#[tokio::test(start_paused = true)]
+async fn nothing_starts_offline_and_what_runs_goes_on() {
+    let mut bench = Bench::online();
+    bench.accept(command("a")).await;
+    let call = bench.call().await;
+    assert_eq!(bench.event().await.sequence, 1);
+    bench.executor.disconnected();
+    bench.accept(command("b")).await;
+    call.answer(200, JSON, "{}");
+    bench.quiet().await;
+    assert!(bench.no_call());
+    bench.executor.resume(&[("a".to_owned(), 1), ("b".to_owned(), 0)].into());
+    let events = bench.events().await;
+    assert_eq!(sequences(&events), [2, 3], "only what the server has not");
+    bench.call().await.answer(200, JSON, "{}");
+    assert_eq!(sequences(&bench.events().await), [1, 2, 3]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_absurd_sequence_is_ignored() {
+    let mut bench = Bench::new();
+    bench.executor.resume(&[("a".to_owned(), u64::MAX)].into());
+    bench.accept(command("a")).await;
+    bench.executor.resume(&[("a".to_owned(), u64::MAX)].into());
+    bench.call().await.answer(200, JSON, "{}");
+    assert_eq!(sequences(&bench.events().await), [1, 2, 3]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn events_that_nobody_acknowledges_are_sent_again_a_few_times() {
+    let mut bench = Bench::online();
+    bench.accept(command("a")).await;
+    bench.call().await.answer(200, JSON, "{}");
+    let first = bench.events().await;
+    bench.ack(&first[0]);
+    let start = Instant::now();
+    for _ in 0..3 {
+        assert_eq!(bench.events().await, first[1..]);
+    }
+    assert_eq!(start.elapsed(), Duration::from_secs(30));
+    let never = timeout(Duration::from_secs(3600), bench.event()).await;
+    assert!(never.is_err(), "a server that never acknowledges is not flooded");
+}
+
+#[tokio::test(start_paused = true)]
+async fn presence_tells_every_change() {
+    let mut bench = Bench::online();
+    let presence = |report| match report {
+        Report::Presence(presence) => (presence.state, presence.active_commands, presence.queue_depth),
+        other => panic!("{other:?}"),
+    };
+    let online = |active, depth| (PresenceState::Online, Some(active), Some(depth));
+    for id in ["a", "b", "c"] {
+        bench.accept(command(id)).await;
+    }
+    for expected in [online(0, 0), online(1, 0), online(2, 0), online(2, 1)] {
+        assert_eq!(presence(bench.executor.next_report().await), expected);
+    }
+    bench.call().await.answer(200, JSON, "{}");
+    bench.executor.set_paused(true);
+    let mut seen = Vec::new();
+    while seen.last().is_none_or(|last: &(PresenceState, _, _)| last.0 != PresenceState::Degraded) {
+        if let report @ Report::Presence(_) = bench.executor.next_report().await {
+            seen.push(presence(report));
+        }
+    }
+    let error_after = async |change: &dyn Fn(&Executor)| {
+        change(&bench.executor);
+        match bench.executor.next_report().await {
+            Report::Presence(presence) => presence.error,
+            other => panic!("{other:?}"),
+        }
+    };
+    let paused = "cloud commands paused by user";
+    let lost = error_after(&|executor| executor.set_gateway_lost(Some("no port".to_owned()))).await;
+    assert_eq!(lost.as_deref(), Some("gateway recovering: no port"));
+    assert_eq!(error_after(&|executor| executor.set_gateway_lost(None)).await.as_deref(), Some(paused));
+    assert_eq!(error_after(&|executor| executor.set_paused(false)).await, None);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_restart_never_runs_a_command_twice() {
+    let memory: Arc<VolatileMemory> = Arc::default();
+    let mut before = Bench::with_memory(memory.clone());
+    before.executor.resume(&BTreeMap::new());
+    for id in ["ended", "running", "waiting"] {
+        before.accept(command(id)).await;
+    }
+    before.call().await.answer(200, JSON, "{\"kept\":true}");
+    let _running = before.call().await;
+    let _started = before.call().await;
+    while !before.event().await.is_terminal() {}
+    before.executor.shutdown().await;
+    assert!(before.executor.receive(command("late")).await.is_none(), "the server sends it again");
+
+    let mut after = Bench::with_memory(memory);
+    let resume = [("ended", 1), ("running", 1), ("late", 0)].map(|(id, last)| (id.to_owned(), last));
+    after.executor.resume(&resume.into());
+    after.accept(command("ended")).await;
+    let events = after.events().await;
+    assert_eq!(sequences(&events), [2, 3], "the server's own numbers go on");
+    assert_eq!(events[0].data["data"], json!({"kept": true}));
+    after.accept(command("running")).await;
+    let events = after.events().await;
+    assert_eq!((events[0].sequence, &events[0].data["code"]), (2, &Value::from("interrupted")));
+    assert!(after.no_call());
+    after.accept(command("late")).await;
+    after.call().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_restart_asks_again_for_a_loop() {
+    let order = || Command { path: "/api/gateway/orchestrator/loop".into(), ..command("loop") };
+    let order = || Command { operation_id: "orchestrator_loop".into(), ..order() };
+    let memory: Arc<VolatileMemory> = Arc::default();
+    let mut before = Bench::with_memory(memory.clone());
+    before.executor.resume(&BTreeMap::new());
+    before.accept(order()).await;
+    let _never_answered = before.call().await;
+    before.executor.shutdown().await;
+
+    let mut after = Bench::with_memory(memory.clone());
+    after.executor.resume(&[("loop".to_owned(), 1)].into());
+    after.accept(order()).await;
+    after.call().await.answer(409, JSON, "{\"error\":\"Loop is already running on this machine\"}");
+    let events = after.events().await;
+    assert_eq!(sequences(&events), [2, 3], "the server's own numbers go on");
+    assert!(events[1].data["error"].as_str().is_some_and(|text| text.starts_with("gateway returned 409")));
+    after.executor.shutdown().await;
+
+    let mut later = Bench::with_memory(memory);
+    later.executor.resume(&[("loop".to_owned(), 1)].into());
+    later.accept(order()).await;
+    assert_eq!(sequences(&later.events().await), [2, 3], "an order that was answered stays answered");
+    assert!(later.no_call());
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_the_server_has_may_be_forgotten_early() {
+    let memory: Arc<VolatileMemory> = Arc::default();
+    let mut bench = Bench::with_memory(memory);
+    bench.executor.resume(&BTreeMap::new());
+    for id in ["settled", "unsettled"] {
+        bench.accept(command(id)).await;
+        bench.call().await.answer(200, JSON, "{}");
+        let last = bench.events().await.pop().unwrap();
+        if id == "settled" {
+            bench.ack(&last);
+        }
+    }
+    tokio::time::advance(Duration::from_secs(601)).await;
+    bench.executor.start_ready();
+    let state = bench.executor.lock();
+    assert!(!state.is_known("settled") && state.is_known("unsettled"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_shutdown_says_nothing() {
+    let mut bench = Bench::online();
+    bench.accept(command("a")).await;
+    let call = bench.call().await;
+    assert_eq!(bench.event().await.sequence, 1);
+    bench.executor.shutdown().await;
+    call.given_up().await;
+    bench.quiet().await;
+}

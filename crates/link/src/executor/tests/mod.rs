@@ -1,0 +1,166 @@
+//! The executor against a gateway that answers as a test says.
+
+mod answers;
+mod connection;
+mod turns;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::body::Body;
+use bytes::Bytes;
+use futures_util::future::BoxFuture;
+use http::{Request, Response};
+use loopgate_api::link::{Cancel, Command, CommandEvent, CommandEventAck, EventType};
+use serde_json::json;
+use tokio::sync::{mpsc, oneshot};
+use tokio::time::timeout;
+
+use super::*;
+
+/// A request that reached the gateway, and the way to answer it.
+struct Call {
+    request: Request<Bytes>,
+    answer: oneshot::Sender<Response<Body>>,
+}
+
+impl Call {
+    fn answer(self, status: u16, content_type: &str, body: impl Into<Body>) {
+        let response = Response::builder().status(status).header("content-type", content_type);
+        self.answer.send(response.body(body.into()).unwrap()).unwrap();
+    }
+
+    /// Whether the executor gave the request up.
+    async fn given_up(mut self) {
+        self.answer.closed().await;
+    }
+}
+
+struct ScriptedGateway(mpsc::UnboundedSender<Call>);
+
+impl Gateway for ScriptedGateway {
+    fn call(&self, request: Request<Bytes>) -> BoxFuture<'_, Response<Body>> {
+        let (answer, answered) = oneshot::channel();
+        assert!(request.uri().path() != "/api/gateway/git/panic", "a handler panics");
+        self.0.send(Call { request, answer }).unwrap();
+        Box::pin(async move { answered.await.unwrap() })
+    }
+}
+
+struct Bench {
+    executor: Arc<Executor>,
+    calls: mpsc::UnboundedReceiver<Call>,
+}
+
+impl Bench {
+    fn new() -> Self {
+        Self::with_memory(Arc::new(VolatileMemory::default()))
+    }
+
+    fn with_memory(memory: Arc<dyn CommandMemory>) -> Self {
+        Self::with(memory, true)
+    }
+
+    fn with(memory: Arc<dyn CommandMemory>, setup_complete: bool) -> Self {
+        let (sender, calls) = mpsc::unbounded_channel();
+        let executor = Executor::new(ExecutorConfig {
+            gateway: Arc::new(ScriptedGateway(sender)),
+            gateway_token: "gateway-token".into(),
+            memory,
+            setup_complete: Box::new(move || setup_complete),
+            timing: Timing::default(),
+        });
+        Self { executor, calls }
+    }
+
+    /// A bench whose connection is registered.
+    fn online() -> Self {
+        let bench = Self::new();
+        bench.executor.resume(&BTreeMap::new());
+        bench
+    }
+
+    async fn accept(&self, command: Command) {
+        let ack = self.executor.receive(command).await.unwrap();
+        assert!(ack.accepted, "{ack:?}");
+    }
+
+    async fn refuse(&self, command: Command) -> String {
+        let ack = self.executor.receive(command).await.unwrap();
+        assert!(!ack.accepted);
+        ack.reason.unwrap()
+    }
+
+    async fn call(&mut self) -> Call {
+        self.calls.recv().await.unwrap()
+    }
+
+    fn no_call(&mut self) -> bool {
+        self.calls.try_recv().is_err()
+    }
+
+    /// The next event on the wire.
+    async fn event(&self) -> CommandEvent {
+        loop {
+            if let Report::Event(event) = self.executor.next_report().await {
+                return event;
+            }
+        }
+    }
+
+    /// Events up to the one that ends its command.
+    async fn events(&self) -> Vec<CommandEvent> {
+        let mut events = vec![self.event().await];
+        while !events[events.len() - 1].is_terminal() {
+            events.push(self.event().await);
+        }
+        events
+    }
+
+    fn ack(&self, event: &CommandEvent) {
+        let ack = CommandEventAck { command_id: event.command_id.clone(), sequence: event.sequence };
+        self.executor.acknowledged(&ack);
+    }
+
+    fn cancel(&self, command_id: &str, reason: Option<&str>) {
+        let reason = reason.map(str::to_owned);
+        self.executor.cancel(&Cancel { command_id: command_id.into(), reason });
+    }
+
+    /// Nothing goes out for a second of virtual time.
+    async fn quiet(&self) {
+        let report = timeout(Duration::from_secs(1), self.event()).await;
+        assert!(report.is_err(), "{report:?}");
+    }
+
+    fn stats(&self) -> (u32, u32) {
+        let stats = *self.executor.stats().borrow();
+        (stats.active_commands, stats.queue_depth)
+    }
+}
+
+fn command(id: &str) -> Command {
+    Command {
+        command_id: id.into(),
+        operation_id: "git_action".into(),
+        method: "post".into(),
+        path: "/api/gateway/git".into(),
+        ..Command::default()
+    }
+}
+
+fn in_repo(id: &str, path: &str) -> Command {
+    Command { body: Some(json!({ "repoPath": path })), ..command(id) }
+}
+
+fn kinds(events: &[CommandEvent]) -> Vec<EventType> {
+    events.iter().map(|event| event.event_type).collect()
+}
+
+fn sequences(events: &[CommandEvent]) -> Vec<u64> {
+    events.iter().map(|event| event.sequence).collect()
+}
+
+const NDJSON: &str = "application/x-ndjson";
+const JSON: &str = "application/json";

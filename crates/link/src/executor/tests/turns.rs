@@ -1,0 +1,165 @@
+//! Which commands are taken, when each has its turn, and how it is ended.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use loopgate_api::link::Command;
+use serde_json::json;
+use tokio::time::Instant;
+
+use super::{Bench, JSON, command, in_repo};
+use crate::executor::VolatileMemory;
+use crate::executor::state::MAX_QUEUED;
+
+#[tokio::test(start_paused = true)]
+async fn refusals_come_in_their_order() {
+    let bench = Bench::with(Arc::new(VolatileMemory::default()), false);
+    assert_eq!(
+        bench.refuse(Command { path: "/other".into(), ..command("a") }).await,
+        "onboarding not completed"
+    );
+    let mut bench = Bench::online();
+    for path in ["/other", "/api/gateway/nope", "/api/gateway/internal/browser-key/revoke", ""] {
+        let odd = Command { path: path.into(), ..command("a") };
+        assert_eq!(bench.refuse(odd).await, "operationId/path mismatch", "{path}");
+    }
+    assert_eq!(bench.refuse(command("")).await, "commandId is required");
+    assert_eq!(bench.refuse(Command { method: "TRACE".into(), ..command("a") }).await, "unsupported method");
+    bench.executor.set_paused(true);
+    assert_eq!(bench.refuse(command("")).await, "cloud commands paused by user");
+    bench.executor.set_gateway_lost(Some("the listener was lost".to_owned()));
+    assert_eq!(bench.refuse(command("a")).await, "gateway recovering: the listener was lost");
+    assert!(bench.no_call());
+}
+
+#[tokio::test(start_paused = true)]
+async fn one_id_runs_once() {
+    let mut bench = Bench::online();
+    bench.accept(command("a")).await;
+    let call = bench.call().await;
+    bench.accept(command("a")).await;
+    call.answer(200, JSON, "{}");
+    let first = bench.events().await;
+    for event in &first {
+        bench.ack(event);
+    }
+    bench.quiet().await;
+    // What an ended command still has is sent again from the start.
+    bench.accept(command("a")).await;
+    assert_eq!(bench.events().await, first);
+    assert!(bench.no_call());
+}
+
+#[tokio::test(start_paused = true)]
+async fn two_run_and_the_others_wait_in_order() {
+    let mut bench = Bench::online();
+    for id in ["a", "b", "c", "d"] {
+        bench.accept(command(id)).await;
+    }
+    assert_eq!(bench.stats(), (2, 2));
+    let (first, second) = (bench.call().await, bench.call().await);
+    assert!(bench.no_call());
+    second.answer(200, JSON, "{}");
+    let third = bench.call().await;
+    assert_eq!(third.request.headers()["x-desktop-operation-id"], "git_action");
+    assert_eq!(bench.stats(), (2, 1));
+    first.answer(200, JSON, "{}");
+    third.answer(200, JSON, "{}");
+    bench.call().await.answer(200, JSON, "{}");
+    let mut ended = Vec::new();
+    while ended.len() < 4 {
+        let event = bench.event().await;
+        if event.is_terminal() {
+            ended.push(event.command_id);
+        }
+    }
+    assert_eq!(ended.last().map(String::as_str), Some("d"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_lock_is_held_by_one_and_overtaken_by_others() {
+    let mut bench = Bench::online();
+    bench.accept(in_repo("a", "/no/such/repo")).await;
+    bench.accept(in_repo("b", "/no/such/repo/")).await;
+    bench.accept(command("c")).await;
+    let (first, other) = (bench.call().await, bench.call().await);
+    assert!(!first.request.body().is_empty() && other.request.body().is_empty(), "the third one overtook");
+    assert_eq!(bench.stats(), (2, 1));
+    other.answer(200, JSON, "{}");
+    bench.events().await;
+    assert!(bench.no_call(), "there is room, but not for this lock");
+    first.answer(200, JSON, "{}");
+    assert!(!bench.call().await.request.body().is_empty());
+}
+
+#[tokio::test(start_paused = true)]
+async fn cancelling_ends_what_waits_and_what_runs() {
+    let mut bench = Bench::online();
+    bench.accept(in_repo("a", "/no/such/repo")).await;
+    bench.accept(in_repo("b", "/no/such/repo")).await;
+    let call = bench.call().await;
+    bench.cancel("b", None);
+    bench.cancel("a", Some("changed my mind"));
+    bench.cancel("unknown", None);
+    call.given_up().await;
+    let mut ends = BTreeMap::new();
+    while ends.len() < 2 {
+        let event = bench.event().await;
+        if event.is_terminal() {
+            ends.insert(event.command_id.clone(), event);
+        }
+    }
+    assert_eq!(ends["a"].data, json!({"type": "done", "cancelled": true, "reason": "changed my mind"}));
+    assert_eq!(ends["b"].data, json!({"type": "done", "cancelled": true, "reason": "cancelled"}));
+    assert_eq!(ends["b"].sequence, 1, "it never ran");
+    assert!(bench.no_call());
+    bench.cancel("a", None);
+    bench.quiet().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_command_ends_at_its_own_limit() {
+    let mut bench = Bench::online();
+    bench.accept(Command { timeout_ms: Some(50), ..command("a") }).await;
+    let call = bench.call().await;
+    let start = Instant::now();
+    let last = bench.events().await.pop().unwrap();
+    assert_eq!(
+        last.data,
+        json!({"type": "error", "terminal": true, "error": "command timed out", "code": "timeout"})
+    );
+    assert_eq!(start.elapsed(), Duration::from_millis(50));
+    call.given_up().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_silent_gateway_frees_its_slot() {
+    for (path, wait) in [
+        ("git", 60),
+        ("orchestrator/loop", 600),
+        ("orchestrator/loop/kill", 600),
+        ("reviewer/review/T-1", 600),
+        ("reviewer/available", 60),
+        ("deploy", 600),
+    ] {
+        let mut bench = Bench::online();
+        let start = Instant::now();
+        bench.accept(Command { path: format!("/api/gateway/{path}"), ..command("a") }).await;
+        let call = bench.call().await;
+        let last = bench.events().await.pop().unwrap();
+        assert_eq!(last.data["error"], "gateway response timeout");
+        assert_eq!(start.elapsed().as_secs(), wait, "{path}");
+        call.given_up().await;
+        assert_eq!(bench.stats(), (0, 0));
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_queue_has_an_end() {
+    let bench = Bench::new();
+    for n in 0..MAX_QUEUED {
+        bench.accept(command(&n.to_string())).await;
+    }
+    assert_eq!(bench.refuse(command("one more")).await, "queue full");
+}

@@ -1,0 +1,126 @@
+//! What the control plane is told, under which name, and what that does to an order.
+
+use std::time::Duration;
+
+use anyhow::{Context as _, Result, ensure};
+use loopgate_api::ids::LoopId;
+use loopgate_testkit::cloud::Cloud;
+use loopgate_testkit::scene::Scene;
+use loopgate_testkit::{signs, story};
+use reqwest::Method;
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+use super::Place;
+use crate::bad_input::{API_KEY, DENIED, LOOP, told};
+use crate::stage::gone;
+
+/// Longer than a refusal may be held up, and much shorter than an event may take.
+const AT_ONCE: Duration = Duration::from_secs(10);
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_local_loop_starts_only_when_somebody_hears_of_it() -> Result<()> {
+    let place = Place::new().await?;
+    place.cloud.answer_always("events", 500, json!({"success": false, "error": "down"}));
+    let text =
+        "Cannot start local loop: cloud callback path is unavailable. Check connectivity and retry. (…";
+    for command in ["EXECUTE", "PLAN"] {
+        let change = |body: &mut Value| {
+            body["command"] = json!(command);
+            body["artifactSlug"] = json!("SHOP-7");
+        };
+        place.refuses(change, 503, text, "unavailable", None).await?;
+    }
+    place.nothing_is_left().await?;
+
+    // One that came over the link is followed by its events later.
+    let id = LoopId(Uuid::new_v4());
+    let body = json!({"loopId": id, "command": "PLAN", "loopgateAuthToken": "t", "artifacts": [],
+        "prompt": story::WISH, "artifactSlug": "SHOP-7", "repo": {"fullName": story::REPOSITORY}});
+    let request = place.loopgate.gateway(Method::POST, LOOP).header("x-desktop-source", "cloud-socket");
+    let (status, started) = told(request.json(&body).send().await?).await?;
+    ensure!(status == 200 && started["success"] == true, "{status} {started}");
+    place.cloud.answer_well();
+    ensure!(place.kill(id).await?.0 == 200);
+    gone(&id.to_string()).await?;
+    let told = place.cloud.seen(|cloud| (!cloud.events(id, "error").is_empty()).then_some(()));
+    tokio::time::timeout(signs::LIMIT, told).await.context("nobody heard of its end")?;
+    ensure!(place.cloud.events(id, "started").len() == 1);
+    ensure!(place.cloud.events(id, "error")[0]["code"] == "CANCELLED");
+    Ok(())
+}
+
+/// The older spelling of the token's name is taken too; the newer one wins.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_token_has_two_names() -> Result<()> {
+    let place = Place::new().await?;
+    let elsewhere = Cloud::start().await?;
+    for (tokens, wanted) in [
+        (json!({"loopgateAuthToken": "new"}), "new"),
+        (json!({"loopGateAuthToken": "old"}), "old"),
+        (json!({"loopgateAuthToken": "new", "loopGateAuthToken": "old"}), "new"),
+        (json!({"loopgateAuthToken": null, "loopGateAuthToken": "old"}), "old"),
+    ] {
+        let id = LoopId(Uuid::new_v4());
+        let mut body = json!({"loopId": id, "command": "PLAN", "artifacts": [], "prompt": story::WISH,
+            "repo": {"fullName": story::REPOSITORY, "branch": "main"},
+            // Callbacks go to the configured origin, whatever the order says.
+            "apiBaseUrl": elsewhere.origin()});
+        for (name, value) in tokens.as_object().into_iter().flatten() {
+            body[name] = value.clone();
+        }
+        let (status, started) = place.order(&body).await?;
+        ensure!(status == 200, "{tokens}: {status} {started}");
+        let told = place.cloud.accepted(id, "events");
+        ensure!(told.first().is_some_and(|event| event.body["type"] == "started"), "{told:?}");
+        ensure!(told.iter().all(|event| event.token == wanted), "{tokens}: {told:?}");
+        ensure!(place.kill(id).await?.0 == 200);
+        gone(&id.to_string()).await?;
+    }
+    ensure!(elsewhere.heard().is_empty(), "{:?}", elsewhere.heard());
+    let neither = json!({"loopId": Uuid::new_v4(), "command": "PLAN", "artifacts": []});
+    let missing = json!({"error": "Missing required fields: loopId, command, loopgateAuthToken",
+        "code": "missing_field"});
+    ensure!(place.order(&neither).await? == (400, missing));
+    ensure!(place.clone.join(".git").is_dir());
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_order_that_cannot_be_read_is_told_to_nobody() -> Result<()> {
+    let place = Place::new().await?;
+    let id = LoopId(Uuid::new_v4());
+    for (sent, code) in [
+        ("{".to_owned(), "invalid_json_body"),
+        (json!({"loopId": id, "command": "PLAN", "artifacts": []}).to_string(), "missing_field"),
+        (
+            json!({"loopId": id, "command": "CHAT", "artifacts": [], "loopgateAuthToken": "t"}).to_string(),
+            "invalid_request",
+        ),
+    ] {
+        let answer = place.loopgate.gateway(Method::POST, LOOP).body(sent).send().await?;
+        let (status, refused) = told(answer).await?;
+        ensure!(status == 400 && refused["code"] == code, "{status} {refused}");
+    }
+    ensure!(place.cloud.heard().is_empty(), "{:?}", place.cloud.heard());
+    place.nothing_is_left().await
+}
+
+/// Whoever ordered the loop learns at once why it is not started.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_control_plane_that_is_silent_holds_up_no_refusal() -> Result<()> {
+    let scene = Scene::new(story::script()).await?;
+    scene.add_story()?;
+    // It takes connections, and never says anything.
+    let silent = tokio::net::TcpListener::bind(("127.0.0.1", 0)).await?;
+    let setup = scene.loopgate()?.binary(env!("CARGO_BIN_EXE_loopgate")).gateway_alone();
+    let origin = format!("http://{}", silent.local_addr()?);
+    let loopgate = setup.env("LOOPGATE_API_KEY", API_KEY).arg("--api-origin").arg(origin).start().await?;
+    let body = json!({"loopId": Uuid::new_v4(), "command": "EXECUTE", "loopgateAuthToken": "a-runner-token",
+        "artifacts": [], "prompt": "Do it", "localRepoPath": "/etc"});
+    let request = loopgate.gateway(Method::POST, LOOP).json(&body).timeout(AT_ONCE);
+    let (status, refused) = told(request.send().await.context("it waits for the control plane")?).await?;
+    ensure!(status == 403 && refused["error"] == DENIED.0, "{status} {refused}");
+    drop(silent);
+    Ok(())
+}
