@@ -165,9 +165,11 @@ impl ActivityLog {
 
     fn push(&self, event: Answered) {
         let mut events = self.lock();
-        events.truncate(CAPACITY - 1);
+        let forgotten = if events.len() < CAPACITY { None } else { events.pop_back() };
         events.push_front(Event::New(event));
         drop(events);
+        // Its memory goes back when nobody waits for it.
+        drop(forgotten);
         self.changed.notify_one();
     }
 

@@ -253,9 +253,7 @@ fn an_end_that_nobody_accepts_is_given_up_at_the_fourth_start() {
 fn an_end_that_had_arrived_before_a_kill_is_not_told_for_ever() {
     let (_world, desktop) = world();
     desktop.driver("until_there go; printf '{\"content\":\"# Plan\"}' > \"$W/plan.json\"");
-    let id = new_id();
-    let life = Life::begin(&desktop);
-    life.block_on(start(&life.runtime, &request(id, "PLAN"))).unwrap();
+    let (life, id) = Life::with_loop(&desktop, "PLAN");
     life.block_on(desktop.has_told_all());
     // As when the end has been taken: with it the token is not in force any more.
     let refused = |code: &str| json!({"success": false, "error": code, "code": code});

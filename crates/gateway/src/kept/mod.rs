@@ -2,7 +2,7 @@
 //!
 //! An answer names its sources; it is kept when each of them is watched and it came out again with
 //! the same ones after that. On Linux the kernel queues a change before the call that made it
-//! returns, and the queue is emptied before an answer is given, so that no answer is older than its
+//! returns, and an answer is given only when the queue is empty, so that no answer is older than its
 //! question. Elsewhere nothing is kept. Other machines' changes to a shared file system are not
 //! told; no answer is kept for longer than [`LIFE`].
 
@@ -11,7 +11,7 @@ mod watched;
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockWriteGuard};
 use std::time::{Duration, Instant};
 
 use axum::response::{IntoResponse as _, Response};
@@ -44,7 +44,7 @@ enum Changes {
 
 /// Ready answers by their questions. Cheap to ask.
 pub(crate) struct KeptAnswers {
-    kept: Mutex<Kept>,
+    kept: RwLock<Kept>,
     /// The questions of which an answer is being made.
     making: Mutex<HashMap<String, Arc<Making>>>,
     /// Counts questions and beginnings of answers, to tell which came first.
@@ -80,7 +80,7 @@ struct Answer {
 
 impl KeptAnswers {
     pub(crate) fn new() -> Self {
-        Self { kept: Mutex::default(), making: Mutex::default(), order: AtomicU64::new(0) }
+        Self { kept: RwLock::default(), making: Mutex::default(), order: AtomicU64::new(0) }
     }
 
     /// The answer to a question: the one that is at hand and still right, else the one that `make`
@@ -122,11 +122,15 @@ impl KeptAnswers {
 
     /// The answer to a question, when it is at hand and still right.
     fn get(&self, question: &str, settings: &Arc<Settings>) -> Option<Bytes> {
+        let kept = self.kept.read().unwrap_or_else(PoisonError::into_inner);
+        if kept.watches.as_ref().is_none_or(Watched::are_silent) {
+            // Many may look at the same time; it is only the changes that one has to heed for all.
+            return kept.ready(question, settings);
+        }
+        drop(kept);
         let mut kept = self.lock();
         kept.heed_changes();
-        let answer = kept.answers.get(question)?;
-        let right = Arc::ptr_eq(&answer.settings, settings) && answer.made.elapsed() < LIFE;
-        right.then(|| answer.json.clone()).flatten()
+        kept.ready(question, settings)
     }
 
     /// Makes an answer, and keeps it when it may be kept. Blocks on the disk.
@@ -173,12 +177,18 @@ impl KeptAnswers {
         Some(number)
     }
 
-    fn lock(&self) -> MutexGuard<'_, Kept> {
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> RwLockWriteGuard<'_, Kept> {
+        self.kept.write().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Kept {
+    fn ready(&self, question: &str, settings: &Arc<Settings>) -> Option<Bytes> {
+        let answer = self.answers.get(question)?;
+        let right = Arc::ptr_eq(&answer.settings, settings) && answer.made.elapsed() < LIFE;
+        right.then(|| answer.json.clone()).flatten()
+    }
+
     /// Forgets the answers whose sources have changed.
     fn heed_changes(&mut self) {
         let Some(watches) = &mut self.watches else { return };

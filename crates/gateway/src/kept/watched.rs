@@ -41,6 +41,11 @@ impl Watched {
         });
     }
 
+    /// Whether nothing happened since the last call of [`Watched::changes`].
+    pub(super) fn are_silent(&self) -> bool {
+        self.watches.are_silent()
+    }
+
     /// Everything that happened since the last call.
     pub(super) fn changes(&mut self) -> Changes {
         let mut changed = Vec::new();

@@ -41,6 +41,12 @@ impl Watches {
     }
 
     /// Never called.
+    #[must_use]
+    pub fn are_silent(&self) -> bool {
+        match self.0 {}
+    }
+
+    /// Never called.
     ///
     /// # Errors
     /// None.

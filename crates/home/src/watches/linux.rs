@@ -79,6 +79,12 @@ impl Watches {
         let _ = inotify::remove_watch(&self.0, watch.0);
     }
 
+    /// Whether nothing happened since the last call of [`Watches::take`].
+    #[must_use]
+    pub fn are_silent(&self) -> bool {
+        rustix::io::ioctl_fionread(&self.0).is_ok_and(|waiting| waiting == 0)
+    }
+
     /// Hands on everything that happened since the last call, in its order.
     ///
     /// # Errors

@@ -13,7 +13,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
 use anyhow::{Context as _, ensure};
-use axum::extract::{OriginalUri, State};
+use axum::extract::State;
+use axum::http::Uri;
 use axum::routing::any;
 use axum::{Json, Router};
 use serde_json::{Value, json};
@@ -111,11 +112,7 @@ async fn control_plane(arrived: Arc<Arrived>) -> anyhow::Result<String> {
     Ok(origin)
 }
 
-async fn answer(
-    State(arrived): State<Arc<Arrived>>,
-    OriginalUri(uri): OriginalUri,
-    body: bytes::Bytes,
-) -> Json<Value> {
+async fn answer(State(arrived): State<Arc<Arrived>>, uri: Uri, body: bytes::Bytes) -> Json<Value> {
     let now = now();
     let event: Value = serde_json::from_slice(&body).unwrap_or_default();
     let chunk = event.pointer("/data/chunk").and_then(Value::as_str).unwrap_or_default();
