@@ -239,13 +239,15 @@ pub struct Record {
     unsent: i64,
     /// Runner tokens that are kept.
     tokens: i64,
+    /// Whether directories are still to be removed.
+    to_clear: bool,
 }
 
 impl Record {
     async fn read(file: &Path, loop_id: &str) -> Result<Option<Self>> {
         use sea_orm::{ConnectionTrait as _, Database, DbBackend, Statement};
         let db = Database::connect(format!("sqlite://{}", file.display())).await?;
-        let sql = "SELECT status, terminal, reported, \
+        let sql = "SELECT status, terminal, reported, to_clear, \
                    (SELECT count(*) FROM outbox WHERE loop_id = $1) AS unsent, \
                    (SELECT count(*) FROM loop_token WHERE loop_id = $1) AS tokens FROM job WHERE loop_id = $1";
         let query = Statement::from_sql_and_values(DbBackend::Sqlite, sql, [loop_id.into()]);
@@ -257,6 +259,7 @@ impl Record {
                 reported: row.try_get("", "reported")?,
                 unsent: row.try_get("", "unsent")?,
                 tokens: row.try_get("", "tokens")?,
+                to_clear: row.try_get("", "to_clear")?,
             })
         });
         let record = record.transpose();
@@ -265,7 +268,7 @@ impl Record {
     }
 
     const fn is_over(&self) -> bool {
-        self.terminal && self.reported && self.unsent == 0 && self.tokens == 0
+        self.terminal && self.reported && self.unsent == 0 && self.tokens == 0 && !self.to_clear
     }
 }
 
