@@ -66,8 +66,9 @@ impl Runtime {
         for id in self.store.loops_with_outgoing().await? {
             self.outbox.wake(id);
         }
-        self.clear_grounds().await?;
-        self.drop_orphan_tokens().await
+        // First the tokens: whose ground is being cleared is reserved, as one that is being started.
+        self.drop_orphan_tokens().await?;
+        self.clear_grounds().await
     }
 
     /// Takes up every loop that is recorded as under way and that nobody follows: an earlier process

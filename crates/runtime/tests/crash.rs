@@ -272,6 +272,24 @@ fn an_end_that_had_arrived_before_a_kill_is_not_told_for_ever() {
 }
 
 #[test]
+fn what_a_kill_behind_the_last_word_leaves_is_cleared_away_at_the_next_start() {
+    let (world, desktop) = world();
+    desktop.driver(&format!("until_there go\n{PLANS}"));
+    let (life, id) = Life::with_loop(&desktop, "PLAN");
+    world.block_on(desktop.change_records("CREATE TABLE kept AS SELECT * FROM loop_token"));
+    desktop.signal("go");
+    life.reported(id);
+    drop(life);
+    // As when the token was still to be deleted and a directory to be removed.
+    let left = "INSERT INTO loop_token SELECT * FROM kept; \
+                UPDATE job SET to_clear = 1, record = json_set(record, '$.passingDir', '/nowhere')";
+    world.block_on(desktop.change_records(left));
+    let life = Life::begin(&desktop);
+    life.block_on(desktop.has_none("job WHERE to_clear"));
+    life.block_on(desktop.has_none("loop_token"));
+}
+
+#[test]
 fn output_that_stands_before_an_end_does_not_keep_it_from_being_given_up() {
     let (_world, desktop) = world();
     desktop.driver(&format!("until_there go\n{PLANS}"));

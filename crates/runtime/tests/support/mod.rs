@@ -21,7 +21,7 @@ use loopgate_testkit::signs::Changes;
 use loopgate_tools::process::{Command, Limits};
 use loopgate_tools::programs::Programs;
 use loopgate_tools::shim;
-use sea_orm::{ConnectionTrait as _, Database, DbBackend, Statement};
+use sea_orm::{ConnectionTrait as _, Database, DatabaseConnection, DbBackend, DbErr, Statement};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
@@ -172,18 +172,33 @@ impl Desktop {
         self.eventually(&format!("{status:?}"), look).await
     }
 
-    /// Waits until nothing is queued for the control plane.
-    pub async fn has_told_all(&self) {
-        let file = format!("sqlite://{}", self.at("data/desktop.db").display());
-        let sql = "SELECT count(*) AS unsent FROM outbox";
-        self.eventually("everything is told", || async {
-            let db = Database::connect(&file).await.ok()?;
-            let row = db.query_one_raw(Statement::from_string(DbBackend::Sqlite, sql)).await.ok()??;
-            let unsent: i64 = row.try_get("", "unsent").ok()?;
+    async fn records(&self) -> Result<DatabaseConnection, DbErr> {
+        Database::connect(format!("sqlite://{}", self.at("data/desktop.db").display())).await
+    }
+
+    /// Changes the records.
+    pub async fn change_records(&self, sql: &str) {
+        let db = self.records().await.unwrap();
+        db.execute_unprepared(sql).await.unwrap();
+        db.close().await.unwrap();
+    }
+
+    /// Waits until the records hold nothing of this: `FROM` and what follows it.
+    pub async fn has_none(&self, from: &str) {
+        let sql = format!("SELECT count(*) AS rest FROM {from}");
+        self.eventually(&format!("nothing is left in {from}"), || async {
+            let db = self.records().await.ok()?;
+            let row = db.query_one_raw(Statement::from_string(DbBackend::Sqlite, &sql)).await.ok()??;
+            let rest: i64 = row.try_get("", "rest").ok()?;
             db.close().await.ok()?;
-            (unsent == 0).then_some(())
+            (rest == 0).then_some(())
         })
         .await;
+    }
+
+    /// Waits until nothing is queued for the control plane.
+    pub async fn has_told_all(&self) {
+        self.has_none("outbox").await;
     }
 
     /// Runs git and returns what it printed.
