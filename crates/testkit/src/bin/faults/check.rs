@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::fault::Drawn;
 use crate::run::{Answer, Told};
-use crate::script::{IMPLEMENT, REPOSITORIES, WORK};
+use crate::script::{IMPLEMENT, REPOSITORIES, WORK, WRITTEN};
 use crate::stage::{API_KEY, RUNNER_TOKEN, Stage};
 
 /// Larger files are not searched for secrets.
@@ -83,8 +83,8 @@ fn nothing_is_lost(drawn: &Drawn, stage: &Stage, told: &Told, name: &str) -> Res
     }
     let place = REPOSITORIES.iter().position(|known| *known == name).unwrap_or_default();
     let requests = stage.scene.model.requests_of(IMPLEMENT);
-    // The assistant asked for the next step, so that one was done.
-    let written = requests.iter().any(|request| request.turn > place);
+    // One that had no memory for its step asks for the next one all the same.
+    let written = requests.iter().any(|request| request.tool_results().contains(WRITTEN[place]));
     if written && !pushed {
         ensure!(is_in_a_worktree(stage, name), "what the assistant wrote is nowhere");
         ensure!(said != "skipped", "told as nothing to deliver");

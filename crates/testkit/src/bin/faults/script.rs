@@ -7,6 +7,8 @@ use loopgate_testkit::story;
 pub const REPOSITORIES: [&str; 2] = ["acme/shop", "acme/web"];
 /// The file that an execution adds to each.
 pub const WORK: &str = "feature.txt";
+/// What is said when it was written in each.
+pub const WRITTEN: [&str; 2] = ["written-in-shop", "written-in-web"];
 /// Names in requests.
 pub const IMPLEMENT: &str = "implement";
 const PLAN: &str = "plan";
@@ -40,8 +42,8 @@ fn planner() -> Conversation {
 
 fn implementer() -> Conversation {
     in_loop(IMPLEMENT, "EXECUTE")
-        .runs(&format!("echo page > {WORK}"))
-        .runs(&format!("echo beside > '{{{{beside}}}}/{WORK}'"))
+        .runs(&format!("echo page > {WORK} && echo {}", WRITTEN[0]))
+        .runs(&format!("echo beside > '{{{{beside}}}}/{WORK}' && echo {}", WRITTEN[1]))
         .says("Done.\n\n<promise>COMPLETE</promise>")
 }
 
