@@ -85,6 +85,15 @@ impl Runtime {
         Ok(())
     }
 
+    /// Takes up what nobody follows, and clears what could not be cleared: the disk may have been full.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the records cannot be read.
+    pub async fn look_after(self: &Arc<Self>) -> Result<(), StoreError> {
+        self.take_up_unfollowed().await?;
+        self.clear_grounds().await
+    }
+
     /// Clears what loops that had ended left when the program died before it could.
     async fn clear_grounds(self: &Arc<Self>) -> Result<(), StoreError> {
         for job in self.store.uncleared().await? {

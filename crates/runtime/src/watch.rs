@@ -53,9 +53,9 @@ impl Runtime {
             }
             before = now;
             if round % ROUNDS_PER_LOOK == 0
-                && let Err(error) = self.take_up_unfollowed().await
+                && let Err(error) = self.look_after().await
             {
-                tracing::warn!(%error, "loops that nobody follows could not be looked for");
+                tracing::warn!(%error, "what nobody looks after could not be looked for");
             }
         }
     }
