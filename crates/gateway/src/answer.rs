@@ -179,6 +179,14 @@ pub(crate) fn json_no_store<T: serde::Serialize>(document: &T) -> Response<Reply
     reply
 }
 
+/// A 200 with a JSON document that is written already.
+pub(crate) fn json(document: Bytes) -> Response<ReplyBody> {
+    // With room for what the pipeline adds.
+    let mut headers = HeaderMap::with_capacity(8);
+    headers.insert(CONTENT_TYPE, JSON);
+    prepared(headers, document)
+}
+
 /// An answer that is ready: shared bytes and headers prepared beforehand.
 pub(crate) fn prepared(headers: HeaderMap, body: Bytes) -> Response<ReplyBody> {
     let mut reply = Response::new(ReplyBody::Ready(Some(body)));

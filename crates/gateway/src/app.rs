@@ -4,6 +4,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use axum::response::Response;
+use bytes::Bytes;
+use http::Uri;
+use http::uri::PathAndQuery;
 use loopgate_files::FileSearch;
 use loopgate_home::{Repos, Sandbox, Sessions, SettingsStore};
 use loopgate_runtime::{Places, Runtime};
@@ -97,20 +100,31 @@ fn detector(config: &GatewayConfig) -> Detector {
 }
 
 impl App {
-    /// Answers a question from the disk alone: with what is kept while it is right, else with what
-    /// `make` makes there and names the sources of.
+    /// Answers a GET from the disk alone: with what is kept while it is right, else with what
+    /// `make` makes there and names the sources of. Nothing but the target may decide about the
+    /// answer, since who asks for the same again gets it without the handler.
     pub(crate) async fn kept_answer<T: Serialize>(
         &self,
-        question: String,
+        target: &Uri,
         make: impl Fn(&Self, &mut Sources) -> Result<T, Failure> + Send + 'static,
     ) -> Result<Response, Failure> {
-        let settings = self.settings.get();
+        let (question, settings) = (question_in(target).to_owned(), self.settings.get());
         let made = || {
             let (app, question, settings) = (self.clone(), question.clone(), settings.clone());
             async { on_disk(move || app.kept.make(question, settings, |sources| make(&app, sources))).await? }
         };
         self.kept.answer(&question, &settings, made).await
     }
+
+    /// The kept answer to a GET, when it is at hand and still right.
+    pub(crate) fn ready_answer(&self, target: &Uri) -> Option<Bytes> {
+        self.kept.get(question_in(target), &self.settings.get())
+    }
+}
+
+/// Path and query.
+fn question_in(target: &Uri) -> &str {
+    target.path_and_query().map_or("/", PathAndQuery::as_str)
 }
 
 impl std::ops::Deref for App {

@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use axum::body::Body;
 use http::{Request, Response};
+use http_body::Body as _;
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper_util::rt::TokioIo;
@@ -168,7 +169,7 @@ impl hyper::service::Service<Request<Incoming>> for ConnectionService {
             Front::Open(opened) => {
                 let (inner, busy) = (self.inner.clone(), self.pulse.busy());
                 let work = async move {
-                    let reply = pipeline::back(inner, opened.map_body(Body::new)).await;
+                    let reply = pipeline::back(inner, opened.map_body(body_of)).await;
                     reply.map(|body| body.keeping(busy))
                 };
                 Answering::Working(match &self.workers {
@@ -181,6 +182,11 @@ impl hyper::service::Service<Request<Incoming>> for ConnectionService {
             }
         }
     }
+}
+
+/// The body as the pipeline takes it. Most requests have none, and pay for none.
+fn body_of(body: Incoming) -> Body {
+    if body.is_end_stream() { Body::empty() } else { Body::new(body) }
 }
 
 /// An answer that is there, or one that is being worked on. The first costs no allocation.

@@ -14,15 +14,15 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockWriteGuard};
 use std::time::{Duration, Instant};
 
-use axum::response::{IntoResponse as _, Response};
+use axum::body::Body;
+use axum::response::Response;
 use bytes::Bytes;
-use http::header::CONTENT_TYPE;
 use loopgate_home::Settings;
 use serde::Serialize;
 
 pub(crate) use self::sources::Sources;
 use self::watched::Watched;
-use crate::answer::{Failure, JSON};
+use crate::answer::Failure;
 
 /// How long an answer is kept at most.
 const LIFE: Duration = Duration::from_secs(5);
@@ -121,11 +121,12 @@ impl KeptAnswers {
     }
 
     /// The answer to a question, when it is at hand and still right.
-    fn get(&self, question: &str, settings: &Arc<Settings>) -> Option<Bytes> {
+    pub(crate) fn get(&self, question: &str, settings: &Arc<Settings>) -> Option<Bytes> {
         let kept = self.kept.read().unwrap_or_else(PoisonError::into_inner);
+        let ready = kept.ready(question, settings)?;
         if kept.watches.as_ref().is_none_or(Watched::are_silent) {
             // Many may look at the same time; it is only the changes that one has to heed for all.
-            return kept.ready(question, settings);
+            return Some(ready);
         }
         drop(kept);
         let mut kept = self.lock();
@@ -235,7 +236,7 @@ fn json_of(answer: &impl Serialize) -> Bytes {
 }
 
 fn reply(json: Bytes) -> Response {
-    ([(CONTENT_TYPE, JSON)], json).into_response()
+    crate::answer::json(json).map(Body::new)
 }
 
 #[cfg(test)]

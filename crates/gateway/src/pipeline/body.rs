@@ -142,7 +142,7 @@ pub(crate) async fn read(
         read.into(&mut kept).await?;
         kept.finish().await
     };
-    tokio::time::timeout(limits.body_timeout, reading).await.map_err(|_| Unread::TimedOut)?
+    tokio::time::timeout(limits.body_timeout, Box::pin(reading)).await.map_err(|_| Unread::TimedOut)?
 }
 
 /// A body whose bytes are counted.

@@ -33,7 +33,7 @@ pub(crate) use self::origin::{Cors, OriginPolicy, named_origin};
 use self::auth::Gatekeeper;
 use self::body::{BodyLimit, Keep, Received, Unread};
 use crate::activity::Capture;
-use crate::answer::{Failure, OutsideSandbox, ReplyBody, prepared};
+use crate::answer::{Failure, OutsideSandbox, ReplyBody, json, prepared};
 use crate::approval::{self, Decision, Question, Verdict};
 use crate::exchange::exchange;
 use crate::facts::Facts;
@@ -158,11 +158,14 @@ fn health(facts: &Facts, headers: &HeaderMap) -> Response<ReplyBody> {
 }
 
 /// The rest of the sequence. Never panics: what a handler drops is answered with 500.
+///
+/// This future is made and moved with every request, so the ways that few go are in boxes of their own.
 pub(crate) async fn back(inner: Arc<Inner>, opened: Opened<Body>) -> Response<ReplyBody> {
     let Opened { request, caller, facts, cors, exchange: is_exchange } = opened;
     let mut capture = Capture::begin(&inner.activity, request.method(), request.uri());
     let answered = if is_exchange {
-        AssertUnwindSafe(exchange(&inner, &facts, request, caller, &mut capture)).catch_unwind().await
+        let exchange = Box::pin(exchange(&inner, &facts, request, caller, &mut capture));
+        AssertUnwindSafe(exchange).catch_unwind().await
     } else {
         AssertUnwindSafe(gateway_route(&inner, &facts, request, caller, &mut capture)).catch_unwind().await
     };
@@ -234,9 +237,14 @@ async fn gateway_route(
     }
     if !route.is_some_and(|route| route.built) {
         return match &inner.fallback {
-            Some(fallback) => fallback.forward(&parts, received.whole()).await,
+            Some(fallback) => Box::pin(fallback.forward(&parts, received.whole())).await,
             None => Failure::not_implemented(&parts.method, parts.uri.path()).into_reply(),
         };
+    }
+    if parts.method == Method::GET
+        && let Some(ready) = inner.app.ready_answer(&parts.uri)
+    {
+        return json(ready);
     }
     parts.extensions.insert(Requester { over_link });
     let request = Request::from_parts(parts, received.into_body());
@@ -325,7 +333,7 @@ async fn approve(
     let limits = &inner.config.limits;
     let limit = if over_link { limits.approval_over_link } else { limits.approval_otherwise };
     let operation = request.operation_id.as_str();
-    let (id, decision) = inner.approvals.wait(request, limit).await;
+    let (id, decision) = Box::pin(inner.approvals.wait(request, limit)).await;
     let refused = match decision {
         Decision::Approved | Decision::AlwaysAllow => return Ok(()),
         Decision::Denied => Failure::forbidden("request denied"),

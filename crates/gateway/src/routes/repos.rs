@@ -5,6 +5,7 @@ use std::path::Path;
 use axum::Json;
 use axum::extract::State;
 use axum::response::Response;
+use http::Uri;
 use loopgate_api::error::ErrorBody;
 use loopgate_api::operation::OperationId;
 use loopgate_api::repos::{ListedRepo, ManagedRepo, ReposAnswer};
@@ -69,8 +70,8 @@ struct UpdateRepos {
         (status = 500, body = ErrorBody, description = "The list cannot be read", example = json!(ErrorBody::new(500, "Failed to list repos: permission denied"))),
         (status = 503, body = ErrorBody, description = "No sandbox is set", example = json!(ErrorBody::new(503, "Server not configured — complete onboarding"))),
     ))]
-async fn list(State(app): State<App>) -> Result<Response, Failure> {
-    app.kept_answer("repos".to_owned(), list_on_disk).await
+async fn list(State(app): State<App>, target: Uri) -> Result<Response, Failure> {
+    app.kept_answer(&target, list_on_disk).await
 }
 
 fn list_on_disk(app: &App, sources: &mut Sources) -> Result<ReposAnswer, Failure> {

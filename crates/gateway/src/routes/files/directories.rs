@@ -2,6 +2,7 @@
 
 use axum::extract::State;
 use axum::response::Response;
+use http::Uri;
 use loopgate_api::error::ErrorBody;
 use loopgate_api::operation::OperationId;
 use loopgate_files::{Folder, Folders, FoldersError};
@@ -55,11 +56,10 @@ impl From<Folder> for DirectoryEntry {
         (status = 403, body = ErrorBody, description = "Outside the sandbox", example = json!(ErrorBody::new(403, "directory not allowed"))),
         (status = 500, body = ErrorBody, description = "It cannot be read", example = json!(ErrorBody::new(500, "Failed to list directories: permission denied"))),
     ))]
-async fn list(State(app): State<App>, query: QueryMembers) -> Result<Response, Failure> {
+async fn list(State(app): State<App>, target: Uri, query: QueryMembers) -> Result<Response, Failure> {
     let path = query.get("path").filter(|path| !path.is_empty()).unwrap_or("~");
     let path = path.to_owned();
-    app.kept_answer(format!("directories {path}"), move |app, sources| list_on_disk(app, &path, sources))
-        .await
+    app.kept_answer(&target, move |app, sources| list_on_disk(app, &path, sources)).await
 }
 
 fn list_on_disk(app: &App, path: &str, sources: &mut Sources) -> Result<Directories, Failure> {

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use axum::Json;
 use axum::extract::State;
 use axum::response::Response;
+use http::Uri;
 use loopgate_api::error::ErrorBody;
 use loopgate_api::operation::OperationId;
 use loopgate_home::ReposError;
@@ -54,9 +55,9 @@ pub(crate) struct BranchWorktree {
         (status = 500, body = ErrorBody, description = "The list of repositories cannot be read", example = json!(ErrorBody::new(500, "Failed to resolve repo path: permission denied"))),
         (status = 503, body = ErrorBody, description = "No sandbox is set", example = json!(ErrorBody::new(503, "Server not configured — complete onboarding"))),
     ))]
-async fn repo_path(State(app): State<App>, query: QueryMembers) -> Result<Response, Failure> {
+async fn repo_path(State(app): State<App>, target: Uri, query: QueryMembers) -> Result<Response, Failure> {
     let name = query.required("repoFullName", "repoFullName is required")?.to_owned();
-    app.kept_answer(format!("clone of {name}"), move |app, sources| {
+    app.kept_answer(&target, move |app, sources| {
         let clone = clone_of(app, &name, sources);
         let clone = clone.map_err(|error| unlisted("Failed to resolve repo path", error))?;
         Ok(RepoPath { path: clone.map(shown) })
