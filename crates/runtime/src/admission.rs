@@ -254,7 +254,7 @@ impl Runtime {
 }
 
 /// The record of a loop that waits.
-fn queued_job(request: &LoopRequest, headers: &LoopHeaders, number: u64) -> Job {
+fn queued_job(request: &LoopRequest, headers: &LoopHeaders, number: i64) -> Job {
     let mut job = Job::waiting(request.loop_id, request.command);
     let facts = &mut job.facts;
     facts.queue_number = Some(number);

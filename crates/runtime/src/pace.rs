@@ -27,6 +27,8 @@ pub struct Pace {
     pub mcp: Duration,
     /// How long a loop may be quiet before it counts as stuck.
     pub stuck_after: Duration,
+    /// Between two looks at whether the machine slept; with each fourth, at what nobody looks after.
+    pub watch: Duration,
     /// Between SIGTERM and SIGKILL when a loop is killed.
     pub kill_grace: Duration,
 }
@@ -45,6 +47,7 @@ impl Default for Pace {
             bootstrap: Duration::from_secs(900),
             mcp: Duration::from_secs(10),
             stuck_after: Duration::from_secs(600),
+            watch: Duration::from_secs(15),
             kill_grace: Duration::from_secs(3),
         }
     }

@@ -5,7 +5,7 @@
 //! the only one who has it. Nothing that runs is ever stopped for a place.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -16,9 +16,6 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 
 use crate::job::Job;
 use crate::reservations::{Reservation, Reservations};
-
-/// The first number that is given; there are as good as endlessly many before and behind it.
-const MIDDLE: u64 = 1 << 32;
 
 /// A loop that waits.
 pub(crate) struct Waiting {
@@ -42,9 +39,9 @@ pub(crate) struct Place {
 
 /// The queue of this desktop.
 pub(crate) struct Queue {
-    waiting: Mutex<BTreeMap<u64, Waiting>>,
-    next: AtomicU64,
-    before: AtomicU64,
+    waiting: Mutex<BTreeMap<i64, Waiting>>,
+    next: AtomicI64,
+    before: AtomicI64,
     /// Whether what an earlier process left has been counted.
     pub ready: AtomicBool,
     /// Told of every entry that comes.
@@ -56,8 +53,8 @@ impl Queue {
     pub fn load(active: &[Job], has_order: impl Fn(LoopId) -> bool, reservations: &Reservations) -> Self {
         let queue = Self {
             waiting: Mutex::default(),
-            next: AtomicU64::new(MIDDLE),
-            before: AtomicU64::new(MIDDLE - 1),
+            next: AtomicI64::new(0),
+            before: AtomicI64::new(-1),
             ready: AtomicBool::new(false),
             changed: Notify::new(),
         };
@@ -74,17 +71,17 @@ impl Queue {
     }
 
     /// A number behind every other.
-    pub fn number(&self) -> u64 {
+    pub fn number(&self) -> i64 {
         self.next.fetch_add(1, Ordering::Relaxed)
     }
 
     /// A number before every other.
-    pub fn number_before(&self) -> u64 {
+    pub fn number_before(&self) -> i64 {
         self.before.fetch_sub(1, Ordering::Relaxed)
     }
 
     /// Lets a loop wait; answers what is cancelled when it waits no longer.
-    pub fn push(&self, number: u64, id: LoopId, reservation: Reservation) -> CancellationToken {
+    pub fn push(&self, number: i64, id: LoopId, reservation: Reservation) -> CancellationToken {
         reservation.waiting();
         let alive = CancellationToken::new();
         let _guard = alive.clone().drop_guard();
@@ -146,7 +143,7 @@ impl Queue {
         places
     }
 
-    fn lock(&self) -> MutexGuard<'_, BTreeMap<u64, Waiting>> {
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<i64, Waiting>> {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -155,5 +152,28 @@ impl Waiting {
     /// It waits no longer.
     pub fn into_reservation(self) -> Reservation {
         self.reservation
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use loopgate_api::command::LoopCommand;
+    use uuid::Uuid;
+
+    use super::*;
+
+    #[test]
+    fn who_goes_before_the_others_goes_before_those_of_an_earlier_process_too() {
+        let reservations = Reservations::default();
+        let [first, second, third, last] = std::array::from_fn(|_| LoopId(Uuid::new_v4()));
+        let mut left = Job::waiting(third, LoopCommand::Plan);
+        left.facts.queue_number = Some(0);
+        let queue = Queue::load(&[left], |_| true, &reservations);
+        for (number, id) in
+            [(queue.number(), last), (queue.number_before(), second), (queue.number_before(), first)]
+        {
+            let _ = queue.push(number, id, reservations.reserve(id).unwrap());
+        }
+        assert_eq!(queue.ids(), [first, second, third, last]);
     }
 }

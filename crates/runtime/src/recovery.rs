@@ -73,10 +73,7 @@ impl Runtime {
 
     /// Takes up every loop that is recorded as under way and that nobody follows: an earlier process
     /// left it, its task ended unexpectedly, or it was ordered and never came to run.
-    ///
-    /// # Errors
-    /// [`StoreError`] when the records cannot be read.
-    pub async fn take_up_unfollowed(self: &Arc<Self>) -> Result<(), StoreError> {
+    async fn take_up_unfollowed(self: &Arc<Self>) -> Result<(), StoreError> {
         for job in self.store.active().await? {
             if !plan_loop::is_announced_only(&job) {
                 self.take_up(job);
@@ -86,10 +83,7 @@ impl Runtime {
     }
 
     /// Takes up what nobody follows, and clears what could not be cleared: the disk may have been full.
-    ///
-    /// # Errors
-    /// [`StoreError`] when the records cannot be read.
-    pub async fn look_after(self: &Arc<Self>) -> Result<(), StoreError> {
+    pub(crate) async fn look_after(self: &Arc<Self>) -> Result<(), StoreError> {
         self.take_up_unfollowed().await?;
         self.clear_grounds().await
     }

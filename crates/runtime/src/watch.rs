@@ -9,8 +9,6 @@ use std::time::{Duration, Instant, SystemTime};
 
 use crate::runtime::Runtime;
 
-/// How often the clocks are compared.
-const ROUND: Duration = Duration::from_secs(15);
 /// Rounds after which loops that nobody follows are looked for.
 const ROUNDS_PER_LOOK: u32 = 4;
 /// Two clocks that are this far apart after a round did not just drift.
@@ -45,7 +43,7 @@ impl Runtime {
     pub async fn keep_watch(self: &Arc<Self>) {
         let mut before = Reading::now();
         for round in 1_u32.. {
-            tokio::time::sleep(ROUND).await;
+            tokio::time::sleep(self.pace.watch).await;
             let now = Reading::now();
             if now.jumped_since(&before) {
                 tracing::info!("the machine was asleep, or its clock was set");

@@ -289,7 +289,6 @@ fn what_a_kill_behind_the_last_word_leaves_is_cleared_away_at_the_next_start() {
     life.block_on(desktop.has_none("loop_token"));
     // As when the disk was full.
     world.block_on(desktop.change_records(left));
-    life.block_on(life.runtime.look_after()).unwrap();
     life.block_on(desktop.has_none("job WHERE to_clear"));
 }
 

@@ -55,10 +55,8 @@ fn a_loop_that_nobody_follows_is_taken_up_without_a_restart() {
     drop(life);
     let life = Life::begin_idle(&desktop);
     assert!(!life.runtime.is_followed(id));
-    life.block_on(life.runtime.take_up_unfollowed()).unwrap();
-    assert!(life.runtime.is_followed(id));
-    // A second look disturbs nobody.
-    life.block_on(life.runtime.take_up_unfollowed()).unwrap();
+    let runtime = life.runtime.clone();
+    life.spawn(async move { runtime.keep_watch().await });
     desktop.signal("go");
     assert_eq!(life.reported(id).status(), JobStatus::Completed);
     assert_eq!(desktop.cloud.events(id, "completed").len(), 1);

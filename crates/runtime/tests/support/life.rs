@@ -23,7 +23,7 @@ impl<'a> Life<'a> {
         let life = Self::begin_idle(desktop);
         life.block_on(life.runtime.recover()).unwrap();
         let runtime = life.runtime.clone();
-        life.tokio.as_ref().unwrap().spawn(async move { runtime.keep_queue().await });
+        life.spawn(async move { tokio::join!(runtime.keep_queue(), runtime.keep_watch()) });
         life
     }
 
@@ -40,6 +40,11 @@ impl<'a> Life<'a> {
             tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
         let runtime = tokio.block_on(desktop.open());
         Self { desktop, tokio: Some(tokio), runtime }
+    }
+
+    /// Does something beside all else, until the life ends.
+    pub fn spawn<T: Send + 'static>(&self, work: impl Future<Output = T> + Send + 'static) {
+        self.tokio.as_ref().unwrap().spawn(work);
     }
 
     pub fn block_on<T>(&self, work: impl Future<Output = T>) -> T {

@@ -291,6 +291,7 @@ pub fn quick() -> Pace {
         retry_base: ms(20),
         retry_max: ms(50),
         ended_retry: [ms(100), ms(200), ms(200), ms(200)],
+        watch: ms(50),
         ..Pace::default()
     }
 }
