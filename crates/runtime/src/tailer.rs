@@ -97,7 +97,8 @@ impl Tailer {
     /// Reads one frame and stores what it brought.
     async fn step(&mut self, ended: bool) -> Result<Frame, TailError> {
         let frame = match self.unstored.take() {
-            Some(frame) => frame,
+            // Since it was read more may have come, and the loop may have ended.
+            Some(frame) => Frame { more: true, ..frame },
             None => self.read(ended).await?,
         };
         if frame.lines > 0

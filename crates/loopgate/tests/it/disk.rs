@@ -179,7 +179,8 @@ async fn a_loop_that_ends_on_a_full_disk_is_told_when_there_is_room_again() -> R
     let planner = Conversation::when("plan", "# Coding loop")
         .and(r#"LOOPGATE_WORKDIR="(?P<workdir>[^"]+)""#)
         .turn([Step::write("{{workdir}}/plan.json", plan)])
-        .turn([Step::hold("full"), Step::text("On a full disk.\n\n<promise>COMPLETE</promise>")]);
+        .turn([Step::hold("full"), Step::write("{{workdir}}/notes.md", "Not stored yet.")])
+        .turn([Step::hold("end"), Step::text("On a full disk.\n\n<promise>COMPLETE</promise>")]);
     let scene = Scene::new(Script::new([planner])).await?;
     scene.add_story()?;
     let cloud = Cloud::start().await?;
@@ -194,10 +195,13 @@ async fn a_loop_that_ends_on_a_full_disk_is_told_when_there_is_room_again() -> R
     scene.model.held("full").await?;
     full_disk(&loopgate, true)?;
     scene.model.release("full");
-    gone(&id.to_string()).await?;
+    scene.model.held("end").await?;
     let said = |cloud: &Cloud| cloud.output(id).into_iter().find(|line| line.contains("Make room"));
     let said = tokio::time::timeout(signs::LIMIT, cloud.seen(said)).await.context("nobody is told")?;
     ensure!(said.starts_with("This desktop cannot store what the loop does: "), "{said}");
+    // What waits to be stored was read before the end, which comes now.
+    scene.model.release("end");
+    gone(&id.to_string()).await?;
     ensure!(cloud.events(id, "completed").is_empty(), "nothing is told that is not recorded");
     full_disk(&loopgate, false)?;
     let last = |cloud: &Cloud| {
