@@ -130,13 +130,11 @@ impl Failure {
 
     /// The whole answer, without the headers that the pipeline adds to everything.
     pub(crate) fn into_reply(self) -> Response<ReplyBody> {
-        let json = serde_json::to_vec(&self.body).unwrap_or_default();
-        let mut reply = Response::new(ReplyBody::ready(json));
+        let mut reply = json(serde_json::to_vec(&self.body).unwrap_or_default().into());
         *reply.status_mut() = self.status;
         if says_outside_sandbox(self.status.as_u16(), &self.body.error) {
             reply.extensions_mut().insert(OutsideSandbox);
         }
-        reply.headers_mut().insert(CONTENT_TYPE, JSON);
         if self.no_store {
             reply.headers_mut().insert(CACHE_CONTROL, NO_STORE);
         }
@@ -172,14 +170,12 @@ pub(crate) fn encoded(text: &str) -> String {
 
 /// A 200 with a JSON document that must not be cached.
 pub(crate) fn json_no_store<T: serde::Serialize>(document: &T) -> Response<ReplyBody> {
-    let json = serde_json::to_vec(document).unwrap_or_default();
-    let mut reply = Response::new(ReplyBody::ready(json));
-    reply.headers_mut().insert(CONTENT_TYPE, JSON);
+    let mut reply = json(serde_json::to_vec(document).unwrap_or_default().into());
     reply.headers_mut().insert(CACHE_CONTROL, NO_STORE);
     reply
 }
 
-/// A 200 with a JSON document that is written already.
+/// A JSON document that is written already, as a 200.
 pub(crate) fn json(document: Bytes) -> Response<ReplyBody> {
     // With room for what the pipeline adds.
     let mut headers = HeaderMap::with_capacity(8);
@@ -218,10 +214,6 @@ impl ReplyBody {
 
     /// Nothing at all.
     pub(crate) const EMPTY: Self = Self::Ready(None);
-
-    fn ready(bytes: Vec<u8>) -> Self {
-        Self::Ready(Some(Bytes::from(bytes)))
-    }
 }
 
 impl HttpBody for ReplyBody {

@@ -14,7 +14,7 @@ use crate::stage::Stage;
 /// A run that takes longer hangs.
 const LIMIT: Duration = Duration::from_secs(150);
 /// How long something is waited for that may never come because the loop is over.
-const QUIET: Duration = Duration::from_millis(1500);
+pub const QUIET: Duration = Duration::from_millis(1500);
 /// How long a process that has been killed may take to be gone.
 const DEATH: Duration = Duration::from_secs(10);
 

@@ -3,19 +3,21 @@
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use anyhow::{Context as _, Result, ensure};
 use loopgate_testkit::cloud::Cloud;
 use loopgate_testkit::leftovers::{self, Process};
 use loopgate_testkit::loopgate::{Loopgate, signal};
 use loopgate_testkit::scene::Scene;
+use loopgate_testkit::signs::{self, Changes};
 use loopgate_testkit::wire::Wire;
 use reqwest::Method;
 use serde_json::{Value, json};
+use tokio::time::timeout;
 use uuid::Uuid;
 
 use crate::fault::{Fault, Line, Who};
+use crate::run::QUIET;
 use crate::script::{REPOSITORIES, script};
 
 /// Secrets of a run: none may lie on the disk in plain text.
@@ -23,8 +25,6 @@ pub const API_KEY: &str = "lgk_live_0123456789abcdef0123456789abcdef";
 pub const RUNNER_TOKEN: &str = "a-runner-token-that-nobody-may-find";
 /// Size of a disk that is to be filled, in bytes.
 const DISK: u64 = 96 * 1024 * 1024;
-/// Pause between two tries of a command that may not go on yet.
-const PAUSE: Duration = Duration::from_millis(50);
 
 /// A folder, on a disk of its own when it is to be filled. It goes with this value.
 struct Place {
@@ -205,14 +205,13 @@ impl Stage {
 
     /// Waits until the desktop has nothing left to do for the loop, and everything of it is gone.
     pub async fn settled(&self) -> Result<()> {
-        loop {
-            let told = self.record().await?;
-            let alone = self.others().is_empty();
-            if told.is_none_or(|record| record.is_over()) && alone {
-                return Ok(());
-            }
-            tokio::time::sleep(PAUSE).await;
+        let data_dir = self.loopgate.setup().data_dir();
+        let mut changes = Changes::of(&[&data_dir])?;
+        while self.record().await?.is_some_and(|record| !record.is_over()) {
+            // A sign may come a moment before what it stands for can be read.
+            let _ = timeout(QUIET, changes.next()).await;
         }
+        signs::all_end(|| self.others().iter().map(|process| process.pid).collect()).await
     }
 
     /// Processes of the home besides Loopgate.
