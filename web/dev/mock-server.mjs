@@ -147,7 +147,10 @@ const routes = [
     (_, body) =>
       body.token === "spent"
         ? fail(401, "Unauthorized")
-        : { ...ok(state.me), cookie: "session=mock; Path=/; HttpOnly; SameSite=Lax" },
+        : {
+            ...ok({ ...state.me, sessionKey: "mock" }),
+            cookie: "session=mock; Path=/; HttpOnly; SameSite=Strict",
+          },
   ],
   ["POST", /^\/auth\/sign-out$/, () => ({ ...ok({}), cookie: "session=; Path=/; Max-Age=0" })],
   ["GET", /^\/me$/, () => ok(state.me)],
@@ -248,7 +251,10 @@ http
     const url = new URL(request.url, "http://mock");
     const live = /^\/loops\/([^/]+)\/stream$/.exec(url.pathname);
     const open = url.pathname.startsWith("/auth");
-    const signedIn = (request.headers.cookie ?? "").includes("session=mock");
+    const signedIn =
+      (request.headers.cookie ?? "").includes("session=mock") &&
+      request.headers["x-session-key"] === "mock";
+    if (live && !signedIn) return void response.writeHead(401).end("Unauthorized");
     if (live) return stream(live[1], request, response);
     for (const [method, pattern, answer] of routes) {
       const match = request.method === method && pattern.exec(url.pathname);

@@ -66,6 +66,22 @@ test("a session that ends while a page is open leads to the signed-out page", as
   await expect(page).toHaveURL(/\/signed-out$/, { timeout: 20_000 });
 });
 
+test("a new tab and a reload stay signed in, and the cookie without the page's key does not", async ({
+  page,
+  context,
+}) => {
+  await signIn(page);
+  await page.reload();
+  await expect(page.getByRole("heading", { level: 1, name: "Loops" })).toBeVisible();
+  const tab = await context.newPage();
+  await open(tab, "/");
+  await expect(tab.getByRole("heading", { level: 1, name: "Loops" })).toBeVisible();
+  // The cookie of an earlier version, or one that another program on this host has set.
+  await tab.evaluate(() => window.localStorage.clear());
+  await open(tab, "/");
+  await expect(tab).toHaveURL(/\/signed-out$/);
+});
+
 test("the list is filtered by chips that live in the address", async ({ page }) => {
   await signIn(page);
   const rows = page.getByRole("row");

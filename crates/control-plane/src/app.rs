@@ -7,6 +7,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::auth::challenge::Challenges;
+use crate::auth::cookie::SessionCookie;
 use crate::auth::origin::Origins;
 use crate::auth::runner::RunnerTokens;
 use crate::bus::Bus;
@@ -25,6 +26,8 @@ pub struct Parts {
     pub config: Config,
     /// Trusted pages and host names.
     pub origins: Origins,
+    /// The cookie of the web app's sessions.
+    pub session_cookie: SessionCookie,
     /// The database.
     pub store: Store,
     /// Wakes readers after a change.
@@ -47,11 +50,6 @@ impl App {
     /// Puts the parts together.
     pub fn new(parts: Parts) -> Self {
         Self(Arc::new(parts))
-    }
-
-    /// Whether the web app is served over https, so cookies must be too.
-    pub fn is_secure(&self) -> bool {
-        self.config.web_origin.starts_with("https://")
     }
 }
 

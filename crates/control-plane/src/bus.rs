@@ -18,6 +18,8 @@ pub enum Topic {
     Command(Uuid),
     /// Desktops of an organization going on and off line.
     Targets(Uuid),
+    /// Sessions that were signed out, and keys that were revoked.
+    Credentials,
 }
 
 /// The fan-out between the writers and the readers of this process.

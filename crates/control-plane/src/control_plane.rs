@@ -10,6 +10,7 @@ use tokio_util::task::TaskTracker;
 use crate::accounts::{self, Owner};
 use crate::app::{App, Parts};
 use crate::auth::challenge::Challenges;
+use crate::auth::cookie::SessionCookie;
 use crate::auth::origin::Origins;
 use crate::auth::runner::RunnerTokens;
 use crate::auth::session;
@@ -53,7 +54,9 @@ impl ControlPlane {
         let store = Store::open(&config.database_url, config.database_schema.as_deref()).await?;
         let storage = Storage::open(&config.storage_dir, &config.api_origin, &config.secrets.storage_urls)?;
         let bus = Bus::default();
+        let secure = config.web_origin.starts_with("https://");
         let app = App::new(Parts {
+            session_cookie: SessionCookie::new(&config.secrets.local_gateway, secure),
             origins: Origins::new(&config.api_origin, &config.web_origin, &config.trusted_origins),
             desktops: Switchboard::new(DesktopHost { store: store.clone(), bus: bus.clone() }),
             runner_tokens: RunnerTokens::new(&config.secrets.runner_tokens),

@@ -1,23 +1,24 @@
-//! What every request passes first: our own host name, a trusted page, and the answers that let
-//! trusted pages of another origin read ours.
+//! What every request passes first: our own host name, a trusted page, and the headers of answers:
+//! a renewed session cookie, and what lets trusted pages of another origin read ours.
 
 use axum::extract::{Request, State};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use http::header::{
     ACCESS_CONTROL_ALLOW_CREDENTIALS, ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS,
-    ACCESS_CONTROL_ALLOW_ORIGIN, ACCESS_CONTROL_MAX_AGE, ORIGIN, VARY, X_CONTENT_TYPE_OPTIONS,
+    ACCESS_CONTROL_ALLOW_ORIGIN, ACCESS_CONTROL_MAX_AGE, ORIGIN, SET_COOKIE, VARY, X_CONTENT_TYPE_OPTIONS,
 };
 use http::{HeaderValue, Method, StatusCode};
 
 use crate::app::App;
+use crate::auth::cookie::RenewedCookie;
 use crate::error::{ApiError, forbidden};
 
 /// Routes that refuse a foreign page with an answer of their own.
 const OWN_ORIGIN_CHECK: [&str; 2] = ["/desktop/onboarding-attempt", "/compute-targets/local-auth/challenge"];
 
 /// Refuses foreign host names and foreign pages on every route.
-pub async fn check(State(app): State<App>, request: Request, next: Next) -> Response {
+pub async fn check(State(app): State<App>, mut request: Request, next: Next) -> Response {
     if !app.origins.accepts_host(request.headers(), request.uri()) {
         return ApiError::new(StatusCode::FORBIDDEN, "host not allowed").into_response();
     }
@@ -28,8 +29,13 @@ pub async fn check(State(app): State<App>, request: Request, next: Next) -> Resp
         return forbidden().into_response();
     }
     let preflight = request.method() == Method::OPTIONS && origin.is_some();
+    let renewed = RenewedCookie::default();
+    request.extensions_mut().insert(renewed.clone());
     let mut response =
         if preflight { StatusCode::NO_CONTENT.into_response() } else { next.run(request).await };
+    if let Some(cookie) = renewed.get().filter(|_| !response.headers().contains_key(SET_COOKIE)) {
+        response.headers_mut().insert(SET_COOKIE, cookie.clone());
+    }
     if let Some(origin) = origin.filter(|_| trusted) {
         allow(&mut response, origin, preflight);
     }
@@ -45,7 +51,8 @@ fn allow(response: &mut Response, origin: HeaderValue, preflight: bool) {
     if preflight {
         let methods = HeaderValue::from_static("GET, POST, PUT, PATCH, DELETE");
         headers.insert(ACCESS_CONTROL_ALLOW_METHODS, methods);
-        let allowed = HeaderValue::from_static("authorization, content-type, x-org-slug, last-event-id");
+        let allowed =
+            HeaderValue::from_static("authorization, content-type, x-org-slug, x-session-key, last-event-id");
         headers.insert(ACCESS_CONTROL_ALLOW_HEADERS, allowed);
         headers.insert(ACCESS_CONTROL_MAX_AGE, HeaderValue::from_static("600"));
     }

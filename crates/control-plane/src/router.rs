@@ -11,7 +11,7 @@ use utoipa_axum::router::{OpenApiRouter, UtoipaMethodRouter};
 use utoipa_axum::routes;
 
 use crate::app::App;
-use crate::auth::session::COOKIE_NAME;
+use crate::auth::{cookie, session};
 use crate::error::not_implemented;
 use crate::routes::{
     api_keys, auth, commands, compute_targets, documents, events, feature_flags, health, link, local_auth,
@@ -110,7 +110,15 @@ fn name_by_tag(operation: &mut Operation) {
 
 fn description() -> OpenApi {
     use utoipa::openapi::{ComponentsBuilder, InfoBuilder, OpenApiBuilder, SecurityRequirement};
-    let cookie = SecurityScheme::ApiKey(ApiKey::Cookie(ApiKeyValue::new(COOKIE_NAME)));
+    let cookie = ApiKeyValue::with_description(
+        cookie::NAME,
+        "The name goes on with an underscore and the installation's id; over https it begins with `__Host-`.",
+    );
+    let cookie = SecurityScheme::ApiKey(ApiKey::Cookie(cookie));
+    let session_key = SecurityScheme::ApiKey(ApiKey::Header(ApiKeyValue::with_description(
+        session::KEY_HEADER,
+        "`sessionKey` of the answer to the sign-in.",
+    )));
     let bearer = SecurityScheme::Http(HttpBuilder::new().scheme(HttpAuthScheme::Bearer).build());
     let info = InfoBuilder::new()
         .title("Loopgate control plane")
@@ -122,11 +130,12 @@ fn description() -> OpenApi {
         .components(Some(
             ComponentsBuilder::new()
                 .security_scheme("session", cookie)
+                .security_scheme("sessionKey", session_key)
                 .security_scheme("bearer", bearer)
                 .build(),
         ))
         .security(Some([
-            SecurityRequirement::new("session", Vec::<String>::new()),
+            SecurityRequirement::new("session", Vec::<String>::new()).add("sessionKey", Vec::<String>::new()),
             SecurityRequirement::new("bearer", Vec::<String>::new()),
         ]))
         .build()

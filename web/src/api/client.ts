@@ -3,6 +3,7 @@ import createClient from "openapi-fetch";
 
 import type { paths } from "./control-plane.gen";
 import { ApiError } from "./errors";
+import { sessionKey } from "./session-key";
 
 export const api = createClient<paths>({
   baseUrl: window.location.origin,
@@ -15,16 +16,20 @@ export function setOrganization(slug: string | undefined): void {
   organizationSlug = slug;
 }
 
-/** Headers that requests outside the typed client need as well. */
-export function organizationHeaders(): Record<string, string> {
-  return organizationSlug === undefined ? {} : { "X-Org-Slug": organizationSlug };
+/** Headers of every request to the control plane; those outside the typed client need them too. */
+export function requestHeaders(): Record<string, string> {
+  const key = sessionKey();
+  return {
+    ...(organizationSlug !== undefined && { "X-Org-Slug": organizationSlug }),
+    ...(key !== undefined && { "X-Session-Key": key }),
+  };
 }
 
 let organizationSlug: string | undefined;
 
 api.use({
   onRequest({ request }) {
-    for (const [name, value] of Object.entries(organizationHeaders())) {
+    for (const [name, value] of Object.entries(requestHeaders())) {
       request.headers.set(name, value);
     }
     return request;

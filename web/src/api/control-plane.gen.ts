@@ -45,7 +45,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Trades the token of a one-time link for a session cookie. */
+        /** Trades the token of a one-time link for a session: a cookie, and the key that goes with it. */
         post: operations["auth_sign_in"];
         delete?: never;
         options?: never;
@@ -62,7 +62,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Ends the session. */
+        /** Ends the session at once, with the streams that it opened. */
         post: operations["auth_sign_out"];
         delete?: never;
         options?: never;
@@ -737,8 +737,8 @@ export interface components {
             organizationId: string;
             /** @description ISO 8601. */
             revokedAt?: string | null;
-            /** @description `read`, `write`, `delete`, `admin`. */
-            scopes: string[];
+            /** @description What it may be used for. */
+            scopes: components["schemas"]["Scope"][];
             /**
              * Format: uuid
              * @description Its owner.
@@ -981,6 +981,11 @@ export interface components {
             expiresAt?: string | null;
             /** @description 1 to 100 characters. */
             name?: string;
+            /**
+             * @description Exactly what the key may be used for; `read`, `write` and `delete` when left out. `admin` can
+             *     only be granted by administrators.
+             */
+            scopes?: components["schemas"]["Scope"][] | null;
         };
         /** @description A command to be made. */
         CreateCommand: {
@@ -1456,6 +1461,19 @@ export interface components {
             success: boolean;
         };
         /** @description `{"success": true, "data": …}`. */
+        Data_SignedIn: {
+            /** @description A person who has just signed in. */
+            data: components["schemas"]["Me"] & {
+                /** @description To be sent as `X-Session-Key` with every request; the session cookie counts only beside it. */
+                sessionKey: string;
+            };
+            /**
+             * @description Always `true`.
+             * @example true
+             */
+            success: boolean;
+        };
+        /** @description `{"success": true, "data": …}`. */
         Data_SignedOut: {
             /** @description What signing out answers. */
             data: {
@@ -1567,8 +1585,8 @@ export interface components {
                 organizationId: string;
                 /** @description ISO 8601. */
                 revokedAt?: string | null;
-                /** @description `read`, `write`, `delete`, `admin`. */
-                scopes: string[];
+                /** @description What it may be used for. */
+                scopes: components["schemas"]["Scope"][];
                 /**
                  * Format: uuid
                  * @description Its owner.
@@ -2465,6 +2483,11 @@ export interface components {
                 [key: string]: unknown;
             } | null;
         };
+        /**
+         * @description What a key may be used for. Each scope stands for itself; none contains another.
+         * @enum {string}
+         */
+        Scope: "read" | "write" | "delete" | "admin";
         /** @description Where a switch is to stand. */
         SetFlag: {
             /** @description On or off. */
@@ -2484,6 +2507,11 @@ export interface components {
         ShareTarget: {
             /** @description Whether everybody in the organization may send work to it. */
             isSharedWithOrg: boolean;
+        };
+        /** @description A person who has just signed in. */
+        SignedIn: components["schemas"]["Me"] & {
+            /** @description To be sent as `X-Session-Key` with every request; the session cookie counts only beside it. */
+            sessionKey: string;
         };
         /** @description What signing out answers. */
         SignedOut: {
@@ -2968,7 +2996,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Data_Me"];
+                    "application/json": components["schemas"]["Data_SignedIn"];
                 };
             };
             /** @description The request does not fit. */

@@ -4,6 +4,7 @@ import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query
 import { isActive } from "@/loops/status";
 
 import { api, unwrap } from "./client";
+import { setSessionKey } from "./session-key";
 import type { Loop, RepoRef } from "./types";
 
 /** How often a list with active loops is read again. */
@@ -50,7 +51,8 @@ export const computeTargetsQuery = queryOptions({
 
 /** Trades the token of a one-time link for a session. */
 export async function signInWithLink(token: string): Promise<void> {
-  await unwrap(api.POST("/auth/sign-in-link", { body: { token } }));
+  const signedIn = await unwrap(api.POST("/auth/sign-in-link", { body: { token } }));
+  setSessionKey(signedIn.sessionKey);
 }
 
 export function useSignOut() {
@@ -58,6 +60,7 @@ export function useSignOut() {
   return useMutation({
     mutationFn: () => unwrap(api.POST("/auth/sign-out", {})),
     onSuccess: () => client.clear(),
+    onSettled: () => setSessionKey(undefined),
   });
 }
 

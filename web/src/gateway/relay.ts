@@ -3,7 +3,7 @@
  *
  * A command is queued for the desktop, and its events are followed to the answer.
  */
-import { api, organizationHeaders, unwrap } from "@/api/client";
+import { api, requestHeaders, unwrap } from "@/api/client";
 import { ApiError } from "@/api/errors";
 import { readEvents } from "@/live/sse";
 
@@ -33,7 +33,7 @@ export async function relayGet(
   const response = await fetch(
     `/compute-targets/${targetId}/commands/${commandId}/events?stream=true`,
     {
-      headers: { Accept: "text/event-stream", ...organizationHeaders() },
+      headers: { Accept: "text/event-stream", ...requestHeaders() },
       credentials: "same-origin",
       signal: limited,
     },

@@ -1,5 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 
+import { setSessionKey } from "@/api/session-key";
+
 import { LoopStream, retryDelay, type StreamState } from "./loop-stream";
 
 /** Answers of the server, one a connection; the test says when each ends. */
@@ -67,6 +69,15 @@ test("shows what it hears and ends with the loop", async () => {
   expect(texts()).toEqual(["Started", "hi", "Completed"]);
   expect(states).toEqual(["connecting", "live", "ended"]);
   expect(statusEvents).toEqual(["started", "completed"]);
+});
+
+test("brings the page's key, without which the cookie is worth nothing", async () => {
+  setSessionKey("k1");
+  const server = new Server().says({ type: "completed" });
+  open(server);
+  await settle();
+  setSessionKey(undefined);
+  expect(server.requests[0]?.get("X-Session-Key")).toBe("k1");
 });
 
 test("resumes after a broken connection where it stopped, without repeating a line", async () => {

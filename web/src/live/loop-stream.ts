@@ -4,7 +4,7 @@
  * Resumes where it broke off, waits longer after each failure, and ends with the loop. It owns the
  * connection and the lines; it never decides what the loop's status is.
  */
-import { organizationHeaders } from "@/api/client";
+import { requestHeaders } from "@/api/client";
 
 import { SpendStore } from "@/loops/spend";
 
@@ -77,7 +77,7 @@ export class LoopStream {
     const response = await fetch(this.#url, {
       headers: {
         Accept: "text/event-stream",
-        ...organizationHeaders(),
+        ...requestHeaders(),
         ...(this.#lastEventId !== undefined && { "Last-Event-ID": this.#lastEventId }),
       },
       credentials: "same-origin",

@@ -1,11 +1,14 @@
 //! API keys: how they look, how they are found, and how a desktop's key is replaced.
 
+use http::Method;
 use loopgate_api::names::API_KEY_PREFIX;
 use sea_orm::ActiveValue::Set;
 use sea_orm::prelude::*;
 use sea_orm::sea_query::Expr;
 use sea_orm::{Condition, DatabaseTransaction};
+use serde::{Deserialize, Serialize};
 use serde_json::json;
+use utoipa::ToSchema;
 use uuid::Uuid;
 
 use super::{random_secret, sha256_hex};
@@ -13,8 +16,34 @@ use crate::store::column::Word;
 use crate::store::entity::api_key::{self, KeySource};
 use crate::store::{Store, now};
 
-/// Scopes that every new key gets.
-pub const SCOPES: [&str; 3] = ["read", "write", "delete"];
+/// What a key may be used for. Each scope stands for itself; none contains another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Scope {
+    /// Reads.
+    Read,
+    /// Makes and changes things, and connects a desktop.
+    Write,
+    /// Deletes.
+    Delete,
+    /// Only administrators may grant it. No route asks for it: what only administrators may do is
+    /// decided by the role of the key's owner.
+    Admin,
+}
+
+impl Scope {
+    /// Scopes of a key for which none were asked, and of the keys of desktops.
+    pub const DEFAULT: [Self; 3] = [Self::Read, Self::Write, Self::Delete];
+
+    /// The scope that a request with this method needs, on every route that takes a key.
+    pub fn required_by(method: &Method) -> Self {
+        match *method {
+            Method::GET | Method::HEAD => Self::Read,
+            Method::DELETE => Self::Delete,
+            _ => Self::Write,
+        }
+    }
+}
 
 /// A fresh key: the prefix and 64 hex digits.
 pub fn fresh() -> String {
@@ -23,8 +52,13 @@ pub fn fresh() -> String {
 
 /// Finds the living key with this plaintext.
 pub async fn find(store: &Store, plaintext: &str) -> Result<Option<api_key::Model>, DbErr> {
+    find_by_hash(store, &sha256_hex(plaintext)).await
+}
+
+/// Finds the living key whose plaintext has this hash.
+pub async fn find_by_hash(store: &Store, hash: &str) -> Result<Option<api_key::Model>, DbErr> {
     api_key::Entity::find()
-        .filter(api_key::Column::KeyHash.eq(sha256_hex(plaintext)))
+        .filter(api_key::Column::KeyHash.eq(hash))
         .filter(api_key::Column::RevokedAt.is_null())
         .filter(
             Condition::any()
@@ -35,9 +69,15 @@ pub async fn find(store: &Store, plaintext: &str) -> Result<Option<api_key::Mode
         .await
 }
 
-/// Whether a key may do what a scope names.
-pub fn has_scope(key: &api_key::Model, scope: &str) -> bool {
-    key.scopes.as_array().is_some_and(|scopes| scopes.iter().any(|own| own == scope))
+/// The scopes of a key. What is stored and unknown here grants nothing.
+pub fn scopes(key: &api_key::Model) -> Vec<Scope> {
+    let stored = key.scopes.as_array().into_iter().flatten();
+    stored.filter_map(|scope| Scope::deserialize(scope).ok()).collect()
+}
+
+/// Whether a key has a scope.
+pub fn has_scope(key: &api_key::Model, scope: Scope) -> bool {
+    scopes(key).contains(&scope)
 }
 
 /// Notes that a key was accepted.
@@ -79,7 +119,7 @@ pub async fn rotate_managed(
         name: Set(format!("Desktop {gateway_id}")),
         key_hash: Set(sha256_hex(&plaintext)),
         source: Set(Word(KeySource::DesktopManaged)),
-        scopes: Set(json!(SCOPES)),
+        scopes: Set(json!(Scope::DEFAULT)),
         gateway_id: Set(Some(gateway_id)),
         bound_public_key: Set(Some(public_key)),
         created_at: Set(now()),

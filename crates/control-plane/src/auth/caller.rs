@@ -1,17 +1,19 @@
 //! The person behind a request, and the extractors that demand one.
 
 use axum::extract::{FromRef, FromRequestParts};
+use http::HeaderMap;
 use http::request::Parts;
-use http::{HeaderMap, Method};
 use loopgate_api::names::API_KEY_PREFIX;
 use sea_orm::prelude::*;
 
+use super::api_key::Scope;
+use super::cookie::RenewedCookie;
 use super::{api_key, bearer, header, proof, session};
 use crate::app::App;
 use crate::error::{ApiError, ApiResult, Named, forbidden, unauthorized};
 use crate::store::entity::user::Role;
 use crate::store::entity::{self, organization, user};
-use crate::store::now;
+use crate::store::{Store, now};
 
 /// Selects another of the user's organizations.
 const ORGANIZATION_HEADER: &str = "x-org-slug";
@@ -33,6 +35,19 @@ impl Caller {
     /// Id of the organization; every query filters on it.
     pub const fn organization_id(&self) -> Uuid {
         self.organization.id
+    }
+
+    /// Whether the credential still counts: no sign-out, revocation or expiry came since.
+    pub async fn is_current(&self, store: &Store) -> Result<bool, DbErr> {
+        let session = match &self.session {
+            Some(id_hash) => session::find_by_hash(store, id_hash).await?.is_some(),
+            None => true,
+        };
+        let key = match &self.key {
+            Some(key) => api_key::find_by_hash(store, &key.key_hash).await?.is_some(),
+            None => true,
+        };
+        Ok(session && key)
     }
 
     /// Whether the person administers the organization.
@@ -115,19 +130,27 @@ where
     }
 }
 
+/// The person of a session: its cookie and the key that only our page has. A bearer credential is
+/// never a session.
 async fn by_session(app: &App, parts: &Parts) -> ApiResult<Caller> {
-    let cookie = session::cookie(&parts.headers);
-    let (id, by_cookie) = match bearer(&parts.headers) {
-        Some(token) => (token, false),
-        None => (cookie.ok_or_else(unauthorized)?, true),
-    };
-    if by_cookie && !parts.method.is_safe() && !has_trusted_origin(app, &parts.headers) {
+    let headers = &parts.headers;
+    let id = app.session_cookie.read(headers).ok_or_else(unauthorized)?;
+    if bearer(headers).is_some() {
+        return Err(unauthorized());
+    }
+    if !parts.method.is_safe() && !has_trusted_origin(app, headers) {
         return Err(forbidden());
     }
-    let found = session::find(&app.store, id).await?.ok_or_else(unauthorized)?;
+    let key = header(headers, session::KEY_HEADER).ok_or_else(unauthorized)?;
+    let secrets = session::Secrets { id: id.to_owned(), key: key.to_owned() };
+    let found = session::find(&app.store, &secrets).await?.ok_or_else(unauthorized)?;
     let user = active_user(app, found.user_id).await?;
-    let user = select_organization(app, &parts.headers, user).await?;
+    let user = select_organization(app, headers, user).await?;
     let organization = active_organization(app, user.organization_id).await?;
+    let lifetime = session::prolong(&app.store, &found).await?;
+    if let (Some(lifetime), Some(renewed)) = (lifetime, parts.extensions.get::<RenewedCookie>()) {
+        renewed.put(&app.session_cookie.set(id, lifetime));
+    }
     Ok(Caller { user, organization, session: Some(found.id_hash), key: None })
 }
 
@@ -157,11 +180,7 @@ async fn select_organization(app: &App, headers: &HeaderMap, user: user::Model) 
 
 async fn by_key(app: &App, parts: &Parts, plaintext: &str) -> ApiResult<Caller> {
     let caller = verify_key(app, plaintext, &parts.headers, parts.method.as_str(), parts.uri.path()).await?;
-    let scope = match parts.method {
-        Method::GET | Method::HEAD => "read",
-        Method::DELETE => "delete",
-        _ => "write",
-    };
+    let scope = Scope::required_by(&parts.method);
     let scoped = caller.key.as_ref().is_some_and(|key| api_key::has_scope(key, scope));
     let other_organization =
         header(&parts.headers, ORGANIZATION_HEADER).is_some_and(|slug| slug != caller.organization.slug);

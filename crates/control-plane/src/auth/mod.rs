@@ -7,6 +7,7 @@
 pub mod api_key;
 mod caller;
 pub mod challenge;
+pub mod cookie;
 pub mod origin;
 pub mod proof;
 pub mod runner;

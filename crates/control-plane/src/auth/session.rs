@@ -1,12 +1,13 @@
 //! Sessions of browsers and the one-time links that begin them.
 //!
-//! The id of a session is 256 random bits in an `HttpOnly` cookie; the server keeps its hash. A
-//! session rolls for twelve hours and ends after thirty days at the latest.
+//! A session has two secrets of 256 random bits: its id, which the browser keeps in an `HttpOnly`
+//! cookie, and its key, which the page keeps in the storage of its origin and sends in a header. The
+//! cookie reaches every port of the host and the key only ours, so a request counts with both only.
+//! The server keeps one hash over the two. A session ends after twelve hours without a request, and
+//! after seven days at the latest.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use http::HeaderMap;
-use http::header::COOKIE;
 use sea_orm::ActiveValue::Set;
 use sea_orm::prelude::*;
 use sea_orm::sea_query::Expr;
@@ -17,12 +18,12 @@ use crate::error::ApiResult;
 use crate::store::entity::{session, sign_in_link, user};
 use crate::store::{Store, now};
 
-/// Name of the cookie.
-pub const COOKIE_NAME: &str = "loopgate_session";
+/// Header in which a page sends the key of its session.
+pub const KEY_HEADER: &str = "x-session-key";
 /// Milliseconds that a session lives without a request.
-const ROLLING: i64 = 12 * 3600 * 1000;
+pub const ROLLING: i64 = 12 * 3600 * 1000;
 /// Milliseconds that a session lives at most.
-const ABSOLUTE: i64 = 30 * 24 * 3600 * 1000;
+const ABSOLUTE: i64 = 7 * 24 * 3600 * 1000;
 /// A session is prolonged no more often than this, so that reading a page writes nothing.
 const PROLONG_AFTER: i64 = 5 * 60 * 1000;
 /// Milliseconds in which a sign-in link can be used.
@@ -30,6 +31,26 @@ const LINK_TTL: i64 = 10 * 60 * 1000;
 
 fn fresh_token() -> String {
     URL_SAFE_NO_PAD.encode(random_secret())
+}
+
+/// The secrets of a session.
+#[derive(Clone)]
+pub struct Secrets {
+    /// Value of the cookie.
+    pub id: String,
+    /// Value of the page's header.
+    pub key: String,
+}
+
+impl Secrets {
+    fn generate() -> Self {
+        Self { id: fresh_token(), key: fresh_token() }
+    }
+
+    /// Under which the session is stored. Neither secret contains the separator.
+    fn hash(&self) -> String {
+        sha256_hex(&format!("{}.{}", self.id, self.key))
+    }
 }
 
 /// Makes a one-time token that signs `user_id` in.
@@ -46,7 +67,7 @@ pub async fn create_link(store: &Store, user_id: Uuid) -> Result<String, DbErr> 
 }
 
 /// Trades a one-time token for a session; `None` when it is unknown, used or too old.
-pub async fn consume_link(store: &Store, token: &str) -> ApiResult<Option<(String, user::Model)>> {
+pub async fn consume_link(store: &Store, token: &str) -> ApiResult<Option<(Secrets, user::Model)>> {
     let tx = store.begin().await?;
     let hash = sha256_hex(token);
     let used = sign_in_link::Entity::update_many()
@@ -64,9 +85,9 @@ pub async fn consume_link(store: &Store, token: &str) -> ApiResult<Option<(Strin
     if !user.active {
         return Ok(None);
     }
-    let id = fresh_token();
+    let secrets = Secrets::generate();
     let row = session::ActiveModel {
-        id_hash: Set(sha256_hex(&id)),
+        id_hash: Set(secrets.hash()),
         user_id: Set(user.id),
         organization_id: Set(user.organization_id),
         created_at: Set(now()),
@@ -76,27 +97,37 @@ pub async fn consume_link(store: &Store, token: &str) -> ApiResult<Option<(Strin
     };
     session::Entity::insert(row).exec_without_returning(&tx).await?;
     tx.commit().await?;
-    Ok(Some((id, user)))
+    Ok(Some((secrets, user)))
 }
 
-/// Finds a living session by its id, and prolongs it.
-pub async fn find(store: &Store, id: &str) -> Result<Option<session::Model>, DbErr> {
-    let found = session::Entity::find_by_id(sha256_hex(id))
+/// Finds a living session by its secrets.
+pub async fn find(store: &Store, secrets: &Secrets) -> Result<Option<session::Model>, DbErr> {
+    find_by_hash(store, &secrets.hash()).await
+}
+
+/// Finds a living session by the hash of its secrets.
+pub async fn find_by_hash(store: &Store, id_hash: &str) -> Result<Option<session::Model>, DbErr> {
+    session::Entity::find_by_id(id_hash)
         .filter(session::Column::RevokedAt.is_null())
         .filter(session::Column::ExpiresAt.gt(now()))
         .one(store.reader())
-        .await?;
-    if let Some(session) = &found {
-        let prolonged = (now() + ROLLING).min(session.absolute_expires_at);
-        if prolonged - session.expires_at > PROLONG_AFTER {
-            session::Entity::update_many()
-                .col_expr(session::Column::ExpiresAt, Expr::value(prolonged))
-                .filter(session::Column::IdHash.eq(&session.id_hash))
-                .exec(store.writer())
-                .await?;
-        }
+        .await
+}
+
+/// Prolongs a session that is in use. Answers the milliseconds that it now lives, when they became
+/// noticeably more.
+pub async fn prolong(store: &Store, session: &session::Model) -> Result<Option<i64>, DbErr> {
+    let now = now();
+    let prolonged = (now + ROLLING).min(session.absolute_expires_at);
+    if prolonged - session.expires_at <= PROLONG_AFTER {
+        return Ok(None);
     }
-    Ok(found)
+    session::Entity::update_many()
+        .col_expr(session::Column::ExpiresAt, Expr::value(prolonged))
+        .filter(session::Column::IdHash.eq(&session.id_hash))
+        .exec(store.writer())
+        .await?;
+    Ok(Some(prolonged - now))
 }
 
 /// Ends a session.
@@ -107,28 +138,4 @@ pub async fn revoke(store: &Store, id_hash: &str) -> Result<(), DbErr> {
         .exec(store.writer())
         .await?;
     Ok(())
-}
-
-/// The session id in a request's cookies.
-pub fn cookie(headers: &HeaderMap) -> Option<&str> {
-    headers
-        .get_all(COOKIE)
-        .iter()
-        .filter_map(|value| value.to_str().ok())
-        .flat_map(|value| value.split(';'))
-        .filter_map(|pair| pair.trim().split_once('='))
-        .find(|(name, value)| *name == COOKIE_NAME && !value.is_empty())
-        .map(|(_, value)| value)
-}
-
-/// The `Set-Cookie` of a new session; `secure` when the web app is served over https.
-pub fn set_cookie(id: &str, secure: bool) -> String {
-    let secure = if secure { "; Secure" } else { "" };
-    format!("{COOKIE_NAME}={id}; Path=/; HttpOnly; SameSite=Lax; Max-Age={}{secure}", ABSOLUTE / 1000)
-}
-
-/// The `Set-Cookie` that removes it.
-pub fn clear_cookie(secure: bool) -> String {
-    let secure = if secure { "; Secure" } else { "" };
-    format!("{COOKIE_NAME}=; Path=/; HttpOnly; SameSite=Lax; Max-Age=0{secure}")
 }

@@ -11,9 +11,10 @@ use utoipa::ToSchema;
 
 use crate::answer::{Body, Data, Deleted, Id};
 use crate::app::App;
-use crate::auth::{Session, api_key as keys, sha256_hex};
-use crate::error::{ApiResult, Failures, Issues, Named, not_found};
-use crate::loops::view::stored;
+use crate::auth::api_key::{self as keys, Scope};
+use crate::auth::{Session, sha256_hex};
+use crate::bus::Topic;
+use crate::error::{ApiResult, Failures, Issues, Named, forbidden, not_found};
 use crate::store::column::Word;
 use crate::store::entity::api_key::{self, KeySource};
 use crate::store::{iso, now};
@@ -34,8 +35,8 @@ pub struct ApiKeyRecord {
     pub key_prefix: &'static str,
     /// ISO 8601.
     pub expires_at: Option<String>,
-    /// `read`, `write`, `delete`, `admin`.
-    pub scopes: Vec<String>,
+    /// What it may be used for.
+    pub scopes: Vec<Scope>,
     /// ISO 8601.
     pub last_used_at: Option<String>,
     /// ISO 8601.
@@ -47,13 +48,13 @@ pub struct ApiKeyRecord {
 impl From<api_key::Model> for ApiKeyRecord {
     fn from(row: api_key::Model) -> Self {
         Self {
+            scopes: keys::scopes(&row),
             id: row.id,
             organization_id: row.organization_id,
             user_id: row.user_id,
             name: row.name,
             key_prefix: loopgate_api::names::API_KEY_PREFIX,
             expires_at: row.expires_at.map(iso),
-            scopes: stored(Some(&row.scopes)).unwrap_or_default(),
             last_used_at: row.last_used_at.map(iso),
             created_at: iso(row.created_at),
             revoked_at: row.revoked_at.map(iso),
@@ -80,6 +81,9 @@ pub struct CreateApiKey {
     pub name: String,
     /// ISO 8601.
     pub expires_at: Option<String>,
+    /// Exactly what the key may be used for; `read`, `write` and `delete` when left out. `admin` can
+    /// only be granted by administrators.
+    pub scopes: Option<Vec<Scope>>,
 }
 
 /// Keys of the whole organization for administrators, own ones for others; newest first.
@@ -104,6 +108,12 @@ pub async fn create(
     Body(body): Body<CreateApiKey>,
 ) -> ApiResult<Data<CreatedApiKey>> {
     let expires_at = check(&body)?;
+    let mut scopes = body.scopes.unwrap_or_else(|| Scope::DEFAULT.to_vec());
+    if scopes.contains(&Scope::Admin) && !caller.is_admin() {
+        return Err(forbidden());
+    }
+    scopes.sort_unstable();
+    scopes.dedup();
     let plaintext = keys::fresh();
     let row = api_key::ActiveModel {
         id: Set(Uuid::now_v7()),
@@ -112,7 +122,7 @@ pub async fn create(
         name: Set(body.name),
         key_hash: Set(sha256_hex(&plaintext)),
         source: Set(Word(KeySource::UserCreated)),
-        scopes: Set(json!(keys::SCOPES)),
+        scopes: Set(json!(scopes)),
         expires_at: Set(expires_at),
         created_at: Set(now()),
         ..Default::default()
@@ -128,6 +138,8 @@ fn check(body: &CreateApiKey) -> ApiResult<Option<i64>> {
     issues.length("name", &body.name, 0, 100);
     let expires_at = body.expires_at.as_ref().map(|text| text.parse::<jiff::Timestamp>());
     issues.require(!matches!(expires_at, Some(Err(_))), "expiresAt", "must be an ISO 8601 instant");
+    let names_none = body.scopes.as_ref().is_some_and(Vec::is_empty);
+    issues.require(!names_none, "scopes", "must name at least one scope");
     issues.into_result()?;
     Ok(expires_at.and_then(Result::ok).map(|at| at.as_millisecond()))
 }
@@ -151,5 +163,6 @@ pub async fn delete(State(app): State<App>, Session(caller): Session, id: Id) ->
         return Err(not_found("API key"));
     }
     app.desktops.close_key(id);
+    app.bus.publish(Topic::Credentials);
     Ok(Deleted::answer())
 }

@@ -3,7 +3,7 @@
 use axum::extract::State;
 use axum::response::{AppendHeaders, IntoResponse};
 use http::StatusCode;
-use http::header::SET_COOKIE;
+use http::header::{CACHE_CONTROL, SET_COOKIE};
 use sea_orm::prelude::*;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -11,6 +11,7 @@ use utoipa::ToSchema;
 use crate::answer::{Body, Data};
 use crate::app::App;
 use crate::auth::{Any, Caller, Session, session};
+use crate::bus::Topic;
 use crate::error::{ApiError, ApiResult, Failures, Named};
 use crate::store::entity::organization;
 use crate::store::entity::user::{self, Role};
@@ -71,11 +72,22 @@ pub struct SignInLink {
     pub token: String,
 }
 
-/// Trades the token of a one-time link for a session cookie.
+/// A person who has just signed in.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct SignedIn {
+    /// The person.
+    #[serde(flatten)]
+    pub me: Me,
+    /// To be sent as `X-Session-Key` with every request; the session cookie counts only beside it.
+    pub session_key: String,
+}
+
+/// Trades the token of a one-time link for a session: a cookie, and the key that goes with it.
 #[utoipa::path(post, path = "/auth/sign-in-link", tag = "auth", request_body = SignInLink,
-    responses((status = 200, body = Data<Me>), Failures))]
+    responses((status = 200, body = Data<SignedIn>), Failures))]
 pub async fn sign_in(State(app): State<App>, Body(link): Body<SignInLink>) -> ApiResult<impl IntoResponse> {
-    let (id, user) = session::consume_link(&app.store, &link.token)
+    let (secrets, user) = session::consume_link(&app.store, &link.token)
         .await
         .named("Failed to sign in")?
         .ok_or_else(|| {
@@ -87,8 +99,12 @@ pub async fn sign_in(State(app): State<App>, Body(link): Body<SignInLink>) -> Ap
         })?;
     let organization = organization::Entity::find_by_id(user.organization_id).one(app.store.reader()).await?;
     let organization = organization.ok_or_else(crate::error::unauthorized)?;
-    let cookie = session::set_cookie(&id, app.is_secure());
-    Ok((AppendHeaders([(SET_COOKIE, cookie)]), Data::new(Me::new(user, organization))))
+    let headers = [
+        (SET_COOKIE, app.session_cookie.set(&secrets.id, session::ROLLING)),
+        (CACHE_CONTROL, "no-store".to_owned()),
+    ];
+    let signed_in = SignedIn { me: Me::new(user, organization), session_key: secrets.key };
+    Ok((AppendHeaders(headers), Data::new(signed_in)))
 }
 
 /// What signing out answers.
@@ -99,14 +115,14 @@ pub struct SignedOut {
     pub signed_out: bool,
 }
 
-/// Ends the session.
+/// Ends the session at once, with the streams that it opened.
 #[utoipa::path(post, path = "/auth/sign-out", tag = "auth", responses((status = 200, body = Data<SignedOut>), Failures))]
 pub async fn sign_out(State(app): State<App>, Session(caller): Session) -> ApiResult<impl IntoResponse> {
     if let Some(session) = &caller.session {
         session::revoke(&app.store, session).await?;
+        app.bus.publish(Topic::Credentials);
     }
-    let cookie = session::clear_cookie(app.is_secure());
-    Ok((AppendHeaders([(SET_COOKIE, cookie)]), Data::new(SignedOut { signed_out: true })))
+    Ok((AppendHeaders([(SET_COOKIE, app.session_cookie.clear())]), Data::new(SignedOut { signed_out: true })))
 }
 
 /// The person who asks.

@@ -180,6 +180,7 @@ fn request(body: CreateCommand) -> Command {
 
 /// A command of an accessible desktop, named by the path.
 pub struct OfPath {
+    caller: Caller,
     row: desktop_command::Model,
 }
 
@@ -190,14 +191,14 @@ struct CommandPath {
 }
 
 impl OfPath {
-    async fn find(app: &App, caller: &Caller, path: &CommandPath) -> ApiResult<Self> {
-        let target = find(&app.store, caller, Id::of(&path.id).or_unknown("Compute target")?).await?;
+    async fn find(app: &App, caller: Caller, path: &CommandPath) -> ApiResult<Self> {
+        let target = find(&app.store, &caller, Id::of(&path.id).or_unknown("Compute target")?).await?;
         let id = Id::of(&path.command_id).or_unknown("Desktop command")?;
         let row = desktop_command::Entity::find_by_id(id)
             .filter(desktop_command::Column::ComputeTargetId.eq(target.id))
             .one(app.store.reader())
             .await?;
-        row.map(|row| Self { row }).ok_or_else(|| not_found("Desktop command"))
+        row.map(|row| Self { caller, row }).ok_or_else(|| not_found("Desktop command"))
     }
 }
 
@@ -209,7 +210,7 @@ impl FromRequestParts<App> for OfPath {
         let Path(path) = Path::<CommandPath>::from_request_parts(parts, app)
             .await
             .map_err(|_| not_found("Desktop command"))?;
-        Self::find(app, &caller, &path).await
+        Self::find(app, caller, &path).await
     }
 }
 
@@ -264,7 +265,7 @@ impl From<desktop_command::Model> for CommandRecord {
 #[utoipa::path(get, path = "/compute-targets/{id}/commands/{command_id}", tag = "commands",
     params(("id" = Uuid, Path), ("command_id" = Uuid, Path)),
     responses((status = 200, body = Data<CommandRecord>), Failures))]
-pub async fn get(OfPath { row }: OfPath) -> Data<CommandRecord> {
+pub async fn get(OfPath { row, .. }: OfPath) -> Data<CommandRecord> {
     Data::new(row.into())
 }
 
@@ -294,7 +295,7 @@ pub struct CancelRequested {
 #[utoipa::path(post, path = "/compute-targets/{id}/commands/{command_id}/cancel", tag = "commands",
     params(("id" = Uuid, Path), ("command_id" = Uuid, Path)),
     responses((status = 200, body = Data<CancelRequested>), Failures))]
-pub async fn cancel(State(app): State<App>, OfPath { row }: OfPath) -> ApiResult<Data<CancelRequested>> {
+pub async fn cancel(State(app): State<App>, OfPath { row, .. }: OfPath) -> ApiResult<Data<CancelRequested>> {
     let wish = Cancel { command_id: row.id.to_string(), reason: None };
     if app.desktops.cancel(row.compute_target_id, &wish).is_err() && row.status.0 == CommandStatus::Queued {
         command::expire(&app, row.id, "cancelled").await?;
@@ -356,8 +357,8 @@ pub async fn events(
     let wants_stream = query.stream == Some(true)
         || header(&headers, ACCEPT.as_str()).is_some_and(|accept| accept.contains("text/event-stream"));
     let after = query.after_sequence.unwrap_or(0);
-    let row = match named {
-        Ok(OfPath { row }) => row,
+    let OfPath { caller, row } = match named {
+        Ok(of_path) => of_path,
         Err(error) if wants_stream => return plain(&error),
         Err(error) => return error.into_response(),
     };
@@ -365,7 +366,7 @@ pub async fn events(
         let seen = stream::last_event_id(&headers).and_then(|id| id.parse().ok());
         let wake = app.bus.subscribe(Topic::Command(row.id));
         let source = CommandSource { store: app.store.clone(), command_id: row.id };
-        return stream::follow(&app, wake, source, seen.unwrap_or(after));
+        return stream::follow(&app, caller, wake, source, seen.unwrap_or(after));
     }
     match batch(&app.store, row.id, after, u64::MAX >> 1).await {
         Ok(rows) => {

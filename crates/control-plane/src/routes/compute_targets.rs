@@ -382,8 +382,8 @@ pub async fn status_stream(State(app): State<App>, caller: ApiResult<Any>) -> Re
     match caller {
         Ok(Any(caller)) => {
             let wake = app.bus.subscribe(Topic::Targets(caller.organization_id()));
-            let source = TargetSource { app: app.clone(), caller, known: HashMap::new() };
-            stream::follow(&app, wake, source, 0)
+            let source = TargetSource { app: app.clone(), caller: caller.clone(), known: HashMap::new() };
+            stream::follow(&app, caller, wake, source, 0)
         }
         Err(error) if error.status == StatusCode::INTERNAL_SERVER_ERROR => {
             stream::plain(&crate::error::ApiError::new(error.status, "Failed to load initial status"))

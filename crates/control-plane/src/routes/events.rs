@@ -57,11 +57,11 @@ pub async fn stream(
             Some(seen) => loops::events::position(&app.store, id, seen).await?,
             None => 0,
         };
-        Ok((id, wake, after))
+        Ok((caller, id, wake, after))
     };
     match begun.await {
-        Ok((loop_id, wake, after)) => {
-            stream::follow(&app, wake, LoopSource { store: app.store.clone(), loop_id }, after)
+        Ok((caller, loop_id, wake, after)) => {
+            stream::follow(&app, caller, wake, LoopSource { store: app.store.clone(), loop_id }, after)
         }
         Err(error) => stream::plain(&error),
     }

@@ -9,7 +9,8 @@ use secrecy::ExposeSecret;
 use std::sync::Arc;
 
 use crate::app::App;
-use crate::auth::{Caller, api_key, verify_key};
+use crate::auth::api_key::{self, Scope};
+use crate::auth::{Caller, verify_key};
 
 /// Connects a desktop. The key's proof is signed for the path under which keys are verified, not
 /// for that of the WebSocket.
@@ -25,7 +26,7 @@ pub async fn connect(State(app): State<App>, request: Request) -> Response {
     }
     let verified = verify_key(&app, key.expose_secret(), &parts.headers, "POST", KEY_VERIFICATION_PATH).await;
     match verified {
-        Ok(Caller { user, organization, key: Some(key), .. }) if api_key::has_scope(&key, "write") => {
+        Ok(Caller { user, organization, key: Some(key), .. }) if api_key::has_scope(&key, Scope::Write) => {
             let identity = Identity { user_id: user.id, organization_id: organization.id, key_id: key.id };
             accept(upgrade, Arc::clone(&app.desktops), identity)
         }

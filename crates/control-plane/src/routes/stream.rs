@@ -1,8 +1,8 @@
 //! Server-sent events over anything that is appended and announced.
 //!
 //! A stream subscribes first and reads the store after, batch by batch, so it neither misses nor
-//! repeats an event. It ends after the last event, with its reader, after half an hour, or with the
-//! control plane.
+//! repeats an event. It ends after the last event, with its reader, with the session or key that
+//! opened it, after half an hour, or with the control plane.
 
 use std::convert::Infallible;
 use std::future::Future;
@@ -16,8 +16,10 @@ use tokio::sync::{mpsc, watch};
 use tokio_stream::wrappers::ReceiverStream;
 
 use crate::app::App;
-use crate::auth::header;
+use crate::auth::{Caller, header};
+use crate::bus::Topic;
 use crate::error::ApiError;
+use crate::store::Store;
 
 /// A comment is sent this often, so that no proxy takes the stream for dead.
 const KEEPALIVE: Duration = Duration::from_secs(15);
@@ -44,17 +46,38 @@ pub trait Source: Send + 'static {
     fn read(&mut self, after: i64) -> impl Future<Output = Result<Batch, sea_orm::DbErr>> + Send;
 }
 
-/// Answers with a stream of everything after a position.
-pub fn follow(app: &App, wake: watch::Receiver<()>, source: impl Source, after: i64) -> Response {
+/// Answers `caller` with a stream of everything after a position.
+pub fn follow(
+    app: &App,
+    caller: Caller,
+    wake: watch::Receiver<()>,
+    source: impl Source,
+    after: i64,
+) -> Response {
     let (sender, receiver) = mpsc::channel(AHEAD);
     let shutdown = app.shutdown.clone();
+    let credential = credential_end(app.store.clone(), caller, app.bus.subscribe(Topic::Credentials));
     app.tasks.spawn(async move {
         tokio::select! {
             () = shutdown.cancelled() => {}
+            () = credential => {}
             _ = tokio::time::timeout(MAX_LIFE, pump(sender, wake, source, after)) => {}
         }
     });
     respond(ReceiverStream::new(receiver))
+}
+
+/// Waits until the caller's credential no longer counts.
+async fn credential_end(store: Store, caller: Caller, mut wake: watch::Receiver<()>) {
+    loop {
+        match caller.is_current(&store).await {
+            Ok(true) => {}
+            Ok(false) => return,
+            Err(error) => tracing::warn!(%error, "the credential of a stream could not be checked"),
+        }
+        // Another instance of the control plane may have revoked it, or its time has come.
+        let _ = tokio::time::timeout(LOOK, wake.changed()).await;
+    }
 }
 
 async fn pump(

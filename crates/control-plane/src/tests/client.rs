@@ -68,6 +68,16 @@ impl Client {
         client
     }
 
+    /// A header of every request.
+    pub fn header(&self, name: &str) -> &str {
+        self.headers.iter().find(|(own, _)| own == name).map_or("", |(_, value)| value)
+    }
+
+    /// The same caller at another service.
+    pub fn at(&self, other: &Self) -> Self {
+        Self { router: other.router.clone(), headers: self.headers.clone() }
+    }
+
     pub fn with_bearer(&self, token: &str) -> Self {
         self.with_header("authorization", &format!("Bearer {token}"))
     }

@@ -8,6 +8,7 @@ mod desktop;
 mod events;
 mod machine;
 mod plane;
+mod route_table;
 mod routes;
 
 pub use client::{Client, Reply};

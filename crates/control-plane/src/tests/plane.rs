@@ -35,6 +35,11 @@ pub struct Plane {
 impl Plane {
     /// A fresh control plane with its owner Ada.
     pub async fn start() -> Self {
+        Self::start_at(ORIGIN).await
+    }
+
+    /// The same with a web app at another origin.
+    pub async fn start_at(web_origin: &str) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("control-plane.sqlite");
         let (database_url, database_schema) = match std::env::var("LOOPGATE_TEST_POSTGRES") {
@@ -46,7 +51,7 @@ impl Plane {
             database_schema,
             storage_dir: folder.path().join("storage"),
             api_origin: ORIGIN.to_owned(),
-            web_origin: ORIGIN.to_owned(),
+            web_origin: web_origin.to_owned(),
             trusted_origins: Vec::new(),
             secrets: Secrets::generate(),
         };
@@ -92,12 +97,18 @@ impl Plane {
         let reply = client.post("/auth/sign-in-link", json!({"token": token})).await;
         assert_eq!(reply.status, 200, "{}", reply.json);
         let cookie = reply.header("set-cookie").unwrap();
-        client.with_header("cookie", cookie.split(';').next().unwrap())
+        let client = client.with_header("cookie", cookie.split(';').next().unwrap());
+        client.with_header("x-session-key", reply.data("sessionKey").as_str().unwrap())
     }
 
     /// The owner with an API key.
     pub async fn key(&self) -> Client {
-        let reply = self.owner().await.post("/api-keys", json!({"name": "test"})).await;
+        self.key_with(json!({"name": "test"})).await
+    }
+
+    /// The owner with an API key that was asked for so.
+    pub async fn key_with(&self, body: serde_json::Value) -> Client {
+        let reply = self.owner().await.post("/api-keys", body).await;
         let key = reply.json["data"]["plaintext"].as_str().unwrap().to_owned();
         self.anonymous().with_bearer(&key)
     }

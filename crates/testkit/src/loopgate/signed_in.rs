@@ -18,7 +18,11 @@ pub struct SignedIn {
     api_origin: String,
     page_url: String,
     cookie: String,
+    key: String,
 }
+
+/// Header in which a page sends the key of its session.
+const KEY_HEADER: &str = "x-session-key";
 
 impl SignedIn {
     /// Signs in by a one-time link, at the control plane that an origin names.
@@ -40,7 +44,8 @@ impl SignedIn {
             .and_then(|cookie| cookie.to_str().ok()?.split(';').next())
             .context("the answer to a sign-in sets a cookie")?
             .to_owned();
-        Ok(Self { http, api_origin: api_origin.to_owned(), page_url: page_url.to_owned(), cookie })
+        let key = text_of(&answer.json::<Value>().await?["data"]["sessionKey"])?;
+        Ok(Self { http, api_origin: api_origin.to_owned(), page_url: page_url.to_owned(), cookie, key })
     }
 
     /// A request to the control plane, as the signed-in page sends it.
@@ -48,6 +53,7 @@ impl SignedIn {
         self.http
             .request(method, format!("{}{path}", self.api_origin))
             .header(header::COOKIE, &self.cookie)
+            .header(KEY_HEADER, &self.key)
             .header(header::ORIGIN, &self.page_url)
     }
 
@@ -120,10 +126,16 @@ impl SignedIn {
         }
     }
 
-    /// The session cookie, `name=value`, for a browser.
+    /// The session cookie, `name=value`, as a browser sends it to every port of the host.
     #[must_use]
     pub fn cookie(&self) -> &str {
         &self.cookie
+    }
+
+    /// The key that only the page has.
+    #[must_use]
+    pub fn key(&self) -> &str {
+        &self.key
     }
 }
 

@@ -1,9 +1,7 @@
-use sea_orm::prelude::*;
-use sea_orm::sea_query::Expr;
-use serde_json::json;
+use serde_json::{Value, json};
 
-use crate::store::entity::api_key;
 use crate::tests::Plane;
+use crate::tests::route_table::Route;
 
 #[tokio::test]
 async fn a_key_is_shown_once_and_works_until_it_is_revoked() {
@@ -54,19 +52,52 @@ async fn a_body_that_does_not_fit_is_named() {
 }
 
 #[tokio::test]
-async fn a_key_that_may_only_read_makes_no_loop() {
+async fn a_key_gets_exactly_the_scopes_that_were_asked() {
     let plane = Plane::start().await;
-    let key = plane.key().await;
-    api_key::Entity::update_many()
-        .col_expr(api_key::Column::Scopes, Expr::value(json!(["read"])))
-        .exec(plane.app.store.writer())
-        .await
-        .unwrap();
-    assert_eq!(key.get("/loops").await.status, 200);
-    assert_eq!(
-        key.post("/loops", json!({"command": "CHAT", "prompt": "hi"})).await.refused(),
-        (403, "Forbidden")
-    );
+    let owner = plane.owner().await;
+    let ask = async |scopes: Value| owner.post("/api-keys", json!({"name": "x", "scopes": scopes})).await;
+    for scopes in [json!(["read"]), json!(["delete"]), json!(["read", "write"]), json!(["write", "admin"])] {
+        assert_eq!(ask(scopes.clone()).await.data("scopes"), &scopes);
+    }
+    assert_eq!(ask(json!(["write", "read", "write"])).await.data("scopes"), &json!(["read", "write"]));
+    assert_eq!(ask(json!([])).await.refused(), (400, "scopes: must name at least one scope"));
+    for (scopes, path) in
+        [(json!(["read", "root"]), "scopes[1]"), (json!(["READ"]), "scopes[0]"), (json!("read"), "scopes")]
+    {
+        let reply = ask(scopes).await;
+        assert_eq!((reply.failure().0, reply.failure().2), (400, "invalid_request"), "{}", reply.text);
+        assert_eq!(reply.json["details"]["issues"][0]["path"], path);
+    }
+    let member = plane.member("ben@example.org").await;
+    let more = member.post("/api-keys", json!({"name": "x", "scopes": ["read", "admin"]})).await;
+    assert_eq!(more.refused(), (403, "Forbidden"), "nobody grants more than they may do");
+}
+
+#[tokio::test]
+async fn a_key_is_held_to_its_scopes_on_every_route() {
+    let plane = Plane::start().await;
+    let mut keys = Vec::new();
+    for scopes in [&["read"][..], &["write"], &["delete"], &["admin"], &["read", "write", "delete"]] {
+        keys.push((scopes, plane.key_with(json!({"name": "x", "scopes": scopes})).await));
+    }
+    for (method, path, route) in Route::all() {
+        let needed = match method.as_str() {
+            "GET" => "read",
+            "DELETE" => "delete",
+            _ => "write",
+        };
+        for (scopes, key) in &keys {
+            let response = key.response(&method, &path, Some("{}".to_owned())).await;
+            let status = response.status().as_u16();
+            let refused = matches!(status, 401 | 403);
+            let expected = match route {
+                Route::Anybody => continue,
+                Route::Session | Route::Runner => true,
+                Route::Person => !scopes.contains(&needed),
+            };
+            assert_eq!(refused, expected, "{method} {path} with {scopes:?}: {status}");
+        }
+    }
 }
 
 #[tokio::test]

@@ -3,11 +3,17 @@ use serde_json::json;
 use crate::accounts::insert_user;
 use crate::auth::session;
 use crate::store::entity::organization;
+use crate::store::entity::session as entity;
 use crate::store::entity::user::Role;
 use crate::store::now;
-use crate::tests::Plane;
+use crate::tests::route_table::Route;
+use crate::tests::{ORIGIN, Plane};
+use futures_util::FutureExt;
+use http::StatusCode;
+use http_body_util::BodyExt;
 use sea_orm::ActiveValue::Set;
 use sea_orm::EntityTrait;
+use sea_orm::sea_query::Expr;
 use uuid::Uuid;
 
 #[tokio::test]
@@ -20,10 +26,11 @@ async fn a_link_signs_in_once() {
     let first = plane.anonymous().post("/auth/sign-in-link", json!({"token": token})).await;
     assert_eq!(first.status, 200);
     let cookie = first.header("set-cookie").unwrap();
-    for part in ["HttpOnly", "SameSite=Lax", "Path=/"] {
-        assert!(cookie.contains(part), "{cookie}");
-    }
-    assert!(!cookie.contains("Secure"), "plain http on this machine: {cookie}");
+    assert!(cookie.starts_with("loopgate_session_"), "{cookie}");
+    assert!(cookie.ends_with("; Path=/; HttpOnly; SameSite=Strict; Max-Age=43200"), "{cookie}");
+    assert_eq!(first.header("cache-control"), Some("no-store"));
+    let key = first.data("sessionKey").as_str().unwrap();
+    assert!(key.len() == 43 && !cookie.contains(key), "the page's half is not in the cookie");
     assert_eq!(first.data("email"), "ada@example.org");
 
     let second = plane.anonymous().post("/auth/sign-in-link", json!({"token": token})).await;
@@ -96,11 +103,112 @@ async fn a_session_reaches_the_other_organizations_of_its_person() {
 #[tokio::test]
 async fn a_session_survives_a_restart() {
     let plane = Plane::start().await;
-    let token = session::create_link(&plane.app.store, plane.owner.user_id).await.unwrap();
-    let reply = plane.anonymous().post("/auth/sign-in-link", json!({"token": token})).await;
-    let cookie = reply.header("set-cookie").unwrap().split(';').next().unwrap().to_owned();
+    let credentials = plane.owner().await;
     let owner = plane.owner.clone();
     let plane = plane.restart().await;
     assert_eq!(plane.owner, owner, "the owner is made once");
-    assert_eq!(plane.anonymous().with_header("cookie", &cookie).get("/me").await.status, 200);
+    assert_eq!(credentials.at(&plane.anonymous()).get("/me").await.status, 200);
+}
+
+/// Ports share cookies: whatever another program on this host can make of the cookie, with any
+/// method, origin and place for its value, signs nobody in.
+#[tokio::test]
+async fn the_cookie_alone_signs_nobody_in() {
+    let plane = Plane::start().await;
+    let owner = plane.owner().await;
+    let cookie = owner.header("cookie").to_owned();
+    let id = cookie.split_once('=').unwrap().1.to_owned();
+    let mut thieves = Vec::new();
+    for origin in [None, Some(ORIGIN), Some("http://127.0.0.1:3000")] {
+        let anybody = plane.anonymous();
+        let anybody = origin.map_or(anybody.clone(), |origin| anybody.with_header("origin", origin));
+        let with_cookie = anybody.with_header("cookie", &cookie);
+        thieves.extend([
+            with_cookie.with_header("x-session-key", &id),
+            with_cookie.with_header("x-session-key", ""),
+            with_cookie.with_bearer(&id),
+            with_cookie,
+            anybody.with_header("x-session-key", &id),
+            anybody.with_bearer(&format!("lgk_live_{id}")),
+            anybody.with_bearer(&id),
+        ]);
+    }
+    for (method, path, route) in Route::all() {
+        if route == Route::Anybody {
+            continue;
+        }
+        for thief in &thieves {
+            let reply = thief.send(&method, &path, Some("{}".to_owned())).await;
+            assert!(matches!(reply.status.as_u16(), 401 | 403), "{method} {path}: {}", reply.text);
+        }
+    }
+    assert_eq!(owner.get("/me").await.status, 200, "and the person is still signed in");
+}
+
+#[tokio::test]
+async fn neither_half_of_a_session_goes_with_another_session() {
+    let plane = Plane::start().await;
+    let (one, other) = (plane.owner().await, plane.member("ben@example.org").await);
+    let mixed = one.with_header("cookie", other.header("cookie"));
+    assert_eq!(mixed.get("/me").await.refused(), (401, "Unauthorized"));
+    let foreign_bearer = one.with_bearer("of-somebody-else");
+    assert_eq!(foreign_bearer.get("/me").await.refused(), (401, "Unauthorized"));
+}
+
+#[tokio::test]
+async fn two_installations_on_one_host_do_not_share_their_cookie() {
+    let (one, other) = (Plane::start().await, Plane::start().await);
+    let (first, second) = (one.owner().await, other.owner().await);
+    let name = |client: &crate::tests::Client| client.header("cookie").split_once('=').unwrap().0.to_owned();
+    assert_ne!(name(&first), name(&second));
+    // A browser sends both to both.
+    let jar = format!("{}; {}", first.header("cookie"), second.header("cookie"));
+    for client in [first, second] {
+        assert_eq!(client.with_header("cookie", &jar).get("/me").await.status, 200);
+    }
+    let secure = Plane::start_at("https://loopgate.example.org").await;
+    let token = session::create_link(&secure.app.store, secure.owner.user_id).await.unwrap();
+    let reply = secure.anonymous().post("/auth/sign-in-link", json!({"token": token})).await;
+    let cookie = reply.header("set-cookie").unwrap();
+    assert!(cookie.starts_with("__Host-loopgate_session_") && cookie.contains("; Secure"), "{cookie}");
+}
+
+#[tokio::test]
+async fn a_session_is_prolonged_by_use_and_ends_after_a_week() {
+    let plane = Plane::start().await;
+    let owner = plane.owner().await;
+    assert_eq!(owner.get("/me").await.header("set-cookie"), None, "a fresh one needs nothing");
+    let set = async |column: entity::Column, at: i64| {
+        let update = entity::Entity::update_many().col_expr(column, Expr::value(at));
+        update.exec(plane.app.store.writer()).await.unwrap();
+    };
+    set(entity::Column::ExpiresAt, now() + 60_000).await;
+    let cookie = owner.get("/me").await.header("set-cookie").unwrap().to_owned();
+    assert!(cookie.starts_with(owner.header("cookie")) && cookie.ends_with("Max-Age=43200"), "{cookie}");
+    assert_eq!(owner.get("/me").await.header("set-cookie"), None);
+
+    let row = entity::Entity::find().one(plane.app.store.reader()).await.unwrap().unwrap();
+    assert_eq!(row.absolute_expires_at - row.created_at, 7 * 24 * 3600 * 1000);
+    set(entity::Column::ExpiresAt, now() + 60_000).await;
+    set(entity::Column::AbsoluteExpiresAt, now() + 600_000).await;
+    let cookie = owner.get("/me").await.header("set-cookie").unwrap().to_owned();
+    let seconds: i64 = cookie.rsplit_once("Max-Age=").unwrap().1.parse().unwrap();
+    assert!(seconds <= 600, "no use prolongs it beyond its end: {cookie}");
+    set(entity::Column::ExpiresAt, now()).await;
+    assert_eq!(owner.get("/me").await.refused(), (401, "Unauthorized"));
+}
+
+#[tokio::test]
+async fn signing_out_ends_the_streams_of_the_session() {
+    let plane = Plane::start().await;
+    let owner = plane.owner().await;
+    let (id, _runner) = plane.running("CHAT").await;
+    let path = format!("/loops/{id}/stream");
+    let stream = owner.response("GET", &path, None).await;
+    let other = plane.owner().await.response("GET", "/compute-targets/status-stream", None).await;
+    assert_eq!((stream.status(), other.status()), (StatusCode::OK, StatusCode::OK));
+    owner.post("/auth/sign-out", json!({})).await;
+    stream.into_body().collect().await.unwrap();
+    let mut other = other.into_body();
+    assert!(other.frame().now_or_never().is_none(), "the stream of another session goes on");
 }

@@ -1,0 +1,29 @@
+import { afterEach, expect, test, vi } from "vitest";
+
+import { requestHeaders } from "./client";
+import { sessionKey, setSessionKey } from "./session-key";
+
+afterEach(() => {
+  vi.unstubAllGlobals();
+  setSessionKey(undefined);
+});
+
+test("every request carries the key until the sign-out", () => {
+  expect(requestHeaders()).toEqual({});
+  setSessionKey("k1");
+  expect(requestHeaders()).toEqual({ "X-Session-Key": "k1" });
+  setSessionKey(undefined);
+  expect(requestHeaders()).toEqual({});
+});
+
+test("a key that another tab has stored counts at once", () => {
+  setSessionKey("old");
+  window.localStorage.setItem("loopgate.session-key", "new");
+  expect(sessionKey()).toBe("new");
+});
+
+test("without storage the key lasts as long as the page", () => {
+  vi.stubGlobal("localStorage", undefined);
+  setSessionKey("k1");
+  expect(sessionKey()).toBe("k1");
+});
