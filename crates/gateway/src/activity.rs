@@ -1,8 +1,8 @@
 //! What was asked of the gateway lately: a ring in memory, filled after each answer has gone, and
 //! kept in one private file across restarts.
 //!
-//! Never holds a body or a header; sensitive values of a query are replaced before anybody sees an
-//! event or it is written. That is not done with each answer: most events of a busy gateway are
+//! Never holds a body or a header; secrets in a path and sensitive values of a query are replaced
+//! before anybody sees an event or it is written. That is not done with each answer: most events of a busy gateway are
 //! pushed out unseen.
 
 use std::collections::VecDeque;
@@ -325,8 +325,10 @@ fn target_of(target: &Uri) -> &str {
 
 /// Path and query without secrets.
 fn cleaned(target: &str) -> String {
-    let Some((path, query)) = target.split_once('?') else { return target.to_owned() };
-    loopgate_api::redact::credentials(&format!("{path}?{}", cleaned_query(query)))
+    match target.split_once('?') {
+        None => loopgate_api::redact::target(target),
+        Some((path, query)) => loopgate_api::redact::target(&format!("{path}?{}", cleaned_query(query))),
+    }
 }
 
 /// A query without the values of its sensitive members.
@@ -354,6 +356,27 @@ mod tests {
             cleaned("/api/gateway/repos?path=%2Fx&accessToken=abc&X-Amz-Signature=def"),
             "/api/gateway/repos?path=%2Fx&accessToken=[REDACTED]&X-Amz-Signature=[REDACTED]"
         );
+    }
+
+    #[test]
+    fn paths_lose_their_secrets_also_encoded_ones() {
+        for (target, shown) in [
+            ("/api/gateway/x/sq0csp-a1B2c3D4e5F6g7H8i9J0k1L2/y", "/api/gateway/x/[REDACTED_TOKEN]/y"),
+            ("/api/gateway/x/ghp%5Fa1B2c3D4e5F6g7H8i9J0k1L2", "/api/gateway/x/[REDACTED_GH_TOKEN]"),
+            ("/x?q=ghp%255Fa1B2c3D4e5F6g7H8i9J0k1L2%250A", "/x?q=[REDACTED_GH_TOKEN] "),
+            ("/x?%74oken=abc", "/x?token=[REDACTED]"),
+            ("/x?url=https%3A%2F%2Fsam%3Aabc%40h%2Fy", "/x?url=https%3A%2F%2F[REDACTED]%40h%2Fy"),
+            (
+                "/api/gateway/repos?path=%2Fhome%2Fsam%2Fa%20b",
+                "/api/gateway/repos?path=%2Fhome%2Fsam%2Fa%20b",
+            ),
+            (
+                "/loops/0197a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b?sha=0123456789abcdef0123456789abcdef01234567",
+                "/loops/0197a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b?sha=0123456789abcdef0123456789abcdef01234567",
+            ),
+        ] {
+            assert_eq!(cleaned(target), shown);
+        }
     }
 
     #[test]

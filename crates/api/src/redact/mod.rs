@@ -7,10 +7,12 @@
 mod named;
 mod names;
 mod rules;
+mod vendors;
 
 use std::borrow::Cow;
 use std::sync::LazyLock;
 
+use percent_encoding::percent_decode_str;
 use regex::{Captures, Regex};
 use serde_json::{Map, Value};
 
@@ -22,6 +24,8 @@ const MESSAGE_LIMIT: usize = 500;
 const WRITTEN: [&str; 3] = ["--message", "--prompt", "-p"];
 /// Options whose value is a user with a password.
 const USERS: [&str; 3] = ["-u", "--user", "--proxy-user"];
+/// How often a text may be percent-encoded over.
+const MAX_ENCODINGS: usize = 4;
 /// Characters of an argument that is shown.
 const LONG_ARG: usize = 200;
 
@@ -64,6 +68,28 @@ pub fn message(text: &str) -> String {
 #[must_use]
 pub fn cause(text: &str) -> String {
     message(&LOCAL_PATHS.replace_all(text, "${1}…/${2}"))
+}
+
+/// Cleans a path or URL with its query, also of what stands there percent-encoded. A text in which
+/// something was hidden so is answered decoded, on one line.
+#[must_use]
+pub fn target(text: &str) -> String {
+    let mut cleaned = credentials(text);
+    let mut decoded = cleaned.clone();
+    for _ in 0..MAX_ENCODINGS {
+        let next = strip_ansi(&percent_decode_str(&decoded).decode_utf8_lossy());
+        if next == decoded {
+            break;
+        }
+        decoded = match rules::apply(&next) {
+            Cow::Borrowed(_) => next,
+            Cow::Owned(hidden) => {
+                cleaned = hidden.replace(['\n', '\t'], " ");
+                hidden
+            }
+        };
+    }
+    cleaned
 }
 
 /// Cleans a line of a log: no credential and no long hex word. Colours stay.
@@ -114,13 +140,15 @@ pub fn json(value: Value) -> Value {
     }
 }
 
-/// What stands behind an option that asks for a secret is one.
+/// What stands behind an option that asks for a secret is one, and so is a user with a password.
 fn elements(items: Vec<Value>) -> Vec<Value> {
-    let mut hidden = false;
+    let (mut hidden, mut user) = (false, false);
     let clean = |item: Value| {
         let text = item.as_str().unwrap_or_default();
+        let is_user = USERS.contains(&text);
         let before = std::mem::replace(&mut hidden, is_secret_option(text));
-        if before && item.is_string() { Value::from("[REDACTED]") } else { json(item) }
+        let user = std::mem::replace(&mut user, is_user) && text.contains(':');
+        if (before || user) && item.is_string() { Value::from("[REDACTED]") } else { json(item) }
     };
     items.into_iter().map(clean).collect()
 }

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use regex::{Captures, Regex, RegexSet};
 
-use super::named;
+use super::{named, vendors};
 
 /// What becomes of a match.
 enum Becomes {
@@ -22,9 +22,16 @@ use Becomes::{Named, Text, TextIf};
 /// Passes over one text; two do for all that programs print.
 const MAX_PASSES: usize = 8;
 
+/// A call of curl up to its user: alone, among other short options, or in a list of arguments.
+macro_rules! curl_user {
+    () => {
+        r#"((?-u:\b)curl(?-u:\b)(?:\\\n|[^\n])*?[\s"',](?:-[A-Za-z]*[uU]|--user|--proxy-user)(?:\\*["'],?)?[ \t=]*"#
+    };
+}
+
 /// Every rule, in the order in which they are applied: what encloses comes before what it holds.
 /// The boundaries of words are those of ASCII, because others make the automaton slow.
-static RULES: [(&str, Becomes); 25] = [
+static RULES: [(&str, Becomes); 24] = [
     // A private key, also one whose end or beginning was cut off.
     (
         concat!(
@@ -39,7 +46,7 @@ static RULES: [(&str, Becomes); 25] = [
         r"(?:[A-Za-z0-9+/=]+(?:\\[nr]|\r?\n)+)+-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----",
         Text("[REDACTED_PRIVATE_KEY]"),
     ),
-    (r"(?-u:\b)AGE-SECRET-KEY-1[A-Z0-9]{20,}", Text("[REDACTED_PRIVATE_KEY]")),
+    (r"AGE-SECRET-KEY-1[A-Z0-9]{20,}", Text("[REDACTED_PRIVATE_KEY]")),
     // User and password in a URL; the greedy middle takes a password with an @ in it.
     (USER_IN_URL, TextIf(is_secret_user, "${1}[REDACTED]@")),
     (
@@ -47,7 +54,7 @@ static RULES: [(&str, Becomes); 25] = [
         Text("${1}[REDACTED]@"),
     ),
     (r#"(?i)(%3A%2F%2F)(?:[^\s&"'/%]|%(?:2[0-9A-E]|3[0-9A-E]|[57][B-E]))+%40"#, Text("${1}[REDACTED]%40")),
-    (r"(https://hooks\.slack\.com/(?:services|workflows)/)[A-Za-z0-9/_-]+", Text("${1}[REDACTED]")),
+    (vendors::WEBHOOK, Text("${1}[REDACTED]")),
     // What only a URL calls so.
     (
         r#"(?i)([?&](?:X-(?:Amz|Goog)-(?:Signature|Credential)|sig|signature|code|auth|pass)=)[^\s"'&\[][^\s"'&]*"#,
@@ -62,34 +69,25 @@ static RULES: [(&str, Becomes); 25] = [
         Text("${1}[REDACTED]"),
     ),
     (
-        r#"((?-u:\b)curl(?-u:\b)[^\n]*?\s(?:-u|--user|--proxy-user)[ \t=]*["']?[^\s"':]+:)[^\s"'\[][^\s"']*"#,
+        concat!(curl_user!(), r#"\\*["'][^\s"':\\]*:)[^"'\n\[\\](?:[^"'\n\\]|\\[^"'\n])*"#),
         Text("${1}[REDACTED]"),
     ),
+    (concat!(curl_user!(), r#"[^\s"':\\,]+:)[^\s"'\[\\](?:[^\s"'\\]|\\[^\s"'])*"#), Text("${1}[REDACTED]")),
     (r"((?-u:\b)[A-Za-z0-9_.-]+:)[^\s@/:\[]+(@(?:tcp|unix)\()", Text("${1}[REDACTED]${2}")),
     // Credentials behind the name of their scheme.
     (r#"(?i)(?-u:\b)(Bearer(?:\s+|%20|:\s*))([^\s"'\\,;<>()\[\]{}`]+)"#, TextIf(is_token, "${1}[REDACTED]")),
     (r"(?i)(?-u:\b)(Basic\s+)([A-Za-z0-9+/=_-]{8,})", TextIf(is_encoded, "${1}[REDACTED]")),
     // Keys with a mark of their maker.
-    (r"gh[oprsu]_[A-Za-z0-9]{20,}|github_pat_[A-Za-z0-9_]{20,}", Text("[REDACTED_GH_TOKEN]")),
+    (
+        r"gh[oprsu]_[A-Za-z0-9]{20,}|github_pat_[A-Za-z0-9_]{20,}|(?-u:\b)v1\.[a-f0-9]{40}(?-u:\b)",
+        Text("[REDACTED_GH_TOKEN]"),
+    ),
     (r"lgk_live_[A-Za-z0-9]+", Text("[REDACTED_API_KEY]")),
-    (
-        r"(?-u:\b)(?:[srp]k_(?:live|test)_[A-Za-z0-9]{16,}|AIza[A-Za-z0-9_-]{35}|SG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,})",
-        Text("[REDACTED_API_KEY]"),
-    ),
-    (r"(?-u:\b)(?:xox[a-z]-|xapp-)[A-Za-z0-9-]{10,}", Text("[REDACTED_TOKEN]")),
-    (
-        concat!(
-            r"(?-u:\b)(?:npm_[A-Za-z0-9]{30,}|glpat-[A-Za-z0-9_-]{16,}|pypi-[A-Za-z0-9_-]{20,}|hf_[A-Za-z0-9]{30,}",
-            r"|dckr_pat_[A-Za-z0-9_-]{20,}|hvs\.[A-Za-z0-9_-]{20,}|do[opr]_v1_[a-f0-9]{40,}|lin_api_[A-Za-z0-9]{30,}",
-            r"|ATATT3[A-Za-z0-9_=-]{20,}|shp(?:at|ss|ca|pa)_[a-fA-F0-9]{32}|dapi[a-f0-9]{32}",
-            r"|ya29\.[A-Za-z0-9_-]{20,}|GOCSPX-[A-Za-z0-9_-]{20,})",
-        ),
-        Text("[REDACTED_TOKEN]"),
-    ),
-    (r"(?-u:\b)[0-9]{8,10}:AA[A-Za-z0-9_-]{30,}", Text("[REDACTED_TOKEN]")),
-    (r"(?-u:\b)eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]+)*", Text("[REDACTED_TOKEN]")),
+    (vendors::API_KEY, Text("${1}[REDACTED_API_KEY]")),
+    (vendors::SLACK, Text("${1}[REDACTED_TOKEN]")),
+    (vendors::TOKEN, Text("${1}[REDACTED_TOKEN]")),
     // Last, because their marks are short enough to stand in another key by chance.
-    (r"(?:AKIA|ASIA|AROA)[A-Z0-9]{16}", Text("[REDACTED_AWS_KEY]")),
+    (r"(?:AKIA|ASIA|AROA|ABIA|ACCA|A3T[A-Z0-9])[A-Z0-9]{16}", Text("[REDACTED_AWS_KEY]")),
     (r"(^|[^A-Za-z0-9])sk-[A-Za-z0-9_-]{10,}", Text("${1}[REDACTED_SK_KEY]")),
 ];
 
