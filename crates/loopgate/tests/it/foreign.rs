@@ -195,3 +195,35 @@ async fn the_control_plane_refuses_both_on_every_route() -> Result<()> {
     ensure!(tried > 40, "only {tried} routes");
     Ok(())
 }
+
+/// Browsers send the session cookie to every port of the host. A program there can say anything in a
+/// request, also that it comes from our page: with the cookie alone it is nobody.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_session_cookie_alone_opens_nothing() -> Result<()> {
+    let stage = Stage::story().await?;
+    let (page, ready) = (&stage.page.0, stage.loopgate.ready());
+    let id = page.cookie().split_once('=').map(|(_, id)| id.to_owned()).unwrap_or_default();
+    let http = reqwest::Client::new();
+    let document = stage.scene.home.command(env!("CARGO_BIN_EXE_loopgate"));
+    let printed = { document }.args(["openapi", "control-plane"]).output().await?;
+    let document: Value = serde_json::from_slice(&printed.stdout)?;
+    for (path, operations) in document["paths"].as_object().into_iter().flatten() {
+        for method in operations.as_object().into_iter().flatten().map(|(name, _)| name.to_uppercase()) {
+            let Ok(method) = method.parse::<Method>() else { continue };
+            let url = format!("{}{}", ready.api_origin, path.replace(['{', '}'], ""));
+            let anybody = || http.request(method.clone(), &url).header(header::ORIGIN, &ready.page_url);
+            let expected = anybody().send().await?.status();
+            for thief in [
+                anybody().header(header::COOKIE, page.cookie()),
+                anybody().header(header::COOKIE, page.cookie()).header("x-session-key", &id),
+                anybody().header(header::COOKIE, page.cookie()).bearer_auth(&id),
+                anybody().bearer_auth(&id),
+            ] {
+                let status = thief.send().await?.status();
+                ensure!(status == 401 || status == expected, "{method} {path}: {status}");
+            }
+        }
+    }
+    ensure!(page.get("/me").await.is_ok(), "the page itself is still signed in");
+    Ok(())
+}
