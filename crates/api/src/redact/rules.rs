@@ -13,11 +13,14 @@ enum Becomes {
     Text(&'static str),
     /// The same, when the match is held to be a secret.
     TextIf(fn(&Captures<'_>) -> bool, &'static str),
+    /// The same for matches of this pattern; the rule's own is only a mark of them, which the
+    /// automaton of all rules reads faster.
+    TextOf(&'static str, &'static str),
     /// Whatever the names in the text say.
     Named,
 }
 
-use Becomes::{Named, Text, TextIf};
+use Becomes::{Named, Text, TextIf, TextOf};
 
 /// Passes over one text; two do for all that programs print.
 const MAX_PASSES: usize = 8;
@@ -31,7 +34,7 @@ macro_rules! curl_user {
 
 /// Every rule, in the order in which they are applied: what encloses comes before what it holds.
 /// The boundaries of words are those of ASCII, because others make the automaton slow.
-static RULES: [(&str, Becomes); 24] = [
+static RULES: [(&str, Becomes); 25] = [
     // A private key, also one whose end or beginning was cut off.
     (
         concat!(
@@ -86,6 +89,7 @@ static RULES: [(&str, Becomes); 24] = [
     (vendors::API_KEY, Text("${1}[REDACTED_API_KEY]")),
     (vendors::SLACK, Text("${1}[REDACTED_TOKEN]")),
     (vendors::TOKEN, Text("${1}[REDACTED_TOKEN]")),
+    (vendors::INNER_MARK, TextOf(vendors::MARKED_TOKEN, "${1}[REDACTED_TOKEN]")),
     // Last, because their marks are short enough to stand in another key by chance.
     (r"(?:AKIA|ASIA|AROA|ABIA|ACCA|A3T[A-Z0-9])[A-Z0-9]{16}", Text("[REDACTED_AWS_KEY]")),
     (r"(^|[^A-Za-z0-9])sk-[A-Za-z0-9_-]{10,}", Text("${1}[REDACTED_SK_KEY]")),
@@ -98,7 +102,11 @@ pub(super) const USER_IN_URL: &str = r#"(:(?:\\?/){2})([^\s/"'<>`]+)@"#;
 static COMPILED: LazyLock<(RegexSet, Vec<Regex>)> = LazyLock::new(|| {
     #[expect(clippy::expect_used, reason = "the patterns are constants, and a test compiles them all")]
     let set = RegexSet::new(RULES.iter().map(|(pattern, _)| pattern)).expect("constant patterns");
-    (set, RULES.iter().map(|(pattern, _)| compiled(pattern)).collect())
+    let whole = |(pattern, becomes): &(&str, Becomes)| match becomes {
+        TextOf(whole, _) => compiled(whole),
+        _ => compiled(pattern),
+    };
+    (set, RULES.iter().map(whole).collect())
 });
 
 /// A pattern of this program.
@@ -125,7 +133,7 @@ fn pass(text: &str) -> Option<String> {
     for index in set.matches(text) {
         let (regex, (_, becomes)) = (&regexes[index], &RULES[index]);
         let replaced = match becomes {
-            Text(replacement) => regex.replace_all(&cleaned, *replacement),
+            Text(replacement) | TextOf(_, replacement) => regex.replace_all(&cleaned, *replacement),
             TextIf(judge, replacement) => regex.replace_all(&cleaned, |found: &Captures<'_>| {
                 let mut becomes = String::new();
                 if judge(found) {

@@ -1,7 +1,8 @@
 //! Tokens that carry the mark of their vendor: the prefixes, lengths and alphabets that vendors
 //! document and secret scanners publish, one line a kind.
 //!
-//! Nearly every kind begins with literal text, so that ordinary text leaves the automaton at once.
+//! Kinds begin with literal text, so that ordinary text leaves the automaton at once; those whose mark
+//! stands further behind are looked for only where the mark is.
 //! Where the documented length is not fixed, more is taken, so that a longer token does not leave its
 //! end behind. Shapes that commit hashes, UUIDs or words share are left to the names beside them.
 
@@ -24,14 +25,32 @@ pub(super) const API_KEY: &str = concat!(
 pub(super) const SLACK: &str =
     concat!(left_edge!(), r"(?:xox[a-z](?:\.xox[a-z])?-|xapp-|xwfp-)[A-Za-z0-9-]{10,}");
 
+/// Marks that stand inside a token or at its end, in the order of [`MARKED_TOKEN`].
+pub(super) const INNER_MARK: &str = concat!(
+    r"[0-9]Q~|AZDO|\.atlasv1\.|NRAL|_mmk|[a-f0-9]-[a-f0-9]{8}-[a-f0-9]{8}|[a-f0-9]-us[0-9]",
+    r"|[0-9]:A[A-Za-z0-9_-]{34}|\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27}",
+);
+
+/// The tokens with such a mark.
+pub(super) const MARKED_TOKEN: &str = concat!(
+    left_edge!(),
+    "(?:",
+    // Microsoft Azure: client secret, DevOps.
+    r"[A-Za-z0-9_~.]{3}[0-9]Q~[A-Za-z0-9_~.-]{31,}|[A-Za-z0-9]{76}AZDO[A-Za-z0-9]{4}",
+    // Terraform, New Relic, MaxMind.
+    r"|[A-Za-z0-9]{14}\.atlasv1\.[A-Za-z0-9_=-]{60,}|[a-f0-9]{36}NRAL|[A-Za-z0-9]{6}_[A-Za-z0-9]{29}_mmk(?-u:\b)",
+    // Mailgun, Mailchimp, Telegram, Discord.
+    r"|[a-f0-9]{32}-[a-f0-9]{8}-[a-f0-9]{8}(?-u:\b)|[a-f0-9]{32}-us[0-9]{1,2}(?-u:\b)",
+    r"|(?:bot)?[0-9]{5,16}:A[A-Za-z0-9_-]{34,}|[MNO][A-Za-z0-9_-]{23,27}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,}",
+    ")",
+);
+
 /// Every other kind whose shape alone is enough.
 pub(super) const TOKEN: &str = concat!(
     left_edge!(),
     "(?:",
     // Amazon: Bedrock.
     r"ABSK[A-Za-z0-9+/]{100,}={0,2}|bedrock-api-key-[A-Za-z0-9+/]{20,}={0,2}",
-    // Microsoft Azure: client secret, DevOps.
-    r"|[A-Za-z0-9_~.]{3}[0-9]Q~[A-Za-z0-9_~.-]{31,}|[A-Za-z0-9]{76}AZDO[A-Za-z0-9]{4}",
     // Google: OAuth client secret, access token, refresh token.
     r"|GOCSPX-[A-Za-z0-9_-]{20,}|ya29\.[A-Za-z0-9_-]{20,}|1//0[A-Za-z0-9_-]{40,}",
     // Alibaba, DigitalOcean, Fly.io, Heroku, Yandex.
@@ -52,8 +71,8 @@ pub(super) const TOKEN: &str = concat!(
     r"|CCI(?:PAT|PRJ)_[A-Za-z0-9_]{20,}|bk[a-z]{1,2}_[a-f0-9]{40}|[ps]at\.[A-Za-z0-9_-]{22}\.[a-f0-9]{24}\.[A-Za-z0-9]{20}",
     r"|API-[A-Z0-9]{25,26}(?-u:\b)|pul-[a-f0-9]{40}|pn[ub]_[A-Za-z0-9]{36,}|ico-[A-Za-z0-9]{32}|sq[uap]_[a-f0-9]{40}",
     r"|sha256~[A-Za-z0-9_-]{40,}",
-    // HashiCorp: Vault, Terraform. Doppler, 1Password, Infisical, age.
-    r"|hv[sbr]\.[A-Za-z0-9_-]{20,}|[A-Za-z0-9]{14}\.atlasv1\.[A-Za-z0-9_=-]{60,}",
+    // HashiCorp Vault. Doppler, 1Password, Infisical, age.
+    r"|hv[sbr]\.[A-Za-z0-9_-]{20,}",
     r"|dp\.(?:pt|st|ct|sa|scim|audit)\.[A-Za-z0-9_.-]{40,}|ops_eyJ[A-Za-z0-9+/_-]{100,}={0,3}",
     r"|A3-[A-Z0-9]{6}-(?:[A-Z0-9]{11}|[A-Z0-9]{6}-[A-Z0-9]{5})(?:-[A-Z0-9]{5}){3}|st\.[a-f0-9]{24}\.[a-f0-9]{32}\.[a-f0-9]{32}",
     // Databases.
@@ -61,13 +80,11 @@ pub(super) const TOKEN: &str = concat!(
     r"|dapi[a-f0-9]{32}(?:-[0-9])?|mdb_sa_sk_[A-Za-z0-9_-]{30,}|pat[A-Za-z0-9]{14}\.[a-f0-9]{64}|pcsk_[A-Za-z0-9_]{40,}",
     // Observability.
     r"|gl(?:c|sa)_[A-Za-z0-9+/_=]{32,}|eyJrIjoi[A-Za-z0-9]{60,}={0,3}|dt0[a-z][0-9]{2}\.[A-Z0-9]{24}\.[A-Z0-9]{64}",
-    r"|NR(?:AK|II|IQ|RA|SP)-[A-Za-z0-9_-]{24,}|NRJS-[a-f0-9]{19}|[a-f0-9]{36}NRAL|sntr(?:ys|yu)_[A-Za-z0-9+/_=-]{40,}",
+    r"|NR(?:AK|II|IQ|RA|SP)-[A-Za-z0-9_-]{24,}|NRJS-[a-f0-9]{19}|sntr(?:ys|yu)_[A-Za-z0-9+/_=-]{40,}",
     r"|ph[xcs]_[A-Za-z0-9]{40,}|dnkey-[A-Za-z0-9_=-]{26}-[A-Za-z0-9_=-]{52}|lsv2_(?:pt|sk)_[a-f0-9]{32}_[a-f0-9]{10}",
-    // Messages: Mailgun, Mailchimp, Brevo, Twilio, Telegram, Discord.
-    r"|(?:pub)?key-[a-f0-9]{32}|[a-f0-9]{32}-[a-f0-9]{8}-[a-f0-9]{8}(?-u:\b)",
-    r"|[a-f0-9]{32}-us[0-9]{1,2}(?-u:\b)|xkeysib-[a-f0-9]{64}-[A-Za-z0-9]{16}|(?:SK|AC)[a-f0-9]{32}(?-u:\b)",
-    r"|(?:bot)?[0-9]{5,16}:A[A-Za-z0-9_-]{34,}",
-    r"|[MNO][A-Za-z0-9_-]{23,27}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,}",
+    // Messages: Mailgun, Brevo, Twilio.
+    r"|(?:pub)?key-[a-f0-9]{32}",
+    r"|xkeysib-[a-f0-9]{64}-[A-Za-z0-9]{16}|(?:SK|AC)[a-f0-9]{32}(?-u:\b)",
     // Work: Linear, Notion, Airtable, Postman, ReadMe, Typeform, Figma, Contentful, HubSpot.
     r"|lin_(?:api|oauth|wh)_[A-Za-z0-9]{30,}|ntn_[A-Za-z0-9]{40,}|secret_[A-Za-z0-9]{43}(?-u:\b)",
     r"|PMAK-[a-f0-9]{24}-[a-f0-9]{34}|rdme_[a-z0-9]{70}|tfp_[A-Za-z0-9_.=-]{40,}|fig[duo]r?_[A-Za-z0-9_-]{40,}",
@@ -77,9 +94,9 @@ pub(super) const TOKEN: &str = concat!(
     r"|sq0(?:csp|atp|idp)-[A-Za-z0-9_-]{20,}|EAAA[A-Za-z0-9_-]{60}(?-u:\b)|shp(?:at|ss|ca|pa|tka)_[a-fA-F0-9]{32}",
     r"|access-(?:sandbox|development|production)-[0-9a-f]{8}-[0-9a-f-]{27}|FLW(?:PUBK|SECK)(?:_TEST)?-[A-Za-z0-9]{30,}-X",
     r"|duffel_(?:test|live)_[A-Za-z0-9_=-]{43}|EZ[AT]K[A-Za-z0-9]{54}|shippo_(?:live|test)_[a-f0-9]{40}",
-    // Networks and people: Tailscale, Facebook, Twitter, Mapbox, MaxMind.
+    // Networks and people: Tailscale, Facebook, Twitter, Mapbox.
     r"|tskey-[a-z]+-[A-Za-z0-9_-]{20,}|EAA[MC][A-Za-z0-9]{100,}|A{21}[A-Za-z0-9]*%[A-Za-z0-9%]{40,}",
-    r"|[ps]k\.eyJ[A-Za-z0-9_-]{20,}\.[A-Za-z0-9_-]{20,}|[A-Za-z0-9]{6}_[A-Za-z0-9]{29}_mmk(?-u:\b)",
+    r"|[ps]k\.eyJ[A-Za-z0-9_-]{20,}\.[A-Za-z0-9_-]{20,}",
     // Models: Hugging Face, Groq, Perplexity, Replicate, xAI, ElevenLabs, OpenAI's sessions.
     r"|hf_[A-Za-z0-9]{30,}|api_org_[A-Za-z0-9]{30,}|gsk_[A-Za-z0-9]{40,}|pplx-[A-Za-z0-9]{40,}|r8_[A-Za-z0-9]{36,}",
     r"|xai-[A-Za-z0-9]{70,}|sk_[a-f0-9]{48}|sess-[A-Za-z0-9]{40}",
