@@ -76,7 +76,8 @@ async fn nothing_secret_is_left_in_logs_answers_and_records() -> Result<()> {
     let link = ready.sign_in_url.split_once("token=").context("a link")?.1.to_owned();
     let cookie = page.0.cookie().split_once('=').context("a cookie")?.1.to_owned();
     let (key, token) = (page.0.key().to_owned(), loopgate.gateway_token().to_owned());
-    let known = [challenge, session, link, cookie, key, token, secret.to_owned(), "scripted-token".to_owned()];
+    let known =
+        [challenge, session, link, cookie, key, token, secret.to_owned(), "scripted-token".to_owned()];
     let shapes = SHAPES.map(Regex::new).into_iter().collect::<Result<Vec<_>, _>>()?;
     let data = loopgate.setup().data_dir();
     // The screen is for the owner's eyes, and the link stands on it.
