@@ -2,8 +2,8 @@
 //! kept in one private file across restarts.
 //!
 //! Never holds a body or a header; secrets in a path and sensitive values of a query are replaced
-//! before anybody sees an event or it is written. That is not done with each answer: most events of a busy gateway are
-//! pushed out unseen.
+//! before anybody sees an event or it is written. That is not done with each answer: most events of a
+//! busy gateway are pushed out unseen.
 
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
