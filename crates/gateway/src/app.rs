@@ -63,18 +63,19 @@ pub(crate) struct AppState {
 
 impl App {
     pub(crate) fn new(config: &GatewayConfig, approvals: Approvals) -> Self {
+        let git = Git::new(config.programs.clone(), config.sandbox.clone());
         Self(Arc::new(AppState {
             settings: config.settings.clone(),
             sandbox: config.sandbox.clone(),
             repos: config.repos.clone(),
             sessions: Sessions::new(config.settings.clone()),
             programs: config.programs.clone(),
-            git: Git::new(config.programs.clone()),
-            seen: SeenRepositories::new(Git::new(config.programs.clone())),
-            code_host: CodeHost::new(config.programs.clone()),
+            seen: SeenRepositories::new(git.clone()),
+            code_host: CodeHost::new(config.programs.clone(), git.clone()),
             runtime: config.runtime.clone(),
             places: Places::new(config.repos.clone(), config.sandbox.clone()),
-            standings: Standings::new(Git::new(config.programs.clone())),
+            standings: Standings::new(git.clone()),
+            git,
             file_search: FileSearch::new(config.sandbox.clone()),
             kept: KeptAnswers::new(),
             searches: Turns::one_a_processor(),

@@ -79,12 +79,15 @@ impl Runtime {
     /// The changes of tracked files, summed up and whole.
     async fn changes(&self, worktree: &Path) -> Option<String> {
         let diff = async |args: &'static [&'static str]| {
-            let command = self.git.command(worktree).await.env("GIT_OPTIONAL_LOCKS", "0").args(args);
+            let command = self.git.reader(worktree).await.ok()?.args(args);
             let output = command.run(Limits::time(DIFF_TIME).output(DIFF_CAP)).await.ok()?;
             output.status.success().then(|| output.stdout_text().into_owned())
         };
-        let summary = diff(&["diff", "--no-ext-diff", "--no-textconv", "HEAD", "--stat"]).await?;
-        let whole = diff(&["diff", "--no-ext-diff", "--no-textconv", "HEAD"]).await?;
+        let summary =
+            diff(&["diff", "--no-ext-diff", "--no-textconv", "--ignore-submodules=dirty", "HEAD", "--stat"])
+                .await?;
+        let whole =
+            diff(&["diff", "--no-ext-diff", "--no-textconv", "--ignore-submodules=dirty", "HEAD"]).await?;
         if whole.trim().is_empty() {
             return None;
         }

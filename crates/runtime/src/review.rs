@@ -79,8 +79,18 @@ fn start_commit(config: &Path) -> Option<String> {
 /// A digest of HEAD and of every tracked file; `None` when git cannot tell.
 pub(crate) async fn tracked_state(git: &Git, worktree: &Path) -> Option<String> {
     let head = git.head(worktree).await.ok()?;
-    let args =
-        ["diff", "HEAD", "--binary", "--no-ext-diff", "--no-textconv", "--", ".", ":!.claude", ":!.loopgate"];
+    let args = [
+        "diff",
+        "HEAD",
+        "--binary",
+        "--no-ext-diff",
+        "--no-textconv",
+        "--ignore-submodules=dirty",
+        "--",
+        ".",
+        ":!.claude",
+        ":!.loopgate",
+    ];
     let changes = git.text(worktree, &args, time::LOCAL).await.ok()?;
     Some(hex::encode(Sha256::digest(format!("{head}\n{changes}").as_bytes())))
 }

@@ -145,10 +145,11 @@ impl Runtime {
             tasks.clone(),
             stop.clone(),
         );
+        let git = Git::new(config.programs.clone(), config.sandbox.clone());
         Ok(Arc::new(Self {
             places: Places::new(config.repos.clone(), config.sandbox.clone()),
-            git: Git::new(config.programs.clone()),
-            code_host: CodeHost::new(config.programs.clone()),
+            code_host: CodeHost::new(config.programs.clone(), git.clone()),
+            git,
             store,
             cloud,
             tokens,

@@ -13,6 +13,7 @@ use std::time::Duration;
 use loopgate_api::ids::{BranchName, RepoFullName};
 use loopgate_testkit::signs;
 use loopgate_tools::code_host::{CloneError, CodeHost, CodeHostError, NewPullRequest};
+use loopgate_tools::git::Git;
 use machine::{Machine, write_script};
 
 /// A machine whose `gh` is this script; it notes its arguments, one a line.
@@ -28,7 +29,10 @@ impl Desk {
         let noted = machine.at("noted");
         let note = format!("printf '%s\\n' \"$@\" \"prompt=$GH_PROMPT_DISABLED\" > '{}'", noted.display());
         write_script(&machine.at("bin/gh"), &format!("{note}\n{script}"));
-        let host = CodeHost::new(machine.programs.clone());
+        let host = CodeHost::new(
+            machine.programs.clone(),
+            Git::new(machine.programs.clone(), machine.sandbox.clone()),
+        );
         Self { machine, host }
     }
 

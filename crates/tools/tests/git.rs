@@ -10,8 +10,9 @@ use std::time::Duration;
 
 use loopgate_api::ids::BranchName;
 use loopgate_api::launch::Committer;
+use loopgate_home::{Program, RepositoryError};
 use loopgate_tools::git::{Git, GitError, RemoveError, time};
-use loopgate_tools::process::{alive, identity};
+use loopgate_tools::process::{Limits, alive, identity};
 use machine::{Machine, write_script};
 
 /// A clone with one commit on `main`, and the bare repository that it came from.
@@ -24,7 +25,7 @@ struct Code {
 impl Code {
     async fn new() -> Self {
         let machine = Machine::new(&[]);
-        let git = Git::new(machine.programs.clone());
+        let git = Git::new(machine.programs.clone(), machine.sandbox.clone());
         let (home, clone) = (machine.at("home"), machine.at("widget"));
         fs::write(
             home.join(".gitconfig"),
@@ -47,7 +48,10 @@ impl Code {
     }
 
     async fn run(&self, directory: &Path, args: &[&str]) -> String {
-        self.git.text(directory, args, time::ASKED_FOR).await.unwrap()
+        let command = self.machine.programs.command(Program::Git).await.directory(directory).args(args);
+        let output = command.run(Limits::time(time::ASKED_FOR)).await.unwrap();
+        assert!(output.status.success(), "git {args:?}: {}", output.stderr_text());
+        output.stdout_text().trim().to_owned()
     }
 
     async fn worktree(&self, name: &str, on: &str) -> PathBuf {
@@ -108,7 +112,7 @@ async fn a_clone_tells_where_it_stands() {
     assert_eq!(git.commit_of(clone, "v1").await.unwrap().unwrap(), head);
     assert_eq!(git.commit_of(clone, "--help").await.unwrap(), None);
     let outside = code.machine.at("home");
-    assert!(matches!(git.current_branch(&outside).await, Err(GitError::Failed { code: 128, .. })));
+    assert!(matches!(git.current_branch(&outside).await, Err(GitError::Repository(RepositoryError::None))));
 }
 
 #[tokio::test]
@@ -150,6 +154,9 @@ async fn a_commit_carries_its_committer_and_hooks_may_refuse() {
     let hook = clone.join(".git/hooks/pre-commit");
     write_script(&hook, "echo 'lint failed: token=abcdef123456' >&2; exit 1");
     fs::write(clone.join("three"), "3").unwrap();
+    git.commit_all(clone, "Nobody trusts the hook", None).await.unwrap().unwrap();
+    code.machine.trust(git, clone).await;
+    fs::write(clone.join("four"), "4").unwrap();
     let error = git.commit_all(clone, "Refused", None).await.unwrap_err();
     assert!(error.printed().unwrap().contains("lint failed"));
     assert_eq!(error.to_string(), "lint failed: token=[REDACTED]");
@@ -162,6 +169,7 @@ async fn a_hook_that_never_ends_goes_with_all_it_started() {
     let told = code.machine.at("told");
     let hook = format!("sleep 600 & echo $! > '{}'; echo waiting >&2; wait", told.display());
     write_script(&clone.join(".git/hooks/pre-commit"), &hook);
+    code.machine.trust(git, clone).await;
     fs::write(clone.join("one"), "2").unwrap();
     let args = ["commit", "-a", "-m", "Never"];
     let ended = git.change(clone, &args, Duration::from_secs(4)).await.unwrap_err();
@@ -265,7 +273,7 @@ async fn a_worktree_goes_with_its_files_and_a_clone_never_does() {
 async fn variables_of_a_surrounding_git_do_not_mislead() {
     let code = Code::new().await;
     let machine = Machine::new(&[("GIT_DIR", "/nowhere"), ("GIT_INDEX_FILE", "/nowhere/index")]);
-    let git = Git::new(machine.programs.clone());
+    let git = Git::new(machine.programs.clone(), code.machine.sandbox.clone());
     assert_eq!(git.current_branch(&code.clone).await.unwrap().as_deref(), Some("main"));
 }
 
@@ -288,4 +296,71 @@ async fn a_remote_that_wants_a_password_fails_instead_of_asking() {
     let failed = tokio::time::timeout(Duration::from_secs(20), code.git.fetch(&code.clone)).await.unwrap();
     assert!(matches!(failed, Err(GitError::Failed { .. })), "{failed:?}");
     server.abort();
+}
+
+/// What a repository brings along runs once it was agreed to, and is asked about again when it changed.
+#[tokio::test]
+async fn what_a_repository_brings_along_runs_only_when_it_is_trusted() {
+    let code = Code::new().await;
+    let (git, clone, ran) = (&code.git, &code.clone, code.machine.at("ran"));
+    let leaves = |what: &str| format!("echo {what} >> '{}'; cat", ran.display());
+    write_script(&clone.join(".hooks/pre-commit"), &leaves("hook"));
+    write_script(&code.machine.at("filter"), &leaves("filter"));
+    let filter = code.machine.at("filter");
+    code.run(clone, &["config", "core.hooksPath", ".hooks"]).await;
+    code.run(clone, &["config", "filter.f.clean", filter.to_str().unwrap()]).await;
+    fs::write(clone.join(".gitattributes"), "*.f filter=f\n").unwrap();
+    fs::write(clone.join(".mcp.json"), "{}").unwrap();
+    let brought = git.brought(clone).await.unwrap();
+    assert_eq!(
+        brought.names(),
+        "file .mcp.json, hook pre-commit, setting core.hookspath, setting filter.f.clean"
+    );
+
+    fs::write(clone.join("plain"), "1").unwrap();
+    git.commit_all(clone, "Without the hook", None).await.unwrap().unwrap();
+    fs::write(clone.join("content.f"), "1").unwrap();
+    let error = git.commit_all(clone, "Past the filter", None).await.unwrap_err();
+    assert!(error.printed().unwrap().contains("Not run, because you have not trusted this repository: "));
+    assert!(error.printed().unwrap().contains(&format!("loopgate trust {}", clone.display())));
+    assert!(!ran.exists() && !git.trusts(clone).await);
+
+    code.machine.trust(git, clone).await;
+    git.commit_all(clone, "With both", None).await.unwrap().unwrap();
+    let lines = fs::read_to_string(&ran).unwrap();
+    assert!(git.trusts(clone).await && lines.contains("hook") && lines.contains("filter"), "{lines}");
+
+    fs::remove_file(&ran).unwrap();
+    write_script(&clone.join(".hooks/pre-commit"), &leaves("another"));
+    fs::write(clone.join("plain"), "2").unwrap();
+    // Git may want to look at the filtered file again, which fails, or not.
+    let _ = git.commit_all(clone, "The hook has changed", None).await;
+    assert!(!ran.exists() && !git.trusts(clone).await);
+
+    for planted in [".mcp.json", ".hooks/post-commit"] {
+        code.machine.trust(git, clone).await;
+        let _ = fs::remove_file(clone.join(planted));
+        std::os::unix::fs::symlink("/etc/passwd", clone.join(planted)).unwrap();
+        assert!(!git.trusts(clone).await, "{planted} cannot be looked at");
+        fs::remove_file(clone.join(planted)).unwrap();
+    }
+}
+
+/// Hooks that the person keeps for every repository are the person's own, unless they lie where a
+/// repository could have put them.
+#[tokio::test]
+async fn the_persons_own_hooks_run_without_being_asked_about() {
+    let code = Code::new().await;
+    let (git, clone, ran) = (&code.git, &code.clone, code.machine.at("ran"));
+    let own = tempfile::tempdir().unwrap();
+    let hook = format!("echo hook >> '{}'", ran.display());
+    write_script(&own.path().join("pre-commit"), &hook);
+    write_script(&clone.join("pre-commit"), &hook);
+    for (hooks, runs) in [(".", false), (clone.to_str().unwrap(), false), (own.path().to_str().unwrap(), true)]
+    {
+        code.run(clone, &["config", "--global", "core.hooksPath", hooks]).await;
+        fs::write(clone.join("one"), hooks).unwrap();
+        git.commit_all(clone, "Work", None).await.unwrap().unwrap();
+        assert_eq!(ran.exists(), runs, "{hooks}");
+    }
 }

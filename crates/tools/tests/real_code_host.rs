@@ -3,11 +3,11 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use loopgate_api::ids::BranchName;
-use loopgate_home::{Overrides, Program, SettingsStore};
+use loopgate_home::{Overrides, Program, Sandbox, SettingsStore};
 use loopgate_testkit::code_host::CodeHost as Host;
 use loopgate_testkit::git::GitRemotes;
 use loopgate_testkit::home::UserHome;
@@ -21,6 +21,7 @@ struct Desk {
     host: Host,
     remotes: GitRemotes,
     programs: Arc<Programs>,
+    git: Git,
 }
 
 impl Desk {
@@ -33,8 +34,12 @@ impl Desk {
         home.reach_remotes(&remotes).unwrap().reach_code_host(&host).unwrap();
         let settings = SettingsStore::open(&home.path().join("settings.toml"), Overrides::default()).unwrap();
         let login_path = LoginPath::new("/bin/sh".into(), home.environment().clone());
-        let programs = Arc::new(Programs::with_login_path(Arc::new(settings), login_path));
-        Self { home, host, remotes, programs }
+        settings.update(|settings| settings.sandbox_base_directory = Some(home.path().to_owned())).unwrap();
+        let settings = Arc::new(settings);
+        let sandbox = Arc::new(Sandbox::new(settings.clone(), Path::new("/nonexistent-data")));
+        let programs = Arc::new(Programs::with_login_path(settings, login_path));
+        let git = Git::new(programs.clone(), sandbox);
+        Self { home, host, remotes, programs, git }
     }
 
     fn at(&self, name: &str) -> PathBuf {
@@ -58,7 +63,7 @@ async fn the_real_programs_are_found_and_tell_their_versions() {
 #[tokio::test]
 async fn a_clone_becomes_a_pull_request() {
     let desk = Desk::new().await;
-    let (git, gh) = (Git::new(desk.programs.clone()), CodeHost::new(desk.programs.clone()));
+    let (git, gh) = (desk.git.clone(), CodeHost::new(desk.programs.clone(), desk.git.clone()));
     assert!(gh.auth_status().await.unwrap().logged_in);
 
     let shop = desk.at("shop");
@@ -103,7 +108,7 @@ async fn a_clone_becomes_a_pull_request() {
 #[tokio::test]
 async fn a_repository_that_is_not_there_leaves_nothing() {
     let desk = Desk::new().await;
-    let gh = CodeHost::new(desk.programs.clone());
+    let gh = CodeHost::new(desk.programs.clone(), desk.git.clone());
     let missing = desk.at("code");
     fs::create_dir(&missing).unwrap();
     gh.clone_repository(&"acme/missing".parse().unwrap(), &missing.join("missing")).await.unwrap_err();

@@ -85,7 +85,12 @@ impl SandboxedPath {
         Directory::of(&self.base)?.make_directory(self.below_base())
     }
 
-    fn below_base(&self) -> &Path {
+    /// The base directory of the sandbox, with links resolved.
+    pub(crate) fn base(&self) -> &Path {
+        &self.base
+    }
+
+    pub(crate) fn below_base(&self) -> &Path {
         self.canonical.strip_prefix(&self.base).unwrap_or(Path::new(""))
     }
 }
@@ -100,6 +105,7 @@ impl AsRef<Path> for SandboxedPath {
 #[derive(Debug)]
 pub struct Sandbox {
     settings: Arc<SettingsStore>,
+    data_dir: PathBuf,
     denied: DenyList,
 }
 
@@ -108,13 +114,19 @@ impl Sandbox {
     #[must_use]
     pub fn new(settings: Arc<SettingsStore>, data_dir: &Path) -> Self {
         let denied = DenyList::new(etcetera::home_dir().ok().as_deref(), data_dir);
-        Self { settings, denied }
+        Self { settings, data_dir: data_dir.to_owned(), denied }
     }
 
     /// The base directory, when one is set.
     #[must_use]
     pub fn base(&self) -> Option<PathBuf> {
         self.settings.get().sandbox_base_directory.clone()
+    }
+
+    /// The data directory, which nothing from outside may touch.
+    #[must_use]
+    pub fn data_dir(&self) -> &Path {
+        &self.data_dir
     }
 
     /// Checks a path from outside. A missing child of an allowed directory is allowed. Touches the

@@ -3,6 +3,7 @@
 use loopgate_api::redact;
 use thiserror::Error;
 
+use crate::git::GitError;
 use crate::process::{Output, StartError, Status};
 
 /// A command that failed. Its text holds no credentials and no colours, and at most 500 characters.
@@ -11,6 +12,9 @@ pub enum CodeHostError {
     /// The program could not be started.
     #[error(transparent)]
     Start(#[from] StartError),
+    /// The clone is not used.
+    #[error(transparent)]
+    Git(#[from] GitError),
     /// It took longer than it may.
     #[error("the code host took too long to answer")]
     TimedOut,
@@ -54,6 +58,7 @@ impl CodeHostError {
         match self {
             Self::Failed { printed, .. } => explain(printed),
             Self::TimedOut => NETWORK,
+            Self::Git(error) => explain(&error.to_string()),
             Self::Start(_) | Self::TooMuchOutput | Self::Unreadable => UNKNOWN,
         }
     }

@@ -34,6 +34,7 @@ pub use pull_request::{NewPullRequest, PullRequest, parse_pull_request};
 pub use reviews::{Review, Reviews};
 pub use say::{InlineComment, Placed, Placement, Reply, Said};
 
+use crate::git::Git;
 use crate::process::{Command, Limits, Output, Stdin};
 use crate::programs::Programs;
 
@@ -74,15 +75,17 @@ pub struct AuthStatus {
 #[derive(Debug, Clone)]
 pub struct CodeHost {
     programs: Arc<Programs>,
+    git: Git,
     /// Who may ask the graph, and when not.
     turns: Arc<graphql::Turns>,
 }
 
 impl CodeHost {
-    /// The program as the settings and the login shell's PATH name it.
+    /// The program as the settings and the login shell's PATH name it, and the git that tells it about
+    /// clones.
     #[must_use]
-    pub fn new(programs: Arc<Programs>) -> Self {
-        Self { programs, turns: Arc::default() }
+    pub fn new(programs: Arc<Programs>, git: Git) -> Self {
+        Self { programs, git, turns: Arc::default() }
     }
 
     /// A command that can be given more before it runs.
@@ -103,6 +106,11 @@ impl CodeHost {
             .env("LC_ALL", "C")
     }
 
+    /// A command in a clone. The git that it starts looks where ours would.
+    async fn command_in(&self, directory: &Path) -> Result<Command, CodeHostError> {
+        Ok(self.git.within(self.command().await, directory).await?)
+    }
+
     /// Runs a command that only reads, in the clone it is about; any exit code is an answer.
     ///
     /// # Errors
@@ -113,7 +121,7 @@ impl CodeHost {
         args: &[&str],
         within: Duration,
     ) -> Result<Output, CodeHostError> {
-        let command = self.command().await.directory(directory).args(args);
+        let command = self.command_in(directory).await?.args(args);
         CodeHostError::check_limits(command.run(limits(within)).await?)
     }
 
@@ -127,7 +135,7 @@ impl CodeHost {
         args: &[&str],
         within: Duration,
     ) -> Result<Output, CodeHostError> {
-        let command = self.command().await.directory(directory).args(args);
+        let command = self.command_in(directory).await?.args(args);
         succeeded(command.run_undisturbed(limits(within)).await?)
     }
 
@@ -145,7 +153,7 @@ impl CodeHost {
     /// # Errors
     /// [`CodeHostError`], also for an exit code other than 0.
     async fn say(&self, directory: &Path, args: &[&str], text: Vec<u8>) -> Result<String, CodeHostError> {
-        let command = self.command().await.directory(directory).args(args).stdin(Stdin::Bytes(text));
+        let command = self.command_in(directory).await?.args(args).stdin(Stdin::Bytes(text));
         let output = succeeded(command.run_undisturbed(limits(time::WRITE)).await?)?;
         Ok(output.stdout_text().trim().to_owned())
     }

@@ -62,6 +62,7 @@ impl OpenError {
             Self::Git(GitError::Failed { stdout, stderr, .. }) => {
                 explain(if stderr.trim().is_empty() { stdout } else { stderr })
             }
+            Self::Git(GitError::Repository(error)) => explain(&error.to_string()),
             Self::Git(_) | Self::Interrupted => CodeHostError::Unreadable.sentence(),
         }
     }

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use super::{ChangedFiles, Git, GitError, checked, time};
+use super::{Caller, ChangedFiles, Git, GitError, checked, finish, time};
 
 /// The branches of `origin` that a checkout is held against, the preferred one first.
 const TRUNKS: [&str; 2] = ["refs/remotes/origin/main", "refs/remotes/origin/master"];
@@ -157,7 +157,11 @@ impl Git {
     /// # Errors
     /// [`GitError`], also when there is nothing to commit; what was staged stays so.
     pub async fn commit_below(&self, directory: &Path, message: &str) -> Result<String, GitError> {
-        self.change(directory, &["add", "."], time::ASKED_FOR).await?;
+        let prefix = self.repository(directory).await?.prefix.clone();
+        let below = if prefix.as_os_str().is_empty() { Path::new(".") } else { &prefix };
+        let args = ["--literal-pathspecs", "add", "--"];
+        let command = self.stager(directory).await?.session().args(args).arg(below);
+        checked(&args, finish(&command, &args, time::ASKED_FOR, Caller::MayLeave).await?)?;
         self.change(directory, &["commit", "-m", message], time::ASKED_FOR).await?;
         self.text(directory, &["rev-parse", "--short", "HEAD"], time::LOCAL).await
     }
@@ -193,7 +197,18 @@ impl Git {
     /// [`GitError`], for example when the clone does not know that branch.
     pub async fn branch_diff(&self, directory: &Path, base: &str) -> Result<BranchDiff, GitError> {
         let range = format!("refs/remotes/origin/{base}...HEAD");
-        let args = ["diff", "--name-status", "-z", "--no-relative", "--end-of-options", &range, "--"];
+        let args = [
+            "diff",
+            "--name-status",
+            "-z",
+            "--no-relative",
+            "--no-ext-diff",
+            "--no-textconv",
+            "--ignore-submodules=dirty",
+            "--end-of-options",
+            &range,
+            "--",
+        ];
         let diff = async { checked(&args, self.output(directory, &args, time::LOCAL).await?) };
         let (branch, diff) = tokio::try_join!(self.current_branch(directory), diff)?;
         Ok(BranchDiff { branch, files: parse_name_status(&diff.stdout) })

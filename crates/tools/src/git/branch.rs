@@ -152,7 +152,7 @@ impl Git {
             .chain(kept.iter().map(|name| format!("^{name}\n")))
             .collect();
         let args = ["rev-list", "-n", "1", "--stdin"];
-        let command = self.command(directory).await.args(args).stdin(Stdin::Bytes(revisions.into_bytes()));
+        let command = self.reader(directory).await?.args(args).stdin(Stdin::Bytes(revisions.into_bytes()));
         let output = finish(&command, &args, time::LOCAL, Caller::Needed).await?;
         let output = super::checked(&args, output)?;
         Ok(output.stdout.trim_ascii().is_empty())

@@ -210,7 +210,7 @@ impl Git {
     async fn dates(&self, repository: &Path, ids: BTreeSet<&str>) -> Result<Dates, GitError> {
         let args = ["rev-list", "--no-walk=unsorted", "--stdin", DATES];
         let asked: String = ids.into_iter().flat_map(|id| [id, "\n"]).collect();
-        let command = self.reader(repository).await.args(args).stdin(Stdin::Bytes(asked.into_bytes()));
+        let command = self.reader(repository).await?.args(args).stdin(Stdin::Bytes(asked.into_bytes()));
         let output = checked(&args, finish(&command, &args, time::LOCAL, Caller::Needed).await?)?;
         Ok(parse_dates(&output.stdout))
     }
@@ -256,7 +256,7 @@ async fn exists(path: &Path) -> bool {
 /// Takes a refusal of git's for having nothing.
 fn known<T: Default>(answer: Result<T, GitError>) -> Result<T, GitError> {
     match answer {
-        Err(GitError::Failed { .. }) => Ok(T::default()),
+        Err(error) if error.is_refusal_of_git() => Ok(T::default()),
         other => other,
     }
 }

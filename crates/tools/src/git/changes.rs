@@ -8,7 +8,8 @@ use std::time::Duration;
 use loopgate_api::launch::Committer;
 
 use super::status::{Change, parse_status};
-use super::{Caller, Git, GitError, finish, time};
+use super::{Caller, Git, GitError, checked, finish, time};
+use crate::process::Stdin;
 
 /// Everything but the state directories.
 const WORK: [&str; 4] = ["--", ".", ":!.claude", ":!.loopgate"];
@@ -19,9 +20,9 @@ impl Git {
     /// # Errors
     /// [`GitError`]
     pub async fn changes(&self, directory: &Path) -> Result<Vec<Change>, GitError> {
-        let mut args = vec!["status", "--porcelain=v2", "-z"];
-        args.extend(WORK);
-        let output = super::checked(&args, self.output(directory, &args, time::LOCAL).await?)?;
+        let repository = self.repository(directory).await?;
+        let (command, args) = (self.status_command(&repository).await?.args(WORK), ["status"]);
+        let output = checked(&args, finish(&command, &args, time::LOCAL, Caller::Needed).await?)?;
         Ok(parse_status(&output.stdout).changes)
     }
 
@@ -45,12 +46,13 @@ impl Git {
         if paths.is_empty() {
             return Ok(());
         }
-        let root = self.text(directory, &["rev-parse", "--show-toplevel"], time::LOCAL).await?;
         let args = ["--literal-pathspecs", "add", "-A", "--pathspec-from-file=-", "--pathspec-file-nul"];
-        self.change_with(Path::new(&root), &args, paths).await.map(drop)
+        let command = self.stager(directory).await?.session().args(args).stdin(Stdin::Bytes(paths));
+        let done = checked(&args, finish(&command, &args, time::LOCAL, Caller::MayLeave).await?);
+        self.with_hint(directory, done).await.map(drop)
     }
 
-    /// Commits what is staged and returns the commit. Hooks run; the committer's name replaces the
+    /// Commits what is staged and returns the commit. Hooks run when they are trusted; the committer's name replaces the
     /// configured one when given.
     ///
     /// # Errors
@@ -63,12 +65,12 @@ impl Git {
         within: Duration,
     ) -> Result<String, GitError> {
         let args = ["commit", "-m", message];
-        let mut command = self.command(directory).await.session().args(args);
+        let mut command = self.command(directory).await?.session().args(args);
         for (name, value) in committer.map(committer_variables).into_iter().flatten() {
             command = command.env(name, value);
         }
-        let output = finish(&command, &args, within, Caller::MayLeave).await?;
-        super::checked(&args, output)?;
+        let done = checked(&args, finish(&command, &args, within, Caller::MayLeave).await?);
+        self.with_hint(directory, done).await?;
         self.head(directory).await
     }
 

@@ -110,7 +110,7 @@ impl Git {
     async fn is_at_origin(&self, directory: &Path, branch: &str) -> Result<bool, GitError> {
         let full = format!("refs/heads/{branch}");
         let args = ["ls-remote", "--heads", "origin", &full];
-        let command = self.command(directory).await.session().args(args);
+        let command = self.command(directory).await?.session().args(args);
         let output = checked(&args, finish(&command, &args, time::FETCH, Caller::Needed).await?)?;
         // A pattern also matches the tails of longer names.
         Ok(output.stdout_text().lines().any(|line| line.split('\t').nth(1) == Some(&full)))

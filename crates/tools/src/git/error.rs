@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use loopgate_api::redact;
+use loopgate_home::RepositoryError;
 use thiserror::Error;
 
 use crate::process::{Output, StartError, Status};
@@ -46,6 +47,9 @@ pub enum GitError {
         /// What it complained; raw, so sanitize before showing it.
         stderr: String,
     },
+    /// There is no repository that git may be started in.
+    #[error("fatal: {0}")]
+    Repository(RepositoryError),
     /// There is no branch to do it with.
     #[error("HEAD is not on a branch; check one out first")]
     Detached,

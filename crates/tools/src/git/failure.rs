@@ -72,6 +72,8 @@ impl Failure {
                 };
                 (category, text.to_owned())
             }
+            // As git itself ends where it finds none.
+            GitError::Repository(error) => (Category::Command(128), error.to_string()),
             other => (Category::Command(1), other.to_string()),
         };
         Self { category, error: clean(&text), excerpt: excerpt(error) }

@@ -4,18 +4,18 @@
 //! out of the repository, and what is too much is never taken for nothing.
 
 use std::ffi::OsString;
-use std::io::{self, Read as _};
+use std::io;
 use std::os::unix::ffi::OsStrExt as _;
-use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
 
-use rustix::fs::OFlags;
+use loopgate_home::{Directory, Kind, Repository};
 use thiserror::Error;
 
 use super::objects::{File, parse_batch, parse_tree_entry};
 use super::status::{Change, Object, parse_status};
 use super::{Caller, Git, GitError, checked, finish, time};
-use crate::process::Stdin;
+use crate::process::{Command, Stdin};
 
 /// Bytes of the largest side that is shown.
 pub const LARGEST_SIDE: usize = 5 * 1024 * 1024;
@@ -38,6 +38,12 @@ impl FilePath {
             }
         }
         (!text.contains('\0') && !clean.as_os_str().is_empty()).then_some(Self(clean))
+    }
+
+    /// The same file, told from the root that this directory lies below.
+    #[must_use]
+    pub fn below(&self, directory: &Path) -> Self {
+        Self(directory.join(&self.0))
     }
 
     /// The path, relative to the repository.
@@ -89,11 +95,14 @@ impl Git {
     /// [`FileDiffError`], also for a file that has not changed.
     pub async fn diff_to_worktree(
         &self,
-        repository: &Path,
+        directory: &Path,
         path: &FilePath,
     ) -> Result<FileDiff, FileDiffError> {
-        let changes = self.changes_of(repository, path);
-        let (changes, head) = tokio::join!(changes, self.in_head(repository, path));
+        let repository = self.repository(directory).await?;
+        let path = path.below(&repository.prefix);
+        let changes = self.changes_of(&repository, &path);
+        let head = self.files_in(&repository, ["HEAD"], &path);
+        let (changes, [head]) = tokio::join!(changes, head);
         let changes = changes?;
         if changes.is_empty() {
             return Err(FileDiffError::Unchanged);
@@ -101,29 +110,29 @@ impl Git {
         let before = changes.into_iter().find_map(|change| change.before);
         let head = head.filter(|(id, _)| before.as_ref().is_some_and(|object| object.id == *id));
         let old = head.map(|(_, content)| content);
-        self.diff_since(repository, path, before, old).await
+        self.diff_since(&repository, &path, before, old).await
     }
 
-    /// A changed file, as it was before and as it lies in the working tree. The old content is asked
-    /// for unless it is known already.
+    /// A changed file of the working tree's root, as it was before and as it lies in the working tree.
+    /// The old content is asked for unless it is known already.
     pub(super) async fn diff_since(
         &self,
-        repository: &Path,
+        repository: &Arc<Repository>,
         path: &FilePath,
         before: Option<Object>,
         known: Option<Vec<u8>>,
     ) -> Result<FileDiff, FileDiffError> {
-        let place = repository.join(path.as_path());
         let found = {
-            let place = place.clone();
-            let look = tokio::task::spawn_blocking(move || read_from_disk(&place));
+            let (repository, path) = (repository.clone(), path.clone());
+            let look = move || read_from_disk(&repository.handles.root, path.as_path());
+            let look = tokio::task::spawn_blocking(look);
             look.await.map_err(|error| io::Error::other(error.to_string()))??
         };
         let new = match found {
             OnDisk::Nothing => None,
             OnDisk::Bytes(bytes) => Some(bytes),
             OnDisk::Directory if before.as_ref().is_some_and(Object::is_submodule) => {
-                self.submodule_commit(&place).await?
+                self.submodule_commit(&repository.root.join(path.as_path())).await?
             }
             OnDisk::Directory => None,
         };
@@ -149,58 +158,42 @@ impl Git {
     /// [`FileDiffError`] when git could not be asked, or a side is too large.
     pub async fn diff_to_base(
         &self,
-        repository: &Path,
+        directory: &Path,
         path: &FilePath,
         base: &str,
     ) -> Result<FileDiff, FileDiffError> {
+        let repository = self.repository(directory).await?;
+        let path = path.below(&repository.prefix);
         let base = format!("refs/remotes/origin/{base}");
-        let [old, new] = self.files_in(repository, [&base, "HEAD"], path).await;
+        let [old, new] = self.files_in(&repository, [&base, "HEAD"], &path).await;
         let at = async |revision, known: File| match known {
             Some((_, content)) => Ok(Some(content)),
-            None => self.at(repository, revision, path).await,
+            None => self.at(&repository, revision, &path).await,
         };
         let (old, new) = tokio::try_join!(at(&base, old), at("HEAD", new))?;
         limited(FileDiff { old, new })
     }
 
     /// The entries of exactly this file.
-    async fn changes_of(&self, repository: &Path, path: &FilePath) -> Result<Vec<Change>, GitError> {
-        let args = ["status", "--porcelain=v2", "-z", "--no-renames", "--untracked-files=all", "--"];
-        let command = self.literal(repository).await.args(args).arg(path.as_path());
+    async fn changes_of(
+        &self,
+        repository: &Arc<Repository>,
+        path: &FilePath,
+    ) -> Result<Vec<Change>, GitError> {
+        let command = self.status_command(repository).await?.env("GIT_LITERAL_PATHSPECS", "1");
+        let command = command.args(["--no-renames", "--untracked-files=all", "--"]).arg(path.as_path());
+        let args = ["status"];
         let output = checked(&args, finish(&command, &args, time::LOCAL, Caller::Needed).await?)?;
         let mut changes = parse_status(&output.stdout).changes;
-        // Git's paths begin at the root of the working tree, which may lie above.
-        let wanted = path.as_path().as_os_str().as_bytes();
-        let above = |change: &Change| change.path.strip_suffix(wanted).map(<[u8]>::to_vec);
-        changes.retain(|change| above(change).is_some());
-        if changes.iter().any(|change| above(change).is_some_and(|above| !above.is_empty())) {
-            let prefix = self.prefix(repository).await?;
-            changes.retain(|change| above(change).as_ref() == Some(&prefix));
-        }
+        changes.retain(|change| change.path == path.as_path().as_os_str().as_bytes());
         Ok(changes)
-    }
-
-    /// Path of a directory below the root of its working tree, with a slash at its end.
-    async fn prefix(&self, repository: &Path) -> Result<Vec<u8>, GitError> {
-        let args = ["rev-parse", "--show-prefix"];
-        let mut prefix = checked(&args, self.output(repository, &args, time::LOCAL).await?)?.stdout;
-        // The line's end.
-        prefix.pop();
-        Ok(prefix)
-    }
-
-    /// The id and the content of a file in HEAD, asked for before it is known whether that will be
-    /// shown. `None` for anything else.
-    async fn in_head(&self, repository: &Path, path: &FilePath) -> File {
-        let [found] = self.files_in(repository, ["HEAD"], path).await;
-        found
     }
 
     /// The ids and the contents of a file in revisions, from one git. `None` for what is no file, is
     /// not there, or has to be asked for in another way.
     async fn files_in<const N: usize>(
         &self,
-        repository: &Path,
+        repository: &Arc<Repository>,
         revisions: [&str; N],
         path: &FilePath,
     ) -> [File; N] {
@@ -209,9 +202,9 @@ impl Git {
             return nothing;
         };
         let args = ["cat-file", "--batch"];
-        let asked: String = revisions.iter().map(|revision| format!("{revision}:./{path}\n")).collect();
-        let command = self.content_reader(repository).await.args(args);
-        let command = command.stdin(Stdin::Bytes(asked.into_bytes()));
+        let asked: String = revisions.iter().map(|revision| format!("{revision}:{path}\n")).collect();
+        let Ok(command) = self.reader_of(repository).await else { return nothing };
+        let command = command.args(args).stdin(Stdin::Bytes(asked.into_bytes()));
         match finish(&command, &args, time::LOCAL, Caller::Needed).await {
             Ok(output) => parse_batch(&output.stdout),
             Err(_) => nothing,
@@ -221,12 +214,12 @@ impl Git {
     /// The content of a file in a revision.
     async fn at(
         &self,
-        repository: &Path,
+        repository: &Arc<Repository>,
         revision: &str,
         path: &FilePath,
     ) -> Result<Option<Vec<u8>>, GitError> {
         let args = ["ls-tree", "-z", revision, "--"];
-        let command = self.literal(repository).await.args(args).arg(path.as_path());
+        let command = self.literal(repository).await?.args(args).arg(path.as_path());
         let output = finish(&command, &args, time::LOCAL, Caller::Needed).await?;
         match parse_tree_entry(&output.stdout) {
             Some((object, kind)) if output.status.success() && kind != "tree" => {
@@ -240,12 +233,16 @@ impl Git {
     }
 
     /// The content of an object.
-    pub(super) async fn content(&self, repository: &Path, object: &Object) -> Result<Vec<u8>, GitError> {
+    pub(super) async fn content(
+        &self,
+        repository: &Arc<Repository>,
+        object: &Object,
+    ) -> Result<Vec<u8>, GitError> {
         if object.is_submodule() {
             return Ok(submodule_line(&object.id));
         }
         let args = ["cat-file", "blob", &object.id];
-        let command = self.content_reader(repository).await.args(args);
+        let command = self.reader_of(repository).await?.args(args);
         Ok(checked(&args, finish(&command, &args, time::LOCAL, Caller::Needed).await?)?.stdout)
     }
 
@@ -254,14 +251,17 @@ impl Git {
         if tokio::fs::symlink_metadata(place.join(".git")).await.is_err() {
             return Ok(None);
         }
-        Ok(self.commit_of(place, "HEAD").await?.as_deref().map(submodule_line))
+        match self.commit_of(place, "HEAD").await {
+            Err(GitError::Repository(_)) => Ok(None),
+            commit => Ok(commit?.as_deref().map(submodule_line)),
+        }
     }
 
     /// The old side as it would lie in this working tree: git may turn line ends around on the way,
     /// and then they are no change. Asked only when the sides differ in that.
     async fn with_line_ends(
         &self,
-        repository: &Path,
+        repository: &Arc<Repository>,
         path: &FilePath,
         object: &Object,
         old: Vec<u8>,
@@ -275,7 +275,7 @@ impl Git {
         let args = ["hash-object", "--stdin"];
         let mut option = OsString::from("--path=");
         option.push(path.as_path());
-        let command = self.literal(repository).await.args(args).arg(option);
+        let command = self.literal(repository).await?.args(args).arg(option);
         let command = command.stdin(Stdin::Bytes(turned.clone()));
         let output = finish(&command, &args, time::LOCAL, Caller::Needed).await?;
         let same = output.status.success() && output.stdout_text().trim() == object.id;
@@ -283,14 +283,8 @@ impl Git {
     }
 
     /// A command to which paths are no patterns.
-    async fn literal(&self, repository: &Path) -> crate::process::Command {
-        self.reader(repository).await.env("GIT_LITERAL_PATHSPECS", "1")
-    }
-
-    /// A command that reads contents. A clone that gets those when they are needed cannot ask for a
-    /// password.
-    async fn content_reader(&self, repository: &Path) -> crate::process::Command {
-        self.reader(repository).await.session()
+    async fn literal(&self, repository: &Arc<Repository>) -> Result<Command, GitError> {
+        Ok(self.reader_of(repository).await?.env("GIT_LITERAL_PATHSPECS", "1"))
     }
 }
 
@@ -328,32 +322,19 @@ enum OnDisk {
     Bytes(Vec<u8>),
 }
 
-/// Reads what lies at a place: the bytes of a file, the target of a link. Anything that is neither
-/// has no content.
-fn read_from_disk(place: &Path) -> Result<OnDisk, FileDiffError> {
-    let metadata = match place.symlink_metadata() {
-        Ok(metadata) => metadata,
-        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
-            return Ok(OnDisk::Nothing);
-        }
-        Err(error) => return Err(error.into()),
-    };
-    if metadata.is_dir() {
-        return Ok(OnDisk::Directory);
+/// Reads what lies at a path: the bytes of a file, the target of a link. Anything that is neither has
+/// no content, and no link leads there.
+fn read_from_disk(root: &Directory, path: &Path) -> Result<OnDisk, FileDiffError> {
+    match root.kind(path) {
+        None => Ok(OnDisk::Nothing),
+        Some(Kind::Directory) => Ok(OnDisk::Directory),
+        Some(Kind::Link) => Ok(OnDisk::Bytes(root.read_link(path)?.into_os_string().as_bytes().to_vec())),
+        Some(Kind::Other) => Ok(OnDisk::Bytes(Vec::new())),
+        Some(Kind::File) => match root.read(path, LARGEST_SIDE as u64) {
+            Err(error) if error.kind() == io::ErrorKind::FileTooLarge => Err(FileDiffError::TooLarge),
+            read => Ok(OnDisk::Bytes(read?)),
+        },
     }
-    if metadata.is_symlink() {
-        return Ok(OnDisk::Bytes(std::fs::read_link(place)?.into_os_string().as_bytes().to_vec()));
-    }
-    if !metadata.is_file() {
-        return Ok(OnDisk::Bytes(Vec::new()));
-    }
-    // Whatever has been put in its place meanwhile is neither followed nor waited for.
-    let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits();
-    let flags = i32::try_from(flags).map_err(io::Error::other)?;
-    let file = std::fs::File::options().read(true).custom_flags(flags).open(place)?;
-    let mut bytes = Vec::new();
-    file.take(LARGEST_SIDE as u64 + 1).read_to_end(&mut bytes)?;
-    if bytes.len() > LARGEST_SIDE { Err(FileDiffError::TooLarge) } else { Ok(OnDisk::Bytes(bytes)) }
 }
 
 #[cfg(test)]

@@ -10,6 +10,8 @@ mod branches;
 mod changes;
 mod checkout;
 mod cleanup;
+mod command;
+mod config;
 mod error;
 mod failure;
 mod file_diff;
@@ -20,6 +22,8 @@ mod removal;
 mod seen;
 mod standing;
 mod status;
+mod submodules;
+mod trust;
 mod turns;
 mod worktree;
 
@@ -27,7 +31,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use loopgate_home::Program;
+use loopgate_home::Sandbox;
 
 pub use actions::{Action, BranchDiff, SwitchName, SyncStatus, is_base_name, parse_name_status};
 pub use branches::{Branch, Branches, ListedWorktree, Listing, Refs, parse_refs, ticket_in};
@@ -42,9 +46,10 @@ pub use removal::{RemovalError, Removed};
 pub use seen::SeenRepositories;
 pub use standing::{Standing, Standings};
 pub use status::{Change, ChangedFiles, Object, Status, parse_status};
+pub use trust::{Brought, Part};
 pub use worktree::{Added, RemoveError, Worktree, parse_worktrees};
 
-use crate::process::{Command, Limits, Output, Stdin};
+use crate::process::{Command, Limits, Output};
 use crate::programs::Programs;
 
 /// How long each kind of command may take.
@@ -67,16 +72,6 @@ pub mod time {
     pub const ASKED_FOR: Duration = Duration::from_secs(120);
 }
 
-/// Variables that would point git at another repository than the directory it runs in.
-const MISLEADING: [&str; 6] = [
-    "GIT_DIR",
-    "GIT_WORK_TREE",
-    "GIT_INDEX_FILE",
-    "GIT_OBJECT_DIRECTORY",
-    "GIT_ALTERNATE_OBJECT_DIRECTORIES",
-    "GIT_COMMON_DIR",
-];
-
 /// How often, and after which pause, git is asked again that met a half-made worktree.
 const HALF_MADE_TRIES: usize = 10;
 const HALF_MADE_PAUSE: Duration = Duration::from_millis(30);
@@ -94,35 +89,14 @@ pub enum Caller {
 #[derive(Debug, Clone)]
 pub struct Git {
     programs: Arc<Programs>,
+    sandbox: Arc<Sandbox>,
 }
 
 impl Git {
-    /// Git as the settings and the login shell's PATH name it.
+    /// Git as the settings and the login shell's PATH name it, in repositories of the sandbox.
     #[must_use]
-    pub fn new(programs: Arc<Programs>) -> Self {
-        Self { programs }
-    }
-
-    /// A git command in this directory that can be given more before it runs.
-    pub async fn command(&self, directory: &Path) -> Command {
-        let mut command = self.programs.command(Program::Git).await.directory(directory);
-        for name in MISLEADING {
-            command = command.env_remove(name);
-        }
-        command
-            .env("GIT_TERMINAL_PROMPT", "0")
-            .env("GIT_ASKPASS", "")
-            .env("SSH_ASKPASS", "")
-            .env("SSH_ASKPASS_REQUIRE", "never")
-            .env("GCM_INTERACTIVE", "never")
-            .env("GH_PROMPT_DISABLED", "1")
-            .env("GIT_EDITOR", "true")
-            .env("LC_ALL", "C")
-    }
-
-    /// A git command in this directory that only reads: it locks nothing, and lets others go first.
-    pub async fn reader(&self, directory: &Path) -> Command {
-        self.command(directory).await.env("GIT_OPTIONAL_LOCKS", "0").modest()
+    pub fn new(programs: Arc<Programs>, sandbox: Arc<Sandbox>) -> Self {
+        Self { programs, sandbox }
     }
 
     /// Runs git with these arguments; any exit code is an answer.
@@ -135,7 +109,7 @@ impl Git {
         args: &[&str],
         within: Duration,
     ) -> Result<Output, GitError> {
-        let command = self.reader(directory).await.args(args);
+        let command = self.reader(directory).await?.args(args);
         finish(&command, args, within, Caller::Needed).await
     }
 
@@ -169,14 +143,9 @@ impl Git {
         args: &[&str],
         within: Duration,
     ) -> Result<Output, GitError> {
-        let command = self.command(directory).await.session().args(args);
-        checked(args, finish(&command, args, within, Caller::MayLeave).await?)
-    }
-
-    /// As [`Git::change`], with input.
-    async fn change_with(&self, directory: &Path, args: &[&str], input: Vec<u8>) -> Result<Output, GitError> {
-        let command = self.command(directory).await.session().args(args).stdin(Stdin::Bytes(input));
-        checked(args, finish(&command, args, time::LOCAL, Caller::MayLeave).await?)
+        let command = self.command(directory).await?.session().args(args);
+        let done = checked(args, finish(&command, args, within, Caller::MayLeave).await?);
+        self.with_hint(directory, done).await
     }
 }
 

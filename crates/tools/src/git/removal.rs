@@ -71,12 +71,13 @@ impl Git {
         let look = move || {
             let checkout = Checkout::of(&place);
             let known = checkout == Checkout::None && Checkout::anywhere_in(&place);
-            (checkout, known, common_git_dir(&place))
+            (checkout, known, common_git_dir(&place).is_some())
         };
-        let (checkout, known, owner) =
+        let (checkout, known, owned) =
             tokio::task::spawn_blocking(look).await.map_err(|_| RemovalError::NotAWorktree)?;
-        match (checkout, owner) {
-            (Checkout::Linked(_), Some(owner)) => {
+        match (checkout, owned) {
+            (Checkout::Linked(_), true) => {
+                let owner = self.repository(directory).await?.clone_root().to_owned();
                 self.worktree_remove(&owner, directory).await.map_err(|error| match error {
                     RemoveError::NotAWorktree => RemovalError::NotAWorktree,
                     RemoveError::Git(error) => RemovalError::Git(error),
@@ -84,7 +85,7 @@ impl Git {
                 })?;
             }
             // Its repository is gone; nobody keeps a record of it.
-            (Checkout::Linked(_), None) => delete(directory).await.map_err(RemovalError::Delete)?,
+            (Checkout::Linked(_), false) => delete(directory).await.map_err(RemovalError::Delete)?,
             (Checkout::None, _) if leftover && !known => {
                 delete(directory).await.map_err(RemovalError::Delete)?;
             }

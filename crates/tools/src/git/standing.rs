@@ -73,7 +73,9 @@ impl Standings {
     pub async fn pending_instructions(&self, checkout: &Path) -> Option<PathBuf> {
         let file = checkout.join(INSTRUCTIONS);
         tokio::fs::metadata(&file).await.ok().filter(std::fs::Metadata::is_file)?;
-        let changed = self.git.text(checkout, &["status", "--porcelain", "--", INSTRUCTIONS], WITHIN).await;
+        let below = self.git.repository(checkout).await.ok()?.prefix.join(INSTRUCTIONS);
+        let args = ["status", "--porcelain", "--ignore-submodules=all", "--", below.to_str()?];
+        let changed = self.git.text(checkout, &args, WITHIN).await;
         changed.is_ok_and(|changed| !changed.is_empty()).then_some(file)
     }
 

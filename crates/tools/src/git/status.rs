@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::{Git, GitError, checked, time};
+use super::{Caller, Git, GitError, checked, finish, time};
 
 /// Mode of an entry that is not there.
 const NO_MODE: &str = "000000";
@@ -171,9 +171,11 @@ impl Git {
     /// # Errors
     /// [`GitError`], also outside a working tree.
     pub async fn status(&self, directory: &Path) -> Result<Status, GitError> {
-        let args =
-            ["status", "--porcelain=v2", "--branch", "-z", "--no-ahead-behind", "--untracked-files=normal"];
-        let output = checked(&args, self.output(directory, &args, time::LOCAL).await?)?;
+        let repository = self.repository(directory).await?;
+        let command = self.status_command(&repository).await?;
+        let command = command.args(["--branch", "--no-ahead-behind", "--untracked-files=normal"]);
+        let args = ["status"];
+        let output = checked(&args, finish(&command, &args, time::LOCAL, Caller::Needed).await?)?;
         Ok(parse_status(&output.stdout))
     }
 }

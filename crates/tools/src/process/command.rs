@@ -3,6 +3,7 @@
 //! The only file that makes an operating system command. Every process is the leader of a group of
 //! its own, and nothing is ever passed through a shell.
 
+use std::any::Any;
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::fmt;
@@ -12,6 +13,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
+use std::sync::Arc;
 
 use process_wrap::tokio::{CommandWrap, CommandWrapper as _, ProcessSession};
 use thiserror::Error;
@@ -92,6 +94,7 @@ pub struct Command {
     pub(super) stdin: Stdin,
     session: bool,
     modest: bool,
+    held: Option<Arc<dyn Any + Send + Sync>>,
 }
 
 impl fmt::Debug for Command {
@@ -114,6 +117,7 @@ impl Command {
             stdin: Stdin::Null,
             session: false,
             modest: false,
+            held: None,
         }
     }
 
@@ -179,6 +183,13 @@ impl Command {
     #[must_use]
     pub fn modest(mut self) -> Self {
         self.modest = true;
+        self
+    }
+
+    /// Keeps something for as long as the command, such as a directory that its paths lead through.
+    #[must_use]
+    pub fn holding(mut self, held: Arc<dyn Any + Send + Sync>) -> Self {
+        self.held = Some(held);
         self
     }
 

@@ -6,18 +6,22 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use loopgate_home::{Overrides, SettingsStore};
+use loopgate_home::{Overrides, Sandbox, SettingsStore, TrustStore};
+use loopgate_tools::git::Git;
 use loopgate_tools::login_path::LoginPath;
 use loopgate_tools::programs::Programs;
 
 pub struct Machine {
     directory: tempfile::TempDir,
+    data: tempfile::TempDir,
     pub programs: Arc<Programs>,
+    /// Around the whole machine.
+    pub sandbox: Arc<Sandbox>,
 }
 
 impl Machine {
     pub fn new(variables: &[(&str, &str)]) -> Self {
-        let directory = tempfile::tempdir().unwrap();
+        let (directory, data) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         let root = directory.path().canonicalize().unwrap();
         std::fs::create_dir_all(root.join("home")).unwrap();
         let shell = root.join("shell");
@@ -30,8 +34,17 @@ impl Machine {
             environment.insert(name.into(), value.into());
         }
         let settings = SettingsStore::open(&root.join("settings.toml"), Overrides::default()).unwrap();
-        let programs = Programs::with_login_path(Arc::new(settings), LoginPath::new(shell, environment));
-        Self { directory, programs: Arc::new(programs) }
+        settings.update(|settings| settings.sandbox_base_directory = Some(root.clone())).unwrap();
+        let settings = Arc::new(settings);
+        let sandbox = Arc::new(Sandbox::new(settings.clone(), data.path()));
+        let programs = Programs::with_login_path(settings, LoginPath::new(shell, environment));
+        Self { directory, data, programs: Arc::new(programs), sandbox }
+    }
+
+    /// Agrees to everything that the repository of a directory brings along to be run.
+    pub async fn trust(&self, git: &Git, directory: &Path) {
+        let brought = git.brought(directory).await.unwrap();
+        TrustStore::new(self.data.path()).trust(&brought.clone, brought.entries()).unwrap();
     }
 
     pub fn at(&self, name: &str) -> PathBuf {

@@ -16,6 +16,10 @@ impl Handle {
         if real.is_dir() { Ok(Self(real)) } else { Err(io::ErrorKind::NotADirectory.into()) }
     }
 
+    pub(super) fn held_path(&self) -> Option<PathBuf> {
+        None
+    }
+
     pub(super) fn directory(&self, path: &Path) -> io::Result<Self> {
         Self::of(&self.real(path)?)
     }
@@ -53,6 +57,10 @@ impl Handle {
 
     pub(super) fn holds(&self, path: &Path) -> bool {
         self.kind(path).is_some()
+    }
+
+    pub(super) fn read_link(&self, path: &Path) -> io::Result<PathBuf> {
+        std::fs::read_link(self.0.join(path))
     }
 
     pub(super) fn kind(&self, path: &Path) -> Option<Kind> {

@@ -69,6 +69,13 @@ impl Directory {
         self.0.directory(path).map(Self)
     }
 
+    /// A path that leads here for as long as this is held, whatever becomes of the directory's name:
+    /// for programs that this process starts. `None` where the system has no such paths.
+    #[must_use]
+    pub fn held_path(&self) -> Option<std::path::PathBuf> {
+        self.0.held_path()
+    }
+
     /// Opens a regular file for reading.
     ///
     /// # Errors
@@ -77,6 +84,16 @@ impl Directory {
         plain(path)?;
         let file = self.0.open_file(path)?;
         if file.metadata()?.is_file() { Ok(file) } else { Err(io::ErrorKind::NotFound.into()) }
+    }
+
+    /// Reads a regular file whole, of at most so many bytes. Never waits for what a pipe may bring.
+    ///
+    /// # Errors
+    /// As [`Directory::open_file`]; `FileTooLarge` when it holds more.
+    pub fn read(&self, path: &Path, most: u64) -> io::Result<Vec<u8>> {
+        let mut bytes = Vec::new();
+        self.open_file(path)?.take(most.saturating_add(1)).read_to_end(&mut bytes)?;
+        if bytes.len() as u64 > most { Err(io::ErrorKind::FileTooLarge.into()) } else { Ok(bytes) }
     }
 
     /// Opens a directory below this one, and makes it and those above it where they are missing.
@@ -127,6 +144,15 @@ impl Directory {
     pub fn kind(&self, path: &Path) -> Option<Kind> {
         plain(path).ok()?;
         self.0.kind(path)
+    }
+
+    /// Where a link below it leads, as it is written.
+    ///
+    /// # Errors
+    /// Any failure of the file system.
+    pub fn read_link(&self, path: &Path) -> io::Result<std::path::PathBuf> {
+        plain(path)?;
+        self.0.read_link(path)
     }
 
     /// Whether there is anything at a path below it, a link too.

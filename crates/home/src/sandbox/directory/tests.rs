@@ -80,6 +80,14 @@ fn a_pipe_is_no_file_and_nobody_waits_for_it() {
 }
 
 #[test]
+fn a_file_is_read_up_to_its_limit() {
+    let (_dir, handle) = place();
+    let path = Path::new("sub/deep/file");
+    assert_eq!(handle.read(path, 17).unwrap(), b"box/sub/deep/file");
+    assert_eq!(handle.read(path, 16).unwrap_err().kind(), io::ErrorKind::FileTooLarge);
+}
+
+#[test]
 fn entries_say_what_they_are() {
     let (dir, handle) = place();
     symlink("nowhere", dir.path().join("box/link")).unwrap();

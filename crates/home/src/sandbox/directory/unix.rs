@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags};
 use rustix::io::Errno;
@@ -23,6 +23,13 @@ pub(super) struct Handle(OwnedFd);
 impl Handle {
     pub(super) fn of(path: &Path) -> io::Result<Self> {
         Ok(Self(rustix::fs::open(path, DIRECTORY | OFlags::CLOEXEC, Mode::empty())?))
+    }
+
+    /// Through this process, since the handle is not handed down to others.
+    pub(super) fn held_path(&self) -> Option<PathBuf> {
+        use std::os::fd::AsRawFd as _;
+        let path = PathBuf::from(format!("/proc/{}/fd/{}", std::process::id(), self.0.as_raw_fd()));
+        path.exists().then_some(path)
     }
 
     pub(super) fn directory(&self, path: &Path) -> io::Result<Self> {
@@ -85,6 +92,14 @@ impl Handle {
         };
         let found = rustix::fs::statat(directory, name, AtFlags::SYMLINK_NOFOLLOW).ok()?;
         Some(kind_of(FileType::from_raw_mode(found.st_mode)))
+    }
+
+    pub(super) fn read_link(&self, path: &Path) -> io::Result<PathBuf> {
+        let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
+            return Err(Errno::INVAL.into());
+        };
+        let target = rustix::fs::readlinkat(&self.directory(parent)?.0, name, Vec::new())?;
+        Ok(PathBuf::from(OsStr::from_bytes(target.to_bytes())))
     }
 
     /// One question to the system where it can answer at once: of a large directory, one is asked for

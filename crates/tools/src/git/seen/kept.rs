@@ -67,14 +67,15 @@ impl Kept {
         match status.as_deref().map(|status| FileStatus::of(status, path)) {
             Some(FileStatus::Unchanged) => Err(FileDiffError::Unchanged),
             Some(FileStatus::Changed(before)) => {
+                let found = self.git.repository(&self.directory).await?;
                 let old = match &before {
                     Some(object) => {
-                        let read = || self.git.content(&self.directory, object);
+                        let read = || self.git.content(&found, object);
                         Some(self.contents.get(&self.repository, object, read).await?)
                     }
                     None => None,
                 };
-                self.git.diff_since(&self.directory, path, before, old).await
+                self.git.diff_since(&found, path, before, old).await
             }
             Some(FileStatus::Unknown) | None => self.git.diff_to_worktree(&self.directory, path).await,
         }

@@ -1,15 +1,18 @@
-//! Where git found a repository, and what else it tells before that is watched.
+//! Where the records of a repository lie, and what git tells of it before it is watched.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use loopgate_home::Repository as Found;
 
 use super::Refusal;
 use super::repository::GIT;
-use crate::git::{Git, checked, parse_status, time};
+use crate::git::{Caller, Git, checked, finish, parse_status, time};
 
-/// Where git found a repository.
+/// The records of a repository that can be watched.
 pub(super) struct Layout {
     pub(super) own: PathBuf,
     pub(super) common: PathBuf,
@@ -18,31 +21,15 @@ pub(super) struct Layout {
 }
 
 impl Layout {
-    pub(super) async fn of(git: &Git, directory: &Path) -> Result<Self, Refusal> {
-        let args = [
-            "rev-parse",
-            "--path-format=absolute",
-            "--absolute-git-dir",
-            "--git-common-dir",
-            "--is-inside-work-tree",
-            "--show-cdup",
-        ];
-        let printed = git_output(git, directory, &args).await?;
-        let lines: Vec<&[u8]> = printed.split(|byte| *byte == b'\n').collect();
-        let (own, common, root) = match lines[..] {
-            // The last of these is empty at the root.
-            [own, common, b"true", b"", b""] => (own, common, true),
-            [own, common, ..] if lines.len() <= 5 => (own, common, false),
-            _ => return Err(Refusal::Unusual("the records lie at a strange path")),
-        };
-        let path = |bytes: &[u8]| PathBuf::from(OsStr::from_bytes(bytes)).canonicalize();
-        let (own, common) = (path(own)?, path(common)?);
+    pub(super) fn of(found: &Found, directory: &Path) -> Result<Self, Refusal> {
+        let Found { own, common, .. } = found;
+        let root = !found.bare && found.prefix.as_os_str().is_empty();
         let inside = |records: &PathBuf| records.starts_with(directory) && *records != directory.join(GIT);
-        if root && (inside(&own) || inside(&common)) {
+        if root && (inside(own) || inside(common)) {
             return Err(Refusal::Unusual("the records lie within the working tree"));
         }
-        if root || common == directory {
-            return Ok(Self { own, common, root });
+        if root || found.bare {
+            return Ok(Self { own: own.clone(), common: common.clone(), root });
         }
         Err(Refusal::Unusual("a directory below the root of a working tree"))
     }
@@ -50,18 +37,19 @@ impl Layout {
 
 /// The directories that git ignores as a whole.
 pub(super) async fn ignored_directories(git: &Git, directory: &Path) -> Result<BTreeSet<PathBuf>, Refusal> {
-    let args = ["status", "--porcelain=v2", "-z", "--ignored=matching", "--untracked-files=normal"];
-    let status = parse_status(&git_output(git, directory, &args).await?);
+    let asked = async {
+        let repository = git.repository(directory).await?;
+        let command = git.status_command(&repository).await?;
+        let command = command.args(["--ignored=matching", "--untracked-files=normal"]);
+        let args = ["status"];
+        checked(&args, finish(&command, &args, time::LOCAL, Caller::Needed).await?)
+    };
+    let status = parse_status(&asked.await.map_err(Refusal::Git)?.stdout);
     let ignored = status.changes.iter().filter(|change| change.tree == '!');
     let directories = ignored.filter_map(|change| change.path.strip_suffix(b"/"));
     Ok(directories.map(|path| PathBuf::from(OsStr::from_bytes(path))).collect())
 }
 
-pub(super) async fn config(git: &Git, directory: &Path) -> Result<Vec<u8>, Refusal> {
-    git_output(git, directory, &["config", "--list", "--show-origin", "-z"]).await
-}
-
-pub(super) async fn git_output(git: &Git, directory: &Path, args: &[&str]) -> Result<Vec<u8>, Refusal> {
-    let output = git.output(directory, args, time::LOCAL).await;
-    Ok(checked(args, output.map_err(Refusal::Git)?).map_err(Refusal::Git)?.stdout)
+pub(super) async fn config(git: &Git, found: &Arc<Found>) -> Result<Vec<u8>, Refusal> {
+    git.settings(found, &["config", "--list", "--show-origin", "-z"]).await.map_err(Refusal::Git)
 }

@@ -19,17 +19,10 @@ impl Git {
         known: &Status,
         files: &[PathBuf],
     ) -> Result<Option<Status>, GitError> {
-        let args = [
-            "status",
-            "--porcelain=v2",
-            "--branch",
-            "-z",
-            "--no-ahead-behind",
-            "--untracked-files=normal",
-            "--",
-        ];
-        let command = self.reader(directory).await;
-        let command = command.env("GIT_LITERAL_PATHSPECS", "1").args(args).args(files);
+        let repository = self.repository(directory).await?;
+        let command = self.status_command(&repository).await?.env("GIT_LITERAL_PATHSPECS", "1");
+        let command = command.args(["--branch", "--no-ahead-behind", "--untracked-files=normal", "--"]);
+        let (command, args) = (command.args(files), ["status"]);
         let output = checked(&args, finish(&command, &args, time::LOCAL, Caller::Needed).await?)?;
         let found = parse_status(&output.stdout);
         let mut there = BTreeSet::new();

@@ -14,7 +14,7 @@ use std::time::Instant;
 use loopgate_home::{Deaf, Watches, What};
 
 use super::heard::{Heard, Look, Moment, RULES, Told};
-use super::layout::{Layout, config, git_output, ignored_directories};
+use super::layout::{Layout, config, ignored_directories};
 use super::outside::{self, Outside};
 use super::watch::{Event, Part, Watch};
 use super::{REST, Refusal};
@@ -46,9 +46,10 @@ pub(super) struct Repository {
 impl Repository {
     /// Begins to watch. The program is the git that answers.
     pub(super) async fn watch(git: &Git, directory: &Path, program: PathBuf) -> Result<Self, Refusal> {
-        let layout = Layout::of(git, directory).await?;
-        let configuration = config(git, directory).await?;
-        let variables = git_output(git, directory, &["var", "-l"]).await?;
+        let found = git.repository(directory).await.map_err(Refusal::Git)?;
+        let layout = Layout::of(&found, directory)?;
+        let configuration = config(git, &found).await?;
+        let variables = git.settings(&found, &["var", "-l"]).await.map_err(Refusal::Git)?;
         let inside = [layout.common.join("config"), layout.own.join("config.worktree")];
         let environment = git.programs.environment().await;
         let mut files = outside::files(&configuration, &variables, &environment, directory, &inside)?;
@@ -57,7 +58,7 @@ impl Repository {
         let place = directory.to_owned();
         let begun = blocking(move || Self::begin(place, layout, program, files, ignored)).await?;
         // What was read before the watch began is read again.
-        if config(git, directory).await? != configuration {
+        if config(git, &found).await? != configuration {
             return Err(Refusal::Moving);
         }
         Ok(begun)

@@ -6,7 +6,7 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 
-use loopgate_home::{Overrides, SettingsStore};
+use loopgate_home::{Overrides, Sandbox, SettingsStore};
 use rand::rngs::StdRng;
 use rand::seq::IndexedRandom as _;
 use rand::{RngExt as _, SeedableRng as _};
@@ -14,6 +14,7 @@ use rand::{RngExt as _, SeedableRng as _};
 use super::*;
 use crate::git::{ListedWorktree, parse_status, parse_worktrees, ticket_in, time};
 use crate::login_path::LoginPath;
+use crate::process::{Limits, Output};
 use crate::programs::Programs;
 
 /// A machine with a repository `shop` in it.
@@ -38,7 +39,11 @@ impl World {
         ]);
         let settings = SettingsStore::open(&home.path().join("settings.toml"), Overrides::default()).unwrap();
         let login_path = LoginPath::new(shell, environment);
-        let git = Git::new(Arc::new(Programs::with_login_path(Arc::new(settings), login_path)));
+        let root = home.path().canonicalize().unwrap();
+        settings.update(|settings| settings.sandbox_base_directory = Some(root)).unwrap();
+        let settings = Arc::new(settings);
+        let sandbox = Arc::new(Sandbox::new(settings.clone(), Path::new("/nonexistent-data")));
+        let git = Git::new(Arc::new(Programs::with_login_path(settings, login_path)), sandbox);
         fs::write(
             home.path().join(".gitconfig"),
             "[user]\n name = Ada\n email = ada@example.org\n[init]\n defaultBranch = main\n\
@@ -64,14 +69,21 @@ impl World {
     }
 
     /// Runs git; that it refuses is as good.
+    /// Git as a person runs it.
+    async fn raw(&self, directory: &Path, args: &[&str]) -> Output {
+        let command = self.git.programs.command(Program::Git).await.directory(directory).args(args);
+        let command = command.env("GIT_OPTIONAL_LOCKS", "0");
+        command.run(Limits::time(time::LOCAL)).await.unwrap()
+    }
+
     async fn run(&self, directory: &Path, args: &[&str]) {
         if directory.exists() {
-            self.git.output(directory, args, time::LOCAL).await.unwrap();
+            self.raw(directory, args).await;
         }
     }
 
     async fn printed(&self, directory: &Path, args: &[&str]) -> Option<Vec<u8>> {
-        let output = self.git.output(directory, args, time::LOCAL).await.unwrap();
+        let output = self.raw(directory, args).await;
         output.status.success().then_some(output.stdout)
     }
 
@@ -393,7 +405,7 @@ impl World {
 async fn a_replaced_commit_is_dated_as_the_other() {
     let world = World::new(0).await;
     let shop = world.shop();
-    let commit = world.git.reader(&shop).await.env("GIT_COMMITTER_DATE", "2001-01-01T00:00:00Z");
+    let commit = world.git.reader(&shop).await.unwrap().env("GIT_COMMITTER_DATE", "2001-01-01T00:00:00Z");
     let commit = commit.args(["commit", "-q", "--allow-empty", "-m", "Old"]);
     assert!(commit.run(crate::process::Limits::time(time::LOCAL)).await.unwrap().status.success());
     let mut former = world.git.listing(&shop, None).await.unwrap();

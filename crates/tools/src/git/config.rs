@@ -1,0 +1,265 @@
+//! Which of a repository's own settings git must not follow, and what it is told instead.
+//!
+//! A repository's configuration can name programs, and files anywhere. Of somebody who was not asked
+//! none of that counts: what the person's own configuration says for the same variable does, else a
+//! value that does nothing. Some variables are set like that always, whatever a repository says.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use loopgate_home::ConfigEntry;
+
+/// Told with every command, whatever anybody's configuration says.
+pub(super) const ALWAYS: [(&str, &str); 7] = [
+    ("safe.bareRepository", "explicit"),
+    ("core.fsmonitor", "false"),
+    ("protocol.ext.allow", "never"),
+    // Submodules are not changed along.
+    ("submodule.recurse", "false"),
+    ("fetch.recurseSubmodules", "false"),
+    ("push.recurseSubmodules", "no"),
+    ("status.submoduleSummary", "false"),
+];
+/// Where no hooks lie.
+pub(super) const NO_HOOKS: (&str, &str) = ("core.hooksPath", "/dev/null");
+
+/// A variable that a repository may not set: section, whether it has a subsection, name (`*` for
+/// any), and a value that does nothing.
+struct Rule(&'static str, Subsection, &'static str, &'static str);
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Subsection {
+    None,
+    Some,
+    Either,
+}
+use Subsection::{Either, None as Without, Some as With};
+
+/// From git-config(1) and the manuals of the commands that we run: whatever names a program, or a
+/// file that git then reads.
+const RULES: [Rule; 52] = [
+    Rule("alias", Either, "*", ""),
+    Rule("blame", Without, "ignorerevsfile", ""),
+    Rule("browser", With, "*", "true"),
+    Rule("commit", Without, "template", ""),
+    Rule("core", Without, "alternaterefscommand", "true"),
+    Rule("core", Without, "askpass", ""),
+    Rule("core", Without, "attributesfile", "/dev/null"),
+    Rule("core", Without, "editor", "true"),
+    Rule("core", Without, "excludesfile", "/dev/null"),
+    Rule("core", Without, "gitproxy", "none"),
+    Rule("core", Without, "hookspath", "/dev/null"),
+    Rule("core", Without, "pager", "cat"),
+    Rule("core", Without, "sshcommand", "ssh"),
+    Rule("credential", Either, "helper", ""),
+    Rule("diff", With, "command", ""),
+    Rule("diff", With, "textconv", "cat"),
+    Rule("diff", Without, "external", ""),
+    Rule("diff", Without, "orderfile", "/dev/null"),
+    Rule("difftool", With, "*", "true"),
+    Rule("fetch", Without, "bundleuri", ""),
+    Rule("filter", With, "clean", ""),
+    Rule("filter", With, "process", ""),
+    Rule("filter", With, "smudge", ""),
+    Rule("fsck", Without, "skiplist", "/dev/null"),
+    Rule("gc", Without, "recentobjectshook", "true"),
+    Rule("gpg", Either, "program", "false"),
+    Rule("gpg", With, "defaultkeycommand", ""),
+    Rule("gpg", With, "allowedsignersfile", "/dev/null"),
+    Rule("gpg", With, "revocationfile", "/dev/null"),
+    Rule("guitool", With, "*", "true"),
+    Rule("hook", With, "*", ""),
+    Rule("imap", Without, "tunnel", "false"),
+    Rule("instaweb", Without, "*", "true"),
+    Rule("interactive", Without, "difffilter", "cat"),
+    Rule("lfs", With, "*", ""),
+    Rule("lfs", Without, "standalonetransferagent", ""),
+    Rule("mailmap", Without, "file", "/dev/null"),
+    Rule("man", With, "*", "true"),
+    Rule("merge", With, "driver", "false"),
+    Rule("mergetool", With, "*", "true"),
+    Rule("pager", Without, "*", "false"),
+    Rule("protocol", Either, "allow", "user"),
+    Rule("receive", Without, "procreceiverefs", ""),
+    Rule("remote", With, "receivepack", "git-receive-pack"),
+    Rule("remote", With, "uploadpack", "git-upload-pack"),
+    Rule("remote", With, "vcs", ""),
+    Rule("sendemail", Either, "*", ""),
+    Rule("sequence", Without, "editor", "true"),
+    Rule("submodule", With, "update", "checkout"),
+    Rule("tar", With, "command", "false"),
+    Rule("trailer", With, "*", ""),
+    Rule("web", Without, "browser", "true"),
+];
+
+/// The rule for a variable.
+fn rule(entry: &ConfigEntry) -> Option<&'static Rule> {
+    RULES.iter().find(|Rule(section, subsection, name, _)| {
+        let shape = match subsection {
+            Without => entry.subsection.is_none(),
+            With => entry.subsection.is_some(),
+            Either => true,
+        };
+        entry.section == *section && shape && (*name == "*" || entry.name == *name)
+    })
+}
+
+/// Whether a file of the repository includes others.
+pub(super) fn includes(entries: &[ConfigEntry]) -> bool {
+    entries.iter().any(|entry| matches!(entry.section.as_str(), "include" | "includeif"))
+}
+
+/// Whether any variable is one that a repository may not set.
+pub(super) fn withheld(entries: &[ConfigEntry]) -> bool {
+    entries.iter().any(|entry| rule(entry).is_some())
+}
+
+/// A variable as git tells it: whether the repository itself says so, and what.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Told {
+    pub(super) by_repository: bool,
+    pub(super) key: String,
+    pub(super) value: Option<String>,
+}
+
+impl Told {
+    /// Whether it belongs to a filter that content passes through.
+    pub(super) fn is_filter(&self) -> bool {
+        self.key.starts_with("filter.")
+    }
+
+    /// Its parts: a subsection stands between the first and the last dot.
+    fn entry(&self) -> Option<ConfigEntry> {
+        let (section, rest) = self.key.split_once('.')?;
+        let (subsection, name) = match rest.rsplit_once('.') {
+            Some((subsection, name)) => (Some(subsection.to_owned()), name),
+            None => (None, rest),
+        };
+        let (section, name) = (section.to_owned(), name.to_owned());
+        Some(ConfigEntry { section, subsection, name, value: self.value.clone() })
+    }
+}
+
+/// Reads `git config --list --show-scope -z`.
+pub(super) fn parse_scopes(printed: &[u8]) -> Vec<Told> {
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let mut fields = printed.split(|byte| *byte == 0);
+    let mut told = Vec::new();
+    while let (Some(scope), Some(variable)) = (fields.next(), fields.next()) {
+        let mut parts = variable.splitn(2, |byte| *byte == b'\n').map(text);
+        let key = parts.next().unwrap_or_default();
+        let by_repository = matches!(scope, b"local" | b"worktree");
+        told.push(Told { by_repository, key, value: parts.next() });
+    }
+    told
+}
+
+/// The variables by which a repository names programs or files, in order, and what it says for each.
+pub(super) fn brought(told: &[Told]) -> BTreeMap<String, String> {
+    let mut brought: BTreeMap<String, String> = BTreeMap::new();
+    for told in told.iter().filter(|told| told.by_repository) {
+        if told.entry().is_some_and(|entry| rule(&entry).is_some()) {
+            let values = brought.entry(told.key.clone()).or_default();
+            values.push_str(told.value.as_deref().unwrap_or("true"));
+            values.push('\n');
+        }
+    }
+    brought
+}
+
+/// What to tell git so that it does not follow what the repository says: variables and values, in
+/// the order in which they count. `writes` tells a command that changes something: content must then
+/// not pass by a filter that is left out, so git gives up where it would.
+pub(super) fn overrides(told: &[Told], writes: bool) -> Vec<(String, String)> {
+    let mut settled = BTreeSet::new();
+    let mut overrides = Vec::new();
+    for (variable, entry) in told.iter().filter_map(|told| Some((told, told.entry()?))) {
+        let Some(Rule(section, .., name, harmless)) = rule(&entry) else { continue };
+        if !variable.by_repository || !settled.insert(variable.key.clone()) {
+            continue;
+        }
+        let own = told.iter().filter(|own| !own.by_repository && own.key == variable.key);
+        let own: Vec<&Told> = own.collect();
+        // Helpers are asked one after the other; an empty one forgets those before it.
+        if *name == "helper" || own.is_empty() {
+            overrides.push((variable.key.clone(), (*harmless).to_owned()));
+        }
+        overrides.extend(own.iter().map(|own| (own.key.clone(), own.value.clone().unwrap_or_default())));
+        if *section == "filter"
+            && own.is_empty()
+            && let Some(filter) = &entry.subsection
+        {
+            overrides.push((format!("filter.{filter}.required"), writes.to_string()));
+        }
+    }
+    overrides
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(lines: &[(&str, &str, &str)]) -> Vec<Told> {
+        let printed: String =
+            lines.iter().map(|(scope, key, value)| format!("{scope}\0{key}\n{value}\0")).collect();
+        parse_scopes(printed.as_bytes())
+    }
+
+    fn keys(pairs: &[(&str, &str)]) -> Vec<(String, String)> {
+        pairs.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect()
+    }
+
+    #[test]
+    fn what_the_person_says_counts_and_what_the_repository_says_does_not() {
+        let told = told(&[
+            ("global", "core.sshcommand", "ssh -i mine"),
+            ("global", "credential.helper", "one"),
+            ("global", "credential.helper", "two"),
+            ("local", "core.sshcommand", "evil"),
+            ("local", "credential.helper", "evil"),
+            ("worktree", "core.editor", "evil"),
+            ("local", "remote.a.b.uploadpack", "evil"),
+            ("local", "remote.a.b.url", "https://example.org/x.git"),
+            ("local", "user.name", "Somebody"),
+        ]);
+        let expected = keys(&[
+            ("core.sshcommand", "ssh -i mine"),
+            ("credential.helper", ""),
+            ("credential.helper", "one"),
+            ("credential.helper", "two"),
+            ("core.editor", "true"),
+            ("remote.a.b.uploadpack", "git-upload-pack"),
+        ]);
+        assert_eq!(overrides(&told, false), expected);
+    }
+
+    #[test]
+    fn a_filter_that_is_left_out_stops_a_change_and_no_look() {
+        let told =
+            told(&[("local", "filter.crypt.clean", "evil"), ("local", "filter.crypt.required", "true")]);
+        for writes in [false, true] {
+            let expected = keys(&[
+                ("filter.crypt.clean", ""),
+                ("filter.crypt.required", if writes { "true" } else { "false" }),
+            ]);
+            assert_eq!(overrides(&told, writes), expected);
+        }
+    }
+
+    #[test]
+    fn the_table_is_in_order_and_knows_its_variables() {
+        let names: Vec<_> = RULES.iter().map(|Rule(section, _, name, _)| (section, name)).collect();
+        assert!(names.iter().all(|(_, name)| name.to_lowercase() == **name), "names are in lower case");
+        let parsed = loopgate_home::parse_git_config;
+        for (text, named) in [
+            ("[core]\nSSHCommand = x", true),
+            ("[filter \"a.b\"]\nclean = x", true),
+            ("[filter]\nclean = x", false),
+            ("[pager]\nlog = x", true),
+            ("[credential \"https://x\"]\nhelper = !x", true),
+            ("[core]\nbare = false\n[remote \"origin\"]\nurl = x\nfetch = y", false),
+        ] {
+            assert_eq!(withheld(&parsed(text.as_bytes()).unwrap()), named, "{text}");
+        }
+        assert!(includes(&parsed(b"[includeIf \"gitdir:x\"]\npath = y").unwrap()));
+    }
+}
