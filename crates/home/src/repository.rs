@@ -11,6 +11,7 @@ use std::io;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
+use loopgate_api::ids::RepoFullName;
 use thiserror::Error;
 
 use crate::git_config::{ConfigEntry, parse_git_config};
@@ -97,6 +98,19 @@ fn refused<T>(reason: impl Into<String>) -> Result<T, RepositoryError> {
 }
 
 impl Sandbox {
+    /// The repository whose working tree has its root here, or the bare one that is here. Touches the
+    /// disk.
+    #[must_use]
+    pub fn repository_at(&self, directory: &Path) -> Option<Repository> {
+        self.repository(directory).ok().filter(Repository::is_root)
+    }
+
+    /// The repository that the `origin` remote of a clone or worktree names. Touches the disk.
+    #[must_use]
+    pub fn origin_of(&self, checkout: &Path) -> Option<RepoFullName> {
+        self.repository_at(checkout)?.origin()
+    }
+
     /// The repository that a directory belongs to. Touches the disk.
     ///
     /// # Errors
@@ -256,6 +270,33 @@ impl Repository {
     pub fn clone_root(&self) -> &Path {
         let holder = self.common.parent().filter(|_| self.common.ends_with(".git"));
         holder.unwrap_or(&self.common)
+    }
+
+    /// Whether a directory is the root of its working tree, and not one below it.
+    #[must_use]
+    pub fn is_root(&self) -> bool {
+        self.prefix.as_os_str().is_empty()
+    }
+
+    /// The repository that its `origin` remote names.
+    #[must_use]
+    pub fn origin(&self) -> Option<RepoFullName> {
+        let mut entries = self.config.iter();
+        let url = entries.find(|entry| {
+            entry.section == "remote" && entry.subsection.as_deref() == Some("origin") && entry.name == "url"
+        })?;
+        RepoFullName::from_remote_url(url.value.as_deref()?)
+    }
+
+    /// The branch that the remote's HEAD names, else the one that is checked out in the clone.
+    #[must_use]
+    pub fn default_branch(&self) -> Option<String> {
+        let named = |file: &str, prefix: &str| {
+            let bytes = self.handles.common.read(Path::new(file), MAX_POINTER).ok()?;
+            let text = String::from_utf8(bytes).ok()?;
+            Some(text.trim().strip_prefix("ref: ")?.strip_prefix(prefix)?.to_owned())
+        };
+        named("refs/remotes/origin/HEAD", "refs/remotes/origin/").or_else(|| named("HEAD", "refs/heads/"))
     }
 
     /// The last value of a variable without a subsection, in the repository's own files.

@@ -53,6 +53,9 @@ enum Command {
     /// List the worktrees that loops left, and clean them up.
     #[cfg(unix)]
     Worktrees(commands::worktrees::Worktrees),
+    /// Look at what a repository brings along to be run, and let it.
+    #[cfg(unix)]
+    Trust(commands::trust::Trust),
     /// Pack what is known of a loop into one file for a report.
     #[cfg(unix)]
     SupportBundle(commands::support_bundle::SupportBundle),
@@ -94,6 +97,8 @@ impl Cli {
             Command::Activity(command) => command.run(),
             #[cfg(unix)]
             Command::Worktrees(command) => command.run(),
+            #[cfg(unix)]
+            Command::Trust(command) => command.run(),
             #[cfg(unix)]
             Command::SupportBundle(command) => command.run(),
             Command::Loop(command) => Ok(command.run()),

@@ -9,7 +9,7 @@ use loopgate_home::{Credentials, DataDir, DataDirError, Overrides, Repos, Sandbo
 use crate::cli::{Common, DesktopArgs};
 
 /// The settings file, in the data directory.
-const SETTINGS_FILE: &str = "settings.toml";
+pub const SETTINGS_FILE: &str = "settings.toml";
 
 /// The opened data directory and everything in it that more than one room shares.
 pub struct Home {

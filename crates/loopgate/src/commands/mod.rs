@@ -13,12 +13,13 @@ pub mod shim;
 pub mod status;
 #[cfg(unix)]
 pub mod support_bundle;
+#[cfg(unix)]
+pub mod trust;
 pub mod up;
 #[cfg(unix)]
 pub mod worktrees;
 
 use std::future::Future;
-use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::Context as _;
@@ -41,8 +42,8 @@ fn start_log(dir: &DataDir, common: &Common, settings: &Settings) -> anyhow::Res
     logging::start(&dir.logs(), format).context("cannot write logs")
 }
 
-/// Runs a service to its end.
-fn block_on(service: impl Future<Output = anyhow::Result<ExitCode>>) -> anyhow::Result<ExitCode> {
+/// Runs a service, or a question, to its end.
+fn block_on<T>(service: impl Future<Output = anyhow::Result<T>>) -> anyhow::Result<T> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(WORKER_THREADS)
         .max_blocking_threads(BLOCKING_THREADS)

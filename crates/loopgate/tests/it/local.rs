@@ -89,6 +89,16 @@ impl Local {
         Ok(dir)
     }
 
+    /// Lets run what a repository brings along, as the person would.
+    pub async fn trust(&self, repository: &Path) -> Result<()> {
+        let data = self.loopgate.setup().data_dir();
+        let words =
+            ["trust".as_ref(), repository.as_os_str(), "--yes".as_ref(), "--home".as_ref(), data.as_os_str()];
+        let output = self.home.command(env!("CARGO_BIN_EXE_loopgate")).args(words).output().await?;
+        ensure!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        Ok(())
+    }
+
     /// Makes these the managed repositories, with this worktree parent.
     pub fn manage(&self, clones: &[&Path], worktree_parent: Option<&Path>) -> Result<()> {
         let entry = |path: &&Path| json!({"path": path, "addedAt": "2030-01-01T00:00:00.000Z"});

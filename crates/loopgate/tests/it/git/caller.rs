@@ -46,6 +46,7 @@ async fn a_commit_is_finished_without_its_caller() -> Result<()> {
     );
     write(&hook, script)?;
     std::fs::set_permissions(&hook, std::os::unix::fs::PermissionsExt::from_mode(0o755))?;
+    local.trust(&repo).await?;
     write(&repo.join("a"), "2\n")?;
     let body = json!({"action": "commit", "repoPath": repo, "message": "Finished"});
     hang_up_at(&local, body, &sign).await?;

@@ -43,6 +43,7 @@ async fn a_hook_that_refuses_is_told_apart_by_what_it_checks() -> Result<()> {
     ] {
         write(&hook, format!("#!/bin/sh\n{script}\n"))?;
         std::fs::set_permissions(&hook, std::os::unix::fs::PermissionsExt::from_mode(0o755))?;
+        local.trust(&repo).await?;
         write(&repo.join("a"), script)?;
         let answer = act(&local, &repo, "commit", json!({"message": "No"})).await?;
         ensure!(answer.status == 500 && answer.body["error"] == "Pre-commit hook failed", "{answer:?}");
@@ -190,6 +191,7 @@ async fn other_hooks_refuse_too() -> Result<()> {
         Ok(())
     };
     hook("pre-push", "cat >/dev/null; read word </dev/tty || echo 'lint says no' >&2; exit 1")?;
+    local.trust(&clone).await?;
     let before = local.remotes.branches("acme/widget")?;
     git(&clone, &["commit", "--quiet", "--allow-empty", "-m", "Two"])?;
     let answer = act(&local, &clone, "push", json!({})).await?;
@@ -199,12 +201,14 @@ async fn other_hooks_refuse_too() -> Result<()> {
     assert_eq!(local.remotes.branches("acme/widget")?, before, "nothing was sent");
 
     hook("commit-msg", "echo \"commit-msg hook: no ticket in '$(cat \"$1\")'\" >&2; exit 1")?;
+    local.trust(&clone).await?;
     write(&clone.join("a"), "2\n")?;
     let answer = act(&local, &clone, "commit", json!({"message": "Three"})).await?;
     says(&answer.body, "PROCESS_FAILED", &json!({"category": "pre_commit_hook", "hookType": "unknown"}))?;
     ensure!(shown(&answer.body, "stderrExcerpt").contains("no ticket in 'Three'"), "{answer:?}");
 
     hook("post-checkout", "echo 'prettier says no' >&2; exit 3")?;
+    local.trust(&clone).await?;
     let answer = act(&local, &clone, "branch", json!({"branchName": "other"})).await?;
     let details = json!({"action": "branch", "category": "git_command_failed", "exitCode": 1});
     says(&answer.body, "PROCESS_FAILED", &details)?;

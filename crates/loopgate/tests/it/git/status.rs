@@ -89,7 +89,7 @@ async fn one_process_answers() -> Result<()> {
     status(&local, &repo).await?;
     let calls = std::fs::read_to_string(&log)?;
     // What follows is the beginning of the watch on the repository.
-    let asked = calls.lines().take_while(|call| !call.starts_with("rev-parse --path-format"));
+    let asked = calls.lines().take_while(|call| !call.starts_with("config --list --show-origin"));
     let asked: Vec<_> = asked.collect();
     let [status] = asked[..] else { bail!("{calls}") };
     ensure!(status.starts_with("status ") && status.ends_with("locks=0 prompt=0 lang=C"), "{calls}");
