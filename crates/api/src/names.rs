@@ -118,6 +118,9 @@ pub mod env {
     pub const REPO_MAP: &str = "LOOPGATE_REPO_MAP";
     /// Directory of a plugin that the assistant loads with `--plugin-dir`; ours, for the driver.
     pub const PLUGIN_DIR: &str = "LOOPGATE_PLUGIN_DIR";
+    /// Whose settings the assistant follows, as its `--setting-sources` names them; every one's when
+    /// it is not set.
+    pub const SETTING_SOURCES: &str = "LOOPGATE_SETTING_SOURCES";
     /// Id of the loop; marks every descendant of its shim.
     pub const LOOP_ID: &str = "LOOPGATE_LOOP_ID";
     /// Data directory.

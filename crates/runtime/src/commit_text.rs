@@ -101,9 +101,11 @@ impl Runtime {
     async fn ask(&self, worktree: &Path, prompt: &str) -> Result<Output, StartError> {
         let mut pauses = TRIES.into_iter();
         loop {
+            let (environment, guard) = self.guarded_environment(&[worktree]).await;
             let assistant = self.programs.command(Program::Assistant).await;
             let command = assistant
-                .environment(self.child_environment().await)
+                .environment(environment)
+                .args(guard.args)
                 .args(["--model", MODEL, "-p"])
                 .directory(worktree)
                 .stdin(Stdin::Bytes(prompt.as_bytes().to_vec()))

@@ -58,6 +58,7 @@ mod support;
 mod tailer;
 mod telemetry;
 mod tokens;
+mod trust;
 mod watch;
 mod work_dirs;
 mod worktree;

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use loopgate_api::ids::TicketId;
-use loopgate_home::{Repos, Sandbox, SandboxedPath, common_git_dir};
+use loopgate_home::{Repos, Sandbox, SandboxedPath};
 
 /// Finds and chooses directories of worktrees.
 #[derive(Debug, Clone)]
@@ -47,7 +47,8 @@ impl Places {
         let parents = self.repos.worktree_parents(repository.as_path());
         // What is not allowed is not looked at.
         let mut allowed = parents.iter().filter_map(|parent| self.sandbox.check(parent.join(name)).ok());
-        allowed.find(|place| place.as_path().is_dir() && !belongs_to_another(place, repository))
+        allowed
+            .find(|place| place.as_path().is_dir() && !belongs_to_another(&self.sandbox, place, repository))
     }
 
     /// Where a new directory of that name goes; git makes its parents. Looks at the disk.
@@ -59,7 +60,7 @@ impl Places {
         for parent in self.repos.worktree_parents(repository.as_path()) {
             // One that is not allowed ends the search: nobody learns what is there.
             let place = check(parent.join(name))?;
-            if !belongs_to_another(&place, repository) {
+            if !belongs_to_another(&self.sandbox, &place, repository) {
                 return Ok(place);
             }
         }
@@ -111,11 +112,12 @@ fn name_of(repository: &SandboxedPath, ticket: &TicketId) -> String {
 }
 
 /// Whether a directory is a checkout of some other repository than this one.
-fn belongs_to_another(place: &SandboxedPath, repository: &SandboxedPath) -> bool {
-    match (common_git_dir(place.as_path()), common_git_dir(repository.as_path())) {
-        (Some(theirs), Some(ours)) => theirs != ours,
-        (Some(_), None) => true,
-        (None, _) => false,
+fn belongs_to_another(sandbox: &Sandbox, place: &SandboxedPath, repository: &SandboxedPath) -> bool {
+    let records = |path: &SandboxedPath| sandbox.repository_at(path.as_path()).map(|found| found.common);
+    match records(place) {
+        Some(theirs) => records(repository) != Some(theirs),
+        // A clone that is not used is still somebody's; a worktree whose clone is gone is nobody's.
+        None => place.as_path().join(".git").is_dir(),
     }
 }
 

@@ -12,7 +12,7 @@ use loopgate_api::command::LoopCommand;
 use loopgate_api::ids::{LoopId, TicketId};
 use loopgate_api::names::PROCESS_PID;
 use loopgate_api::time::now_iso;
-use loopgate_home::{SandboxedPath, default_branch_of, origin_of};
+use loopgate_home::{Repository, SandboxedPath};
 use thiserror::Error;
 
 use crate::cloud::CallError;
@@ -149,18 +149,20 @@ impl Runtime {
             Some(base) => Some(base),
             None => self.git.current_branch(repository.as_path()).await.ok().flatten(),
         };
-        let (places, repository, ticket) = (self.places.clone(), repository.clone(), ticket.clone());
+        let (places, sandbox) = (self.places.clone(), self.sandbox.clone());
+        let (repository, ticket) = (repository.clone(), ticket.clone());
         blocking(move || {
             let worktree = match places.ticket_worktree(&repository, &ticket) {
                 Some(worktree) => worktree,
                 None => places.for_ticket(&repository, &ticket).map_err(|_| PlanError::NotAllowed)?,
             };
-            let clone = repository.as_path();
+            let clone = sandbox.repository_at(repository.as_path());
+            let origin = clone.as_ref().and_then(Repository::origin);
             Ok(PlanFacts {
                 worktree: worktree.as_path().to_owned(),
-                full_name: origin_of(clone).map(|name| name.to_string()).unwrap_or_default(),
+                full_name: origin.map(|name| name.to_string()).unwrap_or_default(),
                 branch: branch
-                    .or_else(|| default_branch_of(clone))
+                    .or_else(|| clone?.default_branch())
                     .unwrap_or_else(|| DEFAULT_BRANCH.to_owned()),
             })
         })

@@ -27,6 +27,7 @@ use crate::perf;
 use crate::runtime::Runtime;
 use crate::staging::Staged;
 use crate::stream_file;
+use crate::trust::Guard;
 
 /// Tools that the assistant may use without asking.
 pub(crate) const TOOLS: &str = "Bash,Glob,Grep,Read,Write,Edit,Task,Skill,SlashCommand,TodoWrite";
@@ -51,6 +52,8 @@ pub(crate) struct Launch<'a> {
     pub mcp: &'a McpRecord,
     /// The assistant's session that is gone on with.
     pub session: Option<&'a str>,
+    /// What keeps the programs of its checkouts from running.
+    pub guard: &'a Guard,
 }
 
 /// Program, arguments, input and environment of a loop's process.
@@ -106,7 +109,8 @@ fn driver_args(launch: &Launch<'_>, iterations: u32) -> Vec<OsString> {
 }
 
 fn assistant_args(launch: &Launch<'_>) -> Vec<OsString> {
-    let mut args: Vec<OsString> = vec!["-p".into()];
+    let mut args: Vec<OsString> = launch.guard.args.iter().map(OsString::from).collect();
+    args.push("-p".into());
     args.extend(stream_args(launch.mcp));
     if let Some(session) = launch.session.filter(|id| is_session_id(id)) {
         args.extend(["--resume".into(), session.into()]);
@@ -139,6 +143,7 @@ fn is_session_id(text: &str) -> bool {
 
 async fn environment(runtime: &Runtime, launch: &Launch<'_>) -> BTreeMap<OsString, OsString> {
     let mut environment = runtime.child_environment().await;
+    launch.guard.add_to(&mut environment);
     let CommandSpec { runner, .. } = launch.command.spec();
     let mut set = |name: &str, value: OsString| drop(environment.insert(name.into(), value));
     set(env::WORKDIR, launch.ground.work_dir.clone().into());

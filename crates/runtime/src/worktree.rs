@@ -9,8 +9,7 @@ use std::time::Duration;
 use loopgate_api::command::Checkout;
 use loopgate_api::ids::{BranchName, InvalidId, LoopId, slug};
 use loopgate_api::redact;
-use loopgate_home::SandboxedPath;
-use loopgate_tools::git::free_locks;
+use loopgate_home::{Sandbox, SandboxedPath};
 use loopgate_tools::process::{Command, Limits};
 use sha2::{Digest as _, Sha256};
 
@@ -24,6 +23,8 @@ const SETUP_SCRIPT: &str = ".loopgate/loops-setup.sh";
 const SLUG_KEPT: usize = 43;
 /// What the key of a worktree on no branch begins with.
 const VISIT: &str = "code-review-";
+/// Bytes of a file that tells git what to leave out.
+const MAX_EXCLUDE: u64 = 1024 * 1024;
 /// What loops leave in a worktree and nobody wants to commit.
 const EXCLUDED: [&str; 7] = [
     "/.loopgate/work/",
@@ -168,10 +169,10 @@ async fn is_no_tickets(runtime: &Runtime, place: &Path) -> Result<(), WorktreeEr
 
 async fn ready(runtime: &Runtime, dir: SandboxedPath, made: bool) -> Prepared {
     if !made {
-        free_locks(dir.as_path()).await;
+        runtime.git.free_locks(dir.as_path()).await;
     }
-    let path = dir.as_path().to_owned();
-    let excluded = tokio::task::spawn_blocking(move || exclude(&path)).await;
+    let (path, sandbox) = (dir.as_path().to_owned(), runtime.sandbox.clone());
+    let excluded = tokio::task::spawn_blocking(move || exclude(&sandbox, &path)).await;
     if let Ok(Err(error)) = excluded {
         tracing::info!(%error, "the loop's own files could not be excluded from git");
     }
@@ -260,9 +261,13 @@ async fn blocking(work: impl FnOnce() -> std::io::Result<()> + Send + 'static) -
     done.map_err(|error| WorktreeError::failed(&error))?.map_err(|error| WorktreeError::failed(&error))
 }
 
-/// Runs the repository's own set-up script; whatever it does, the loop goes on.
+/// Runs the repository's own set-up script, if the person trusts it; whatever it does, the loop goes on.
 async fn set_up(runtime: &Runtime, dir: &Path) {
     if !dir.join(SETUP_SCRIPT).is_file() {
+        return;
+    }
+    if !runtime.git.trusts(dir).await {
+        tracing::warn!(directory = %dir.display(), "the set-up script of a repository that is not trusted is not run");
         return;
     }
     let command =
@@ -278,10 +283,12 @@ async fn set_up(runtime: &Runtime, dir: &Path) {
 }
 
 /// Keeps a loop's own files out of every commit made in the clone and its worktrees.
-pub(crate) fn exclude(worktree: &Path) -> std::io::Result<()> {
-    let Some(common) = loopgate_home::common_git_dir(worktree) else { return Ok(()) };
-    let path = common.join("info").join("exclude");
-    let mut text = std::fs::read_to_string(&path).unwrap_or_default();
+pub(crate) fn exclude(sandbox: &Sandbox, worktree: &Path) -> std::io::Result<()> {
+    let Some(repository) = sandbox.repository_at(worktree) else { return Ok(()) };
+    let info = repository.handles.common.make_directory(Path::new("info"))?;
+    let name = Path::new("exclude");
+    let bytes = if info.holds(name) { info.read(name, MAX_EXCLUDE)? } else { Vec::new() };
+    let mut text = String::from_utf8(bytes).map_err(std::io::Error::other)?;
     let missing: Vec<&str> =
         EXCLUDED.into_iter().filter(|line| !text.lines().any(|known| known.trim() == *line)).collect();
     if missing.is_empty() {
@@ -294,7 +301,7 @@ pub(crate) fn exclude(worktree: &Path) -> std::io::Result<()> {
         text.push_str(line);
         text.push('\n');
     }
-    loopgate_home::files::write_atomic(&path, text.as_bytes())
+    info.replace(name.as_os_str(), text.as_bytes())
 }
 
 #[cfg(test)]

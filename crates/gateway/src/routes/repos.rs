@@ -9,7 +9,7 @@ use http::Uri;
 use loopgate_api::error::ErrorBody;
 use loopgate_api::operation::OperationId;
 use loopgate_api::repos::{ListedRepo, ManagedRepo, ReposAnswer};
-use loopgate_home::{AddRepoError, ReposError};
+use loopgate_home::{AddRepoError, ReposError, Repository, Sandbox};
 use serde::Serialize;
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
@@ -80,7 +80,7 @@ fn list_on_disk(app: &App, sources: &mut Sources) -> Result<ReposAnswer, Failure
     for repo in &list.repos {
         sources.clone_files(&loopgate_home::expand_home(&repo.path), &TOLD_BY);
     }
-    let repos = list.repos.iter().cloned().map(described).collect();
+    let repos = list.repos.iter().cloned().map(|repo| described(&app.sandbox, repo)).collect();
     Ok(ReposAnswer { repos, settings: list.settings.clone() })
 }
 
@@ -99,7 +99,11 @@ async fn add(State(app): State<App>, body: JsonMembers) -> Answer<Added> {
     let path = body.text("path").filter(|path| !path.is_empty());
     let path = path.ok_or_else(|| Failure::bad_request("path is required and must be a string"))?.to_owned();
     let description = body.text("description").map(ToOwned::to_owned);
-    let added = on_disk(move || add_on_disk(&app, &path, description).map(described)).await?;
+    let added = on_disk(move || {
+        let repo = add_on_disk(&app, &path, description)?;
+        Ok(described(&app.sandbox, repo))
+    })
+    .await?;
     added.map(|repo| Json(Added { success: true, repo }))
 }
 
@@ -195,12 +199,14 @@ fn failed(what: &str, error: ReposError) -> Failure {
 }
 
 /// A stored entry with what its clone tells. Touches the disk.
-fn described(repo: ManagedRepo) -> ListedRepo {
+fn described(sandbox: &Sandbox, repo: ManagedRepo) -> ListedRepo {
     let path = loopgate_home::expand_home(&repo.path);
+    let clone = sandbox.repository_at(&path);
+    let clone = clone.as_ref();
     ListedRepo {
         name: path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default(),
-        full_name: loopgate_home::origin_of(&path).map(|name| name.as_str().to_owned()),
-        default_branch: loopgate_home::default_branch_of(&path),
+        full_name: clone.and_then(Repository::origin).map(|name| name.as_str().to_owned()),
+        default_branch: clone.and_then(Repository::default_branch),
         repo,
     }
 }

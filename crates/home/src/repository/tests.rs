@@ -182,3 +182,20 @@ fn what_was_found_stays_in_hand_when_its_name_moves_on() {
     let error = place.sandbox.repository(&place.at("box/clone")).unwrap_err();
     assert!(matches!(error, RepositoryError::None), "{error}");
 }
+
+#[test]
+fn a_worktree_speaks_for_its_clone() {
+    let place = Place::new();
+    place.records("box/clone/.git");
+    place.write("box/clone/.git/config", "[remote \"origin\"]\n\turl = git@github.com:acme/shop.git\n");
+    place.worktree("box/clone", "box/w");
+    for name in ["box/clone", "box/w"] {
+        let found = place.found(name);
+        assert_eq!(found.origin().unwrap().as_str(), "acme/shop");
+        assert_eq!(found.default_branch().as_deref(), Some("main"), "{name}");
+    }
+    fs::create_dir(place.at("box/clone/src")).unwrap();
+    assert_eq!(place.sandbox.origin_of(&place.at("box/clone/src")), None, "it is none itself");
+    place.write("box/clone/.git/refs/remotes/origin/HEAD", "ref: refs/remotes/origin/trunk\n");
+    assert_eq!(place.found("box/w").default_branch().as_deref(), Some("trunk"));
+}

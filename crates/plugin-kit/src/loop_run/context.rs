@@ -40,6 +40,9 @@ pub struct Context {
     pub plugin_dirs: Vec<PathBuf>,
     /// The plugin for reviews is there, loaded or installed.
     pub can_review: bool,
+    /// Whose settings the assistant follows; `None` leaves it to the assistant. The instructions of
+    /// the project count in any case.
+    pub setting_sources: Option<String>,
     /// Key of the failure marker; no child ever gets it.
     pub secret: Option<SecretString>,
     /// Tools that an iteration may use without asking, joined by commas.
@@ -72,6 +75,7 @@ impl Context {
                 .unwrap_or_else(|| "claude".into()),
             plugin_dirs,
             can_review,
+            setting_sources: var::text(var::SETTING_SOURCES),
             secret: var::text(var::FAILURE_SECRET).map(SecretString::from),
             tools: [Some(TOOLS), more_tools].into_iter().flatten().collect::<Vec<_>>().join(","),
             iteration_limit: milliseconds(var::ITERATION_TIMEOUT_MS).unwrap_or(ITERATION_LIMIT),
@@ -103,6 +107,9 @@ impl Context {
 
     fn finish_args(&self, mut args: Vec<OsString>, dirs: &[PathBuf], prompt: &str) -> Vec<OsString> {
         args.extend(["--output-format", "stream-json", "--verbose"].map(OsString::from));
+        if let Some(sources) = &self.setting_sources {
+            args.extend(["--setting-sources".into(), sources.into(), "--add-dir".into(), ".".into()]);
+        }
         for (flag, dirs) in [("--plugin-dir", self.plugin_dirs.as_slice()), ("--add-dir", dirs)] {
             for dir in dirs {
                 args.push(flag.into());

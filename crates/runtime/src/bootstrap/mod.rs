@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use loopgate_api::bootstrap::{BootstrapOrder, BootstrapRepo};
 use loopgate_api::mcp::McpRecord;
-use loopgate_home::{Repos, Sandbox, default_branch_of, expand_home, origin_of};
+use loopgate_home::{Repos, Repository, Sandbox, expand_home};
 use serde::{Deserialize, Serialize};
 
 pub(crate) use preflight::prepare_agents;
@@ -20,6 +20,7 @@ pub(crate) use result::conclude;
 use crate::repository;
 use crate::runtime::Runtime;
 use crate::spawn;
+use crate::trust::Guard;
 use crate::worktree;
 
 /// The list of the repositories, among the files of the run.
@@ -53,10 +54,15 @@ impl Target {
         }
     }
 
+    /// Where the assistant looks at it, if it does.
+    pub(crate) fn visited(&self) -> Option<&Path> {
+        (!self.skip).then(|| Path::new(&self.local_path))
+    }
+
     /// Looks at the place of a repository. Blocks on the disk.
     fn at(sandbox: &Sandbox, full_name: String, branch: Option<String>, path: &Path) -> Self {
         let allowed = sandbox.check(path);
-        let known = allowed.as_ref().ok().and_then(|allowed| default_branch_of(allowed.as_path()));
+        let known = sandbox.repository_at(path).as_ref().and_then(Repository::default_branch);
         let named = branch.filter(|branch| !branch.trim().is_empty());
         let branch = named.or(known).unwrap_or_else(|| DEFAULT_BRANCH.to_owned());
         let Ok(allowed) = allowed else {
@@ -69,7 +75,7 @@ impl Target {
         if !place.is_dir() {
             return Self::skipped(full_name, branch, Some(place), "path is not a directory");
         }
-        if let Err(error) = worktree::exclude(place) {
+        if let Err(error) = worktree::exclude(sandbox, place) {
             tracing::info!(%error, "the files of a bootstrap could not be excluded from git");
         }
         Self { full_name, local_path: shown(allowed.canonical()), branch, skip: false, skip_reason: None }
@@ -121,7 +127,7 @@ async fn find(runtime: &Runtime, full_name: &str) -> Option<PathBuf> {
 /// Every repository of the list. Blocks on the disk.
 fn all(repos: &Repos, sandbox: &Sandbox) -> Result<Vec<Target>, String> {
     let list = repos.list().map_err(|error| error.to_string())?;
-    let target = |path: PathBuf| match origin_of(&path) {
+    let target = |path: PathBuf| match sandbox.origin_of(&path) {
         Some(name) => Target::at(sandbox, name.to_string(), None, &path),
         None => {
             let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
@@ -138,6 +144,7 @@ pub(crate) fn script(
     work_dir: &Path,
     plugin: Option<&Path>,
     mcp: &McpRecord,
+    guard: &Guard,
 ) -> String {
     let options = order.and_then(|order| order.options.clone()).unwrap_or_default();
     let mut text = RUN.to_owned();
@@ -149,7 +156,9 @@ pub(crate) fn script(
         if options.update == Some(true) {
             wish.push_str(" --update");
         }
-        let mut words = vec![number.to_string(), target.local_path.clone(), "-p".to_owned(), wish];
+        let mut words = vec![number.to_string(), target.local_path.clone()];
+        words.extend(guard.args.iter().map(|arg| (*arg).to_owned()));
+        words.extend(["-p".to_owned(), wish]);
         words.extend(spawn::stream_args(mcp).iter().map(|arg| arg.to_string_lossy().into_owned()));
         // What is written lies outside of the repository.
         words.extend(["--add-dir".to_owned(), shown(work_dir)]);
@@ -214,7 +223,7 @@ mod tests {
         let targets = [target("/skipped", true), target("/it's $(here)", false)];
         let server = Some(("team".to_owned(), "https://mcp.example.test/mcp".to_owned()));
         let mcp = McpRecord::new(true, server, None);
-        let text = script(Some(&order), &targets, Path::new("/w"), None, &mcp);
+        let text = script(Some(&order), &targets, Path::new("/w"), None, &mcp, &Guard::default());
         let last = text.lines().rev().nth(1).unwrap();
         let wish = "'/bootstrap:agent-bootstrap --output-dir /w/repo-1-agents --depth quick --update'";
         assert!(last.starts_with(&format!(r"bootstrap '1' '/it'\''s $(here)' '-p' {wish} ")), "{last}");

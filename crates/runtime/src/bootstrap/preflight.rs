@@ -74,10 +74,12 @@ async fn bootstrap(
 ) -> Result<Output, StartError> {
     let limits = Limits { grace: std::time::Duration::ZERO, ..Limits::time(runtime.pace.bootstrap) };
     let wish = format!("{COMMAND} --output-dir {}", worktree.join(WRITTEN).display());
+    let (environment, guard) = runtime.guarded_environment(&[worktree]).await;
     let command = Command::new(assistant)
+        .args(guard.args)
         .args(["-p", &wish, "--allowedTools", TOOLS])
         .directory(worktree)
-        .environment(runtime.child_environment().await)
+        .environment(environment)
         // Found by it when this process dies meanwhile.
         .env(env::LOOP_ID, id.to_string());
     command.run(limits).await

@@ -214,13 +214,15 @@ impl Run {
         session: Option<&str>,
     ) -> Result<(ShimHandle, u32), ShimError> {
         let assistant = self.runtime.programs.resolve(Program::Assistant).await;
-        let mut args = vec!["-p", "--verbose", "--output-format", "stream-json", "--allowedTools", tools];
+        let (environment, guard) = self.runtime.guarded_environment(&[cwd.canonical()]).await;
+        let mut args = guard.args.to_vec();
+        args.extend(["-p", "--verbose", "--output-format", "stream-json", "--allowedTools", tools]);
         args.extend(session.into_iter().flat_map(|session| ["--resume", session]));
         let spec = Spec {
             program: assistant.path,
             args: args.into_iter().map(Into::into).collect(),
             cwd: cwd.canonical().to_owned(),
-            env: self.runtime.child_environment().await,
+            env: environment,
             stdin_file: Some(self.directory.join(PROMPT)),
             stdout: self.directory.join(OUTPUT),
             stderr: self.directory.join(STDERR),

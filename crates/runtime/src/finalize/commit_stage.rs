@@ -163,16 +163,14 @@ async fn judge(exit: &Exit, work_dir: &Path) -> Committed {
 
 async fn spec(ending: &Ending<'_>, job: &Job, site: &Site, process: &StageProcess) -> Spec {
     let runtime = ending.runtime;
-    let mut environment = runtime.child_environment().await;
+    let (mut environment, guard) = runtime.guarded_environment(&[&site.directory]).await;
     environment.insert(env::WORKDIR.into(), site.work_dir.clone().into());
     environment.insert(env::COMMAND.into(), job.command.as_str().into());
     environment.insert(env::LOOP_ID.into(), job.id.to_string().into());
     spawn::add_committer(&mut environment, job.facts.committer.as_ref());
-    let args: Vec<OsString> =
-        ["-p", &prompt(job, site), "--allowedTools", TOOLS, "--output-format", "stream-json", "--verbose"]
-            .iter()
-            .map(OsString::from)
-            .collect();
+    let prompt = prompt(job, site);
+    let own = ["-p", &prompt, "--allowedTools", TOOLS, "--output-format", "stream-json", "--verbose"];
+    let args = guard.args.iter().chain(&own).map(OsString::from).collect();
     Spec {
         program: PathBuf::from(job.facts.assistant_path.as_deref().unwrap_or("claude")),
         args,

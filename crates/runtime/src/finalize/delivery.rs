@@ -4,13 +4,12 @@
 use std::path::{Path, PathBuf};
 
 use loopgate_api::execution_result::{ExecutionResult, ResultEntry};
-use loopgate_api::ids::{BranchName, RepoFullName};
+use loopgate_api::ids::BranchName;
 use loopgate_api::launch::default_branch;
 use loopgate_api::names::EXECUTION_RESULT;
 use loopgate_api::redact;
 use loopgate_api::time::now_iso;
-use loopgate_home::origin_of;
-use loopgate_tools::git::{GitError, free_locks};
+use loopgate_tools::git::GitError;
 
 use super::commit_stage::{self, Committed};
 use super::result_file::{self, Claim};
@@ -208,7 +207,7 @@ async fn look(ending: &Ending<'_>, part: &Part) -> Result<Site, Delivered> {
         return Err(skipped("worktree directory not allowed by current sandbox"));
     }
     // A git of the loop that was killed may have left them; nothing could be committed then.
-    free_locks(directory).await;
+    ending.runtime.git.free_locks(directory).await;
     let base = part.base.parse::<BranchName>().map_err(|error| failed(&error.to_string()))?;
     let git = &ending.runtime.git;
     let known = git.base_ref(directory, &base).await.map_err(|error| failed(&error.to_string()))?;
@@ -217,15 +216,13 @@ async fn look(ending: &Ending<'_>, part: &Part) -> Result<Site, Delivered> {
         .ok_or_else(|| failed("the base branch does not exist any more"))?;
     let full_name = match &part.full_name {
         Some(name) => name.clone(),
-        None => origin_name(directory).await.map(|name| name.to_string()).unwrap_or_default(),
+        None => {
+            let found = git.repository(directory).await.ok();
+            found.and_then(|found| found.origin()).map(|name| name.to_string()).unwrap_or_default()
+        }
     };
     let work_dir = part.work_dir.clone();
     Ok(Site { directory: directory.to_owned(), work_dir, full_name, base, base_revision })
-}
-
-async fn origin_name(directory: &Path) -> Option<RepoFullName> {
-    let directory = directory.to_owned();
-    tokio::task::spawn_blocking(move || origin_of(&directory)).await.ok().flatten()
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -282,7 +279,7 @@ async fn deliver_from(ending: &Ending<'_>, job: &Job, site: &Site) -> Result<Del
         return Ok(cancelled());
     }
     clear_scratch(ending, site).await;
-    free_locks(&site.directory).await;
+    git.free_locks(&site.directory).await;
     git_delivery::deliver(ending, job, site).await
 }
 

@@ -67,7 +67,7 @@ impl Runtime {
         let Some(script) = found.await? else { return Ok(None) };
         let id = Uuid::new_v4();
         let work_dir = worktree.as_path().join(WORK_DIR);
-        let mut environment = self.child_environment().await;
+        let (mut environment, _) = self.guarded_environment(&[worktree.as_path()]).await;
         let assistant = self.programs.resolve(Program::Assistant).await.path;
         environment.insert(env::WORKDIR.into(), work_dir.clone().into());
         environment.insert(env::ASSISTANT_BIN.into(), assistant.into());

@@ -9,7 +9,7 @@ mod inputs;
 mod record;
 mod script;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use base64::Engine as _;
@@ -29,7 +29,7 @@ use secrecy::ExposeSecret as _;
 use serde_json::json;
 use uuid::Uuid;
 
-use crate::bootstrap;
+use crate::bootstrap::{self, Target};
 use crate::diagnostics;
 use crate::error::LoopError;
 use crate::failure_marker;
@@ -47,6 +47,7 @@ use crate::reservations::Reservation;
 use crate::review;
 use crate::runtime::Runtime;
 use crate::spawn::{self, Launch};
+use crate::staging::Staged;
 use crate::store::StoredToken;
 use crate::supervise;
 use crate::telemetry;
@@ -192,7 +193,9 @@ impl Runtime {
             None => None,
         };
         let mcp = self.expected_mcp(request).await;
-        let script = self.script(request, repository, ground, &staged, plugin.as_deref(), &mcp).await?;
+        let guard = self.guard(&checkouts(ground, &staged)).await;
+        let script =
+            self.script(request, repository, ground, &staged, plugin.as_deref(), &mcp, &guard).await?;
 
         let process = spawn::stage_process(self, request.loop_id, Stage::Main, work_dir);
         let secret = failure_marker::new_secret();
@@ -208,6 +211,7 @@ impl Runtime {
             script: script.as_deref(),
             mcp: &mcp,
             session: request.parent_session_id.as_deref(),
+            guard: &guard,
         };
         let former = self.store.job(request.loop_id).await.map_err(LoopError::from)?;
         let mut job = self.record(request, headers, repository, ground, former.as_ref());
@@ -373,4 +377,11 @@ fn check_harness(request: &LoopRequest) -> Result<(), Refusal> {
         supported.join(", ")
     );
     Err(Refusal::said(LoopError::bad_request(text), code::PRE_RUN_VALIDATION_FAILED))
+}
+
+/// Every checkout that a loop works in.
+fn checkouts<'a>(ground: &'a Ground, staged: &'a Staged) -> Vec<&'a Path> {
+    let peers = ground.peers.iter().map(|place| place.prepared.dir.as_path());
+    let visited = staged.targets.iter().filter_map(Target::visited);
+    std::iter::once(ground.dir.as_path()).chain(peers).chain(visited).collect()
 }

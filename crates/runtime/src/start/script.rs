@@ -17,6 +17,7 @@ use crate::request::LoopRequest;
 use crate::review;
 use crate::runtime::Runtime;
 use crate::staging::Staged;
+use crate::trust::Guard;
 
 impl Runtime {
     /// The file that the assistant reads, or that is run, when there is one.
@@ -28,6 +29,7 @@ impl Runtime {
         staged: &Staged,
         plugin: Option<&Path>,
         mcp: &McpRecord,
+        guard: &Guard,
     ) -> Result<Option<PathBuf>, Refusal> {
         let command = request.command;
         let (name, text) = match command.spec().runner {
@@ -38,7 +40,7 @@ impl Runtime {
             }
             Runner::EachRepository => {
                 let order = request.bootstrap.as_ref();
-                let text = bootstrap::script(order, &staged.targets, &ground.work_dir, plugin, mcp);
+                let text = bootstrap::script(order, &staged.targets, &ground.work_dir, plugin, mcp, guard);
                 (format!("{}.sh", command.lower()), text)
             }
         };

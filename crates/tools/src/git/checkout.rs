@@ -2,7 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use loopgate_home::linked_git_dir;
+use loopgate_home::Directory;
+
+/// Bytes of a file that names one path.
+const MAX_POINTER: u64 = 8 * 1024;
 
 /// What a directory is.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -57,6 +60,13 @@ impl Checkout {
         }
         false
     }
+}
+
+/// Where the `.git` file of a worktree or a submodule leads, which may be gone.
+fn linked_git_dir(checkout: &Path) -> Option<PathBuf> {
+    let bytes = Directory::of(checkout).ok()?.read(Path::new(".git"), MAX_POINTER).ok()?;
+    let pointer = String::from_utf8(bytes).ok()?;
+    Some(checkout.join(pointer.strip_prefix("gitdir:")?.trim()))
 }
 
 #[cfg(test)]

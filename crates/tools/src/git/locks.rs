@@ -7,39 +7,45 @@
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
-use loopgate_home::{common_git_dir, linked_git_dir};
+use loopgate_home::Repository;
 
+use super::Git;
 use crate::process::table;
 
 /// Start times are told in steps, and by another clock than those of files.
 const CLOCKS_APART_MS: u64 = 2_000;
+/// Bytes of a file that names one ref or one path.
+const MAX_HEAD: u64 = 8 * 1024;
 
-/// Removes the locks in the way of a worktree's next commit and push that nobody holds any more.
-/// Answers which they were.
-pub async fn free_locks(worktree: &Path) -> Vec<PathBuf> {
-    let worktree = worktree.to_owned();
-    let freed = tokio::task::spawn_blocking(move || {
-        let mut locks = abandoned(&worktree);
-        locks.retain(|lock| std::fs::remove_file(lock).is_ok());
-        locks
-    });
-    let freed = freed.await.unwrap_or_default();
-    for lock in &freed {
-        tracing::warn!(lock = %lock.display(), "a git that died had left a lock; it is removed");
+impl Git {
+    /// Removes the locks in the way of a worktree's next commit and push that nobody holds any more.
+    /// Answers which they were.
+    pub async fn free_locks(&self, worktree: &Path) -> Vec<PathBuf> {
+        let Ok(repository) = self.repository(worktree).await else { return Vec::new() };
+        let freed = tokio::task::spawn_blocking(move || free(&repository)).await.unwrap_or_default();
+        for lock in &freed {
+            tracing::warn!(lock = %lock.display(), "a git that died had left a lock; it is removed");
+        }
+        freed
     }
-    freed
 }
 
-fn abandoned(worktree: &Path) -> Vec<PathBuf> {
-    let Some(common) = common_git_dir(worktree) else { return Vec::new() };
-    let own = linked_git_dir(worktree).unwrap_or_else(|| worktree.join(".git"));
+fn free(repository: &Repository) -> Vec<PathBuf> {
+    let mut locks = abandoned(repository);
+    locks.retain(|lock| std::fs::remove_file(lock).is_ok());
+    locks
+}
+
+fn abandoned(repository: &Repository) -> Vec<PathBuf> {
+    let Repository { own, common, handles, .. } = repository;
     let mut found = vec![
         own.join("index.lock"),
         own.join("HEAD.lock"),
         common.join("config.lock"),
         common.join("packed-refs.lock"),
     ];
-    let head = std::fs::read_to_string(own.join("HEAD")).unwrap_or_default();
+    let head = handles.own.read(Path::new("HEAD"), MAX_HEAD).unwrap_or_default();
+    let head = String::from_utf8_lossy(&head);
     if let Some(branch) = head.trim().strip_prefix("ref: ").filter(|name| !name.contains("..")) {
         found.push(common.join(format!("{branch}.lock")));
     }
@@ -47,7 +53,7 @@ fn abandoned(worktree: &Path) -> Vec<PathBuf> {
     if found.is_empty() {
         return found;
     }
-    let places = checkouts(worktree, &common);
+    let places = checkouts(repository);
     let at_work = table::at_work("git", &places);
     found.retain(|lock| {
         let Some(made) = made_ms(lock) else { return false };
@@ -58,14 +64,18 @@ fn abandoned(worktree: &Path) -> Vec<PathBuf> {
 }
 
 /// Every directory in which a git of this repository may work.
-fn checkouts(worktree: &Path, common: &Path) -> Vec<PathBuf> {
-    let linked = std::fs::read_dir(common.join("worktrees")).into_iter().flatten().flatten();
-    let linked = linked.filter_map(|entry| {
-        let pointer = std::fs::read_to_string(entry.path().join("gitdir")).ok()?;
-        Path::new(pointer.trim()).parent().map(Path::to_owned)
+fn checkouts(repository: &Repository) -> Vec<PathBuf> {
+    let worktrees = repository.handles.common.directory(Path::new("worktrees"));
+    let linked = worktrees.into_iter().flat_map(|worktrees| {
+        let entries = worktrees.entries().unwrap_or_default();
+        entries.into_iter().filter_map(move |entry| {
+            let pointer = worktrees.read(&Path::new(&entry.name).join("gitdir"), MAX_HEAD).ok()?;
+            let pointer = String::from_utf8_lossy(&pointer).into_owned();
+            Path::new(pointer.trim()).parent().map(Path::to_owned)
+        })
     });
-    let clone = common.parent().filter(|_| common.ends_with(".git")).unwrap_or(common);
-    let all = [worktree.to_owned(), clone.to_owned()].into_iter().chain(linked);
+    let own = [repository.root.clone(), repository.clone_root().to_owned()];
+    let all = own.into_iter().chain(linked);
     all.map(|place| place.canonicalize().unwrap_or(place)).collect()
 }
 
@@ -80,6 +90,9 @@ fn made_ms(lock: &Path) -> Option<u64> {
 mod tests {
     use std::io::{Read as _, Write as _};
     use std::process::{Command, Stdio};
+    use std::sync::Arc;
+
+    use loopgate_home::{Overrides, Sandbox, SettingsStore};
 
     use super::*;
 
@@ -98,14 +111,18 @@ mod tests {
         assert!(ended.is_ok_and(|status| status.success()), "git {args:?}");
     }
 
-    #[tokio::test]
-    async fn a_lock_of_a_dead_git_goes_and_one_of_a_living_git_stays() {
+    #[test]
+    fn a_lock_of_a_dead_git_goes_and_one_of_a_living_git_stays() {
         let dir = tempfile::tempdir().unwrap();
         let (clone, worktree) = (dir.path().join("clone"), dir.path().join("worktree"));
         run(dir.path(), &["init", "-q", "-b", "main", "clone"]);
         run(&clone, &["commit", "-q", "--allow-empty", "-m", "first"]);
         run(&clone, &["worktree", "add", "-q", "-b", "side", &worktree.to_string_lossy()]);
-        assert!(free_locks(&worktree).await.is_empty());
+        let base = Overrides { sandbox_base_directory: Some(dir.path().to_owned()), ..Overrides::default() };
+        let settings = SettingsStore::open(&dir.path().join("settings.toml"), base).unwrap();
+        let sandbox = Sandbox::new(Arc::new(settings), Path::new("/nonexistent-data"));
+        let repository = sandbox.repository(&worktree).unwrap();
+        assert!(free(&repository).is_empty());
         let own = clone.join(".git/worktrees/worktree");
         let locks = [
             own.join("index.lock"),
@@ -121,14 +138,14 @@ mod tests {
         // It answered, so that it is what it will be.
         living.stdout.as_mut().unwrap().read_exact(&mut [0; 4]).unwrap();
         locks.iter().for_each(|lock| std::fs::write(lock, "").unwrap());
-        assert!(free_locks(&worktree).await.is_empty());
+        assert!(free(&repository).is_empty());
         drop(living.stdin.take());
         living.wait().unwrap();
         // One that somebody has open is his, whoever he is.
         let open = std::fs::File::open(&locks[0]).unwrap();
-        assert_eq!(free_locks(&worktree).await, locks[1..]);
+        assert_eq!(free(&repository), locks[1..]);
         drop(open);
-        assert_eq!(free_locks(&worktree).await, locks[..1]);
+        assert_eq!(free(&repository), locks[..1]);
         std::fs::write(worktree.join("new.txt"), "new\n").unwrap();
         run(&worktree, &["add", "-A"]);
         run(&worktree, &["commit", "-q", "-m", "second"]);

@@ -3,7 +3,6 @@
 
 use std::path::Path;
 
-use loopgate_home::common_git_dir;
 use thiserror::Error;
 
 use super::checkout::Checkout;
@@ -71,12 +70,16 @@ impl Git {
         let look = move || {
             let checkout = Checkout::of(&place);
             let known = checkout == Checkout::None && Checkout::anywhere_in(&place);
-            (checkout, known, common_git_dir(&place).is_some())
+            (checkout, known)
         };
-        let (checkout, known, owned) =
+        let (checkout, known) =
             tokio::task::spawn_blocking(look).await.map_err(|_| RemovalError::NotAWorktree)?;
-        match (checkout, owned) {
-            (Checkout::Linked(_), true) => {
+        match checkout {
+            // Its repository is gone; nobody keeps a record of it.
+            Checkout::Linked(own) if !own.exists() => {
+                delete(directory).await.map_err(RemovalError::Delete)?
+            }
+            Checkout::Linked(_) => {
                 let owner = self.repository(directory).await?.clone_root().to_owned();
                 self.worktree_remove(&owner, directory).await.map_err(|error| match error {
                     RemoveError::NotAWorktree => RemovalError::NotAWorktree,
@@ -84,9 +87,7 @@ impl Git {
                     RemoveError::Delete(error) => RemovalError::Delete(error),
                 })?;
             }
-            // Its repository is gone; nobody keeps a record of it.
-            (Checkout::Linked(_), false) => delete(directory).await.map_err(RemovalError::Delete)?,
-            (Checkout::None, _) if leftover && !known => {
+            Checkout::None if leftover && !known => {
                 delete(directory).await.map_err(RemovalError::Delete)?;
             }
             _ => return Err(RemovalError::NotAWorktree),

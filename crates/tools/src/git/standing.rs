@@ -8,8 +8,6 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use loopgate_home::common_git_dir;
-
 use super::Git;
 
 /// What one command may take.
@@ -98,8 +96,7 @@ impl Standings {
     }
 
     async fn remote_branches(&self, checkout: &Path) -> Option<Arc<HashSet<String>>> {
-        let checkout_path = checkout.to_owned();
-        let shared = tokio::task::spawn_blocking(move || common_git_dir(&checkout_path)).await.ok()??;
+        let shared = self.git.repository(checkout).await.ok()?.common.clone();
         let remote = self.remote(shared);
         let mut asked = remote.lock().await;
         if let Some(known) = asked.as_ref().filter(|known| known.at.elapsed() < GOOD_FOR) {

@@ -1,5 +1,7 @@
 //! A machine for one test: a home of its own, a login shell, and whatever programs are installed.
 
+#![allow(dead_code, reason = "each test file uses its part")]
+
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::os::unix::fs::PermissionsExt;

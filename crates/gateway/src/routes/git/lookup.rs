@@ -110,10 +110,7 @@ fn clone_of(app: &App, name: &str, sources: &mut Sources) -> Result<Option<PathB
     for repo in &list.repos {
         let clone = loopgate_home::expand_home(&repo.path);
         sources.clone_files(&clone, &[".git/config"]);
-        if app.sandbox.check(&clone).is_err() {
-            continue;
-        }
-        match loopgate_home::origin_of(&clone) {
+        match app.sandbox.origin_of(&clone) {
             Some(origin) if origin.as_str() == name => return Ok(Some(clone)),
             Some(origin) if origin.as_str().eq_ignore_ascii_case(name) => {
                 similar.get_or_insert(clone);
