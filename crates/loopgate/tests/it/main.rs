@@ -18,6 +18,7 @@ mod forgery;
 mod git;
 mod halves;
 mod health;
+mod hostile;
 mod local;
 mod many_requests;
 mod mcp;

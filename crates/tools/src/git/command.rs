@@ -145,9 +145,9 @@ impl Git {
         repository: &Arc<Repository>,
         writes: bool,
     ) -> Result<Vec<(String, String)>, GitError> {
-        let names_programs = config::includes(&repository.config) || config::withheld(&repository.config);
+        let says_more = [config::includes, config::withheld, config::has_local_remote];
         let mut told = Vec::new();
-        if writes || names_programs {
+        if writes || says_more.iter().any(|says| says(&repository.config)) {
             told = self.effective_config(repository).await?;
             let brought = self.brought_by(repository, told.clone()).await;
             if let Ok(brought) = brought

@@ -36,7 +36,7 @@ use Subsection::{Either, None as Without, Some as With};
 
 /// From git-config(1) and the manuals of the commands that we run: whatever names a program, or a
 /// file that git then reads.
-const RULES: [Rule; 52] = [
+const RULES: [Rule; 56] = [
     Rule("alias", Either, "*", ""),
     Rule("blame", Without, "ignorerevsfile", ""),
     Rule("browser", With, "*", "true"),
@@ -68,6 +68,10 @@ const RULES: [Rule; 52] = [
     Rule("gpg", With, "revocationfile", "/dev/null"),
     Rule("guitool", With, "*", "true"),
     Rule("hook", With, "*", ""),
+    Rule("http", Either, "cookiefile", ""),
+    Rule("http", Either, "savecookies", "false"),
+    Rule("http", Either, "sslcert", ""),
+    Rule("http", Either, "sslkey", ""),
     Rule("imap", Without, "tunnel", "false"),
     Rule("instaweb", Without, "*", "true"),
     Rule("interactive", Without, "difffilter", "cat"),
@@ -103,6 +107,21 @@ fn rule(entry: &ConfigEntry) -> Option<&'static Rule> {
     })
 }
 
+/// Whether a repository says with a variable that something is to be sent to, or taken from, a
+/// directory of this machine. What is pushed there changes it, and runs its hooks.
+fn is_local_remote(entry: &ConfigEntry) -> bool {
+    let local = |url: &str| {
+        let scheme = url.split_once("://").map(|(scheme, _)| scheme);
+        let host = url.split_once(':').is_some_and(|(host, _)| !host.is_empty() && !host.contains('/'));
+        scheme.map_or(!host, |scheme| scheme.eq_ignore_ascii_case("file"))
+    };
+    match (entry.section.as_str(), entry.name.as_str()) {
+        ("remote", "url" | "pushurl") => entry.value.as_deref().is_some_and(local),
+        ("url", "insteadof" | "pushinsteadof") => entry.subsection.as_deref().is_some_and(local),
+        _ => false,
+    }
+}
+
 /// Whether a file of the repository includes others.
 pub(super) fn includes(entries: &[ConfigEntry]) -> bool {
     entries.iter().any(|entry| matches!(entry.section.as_str(), "include" | "includeif"))
@@ -111,6 +130,11 @@ pub(super) fn includes(entries: &[ConfigEntry]) -> bool {
 /// Whether any variable is one that a repository may not set.
 pub(super) fn withheld(entries: &[ConfigEntry]) -> bool {
     entries.iter().any(|entry| rule(entry).is_some())
+}
+
+/// Whether any remote is a directory of this machine.
+pub(super) fn has_local_remote(entries: &[ConfigEntry]) -> bool {
+    entries.iter().any(is_local_remote)
 }
 
 /// A variable as git tells it: whether the repository itself says so, and what.
@@ -157,7 +181,7 @@ pub(super) fn parse_scopes(printed: &[u8]) -> Vec<Told> {
 pub(super) fn brought(told: &[Told]) -> BTreeMap<String, String> {
     let mut brought: BTreeMap<String, String> = BTreeMap::new();
     for told in told.iter().filter(|told| told.by_repository) {
-        if told.entry().is_some_and(|entry| rule(&entry).is_some()) {
+        if told.entry().is_some_and(|entry| rule(&entry).is_some() || is_local_remote(&entry)) {
             let values = brought.entry(told.key.clone()).or_default();
             values.push_str(told.value.as_deref().unwrap_or("true"));
             values.push('\n');
@@ -172,6 +196,10 @@ pub(super) fn brought(told: &[Told]) -> BTreeMap<String, String> {
 pub(super) fn overrides(told: &[Told], writes: bool) -> Vec<(String, String)> {
     let mut settled = BTreeSet::new();
     let mut overrides = Vec::new();
+    let mut entries = told.iter().filter(|told| told.by_repository).filter_map(Told::entry);
+    if entries.any(|entry| is_local_remote(&entry)) {
+        overrides.push(("protocol.file.allow".to_owned(), "never".to_owned()));
+    }
     for (variable, entry) in told.iter().filter_map(|told| Some((told, told.entry()?))) {
         let Some(Rule(section, .., name, harmless)) = rule(&entry) else { continue };
         if !variable.by_repository || !settled.insert(variable.key.clone()) {
@@ -233,6 +261,19 @@ mod tests {
     }
 
     #[test]
+    fn a_directory_of_this_machine_is_no_remote_of_a_repository_that_nobody_looked_at() {
+        let kept = |key: &str, value: &str| overrides(&told(&[("local", key, value)]), true).is_empty();
+        for url in ["https://x.org/a/b.git", "git@x.org:a/b.git", "ssh://x.org/a", "x.org:b"] {
+            assert!(kept("remote.origin.url", url), "{url}");
+        }
+        for url in ["/srv/a.git", "../a", "file:///srv/a", "FILE:///a", "a/b:c", ":a"] {
+            assert!(!kept("remote.origin.url", url) && !kept("remote.x.pushurl", url), "{url}");
+        }
+        assert!(!kept("url./srv/.insteadof", "https://x.org/"));
+        assert!(overrides(&told(&[("global", "url./srv/.insteadof", "https://x.org/")]), true).is_empty());
+    }
+
+    #[test]
     fn a_filter_that_is_left_out_stops_a_change_and_no_look() {
         let told =
             told(&[("local", "filter.crypt.clean", "evil"), ("local", "filter.crypt.required", "true")]);
@@ -257,6 +298,7 @@ mod tests {
             ("[pager]\nlog = x", true),
             ("[credential \"https://x\"]\nhelper = !x", true),
             ("[core]\nbare = false\n[remote \"origin\"]\nurl = x\nfetch = y", false),
+            ("[remote \"origin\"]\nurl = /srv/x", false),
         ] {
             assert_eq!(withheld(&parsed(text.as_bytes()).unwrap()), named, "{text}");
         }

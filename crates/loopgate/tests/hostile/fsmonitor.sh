@@ -1,0 +1,2 @@
+begin
+git config core.fsmonitor "$MARK fsmonitor"

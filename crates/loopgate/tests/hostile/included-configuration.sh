@@ -1,0 +1,3 @@
+begin
+printf '[core]\n\tfsmonitor = %s include\n' "$MARK" > settings
+git config include.path ../settings

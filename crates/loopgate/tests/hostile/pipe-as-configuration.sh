@@ -1,0 +1,3 @@
+begin
+rm .git/config
+mkfifo .git/config

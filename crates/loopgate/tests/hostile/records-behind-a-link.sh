@@ -1,0 +1,1 @@
+ln -s "$OUTSIDE/repository/.git" .git

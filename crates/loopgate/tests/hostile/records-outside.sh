@@ -1,0 +1,2 @@
+echo "gitdir: $OUTSIDE/repository/.git" > .git
+echo 2 > secret

@@ -1,0 +1,2 @@
+begin
+echo "$OUTSIDE/repository/.git" > .git/commondir

@@ -1,0 +1,2 @@
+begin
+git config core.worktree "$OUTSIDE/repository"
