@@ -17,8 +17,9 @@ use thiserror::Error;
 
 use self::deny::DenyList;
 pub use self::directory::{Directory, Entry, Kind, led_away};
+pub(crate) use self::resolve::canonical_form;
 pub use self::resolve::expand_home;
-use self::resolve::{canonical_form, lexically_absolute};
+use self::resolve::lexically_absolute;
 use crate::settings::SettingsStore;
 
 /// Bytes of a path; no file system here takes more.
@@ -137,6 +138,20 @@ impl Sandbox {
     pub fn check(&self, path: impl AsRef<Path>) -> Result<SandboxedPath, Denied> {
         let given = path.as_ref().to_string_lossy();
         self.allowed(&given).ok_or_else(|| Denied { path: given.into_owned() })
+    }
+
+    /// Whether an absolute path lies in the base directory, as it is written or with links resolved:
+    /// then what works in the sandbox can change it, or where it leads. Touches the disk.
+    #[must_use]
+    pub fn contains(&self, path: &Path) -> bool {
+        let Some(base) = self.base() else { return false };
+        let written = lexically_absolute(path);
+        let forms = [written.clone(), written.and_then(|path| canonical_form(&path))];
+        let bases = [canonical_form(&base), Some(base)];
+        forms.iter().any(|form| {
+            // What leads nowhere for certain may lead there.
+            form.as_ref().is_none_or(|path| bases.iter().flatten().any(|base| path.starts_with(base)))
+        })
     }
 
     /// Whether a canonical path is on the deny list. Does not touch the disk.
