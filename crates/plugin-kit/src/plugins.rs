@@ -17,6 +17,9 @@ struct Embedded;
 /// Written last into an unpacked folder; without it the folder is not used.
 const COMPLETE: &str = ".complete";
 
+/// Beginning of the name of a folder that is being filled.
+const UNPACKING: &str = ".unpacking-";
+
 /// Bytes of the hash that name a folder.
 const HASH_BYTES: usize = 8;
 
@@ -38,7 +41,7 @@ impl Plugins {
             return Ok(Self { root });
         }
         std::fs::create_dir_all(&parent)?;
-        let fresh = tempfile::Builder::new().prefix(".unpacking-").tempdir_in(&parent)?;
+        let fresh = tempfile::Builder::new().prefix(UNPACKING).tempdir_in(&parent)?;
         write_all(fresh.path())?;
         if root.exists() && !root.join(COMPLETE).is_file() {
             std::fs::remove_dir_all(&root)?;
@@ -53,6 +56,18 @@ impl Plugins {
             Err(error) => return Err(error),
         }
         Ok(Self { root })
+    }
+
+    /// Removes what processes left below a data directory that were killed while they unpacked. For
+    /// whoever has the data directory to himself.
+    pub fn remove_leftovers(data_dir: &Path) {
+        let Ok(entries) = std::fs::read_dir(data_dir.join("plugins")) else { return };
+        for entry in entries.flatten() {
+            let left = entry.file_name().to_str().is_some_and(|name| name.starts_with(UNPACKING));
+            if left && let Err(error) = std::fs::remove_dir_all(entry.path()) {
+                tracing::warn!(%error, directory = %entry.path().display(), "could not be removed");
+            }
+        }
     }
 
     /// The folder that holds one sub-folder a plugin.
@@ -139,6 +154,16 @@ fn make_executable(_path: &Path) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_a_kill_left_is_removed() {
+        let home = tempfile::tempdir().unwrap();
+        let plugins = Plugins::unpack(home.path()).unwrap();
+        let left = home.path().join("plugins/.unpacking-a1B2c3");
+        std::fs::create_dir_all(left.join("code")).unwrap();
+        Plugins::remove_leftovers(home.path());
+        assert!(!left.exists() && plugins.root().exists());
+    }
 
     #[test]
     fn unpacking_twice_gives_one_folder() {

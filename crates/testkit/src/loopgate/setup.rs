@@ -20,6 +20,7 @@ pub struct Setup {
     home: UserHome,
     binary: PathBuf,
     command: String,
+    data_dir: PathBuf,
     sandbox: PathBuf,
     /// Whether the sandbox is named at the start.
     boxed: bool,
@@ -41,6 +42,7 @@ impl Setup {
             home: home.clone(),
             binary: binary()?,
             command: "up".to_owned(),
+            data_dir: home.path().join("loopgate-data"),
             sandbox,
             boxed: true,
             arguments: Vec::new(),
@@ -54,6 +56,13 @@ impl Setup {
     #[must_use]
     pub fn gateway_alone(mut self) -> Self {
         "gateway".clone_into(&mut self.command);
+        self
+    }
+
+    /// Takes another data directory than the one in the home.
+    #[must_use]
+    pub fn data_in(mut self, directory: impl Into<PathBuf>) -> Self {
+        self.data_dir = directory.into();
         self
     }
 
@@ -113,7 +122,7 @@ impl Setup {
     /// The data directory.
     #[must_use]
     pub fn data_dir(&self) -> PathBuf {
-        self.home.path().join("loopgate-data")
+        self.data_dir.clone()
     }
 
     /// Where the gateway token lies.
