@@ -7,6 +7,7 @@ use std::borrow::Cow;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use loopgate_home::files::create_private_dir;
 use rust_embed::RustEmbed;
 use sha2::{Digest, Sha256};
 
@@ -40,7 +41,7 @@ impl Plugins {
         if root.join(COMPLETE).is_file() {
             return Ok(Self { root });
         }
-        std::fs::create_dir_all(&parent)?;
+        create_private_dir(&parent)?;
         let fresh = tempfile::Builder::new().prefix(UNPACKING).tempdir_in(&parent)?;
         write_all(fresh.path())?;
         if root.exists() && !root.join(COMPLETE).is_file() {

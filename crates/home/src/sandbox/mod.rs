@@ -107,6 +107,8 @@ impl AsRef<Path> for SandboxedPath {
 pub struct Sandbox {
     settings: Arc<SettingsStore>,
     data_dir: PathBuf,
+    /// The same with links resolved.
+    real_data_dir: PathBuf,
     denied: DenyList,
 }
 
@@ -115,7 +117,8 @@ impl Sandbox {
     #[must_use]
     pub fn new(settings: Arc<SettingsStore>, data_dir: &Path) -> Self {
         let denied = DenyList::new(etcetera::home_dir().ok().as_deref(), data_dir);
-        Self { settings, data_dir: data_dir.to_owned(), denied }
+        let real_data_dir = canonical_form(data_dir).unwrap_or_else(|| data_dir.to_owned());
+        Self { settings, data_dir: data_dir.to_owned(), real_data_dir, denied }
     }
 
     /// The base directory, when one is set.
@@ -158,6 +161,12 @@ impl Sandbox {
     #[must_use]
     pub fn denies(&self, canonical: &Path) -> bool {
         self.denied.covers(canonical)
+    }
+
+    /// Whether the data directory is a canonical path, or lies below it. Does not touch the disk.
+    #[must_use]
+    pub fn holds_data_dir(&self, canonical: &Path) -> bool {
+        self.real_data_dir.starts_with(canonical)
     }
 
     /// Whether a place on the deny list lies below a canonical path. Does not touch the disk.

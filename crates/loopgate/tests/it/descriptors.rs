@@ -34,6 +34,7 @@ fn idle_on(address: &str, count: usize) -> Result<Vec<TcpStream>> {
 async fn a_hundred_idle_connections_under_64_descriptors_hold_up_nobody() -> Result<()> {
     let home = UserHome::temporary()?;
     let setup = Setup::new(&home)?.binary(limited(&home, "-n 64")?).gateway_alone();
+    let setup = setup.env("LOOPGATE_API_KEY", "lgk_live_0123456789abcdef0123456789abcdef");
     let mut loopgate = setup.start().await?;
     let address = gateway_address(&loopgate)?;
     let _idle = idle_on(&address, 100)?;

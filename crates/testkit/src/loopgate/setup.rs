@@ -21,6 +21,7 @@ pub struct Setup {
     binary: PathBuf,
     command: String,
     data_dir: PathBuf,
+    token_file: PathBuf,
     sandbox: PathBuf,
     /// Whether the sandbox is named at the start.
     boxed: bool,
@@ -43,6 +44,7 @@ impl Setup {
             binary: binary()?,
             command: "up".to_owned(),
             data_dir: home.path().join("loopgate-data"),
+            token_file: home.path().join("loopgate-gateway-token"),
             sandbox,
             boxed: true,
             arguments: Vec::new(),
@@ -59,10 +61,11 @@ impl Setup {
         self
     }
 
-    /// Takes another data directory than the one in the home.
+    /// Takes another data directory than the one in the home, and keeps the gateway token in it.
     #[must_use]
     pub fn data_in(mut self, directory: impl Into<PathBuf>) -> Self {
         self.data_dir = directory.into();
+        self.token_file = self.data_dir.join("gateway-token");
         self
     }
 
@@ -128,7 +131,7 @@ impl Setup {
     /// Where the gateway token lies.
     #[must_use]
     pub fn token_file(&self) -> PathBuf {
-        self.home.path().join("loopgate-gateway-token")
+        self.token_file.clone()
     }
 
     /// Where output of the process goes.
