@@ -2,7 +2,8 @@
 //!
 //! A URL is good for one method, one key and two hours; the signature is the only credential.
 
-use std::path::Path as FsPath;
+use std::io;
+use std::path::{Path as FsPath, PathBuf};
 use std::sync::Arc;
 
 use base64::Engine as _;
@@ -30,18 +31,21 @@ const LISTING_LIMIT: usize = 1000;
 /// The folder, and the key of its URLs.
 #[derive(Debug, Clone)]
 pub struct Storage {
+    folder: PathBuf,
     objects: Arc<dyn ObjectStore>,
     secret: SecretString,
     origin: String,
 }
 
 impl Storage {
-    /// Opens a folder, and makes it when it is missing.
+    /// Opens a folder, makes it when it is missing, and removes what a killed process left half-written.
     pub fn open(folder: &FsPath, origin: &str, secret: &SecretString) -> Result<Self, object_store::Error> {
-        std::fs::create_dir_all(folder)
-            .map_err(|source| object_store::Error::Generic { store: "local", source: Box::new(source) })?;
+        let failed = |source| object_store::Error::Generic { store: "local", source };
+        make_private(folder).map_err(|error| failed(error.into()))?;
+        remove_staged(folder).map_err(|error| failed(error.into()))?;
         let objects = LocalFileSystem::new_with_prefix(folder)?.with_automatic_cleanup(true);
-        Ok(Self { objects: Arc::new(objects), secret: secret.clone(), origin: origin.to_owned() })
+        let (folder, origin) = (folder.to_owned(), origin.to_owned());
+        Ok(Self { folder, objects: Arc::new(objects), secret: secret.clone(), origin })
     }
 
     /// A URL for one method and key.
@@ -73,6 +77,8 @@ impl Storage {
     /// Stores an object under a key; it is there in whole or not at all.
     pub async fn put(&self, key: &str, bytes: Bytes) -> ApiResult<()> {
         let path = parse(key)?;
+        // One that went away would come back open to everybody.
+        make_private(&self.folder).map_err(ApiError::internal)?;
         self.objects.put(&path, bytes.into()).await.map_err(ApiError::internal)?;
         Ok(())
     }
@@ -96,6 +102,33 @@ impl Storage {
     }
 }
 
+/// Makes a folder that only the owner may enter, with its parents, where it is missing.
+fn make_private(folder: &FsPath) -> io::Result<()> {
+    let mut builder = std::fs::DirBuilder::new();
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.recursive(true).create(folder)
+}
+
+/// Removes objects that are not whole: the store writes each beside its place, with `#` and a number
+/// after the name, which no key can end with.
+fn remove_staged(folder: &FsPath) -> io::Result<()> {
+    for entry in std::fs::read_dir(folder)? {
+        let entry = entry?;
+        let kind = entry.file_type()?;
+        let name = entry.file_name();
+        let number = name.to_str().and_then(|name| Some(name.split_once('#')?.1));
+        let staged =
+            number.is_some_and(|number| !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit()));
+        if kind.is_dir() {
+            remove_staged(&entry.path())?;
+        } else if kind.is_file() && staged {
+            std::fs::remove_file(entry.path())?;
+        }
+    }
+    Ok(())
+}
+
 fn parse(key: &str) -> ApiResult<Path> {
     Path::parse(key.trim_end_matches('/')).map_err(|_| crate::error::bad_request("Invalid storage key"))
 }
@@ -108,4 +141,36 @@ pub fn is_below(key: &str, prefix: &str) -> bool {
 /// Percent-encodes one segment of a path.
 fn encode(segment: &str) -> String {
     form_urlencoded::byte_serialize(segment.as_bytes()).collect::<String>().replace('+', "%20")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn half_written_objects_are_removed_at_the_start() {
+        let dir = tempfile::tempdir().unwrap();
+        let folder = dir.path().join("storage");
+        let open = || Storage::open(&folder, "http://localhost", &SecretString::from("secret")).unwrap();
+        let key = "org/loops/a#b/plan.md";
+        open().put(key, Bytes::from_static(b"whole")).await.unwrap();
+        let left = folder.join("org/loops/plan.md#1");
+        std::fs::write(&left, "half").unwrap();
+        assert_eq!(open().get(key).await.unwrap().unwrap(), "whole");
+        assert!(!left.exists());
+    }
+
+    #[cfg(unix)]
+    #[tokio::test]
+    async fn a_folder_that_went_away_comes_back_closed() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let dir = tempfile::tempdir().unwrap();
+        let folder = dir.path().join("data/storage");
+        let storage = Storage::open(&folder, "http://localhost", &SecretString::from("secret")).unwrap();
+        std::fs::remove_dir_all(dir.path().join("data")).unwrap();
+        storage.put("a/b", Bytes::from_static(b"x")).await.unwrap();
+        for path in [folder.parent().unwrap(), &folder] {
+            assert_eq!(path.metadata().unwrap().permissions().mode() & 0o777, 0o700);
+        }
+    }
 }

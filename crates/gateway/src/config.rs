@@ -10,6 +10,8 @@ use loopgate_runtime::Runtime;
 use loopgate_tools::programs::Programs;
 use secrecy::SecretString;
 
+use crate::connections::share_of_descriptors;
+
 /// Everything that a gateway needs from the rest of the program.
 pub struct GatewayConfig {
     /// Settings in force; read anew for each request, from memory.
@@ -39,7 +41,7 @@ pub struct GatewayConfig {
     pub fallback_origin: Option<String>,
     /// Pages on this machine are foreign too; only the web app is not.
     pub production_origins_only: bool,
-    /// Time limits; the default fits everything but tests.
+    /// Limits; the default fits everything but tests.
     pub limits: Limits,
 }
 
@@ -47,9 +49,11 @@ pub struct GatewayConfig {
 /// same process.
 pub type SignIn = Arc<dyn Fn() -> BoxFuture<'static, Result<String, String>> + Send + Sync>;
 
-/// How long the gateway waits for whom.
+/// How long the gateway waits for whom, and how many it serves.
 #[derive(Debug, Clone, Copy)]
 pub struct Limits {
+    /// Connections that are open at once; the oldest idle one is closed for one more.
+    pub connections: usize,
     /// For the header block of a request, also on an idle connection.
     pub header_timeout: Duration,
     /// For the whole body of a request.
@@ -74,6 +78,7 @@ pub struct Limits {
 impl Default for Limits {
     fn default() -> Self {
         Self {
+            connections: share_of_descriptors(),
             header_timeout: Duration::from_secs(60),
             body_timeout: Duration::from_secs(300),
             verify_timeout: Duration::from_secs(5),

@@ -21,6 +21,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::{AbortOnDropHandle, TaskTracker};
 
 use crate::answer::{Failure, ReplyBody};
+use crate::connections::Place;
 use crate::express::{self, Express};
 use crate::gateway::Inner;
 use crate::idle::Pulse;
@@ -30,6 +31,9 @@ use crate::pipeline::{self, Caller, Front};
 const MAX_HEAD: usize = 16 * 1024;
 /// Bytes that are read at once from a connection, and wait to be written to it.
 const BUFFER: usize = 64 * 1024;
+/// What a connection is told that came when all others were busy.
+const TOO_MANY: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nRetry-After: 1\r\n\
+    Content-Length: 0\r\n\r\n";
 /// How long, and how much, a closed connection is still read, so that a client in the middle of an
 /// upload sees its answer instead of a reset.
 const LINGER: Duration = Duration::from_secs(2);
@@ -62,23 +66,33 @@ pub(crate) struct Serving {
 
 impl Serving {
     /// Serves a connection where its first request belongs.
-    pub(crate) async fn accepted(self, stream: TcpStream, peer: SocketAddr) {
+    pub(crate) async fn accepted(self, stream: TcpStream, peer: SocketAddr, place: Place) {
         // Answers are small and written at once; waiting for more would only delay them.
         let _ = stream.set_nodelay(true);
-        let Some(express) = self.express.clone() else { return self.serve(stream, peer, None).await };
+        let express = self.express.clone();
+        if express.is_none() && !place.reserved {
+            return self.serve(stream, peer, place, None).await;
+        }
         let asks = tokio::select! {
             asks = express::asks_for_health(&stream, self.inner.config.limits.header_timeout) => asks,
+            () = place.closed.cancelled() => None,
             () = self.stop.gently.cancelled() => None,
         };
         let Some(asks) = asks else { return };
-        match asks.then(|| express.place()).flatten() {
-            None => self.serve(stream, peer, None).await,
-            Some(place) => {
+        if place.reserved && !asks {
+            // Closed either way, whether the answer finds room or not.
+            let _ = stream.try_write(TOO_MANY);
+            return;
+        }
+        let express = express.filter(|_| asks).and_then(|express| Some((express.place()?, express)));
+        match express {
+            None => self.serve(stream, peer, place, None).await,
+            Some((permit, express)) => {
                 let (workers, connections) = (Handle::current(), self.connections.clone());
                 let serve = async move {
-                    let _place = place;
+                    let _permit = permit;
                     match express::moved(stream) {
-                        Ok(stream) => self.serve(stream, peer, Some(workers)).await,
+                        Ok(stream) => self.serve(stream, peer, place, Some(workers)).await,
                         Err(error) => tracing::warn!(%error, "a connection was lost"),
                     }
                 };
@@ -89,28 +103,29 @@ impl Serving {
 
     /// Serves until either side ends the connection, or `stop` does. The work is done by `workers`,
     /// or here when there are none.
-    async fn serve(self, stream: TcpStream, peer: SocketAddr, workers: Option<Handle>) {
+    async fn serve(self, stream: TcpStream, peer: SocketAddr, place: Place, workers: Option<Handle>) {
         let Self { inner, protocol, connections, stop, .. } = self;
-        let pulse = Arc::new(Pulse::default());
+        let pulse = place.pulse.clone();
         let timeout = inner.config.limits.header_timeout;
         let service =
             ConnectionService { inner, peer: peer.ip(), pulse: pulse.clone(), workers, work: connections };
         let connection = protocol.serve_connection(TokioIo::new(stream), service);
-        run(connection, &pulse, timeout, &stop).await;
+        run(connection, &place, timeout, &stop).await;
     }
 }
 
 /// Drives a connection to its end, and a little further for a client that still writes.
 async fn run(
     mut connection: http1::Connection<TokioIo<TcpStream>, ConnectionService>,
-    pulse: &Pulse,
+    place: &Place,
     timeout: Duration,
     stop: &Stop,
 ) {
     let ended = tokio::select! {
         biased;
         ended = poll_fn(|cx| connection.poll_without_shutdown(cx)) => ended,
-        () = pulse.waits_too_long(timeout) => return,
+        () = place.pulse.waits_too_long(timeout) => return,
+        () = place.closed.cancelled() => return,
         () = stop.gently.cancelled() => {
             Pin::new(&mut connection).graceful_shutdown();
             tokio::select! {

@@ -31,6 +31,16 @@ impl Pulse {
         Busy(self.clone())
     }
 
+    /// The connection is at work to its end.
+    pub(crate) fn stay_busy(&self) {
+        self.answering.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Whether nothing is being answered.
+    pub(crate) fn is_idle(&self) -> bool {
+        self.answering.load(Ordering::Relaxed) == 0
+    }
+
     /// Returns when the connection has waited for a head for the whole time-out.
     pub(crate) async fn waits_too_long(&self, timeout: Duration) {
         let mut clock = tokio::time::interval(timeout / LOOKS);
@@ -39,7 +49,7 @@ impl Pulse {
         while idle <= LOOKS {
             clock.tick().await;
             let heads = self.heads.load(Ordering::Relaxed);
-            let waiting = self.answering.load(Ordering::Relaxed) == 0 && heads == seen;
+            let waiting = self.is_idle() && heads == seen;
             idle = if waiting { idle + 1 } else { 0 };
             seen = heads;
         }

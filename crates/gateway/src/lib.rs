@@ -10,6 +10,7 @@ mod app;
 mod approval;
 mod config;
 mod connection;
+mod connections;
 #[cfg(unix)]
 mod control;
 mod discovery;
@@ -22,6 +23,7 @@ mod gateway;
 mod health;
 mod idle;
 mod kept;
+mod limited;
 mod listener;
 mod pipeline;
 mod router;
@@ -40,10 +42,12 @@ pub use approval::{
     Remember, ResolvedApproval,
 };
 pub use config::{GatewayConfig, Limits, SignIn};
+pub use connections::raise_descriptor_limit;
 #[cfg(unix)]
 pub use control::{CONTROL_SOCKET, SupportReport};
 pub use gateway::{Gateway, GatewayService};
 pub use health::Health;
+pub use limited::serve_limited;
 pub use listener::{BindError, Bound};
 
 /// The OpenAPI document of the routes that are built.

@@ -15,6 +15,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio_util::task::{AbortOnDropHandle, TaskTracker};
 
 use crate::connection::{self, Serving, Stop};
+use crate::connections::{self, Connections};
 #[cfg(unix)]
 use crate::control::{Control, ControlSocket};
 use crate::discovery::DiscoveryFile;
@@ -22,8 +23,6 @@ use crate::express::Express;
 use crate::gateway::Inner;
 use crate::routes::files::run_viewer;
 
-/// Pause after a failed accept, so that a lack of descriptors does not spin.
-const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 /// Pauses between two tries to listen anew: the first, and the longest that they grow to.
 const FIRST_RETRY: Duration = Duration::from_millis(100);
 const LONGEST_RETRY: Duration = Duration::from_secs(10);
@@ -105,10 +104,11 @@ impl Bound {
             AbortOnDropHandle::new(tokio::spawn(run_viewer::keep_swept())),
         ];
         {
-            let serve = |stream, peer| {
-                connections.spawn(serving.clone().accepted(stream, peer));
+            let places = Connections::new(inner.config.limits.connections);
+            let serve = |stream, peer, place| {
+                connections.spawn(serving.clone().accepted(stream, peer, place));
             };
-            let listening = keep_listening(&inner, listener, &candidates, &mut discovery, serve);
+            let listening = keep_listening(&inner, listener, &candidates, &mut discovery, &places, serve);
             let (shutdown, listening) = (pin!(shutdown), pin!(listening));
             futures_util::future::select(shutdown, listening).await;
         }
@@ -160,11 +160,12 @@ async fn keep_listening(
     mut listener: TcpListener,
     candidates: &[u16],
     discovery: &mut Option<DiscoveryFile>,
-    mut serve: impl FnMut(TcpStream, SocketAddr),
+    places: &Arc<Connections>,
+    mut serve: impl FnMut(TcpStream, SocketAddr, connections::Place),
 ) {
     loop {
         let reason = tokio::select! {
-            error = accept(&listener, &mut serve) => format!("the listener was lost: {error}"),
+            error = accept(&listener, places, &mut serve) => format!("the listener was lost: {error}"),
             () = inner.health.doubted() => "it did not answer itself".to_owned(),
         };
         drop(listener);
@@ -179,15 +180,20 @@ async fn keep_listening(
 }
 
 /// Hands on what connects, until the listener is lost.
-async fn accept(listener: &TcpListener, serve: &mut impl FnMut(TcpStream, SocketAddr)) -> io::Error {
+async fn accept(
+    listener: &TcpListener,
+    places: &Arc<Connections>,
+    serve: &mut impl FnMut(TcpStream, SocketAddr, connections::Place),
+) -> io::Error {
     loop {
         match listener.accept().await {
-            Ok((stream, peer)) => serve(stream, peer),
-            Err(error) if is_lost(&error) => return error,
-            Err(error) => {
-                tracing::warn!(%error, "a connection could not be accepted");
-                tokio::time::sleep(ACCEPT_PAUSE).await;
+            Ok((stream, peer)) => {
+                if let Some(place) = places.admit() {
+                    serve(stream, peer, place);
+                }
             }
+            Err(error) if is_lost(&error) => return error,
+            Err(error) => places.recover(&error).await,
         }
     }
 }

@@ -17,8 +17,8 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use crate::data_dir::DataDir;
-use crate::files;
 use crate::vault::Vault;
+use crate::{files, secret_file};
 
 /// Variables that may hold an API key, for this process and for nothing that it starts.
 pub const API_KEY_VARIABLES: [&str; 2] = ["LOOPGATE_API_KEY", "ORCHESTRATOR_API_KEY"];
@@ -79,13 +79,13 @@ impl Credentials {
     /// Reads identity and keys, making them the first time.
     ///
     /// # Errors
-    /// A file system that refuses, or a signing key that the vault cannot open: it is never
-    /// replaced silently.
+    /// A file system that refuses, a file that is [no secret](secret_file), or a signing key that the
+    /// vault cannot open: it is never replaced silently.
     pub fn open(dir: &DataDir) -> io::Result<Self> {
         let gateway_id = gateway_id(dir)?;
         let vault = Vault::open(&dir.file("vault.key"))?;
         let secrets_path = dir.file("desktop-secrets.json");
-        let mut secrets = read_secrets(&secrets_path)?;
+        let mut secrets = secret_file::read_json::<SecretsFile>(&secrets_path)?.unwrap_or_default();
         let signing_key = match &secrets.encrypted_signing_key {
             Some(sealed) => open_signing_key(&vault, sealed)?,
             None => {
@@ -129,7 +129,9 @@ impl Credentials {
     /// # Errors
     /// A file system that refuses; the former key then stays in force.
     pub fn store_managed_key(&self, secret: SecretString) -> io::Result<()> {
-        let mut secrets = read_secrets(&self.secrets_path)?;
+        let mut secrets = secret_file::read_json::<SecretsFile>(&self.secrets_path)?.unwrap_or_default();
+        // A file that went away comes back with everything that is in force.
+        secrets.encrypted_signing_key = Some(seal_signing_key(&self.vault, &self.signing_key)?);
         let sealed = self.vault.seal(secret.expose_secret().as_bytes()).ok_or_else(cannot_seal)?;
         secrets.encrypted_api_key = Some(STANDARD.encode(sealed));
         secrets.api_key_provenance = Some(Provenance::DesktopManaged);
@@ -170,25 +172,12 @@ impl Credentials {
 
 fn gateway_id(dir: &DataDir) -> io::Result<Uuid> {
     let path = dir.file("gateway-identity.json");
-    match std::fs::read(&path) {
-        Ok(bytes) => match serde_json::from_slice::<IdentityFile>(&bytes) {
-            Ok(identity) => return Ok(identity.gateway_id),
-            Err(error) => tracing::warn!(%error, "the gateway's identity could not be read and is made anew"),
-        },
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-        Err(error) => return Err(error),
+    if let Some(identity) = secret_file::read_json::<IdentityFile>(&path)? {
+        return Ok(identity.gateway_id);
     }
     let identity = IdentityFile { gateway_id: Uuid::new_v4() };
     files::write_private(&path, &serde_json::to_vec(&identity)?)?;
     Ok(identity.gateway_id)
-}
-
-fn read_secrets(path: &std::path::Path) -> io::Result<SecretsFile> {
-    match std::fs::read(path) {
-        Ok(bytes) => Ok(serde_json::from_slice(&bytes)?),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(SecretsFile::default()),
-        Err(error) => Err(error),
-    }
 }
 
 fn write_secrets(path: &std::path::Path, secrets: &SecretsFile) -> io::Result<()> {
@@ -252,6 +241,53 @@ mod tests {
         assert_eq!(again.api_key().unwrap().secret.expose_secret(), "lgk_live_secret");
         let stored = std::fs::read_to_string(dir.path().join("desktop-secrets.json")).unwrap();
         assert!(!stored.contains("secret\"") && !stored.contains("lgk_live"), "{stored}");
+    }
+
+    #[test]
+    fn files_that_make_no_sense_are_kept_and_not_replaced_unseen() {
+        let dir = tempfile::tempdir().unwrap();
+        let data = DataDir::open(dir.path()).unwrap();
+        let before = Credentials::open(&data).unwrap();
+        for name in ["gateway-identity.json", "desktop-secrets.json"] {
+            files::write_private(&data.file(name), b"{\"half\":").unwrap();
+        }
+        let after = Credentials::open(&data).unwrap();
+        assert_ne!(after.gateway_id(), before.gateway_id());
+        assert_ne!(after.public_key_pem(), before.public_key_pem());
+        let entries = std::fs::read_dir(dir.path()).unwrap().map(|entry| entry.unwrap().path());
+        let kept: Vec<_> = entries.filter(|path| path.to_string_lossy().contains(".corrupt-")).collect();
+        assert_eq!(kept.len(), 2, "{kept:?}");
+        assert!(kept.iter().all(|path| std::fs::read(path).unwrap() == b"{\"half\":"));
+    }
+
+    #[test]
+    fn a_new_key_is_stored_beside_the_signing_key_that_is_in_force() {
+        let dir = tempfile::tempdir().unwrap();
+        let data = DataDir::open(dir.path()).unwrap();
+        let credentials = Credentials::open(&data).unwrap();
+        std::fs::remove_file(data.file("desktop-secrets.json")).unwrap();
+        credentials.store_managed_key(SecretString::from("lgk_live_secret")).unwrap();
+        assert_eq!(Credentials::open(&data).unwrap().public_key_pem(), credentials.public_key_pem());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn keys_that_others_can_read_are_refused_by_name() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let dir = tempfile::tempdir().unwrap();
+        let data = DataDir::open(dir.path()).unwrap();
+        drop(Credentials::open(&data).unwrap());
+        for name in ["gateway-identity.json", "desktop-secrets.json", "vault.key"] {
+            let mode =
+                |mode| std::fs::set_permissions(data.file(name), std::fs::Permissions::from_mode(mode));
+            mode(0o644).unwrap();
+            let said = Credentials::open(&data).unwrap_err().to_string();
+            assert!(said.contains(name) && said.contains("chmod 600"), "{said}");
+            mode(0o600).unwrap();
+        }
+        std::fs::write(data.file("vault.key"), "").unwrap();
+        let said = Credentials::open(&data).unwrap_err().to_string();
+        assert!(said.contains("vault.key") && said.contains("empty"), "{said}");
     }
 
     #[test]

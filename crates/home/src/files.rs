@@ -1,7 +1,15 @@
 //! Writing files so that a reader never sees half of one, and nobody else sees a private one.
 
+use std::ffi::OsStr;
 use std::io::{self, Write as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+
+/// A temporary file is named so, with random letters and digits between.
+const TEMPORARY: (&str, &str) = (".loopgate-", ".part");
+/// As files were named before [`TEMPORARY`], and temporary ones of other programs are.
+const FORMER_TEMPORARY: (&str, &str) = (".tmp", "");
+/// Letters and digits in such a name.
+const RANDOM: usize = 6;
 
 /// Who may read a file, or enter a directory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,12 +35,12 @@ pub fn write_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
     write(path, bytes, Audience::Owner)
 }
 
-/// Makes a directory, with its parents, that only the owner may enter.
+/// Makes a directory that only the owner may enter, as the parents that are made with it.
 ///
 /// # Errors
 /// Any failure of the file system.
 pub fn create_private_dir(path: &Path) -> io::Result<()> {
-    std::fs::create_dir_all(path)?;
+    create_dirs(path, Audience::Owner)?;
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt as _;
@@ -58,12 +66,50 @@ pub fn make_private(path: &Path) -> io::Result<()> {
     options.open(path).map(drop)
 }
 
+/// Renames a file whose content cannot be used, so that nothing takes its place unseen; answers its
+/// new name, which says that it is corrupt and since when.
+///
+/// # Errors
+/// Any failure of the file system.
+pub fn keep_aside(path: &Path) -> io::Result<PathBuf> {
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    name.push(format!(".corrupt-{}", jiff::Timestamp::now().as_millisecond()));
+    let aside = path.with_file_name(name);
+    std::fs::rename(path, &aside)?;
+    Ok(aside)
+}
+
+/// Whether a name is one that [`write_atomic`] gives a file before it is whole. A process that was
+/// killed in between leaves it.
+pub(crate) fn is_temporary(name: &OsStr) -> bool {
+    let named = |(prefix, suffix): (&str, &str)| {
+        let random = name.to_str()?.strip_prefix(prefix)?.strip_suffix(suffix)?;
+        Some(random.len() == RANDOM && random.bytes().all(|byte| byte.is_ascii_alphanumeric()))
+    };
+    [TEMPORARY, FORMER_TEMPORARY].into_iter().any(|scheme| named(scheme) == Some(true))
+}
+
+/// Makes a directory with its parents, where they are missing.
+pub(crate) fn create_dirs(path: &Path, audience: Audience) -> io::Result<()> {
+    let mut builder = std::fs::DirBuilder::new();
+    #[cfg(unix)]
+    if audience == Audience::Owner {
+        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    }
+    #[cfg(not(unix))]
+    let _ = audience;
+    builder.recursive(true).create(path)
+}
+
 fn write(path: &Path, bytes: &[u8], audience: Audience) -> io::Result<()> {
     let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    std::fs::create_dir_all(parent)?;
+    create_dirs(parent, audience)?;
+    let (prefix, suffix) = TEMPORARY;
+    let mut temporary = tempfile::Builder::new();
+    temporary.prefix(prefix).suffix(suffix).rand_bytes(RANDOM);
     // The temporary file is made with mode 0600. Its own errors would name its path, which is
     // nobody's business where errors are answered.
-    let mut file = tempfile::NamedTempFile::new_in(parent).map_err(|error| io::Error::from(error.kind()))?;
+    let mut file = temporary.tempfile_in(parent).map_err(|error| io::Error::from(error.kind()))?;
     file.as_file_mut().write_all(bytes)?;
     if audience == Audience::Everybody {
         #[cfg(unix)]
@@ -98,6 +144,40 @@ mod tests {
             1,
             "no temporary file is left"
         );
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn directories_made_for_a_private_file_are_private_too() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let dir = tempfile::tempdir().unwrap();
+        write_private(&dir.path().join("a/b/secret"), b"one").unwrap();
+        create_private_dir(&dir.path().join("c/d")).unwrap();
+        for name in ["a", "a/b", "c", "c/d"] {
+            let mode = std::fs::metadata(dir.path().join(name)).unwrap().permissions().mode();
+            assert_eq!(mode & 0o777, 0o700, "{name}");
+        }
+    }
+
+    #[test]
+    fn temporary_files_are_known_by_their_names() {
+        for name in [".loopgate-a1B2c3.part", ".tmpXyZ012"] {
+            assert!(is_temporary(name.as_ref()), "{name}");
+        }
+        for name in [".loopgate-a1B2c3", ".tmp", ".tmpXyZ0123", ".tmp-yZ012", "tmpXyZ012", "settings.toml"] {
+            assert!(!is_temporary(name.as_ref()), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_corrupt_file_is_kept_under_a_name_that_says_so() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("keys.json");
+        std::fs::write(&path, "{").unwrap();
+        let aside = keep_aside(&path).unwrap();
+        assert!(aside.to_string_lossy().contains("keys.json.corrupt-"), "{}", aside.display());
+        assert!(!path.exists());
+        assert_eq!(std::fs::read(&aside).unwrap(), b"{");
     }
 
     #[cfg(unix)]

@@ -15,6 +15,7 @@ mod program;
 mod repos;
 mod repository;
 mod sandbox;
+pub mod secret_file;
 mod sessions;
 mod settings;
 mod trust;

@@ -127,8 +127,9 @@ impl Sandbox {
                 opened => opened?,
             };
             let root = asked.base().join(at);
-            // A place that is denied is not looked into from below either.
-            if self.denies(&root) {
+            // A place that is denied is not looked into from below either, and whoever works in a
+            // repository can add everything in it, keys too.
+            if self.denies(&root) || self.holds_data_dir(&root) {
                 return Err(RepositoryError::None);
             }
             let prefix = || asked.below_base().strip_prefix(at).unwrap_or(Path::new("")).to_owned();

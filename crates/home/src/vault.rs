@@ -7,7 +7,7 @@ use std::path::Path;
 use chacha20poly1305::aead::{Aead as _, KeyInit as _};
 use chacha20poly1305::{XChaCha20Poly1305, XNonce};
 
-use crate::files;
+use crate::{files, secret_file};
 
 const KEY_BYTES: usize = 32;
 const NONCE_BYTES: usize = 24;
@@ -20,14 +20,13 @@ pub struct Vault {
 impl Vault {
     /// Opens the vault, making its key the first time.
     pub fn open(key_file: &Path) -> io::Result<Self> {
-        let key = match std::fs::read(key_file) {
-            Ok(key) => key,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+        let key = match secret_file::read(key_file)? {
+            Some(key) => key,
+            None => {
                 let key: [u8; KEY_BYTES] = rand::random();
                 files::write_private(key_file, &key)?;
                 key.to_vec()
             }
-            Err(error) => return Err(error),
         };
         let cipher = XChaCha20Poly1305::new_from_slice(&key).map_err(|_| {
             let text = format!("{} does not hold a key of {KEY_BYTES} bytes", key_file.display());

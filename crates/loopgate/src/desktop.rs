@@ -1,7 +1,6 @@
 //! The desktop half, wired together: runtime, gateway, and the link to the control plane.
 
 use std::future::Future;
-use std::io::ErrorKind;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,7 +8,7 @@ use std::time::Duration;
 use anyhow::Context as _;
 use loopgate_api::names::GATEWAY_PORTS;
 use loopgate_gateway::{Bound, Gateway, GatewayConfig, Limits, SignIn};
-use loopgate_home::{ReposError, SettingsStore, files};
+use loopgate_home::{ReposError, SettingsStore, files, secret_file};
 use loopgate_link::client::{self, Client, ClientConfig, Facts, HelloFacts};
 use loopgate_link::executor::{self, Executor, ExecutorConfig, FileMemory, InProcess};
 use loopgate_plugin_kit::Plugins;
@@ -67,6 +66,7 @@ impl Desktop {
     /// Opens the runtime and binds the gateway.
     pub async fn open(home: &Home, args: &DesktopArgs) -> anyhow::Result<Self> {
         let programs = Arc::new(Programs::new(home.settings.clone()));
+        Plugins::remove_leftovers(home.dir.path());
         let plugins = Plugins::unpack(home.dir.path()).context("cannot unpack the assistant's plugins")?;
         let runtime = Runtime::open(RuntimeConfig {
             data_dir: home.dir.path().to_owned(),
@@ -255,29 +255,27 @@ fn gateway_token(home: &Home, args: &DesktopArgs) -> anyhow::Result<SecretString
     let fresh = || SecretString::from(hex::encode(rand::random::<[u8; 24]>()));
     match args.gateway_token_file.as_deref().or(settings.gateway_token_file.as_deref()) {
         None => Ok(fresh()),
-        Some(file) => token_of_file(file, fresh()),
+        Some(file) => {
+            secret_file::check_outside(file, &home.sandbox).context("cannot use the gateway token")?;
+            token_of_file(file, fresh())
+        }
     }
 }
 
 fn token_of_file(file: &Path, fresh: SecretString) -> anyhow::Result<SecretString> {
-    match std::fs::read_to_string(file) {
-        Ok(text) => {
-            let token = text.trim();
-            anyhow::ensure!(
-                token.len() >= SHORTEST_TOKEN,
-                "the gateway token in {} is too short: at least {SHORTEST_TOKEN} characters, or remove the file \
-                 to have one made",
-                file.display()
-            );
-            Ok(SecretString::from(token))
-        }
-        Err(error) if error.kind() == ErrorKind::NotFound => {
-            files::write_private(file, fresh.expose_secret().as_bytes())
-                .with_context(|| format!("cannot write the gateway token to {}", file.display()))?;
-            Ok(fresh)
-        }
-        Err(error) => {
-            Err(error).with_context(|| format!("cannot read the gateway token from {}", file.display()))
-        }
-    }
+    let Some(bytes) = secret_file::read(file).context("cannot use the gateway token")? else {
+        files::write_private(file, fresh.expose_secret().as_bytes())
+            .with_context(|| format!("cannot write the gateway token to {}", file.display()))?;
+        return Ok(fresh);
+    };
+    let text = std::str::from_utf8(&bytes)
+        .with_context(|| format!("cannot read the gateway token from {}", file.display()))?;
+    let token = text.trim();
+    anyhow::ensure!(
+        token.len() >= SHORTEST_TOKEN,
+        "the gateway token in {} is too short: at least {SHORTEST_TOKEN} characters, or remove the file \
+         to have one made",
+        file.display()
+    );
+    Ok(SecretString::from(token))
 }

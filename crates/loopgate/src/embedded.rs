@@ -6,11 +6,10 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::Context as _;
-use axum::serve::ListenerExt as _;
 use loopgate_api::names::CONTROL_PLANE_PORT;
 use loopgate_control_plane::{Config, ControlPlane, Owner, Secrets};
-use loopgate_gateway::SignIn;
-use loopgate_home::{DataDir, Program, files};
+use loopgate_gateway::{SignIn, serve_limited};
+use loopgate_home::{DataDir, Program, files, secret_file};
 use loopgate_tools::process::Limits;
 use loopgate_tools::programs::Programs;
 use secrecy::{ExposeSecret as _, SecretString};
@@ -109,12 +108,8 @@ impl Embedded {
         let router = self.control_plane.router();
         let closing = stop.clone();
         let control_plane = self.control_plane.clone();
-        // Commands are small and answered at once; waiting to fill a packet would cost 40 ms each.
-        let listener = self.listener.tap_io(|stream| {
-            let _ = stream.set_nodelay(true);
-        });
         tokio::select! {
-            result = axum::serve(listener, router) => result.context("the control plane stopped serving")?,
+            result = serve_limited(self.listener, router) => result.context("the control plane stopped serving")?,
             () = closing.cancelled() => {}
         }
         control_plane.shutdown().await.context("the control plane did not stop in order")
@@ -153,27 +148,21 @@ async fn git_setting(programs: &Programs, name: &str) -> Option<String> {
 }
 
 fn secrets(path: &Path) -> anyhow::Result<Secrets> {
-    match std::fs::read(path) {
-        Ok(bytes) => {
-            let stored: SecretsFile = serde_json::from_slice(&bytes).with_context(|| {
-                format!("{} cannot be read; remove it to have new secrets made", path.display())
-            })?;
-            Ok(Secrets {
-                runner_tokens: SecretString::from(stored.runner_tokens),
-                local_gateway: SecretString::from(stored.local_gateway),
-                storage_urls: SecretString::from(stored.storage_urls),
-            })
-        }
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            let fresh = Secrets::generate();
-            let stored = SecretsFile {
-                runner_tokens: fresh.runner_tokens.expose_secret().to_owned(),
-                local_gateway: fresh.local_gateway.expose_secret().to_owned(),
-                storage_urls: fresh.storage_urls.expose_secret().to_owned(),
-            };
-            files::write_private(path, &serde_json::to_vec(&stored)?)?;
-            Ok(fresh)
-        }
-        Err(error) => Err(error).with_context(|| format!("cannot read {}", path.display())),
+    let stored: Option<SecretsFile> =
+        secret_file::read_json(path).context("cannot use the control plane's secrets")?;
+    if let Some(stored) = stored {
+        return Ok(Secrets {
+            runner_tokens: SecretString::from(stored.runner_tokens),
+            local_gateway: SecretString::from(stored.local_gateway),
+            storage_urls: SecretString::from(stored.storage_urls),
+        });
     }
+    let fresh = Secrets::generate();
+    let stored = SecretsFile {
+        runner_tokens: fresh.runner_tokens.expose_secret().to_owned(),
+        local_gateway: fresh.local_gateway.expose_secret().to_owned(),
+        storage_urls: fresh.storage_urls.expose_secret().to_owned(),
+    };
+    files::write_private(path, &serde_json::to_vec(&stored)?)?;
+    Ok(fresh)
 }

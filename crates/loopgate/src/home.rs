@@ -1,6 +1,6 @@
 //! Opens the data directory with what lies in it, in the order that a start needs.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::Context as _;
@@ -26,13 +26,24 @@ pub struct Home {
 }
 
 impl Home {
-    /// Opens what lies in the directory; flags lie over its settings.
+    /// Opens what lies in the directory; flags lie over its settings. A sandbox that reaches the
+    /// directory is refused.
     pub fn open(dir: DataDir, desktop: &DesktopArgs) -> anyhow::Result<Self> {
         let settings = Arc::new(settings(&dir, desktop)?);
+        if let Some(base) = &settings.get().sandbox_base_directory {
+            dir.keep_apart(base)?;
+        }
         let sandbox = Arc::new(Sandbox::new(settings.clone(), dir.path()));
         let repos = Arc::new(Repos::new(settings.clone()));
         let credentials = Arc::new(Credentials::open(&dir).context("cannot read the keys of this desktop")?);
         Ok(Self { dir, settings, sandbox, repos, credentials })
+    }
+
+    /// Keeps a directory as the sandbox from now on, unless it reaches the data directory.
+    pub fn set_sandbox(&self, base: &Path) -> anyhow::Result<()> {
+        self.dir.keep_apart(base)?;
+        let base = base.to_owned();
+        Ok(self.settings.update(|settings| settings.sandbox_base_directory = Some(base))?)
     }
 }
 

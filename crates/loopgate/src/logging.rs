@@ -2,10 +2,11 @@
 //! redactor on its way out, whatever the place that wrote it knew of secrets.
 
 use std::io::{self, IsTerminal as _, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use loopgate_api::redact;
 use loopgate_home::LogFormat;
+use loopgate_home::files::create_private_dir;
 use tracing::Level;
 use tracing_appender::non_blocking::{NonBlockingBuilder, WorkerGuard};
 use tracing_appender::rolling::{RollingFileAppender, Rotation};
@@ -36,18 +37,37 @@ impl<W: Write> Write for Cleaned<W> {
     }
 }
 
+/// Log files of a day each. The appender makes a directory that went away for everybody.
+struct Daily {
+    directory: PathBuf,
+    appender: RollingFileAppender,
+}
+
+impl Write for Daily {
+    fn write(&mut self, line: &[u8]) -> io::Result<usize> {
+        if !self.directory.exists() {
+            create_private_dir(&self.directory)?;
+        }
+        self.appender.write(line)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.appender.flush()
+    }
+}
+
 /// Starts logging to `<directory>/loopgate.<day>.log`. `LOOPGATE_LOG` chooses what is written, in
 /// the form `info,loopgate_runtime=debug`; what would show keys is not written even then. The guard writes what is left when it is dropped.
 pub fn start(directory: &Path, format: LogFormat) -> anyhow::Result<WorkerGuard> {
-    loopgate_home::files::create_private_dir(directory)?;
+    create_private_dir(directory)?;
     let appender = RollingFileAppender::builder()
         .rotation(Rotation::DAILY)
         .filename_prefix("loopgate")
         .filename_suffix("log")
         .max_log_files(KEPT_FILES)
         .build(directory)?;
-    let (file, guard) =
-        NonBlockingBuilder::default().buffered_lines_limit(BUFFERED_LINES).finish(Cleaned(appender));
+    let daily = Cleaned(Daily { directory: directory.to_owned(), appender });
+    let (file, guard) = NonBlockingBuilder::default().buffered_lines_limit(BUFFERED_LINES).finish(daily);
     let filter = EnvFilter::try_from_env("LOOPGATE_LOG").unwrap_or_else(|_| EnvFilter::new("info,sqlx=warn"));
     let harmless = filter_fn(|line| *line.level() <= Level::INFO || !line.target().contains(TOO_FRANK));
     let filter = filter.and(harmless);

@@ -7,6 +7,7 @@ use std::borrow::Cow;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use loopgate_home::files::create_private_dir;
 use rust_embed::RustEmbed;
 use sha2::{Digest, Sha256};
 
@@ -16,6 +17,9 @@ struct Embedded;
 
 /// Written last into an unpacked folder; without it the folder is not used.
 const COMPLETE: &str = ".complete";
+
+/// Beginning of the name of a folder that is being filled.
+const UNPACKING: &str = ".unpacking-";
 
 /// Bytes of the hash that name a folder.
 const HASH_BYTES: usize = 8;
@@ -37,8 +41,8 @@ impl Plugins {
         if root.join(COMPLETE).is_file() {
             return Ok(Self { root });
         }
-        std::fs::create_dir_all(&parent)?;
-        let fresh = tempfile::Builder::new().prefix(".unpacking-").tempdir_in(&parent)?;
+        create_private_dir(&parent)?;
+        let fresh = tempfile::Builder::new().prefix(UNPACKING).tempdir_in(&parent)?;
         write_all(fresh.path())?;
         if root.exists() && !root.join(COMPLETE).is_file() {
             std::fs::remove_dir_all(&root)?;
@@ -53,6 +57,18 @@ impl Plugins {
             Err(error) => return Err(error),
         }
         Ok(Self { root })
+    }
+
+    /// Removes what processes left below a data directory that were killed while they unpacked. For
+    /// whoever has the data directory to himself.
+    pub fn remove_leftovers(data_dir: &Path) {
+        let Ok(entries) = std::fs::read_dir(data_dir.join("plugins")) else { return };
+        for entry in entries.flatten() {
+            let left = entry.file_name().to_str().is_some_and(|name| name.starts_with(UNPACKING));
+            if left && let Err(error) = std::fs::remove_dir_all(entry.path()) {
+                tracing::warn!(%error, directory = %entry.path().display(), "could not be removed");
+            }
+        }
     }
 
     /// The folder that holds one sub-folder a plugin.
@@ -139,6 +155,16 @@ fn make_executable(_path: &Path) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_a_kill_left_is_removed() {
+        let home = tempfile::tempdir().unwrap();
+        let plugins = Plugins::unpack(home.path()).unwrap();
+        let left = home.path().join("plugins/.unpacking-a1B2c3");
+        std::fs::create_dir_all(left.join("code")).unwrap();
+        Plugins::remove_leftovers(home.path());
+        assert!(!left.exists() && plugins.root().exists());
+    }
 
     #[test]
     fn unpacking_twice_gives_one_folder() {

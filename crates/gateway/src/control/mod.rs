@@ -25,11 +25,15 @@ use crate::activity::ActivityLog;
 use crate::app::App;
 use crate::approval::{Approvals, Coverage, Effect, Remember};
 use crate::config::SignIn;
+use crate::connections::{Connections, share_of_descriptors};
+use crate::idle::Pulse;
 
 pub use support::SupportReport;
 
 /// Name of the socket in the data directory.
 pub const CONTROL_SOCKET: &str = "control.sock";
+/// Connections that are open at once; nobody but the owner makes any.
+const MOST_CONNECTIONS: usize = 64;
 /// Bytes of a request.
 const MAX_LINE: u64 = 64 * 1024;
 
@@ -95,6 +99,7 @@ impl ControlSocket {
     /// Answers until `stop`.
     pub(crate) async fn serve(self, control: Control, stop: CancellationToken) {
         let connections = TaskTracker::new();
+        let places = Connections::new(share_of_descriptors().min(MOST_CONNECTIONS));
         loop {
             let accepted = tokio::select! {
                 () = stop.cancelled() => break,
@@ -102,18 +107,17 @@ impl ControlSocket {
             };
             match accepted {
                 Ok((stream, _)) => {
+                    let Some(place) = places.admit() else { continue };
                     let (control, stop) = (control.clone(), stop.clone());
                     connections.spawn(async move {
                         tokio::select! {
                             () = stop.cancelled() => {}
-                            _ = converse(stream, &control) => {}
+                            () = place.closed.cancelled() => {}
+                            _ = converse(stream, &control, &place.pulse) => {}
                         }
                     });
                 }
-                Err(error) => {
-                    tracing::warn!(%error, "the control socket has failed");
-                    break;
-                }
+                Err(error) => places.recover(&error).await,
             }
         }
         connections.close();
@@ -132,7 +136,7 @@ fn for_owner_alone(path: &Path) -> std::io::Result<()> {
     std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o600))
 }
 
-async fn converse(stream: UnixStream, control: &Control) -> std::io::Result<()> {
+async fn converse(stream: UnixStream, control: &Control, pulse: &Arc<Pulse>) -> std::io::Result<()> {
     let (read, mut write) = stream.into_split();
     let mut read = BufReader::new(read);
     loop {
@@ -141,6 +145,7 @@ async fn converse(stream: UnixStream, control: &Control) -> std::io::Result<()> 
         if length == 0 {
             return Ok(());
         }
+        let _busy = pulse.busy();
         if let Some(id) = watched(&line) {
             return watch(id, control, &mut read, &mut write).await;
         }

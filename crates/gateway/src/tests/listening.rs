@@ -104,3 +104,35 @@ async fn a_head_of_more_than_16_kib_is_refused() {
     let reply = place.ask("GET", "/health").header("X-Long", &"x".repeat(15 * 1024)).send().await;
     assert_eq!(reply.status, 200);
 }
+
+#[tokio::test]
+async fn idle_connections_beyond_the_limit_are_closed_oldest_first() {
+    let mut wish = Wish::default();
+    wish.limits.connections = 4;
+    let place = Place::with(wish).await;
+    let mut idle = Vec::new();
+    for _ in 0..12 {
+        idle.push(TcpStream::connect(("127.0.0.1", place.port)).await.unwrap());
+    }
+    assert_eq!(place.ask("GET", "/health").send().await.status, 200);
+    for stream in &mut idle[..9] {
+        assert_eq!(within(stream.read(&mut [0; 16])).await.unwrap_or_default(), 0, "it was closed");
+    }
+    let request = place.ask("GET", "/health");
+    assert_eq!(request.send_on(&mut idle[11]).await.status, 200, "the youngest is served");
+}
+
+#[tokio::test]
+async fn health_is_answered_while_all_other_connections_are_busy() {
+    let mut wish = Wish { settings: "default_approval_tier = \"none\"", ..Wish::default() };
+    wish.limits.connections = 2;
+    let place = Place::with(wish).await;
+    let mut waiting = place.gateway.approvals().subscribe();
+    // Different ones: the same question is asked once.
+    let paths = ["/api/gateway/version", "/api/gateway/repos"];
+    let held = paths.map(|path| tokio::spawn(place.internal("GET", path).raw_bytes()));
+    within(waiting.wait_for(|count| *count == 2)).await.unwrap();
+    assert_eq!(place.internal("GET", "/api/gateway/version").send().await.status, 503);
+    assert_eq!(place.ask("GET", "/health").send().await.status, 200);
+    assert!(held.iter().all(|request| !request.is_finished()), "nobody was pushed out");
+}

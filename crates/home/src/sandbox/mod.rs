@@ -17,8 +17,9 @@ use thiserror::Error;
 
 use self::deny::DenyList;
 pub use self::directory::{Directory, Entry, Kind, led_away};
+pub(crate) use self::resolve::canonical_form;
 pub use self::resolve::expand_home;
-use self::resolve::{canonical_form, lexically_absolute};
+use self::resolve::lexically_absolute;
 use crate::settings::SettingsStore;
 
 /// Bytes of a path; no file system here takes more.
@@ -106,6 +107,8 @@ impl AsRef<Path> for SandboxedPath {
 pub struct Sandbox {
     settings: Arc<SettingsStore>,
     data_dir: PathBuf,
+    /// The same with links resolved.
+    real_data_dir: PathBuf,
     denied: DenyList,
 }
 
@@ -114,7 +117,8 @@ impl Sandbox {
     #[must_use]
     pub fn new(settings: Arc<SettingsStore>, data_dir: &Path) -> Self {
         let denied = DenyList::new(etcetera::home_dir().ok().as_deref(), data_dir);
-        Self { settings, data_dir: data_dir.to_owned(), denied }
+        let real_data_dir = canonical_form(data_dir).unwrap_or_else(|| data_dir.to_owned());
+        Self { settings, data_dir: data_dir.to_owned(), real_data_dir, denied }
     }
 
     /// The base directory, when one is set.
@@ -139,10 +143,30 @@ impl Sandbox {
         self.allowed(&given).ok_or_else(|| Denied { path: given.into_owned() })
     }
 
+    /// Whether an absolute path lies in the base directory, as it is written or with links resolved:
+    /// then what works in the sandbox can change it, or where it leads. Touches the disk.
+    #[must_use]
+    pub fn contains(&self, path: &Path) -> bool {
+        let Some(base) = self.base() else { return false };
+        let written = lexically_absolute(path);
+        let forms = [written.clone(), written.and_then(|path| canonical_form(&path))];
+        let bases = [canonical_form(&base), Some(base)];
+        forms.iter().any(|form| {
+            // What leads nowhere for certain may lead there.
+            form.as_ref().is_none_or(|path| bases.iter().flatten().any(|base| path.starts_with(base)))
+        })
+    }
+
     /// Whether a canonical path is on the deny list. Does not touch the disk.
     #[must_use]
     pub fn denies(&self, canonical: &Path) -> bool {
         self.denied.covers(canonical)
+    }
+
+    /// Whether the data directory is a canonical path, or lies below it. Does not touch the disk.
+    #[must_use]
+    pub fn holds_data_dir(&self, canonical: &Path) -> bool {
+        self.real_data_dir.starts_with(canonical)
     }
 
     /// Whether a place on the deny list lies below a canonical path. Does not touch the disk.

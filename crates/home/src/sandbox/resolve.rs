@@ -42,7 +42,7 @@ pub(super) fn lexically_absolute(path: &Path) -> Option<PathBuf> {
 /// The real path, in its true casing. What does not exist is added as it is written, also behind a
 /// link that leads nowhere yet: a later write through that link would land there. `None` when the
 /// way is no way: links in a circle, or `..` behind something that is no directory.
-pub(super) fn canonical_form(path: &Path) -> Option<PathBuf> {
+pub(crate) fn canonical_form(path: &Path) -> Option<PathBuf> {
     match path.canonicalize() {
         Ok(canonical) => Some(canonical),
         Err(_) => Walk::along(path),

@@ -130,6 +130,32 @@ fn the_deny_list_beats_the_sandbox() {
     assert!(sandbox.check(dir.path()).is_err(), "the data directory");
 }
 
+/// Both are refused at the start; this holds when either was moved since.
+#[test]
+fn the_data_directory_is_closed_wherever_the_sandbox_lies() {
+    let dir = tempfile::tempdir().unwrap();
+    let data = dir.path().join("home/data");
+    for name in ["src", "repository/.git/objects"] {
+        std::fs::create_dir_all(data.join(name)).unwrap();
+    }
+    for name in ["objects", "refs"] {
+        std::fs::create_dir_all(dir.path().join("home/.git").join(name)).unwrap();
+    }
+    std::fs::write(dir.path().join("home/.git/HEAD"), "ref: refs/heads/main\n").unwrap();
+    std::fs::write(data.join("vault.key"), "secret").unwrap();
+    for base in ["home", "home/data", "home/data/src"] {
+        let overrides =
+            Overrides { sandbox_base_directory: Some(dir.path().join(base)), ..Overrides::default() };
+        let store = SettingsStore::open(&dir.path().join("settings.toml"), overrides).unwrap();
+        let sandbox = Sandbox::new(Arc::new(store), &data);
+        for path in ["", "vault.key", "src", "src/new", "repository"] {
+            assert!(sandbox.check(data.join(path)).is_err(), "{path} with {base}");
+            assert!(sandbox.repository(&data.join(path)).is_err(), "{path} with {base}");
+        }
+        assert!(sandbox.repository(&dir.path().join("home")).is_err(), "it would commit the key");
+    }
+}
+
 #[test]
 fn without_a_base_nothing_is_allowed() {
     let dir = tempfile::tempdir().unwrap();

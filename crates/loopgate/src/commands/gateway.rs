@@ -8,7 +8,7 @@ use clap::Args;
 use crate::cli::{Common, DesktopArgs};
 use crate::commands;
 use crate::desktop::Desktop;
-use crate::home::{Home, open_dir};
+use crate::home::{Home, open_dir, stored_settings};
 use crate::screen::{self, Ready};
 use crate::shutdown::Shutdown;
 
@@ -28,8 +28,10 @@ pub struct Gateway {
 
 impl Gateway {
     pub fn run(self) -> anyhow::Result<ExitCode> {
-        let home = Home::open(open_dir(&self.common)?, &self.desktop)?;
-        let _log = commands::start_log(&home.dir, &self.common, &home.settings.get())?;
+        let dir = open_dir(&self.common)?;
+        // Before anything is opened, so that what is wrong with it can be told.
+        let _log = commands::start_log(&dir, &self.common, stored_settings(&dir)?.as_ref())?;
+        let home = Home::open(dir, &self.desktop)?;
         commands::block_on(async {
             let shutdown = Shutdown::on_signals(&home.dir)?;
             let desktop = Desktop::open(&home, &self.desktop).await?;

@@ -44,6 +44,7 @@ fn start_log(dir: &DataDir, common: &Common, settings: &Settings) -> anyhow::Res
 
 /// Runs a service, or a question, to its end.
 fn block_on<T>(service: impl Future<Output = anyhow::Result<T>>) -> anyhow::Result<T> {
+    loopgate_gateway::raise_descriptor_limit();
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(WORKER_THREADS)
         .max_blocking_threads(BLOCKING_THREADS)

@@ -85,8 +85,9 @@ impl Up {
             web_origin: Some(web_origin.clone()),
             ..self.desktop.clone()
         };
+        // Before anything is opened, so that what is wrong with it can be told.
+        let _log = commands::start_log(&dir, &self.common, &wanted)?;
         let home = Home::open(dir, &desktop_args)?;
-        let _log = commands::start_log(&home.dir, &self.common, &home.settings.get())?;
         let sandbox = choose_sandbox(&home)?;
 
         let control_plane = Embedded::open(&home.dir, listener, &origin, &web_origin, None).await?;
@@ -162,7 +163,7 @@ fn choose_sandbox(home: &Home) -> anyhow::Result<PathBuf> {
     }
     let current = std::env::current_dir().context("cannot tell the current directory")?;
     let base = sandbox_choice::from_current_directory(&current, etcetera::home_dir().ok().as_deref())?;
-    home.settings.update(|settings| settings.sandbox_base_directory = Some(base.clone()))?;
+    home.set_sandbox(&base)?;
     Ok(base)
 }
 

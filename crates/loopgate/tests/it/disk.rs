@@ -63,7 +63,7 @@ async fn a_data_directory_that_cannot_be_used_is_named() -> Result<()> {
         }
         spoil(&data)?;
         let directory = data.to_string_lossy().into_owned();
-        let sandbox = home.path().to_string_lossy().into_owned();
+        let sandbox = home.path().join("src").to_string_lossy().into_owned();
         let gateway = ["gateway", "--home", &directory, "--port", "0"];
         let up = [
             "up",

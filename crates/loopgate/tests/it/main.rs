@@ -9,6 +9,9 @@ mod busy;
 mod cli;
 mod commands;
 mod crash;
+mod data_dir;
+#[cfg(target_os = "linux")]
+mod descriptors;
 mod direct;
 mod disk;
 mod fallback;

@@ -20,6 +20,8 @@ pub struct Setup {
     home: UserHome,
     binary: PathBuf,
     command: String,
+    data_dir: PathBuf,
+    token_file: PathBuf,
     sandbox: PathBuf,
     /// Whether the sandbox is named at the start.
     boxed: bool,
@@ -41,6 +43,8 @@ impl Setup {
             home: home.clone(),
             binary: binary()?,
             command: "up".to_owned(),
+            data_dir: home.path().join("loopgate-data"),
+            token_file: home.path().join("loopgate-gateway-token"),
             sandbox,
             boxed: true,
             arguments: Vec::new(),
@@ -54,6 +58,14 @@ impl Setup {
     #[must_use]
     pub fn gateway_alone(mut self) -> Self {
         "gateway".clone_into(&mut self.command);
+        self
+    }
+
+    /// Takes another data directory than the one in the home, and keeps the gateway token in it.
+    #[must_use]
+    pub fn data_in(mut self, directory: impl Into<PathBuf>) -> Self {
+        self.data_dir = directory.into();
+        self.token_file = self.data_dir.join("gateway-token");
         self
     }
 
@@ -113,13 +125,13 @@ impl Setup {
     /// The data directory.
     #[must_use]
     pub fn data_dir(&self) -> PathBuf {
-        self.home.path().join("loopgate-data")
+        self.data_dir.clone()
     }
 
     /// Where the gateway token lies.
     #[must_use]
     pub fn token_file(&self) -> PathBuf {
-        self.home.path().join("loopgate-gateway-token")
+        self.token_file.clone()
     }
 
     /// Where output of the process goes.

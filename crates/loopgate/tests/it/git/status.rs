@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use anyhow::{Result, bail, ensure};
 use loopgate_testkit::git::git;
+use loopgate_testkit::loopgate::Setup;
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -189,7 +190,12 @@ async fn keys_stay_closed_when_the_home_is_open() -> Result<()> {
     let home = loopgate_testkit::home::UserHome::temporary()?;
     let path = home.path().to_owned();
     std::fs::create_dir(path.join(".ssh"))?;
-    let local = Local::in_home(home, |setup| setup.without_sandbox().arg("--sandbox").arg(path)).await?;
+    // A home that is open all in all keeps no keys of Loopgate's.
+    let elsewhere = tempfile::tempdir()?;
+    let data = elsewhere.path().to_owned();
+    std::fs::write(data.join("settings.toml"), "onboarding_completed = true\n")?;
+    let start = |setup: Setup| setup.without_sandbox().arg("--sandbox").arg(path).data_in(data);
+    let local = Local::in_home(home, start).await?;
     for keys in ["~/.ssh", "~/.SSH", "~/src/../.ssh"] {
         let answer = act(&local, keys.as_ref(), "status", json!({})).await?;
         assert_eq!((answer.status, &answer.body["code"]), (403, &json!("REPO_NOT_ALLOWED")), "{keys}");

@@ -1,0 +1,219 @@
+//! How many connections are open at once: fewer than this process may have descriptors, so that files,
+//! programs, the owner's socket and questions about its health find some, however many idle connections
+//! others hold. Where one more comes, the oldest idle one is closed for it.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use tokio_util::sync::CancellationToken;
+
+use crate::idle::Pulse;
+
+/// As many descriptors as a limit is raised to, where the system lets it be.
+#[cfg(unix)]
+const LARGEST_LIMIT: u64 = 65_536;
+/// Descriptors that are not shared out: for databases, logs and watches.
+const KEPT: usize = 32;
+/// What is left is shared between the gateway's connections, the control plane's, and all else.
+const SHARES: usize = 3;
+/// A listener with fewer connections serves nobody.
+const FEWEST: usize = 4;
+/// Connections beyond the limit, for questions about health alone.
+const RESERVED: usize = 4;
+/// Descriptors that a listener holds only to give them up when there are no others.
+const SPARE: usize = if cfg!(unix) { 2 } else { 0 };
+/// Pause after a failed accept, so that it is not tried in a tight loop.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
+
+/// Lets this process, and what it starts, have as many descriptors as the system grants it, up to
+/// 65536. Where that fails everything stays as it is.
+pub fn raise_descriptor_limit() {
+    #[cfg(unix)]
+    {
+        use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+        let limit = getrlimit(Resource::Nofile);
+        let wanted = limit.maximum.unwrap_or(LARGEST_LIMIT).min(LARGEST_LIMIT);
+        if limit.current.is_some_and(|current| current < wanted) {
+            let _ = setrlimit(Resource::Nofile, Rlimit { current: Some(wanted), ..limit });
+        }
+    }
+}
+
+/// Connections that one listener may have by the present limit.
+pub(crate) fn share_of_descriptors() -> usize {
+    #[cfg(unix)]
+    let limit =
+        rustix::process::getrlimit(rustix::process::Resource::Nofile).current.unwrap_or(LARGEST_LIMIT);
+    #[cfg(not(unix))]
+    let limit = 8192_u64;
+    (usize::try_from(limit).unwrap_or(usize::MAX).saturating_sub(KEPT) / SHARES).max(FEWEST)
+}
+
+/// The open connections of one listener.
+#[derive(Debug)]
+pub(crate) struct Connections {
+    most: usize,
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    /// In the order in which they were accepted.
+    open: BTreeMap<u64, Open>,
+    next: u64,
+    spare: Vec<File>,
+}
+
+#[derive(Debug)]
+struct Open {
+    pulse: Arc<Pulse>,
+    closed: CancellationToken,
+}
+
+/// The place of an open connection; free again when this is dropped.
+#[derive(Debug)]
+pub(crate) struct Place {
+    connections: Arc<Connections>,
+    id: u64,
+    /// What the connection is doing; an idle one may have to go.
+    pub(crate) pulse: Arc<Pulse>,
+    /// Cancelled when it has to.
+    pub(crate) closed: CancellationToken,
+    /// Whether it is beyond the limit.
+    pub(crate) reserved: bool,
+}
+
+impl Connections {
+    /// Room for `most` connections.
+    pub(crate) fn new(most: usize) -> Arc<Self> {
+        let mut state = State::default();
+        state.refill();
+        Arc::new(Self { most, state: Mutex::new(state) })
+    }
+
+    /// A place for a connection that was accepted. `None` when all are busy, the reserved ones too.
+    pub(crate) fn admit(self: &Arc<Self>) -> Option<Place> {
+        let mut state = self.lock();
+        state.refill();
+        let room = state.open.len() < self.most || state.close_oldest_idle();
+        let starved = SPARE > 0 && state.spare.is_empty();
+        if !room && state.open.len() >= self.most + RESERVED {
+            return None;
+        }
+        let (pulse, closed) = (Arc::new(Pulse::default()), CancellationToken::new());
+        let id = state.next;
+        state.next += 1;
+        state.open.insert(id, Open { pulse: pulse.clone(), closed: closed.clone() });
+        Some(Place { connections: self.clone(), id, pulse, closed, reserved: !room || starved })
+    }
+
+    /// Returns when the next accept may be tried after one that failed. Without descriptors the spare
+    /// ones are given up for it, and the oldest idle connection is closed.
+    pub(crate) async fn recover(&self, error: &io::Error) {
+        if !is_exhausted(error) {
+            tracing::warn!(%error, "a connection could not be accepted");
+        } else if self.lock().give_up() {
+            tracing::warn!(%error, "no descriptors are left; idle connections are closed");
+            return;
+        }
+        tokio::time::sleep(ACCEPT_PAUSE).await;
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    fn refill(&mut self) {
+        while self.spare.len() < SPARE {
+            let Ok(file) = File::open("/dev/null") else { return };
+            self.spare.push(file);
+        }
+    }
+
+    /// Whether there was something to give up.
+    fn give_up(&mut self) -> bool {
+        self.close_oldest_idle();
+        let had_some = !self.spare.is_empty();
+        self.spare.clear();
+        had_some
+    }
+
+    fn close_oldest_idle(&mut self) -> bool {
+        let idle = self.open.iter().find(|(_, connection)| connection.pulse.is_idle());
+        let Some(oldest) = idle.map(|(id, _)| *id).and_then(|id| self.open.remove(&id)) else { return false };
+        oldest.closed.cancel();
+        true
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.connections.lock().open.remove(&self.id);
+    }
+}
+
+/// Whether the process, or the system, has no descriptors left.
+fn is_exhausted(error: &io::Error) -> bool {
+    #[cfg(unix)]
+    return [rustix::io::Errno::MFILE, rustix::io::Errno::NFILE]
+        .iter()
+        .any(|errno| error.raw_os_error() == Some(errno.raw_os_error()));
+    #[cfg(not(unix))]
+    return error.kind() == io::ErrorKind::OutOfMemory;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_oldest_idle_connection_goes_and_busy_ones_stay() {
+        let connections = Connections::new(3);
+        let places: Vec<Place> = (0..3).map(|_| connections.admit().unwrap()).collect();
+        let busy = places[0].pulse.busy();
+        let fourth = connections.admit().unwrap();
+        let closed: Vec<bool> = places.iter().map(|place| place.closed.is_cancelled()).collect();
+        assert_eq!(closed, [false, true, false]);
+        assert!(!fourth.reserved);
+        drop(busy);
+        let _fifth = connections.admit().unwrap();
+        assert!(places[0].closed.is_cancelled(), "it is the oldest, and idle now");
+    }
+
+    #[test]
+    fn beyond_the_limit_a_few_are_let_in_for_health_alone() {
+        let connections = Connections::new(2);
+        let places: Vec<Place> = (0..2 + RESERVED)
+            .map(|_| {
+                let place = connections.admit().unwrap();
+                place.pulse.stay_busy();
+                place
+            })
+            .collect();
+        assert!(places.iter().enumerate().all(|(nth, place)| place.reserved == (nth >= 2)));
+        assert!(connections.admit().is_none());
+        drop(places);
+        assert!(!connections.admit().unwrap().reserved);
+    }
+
+    #[cfg(unix)]
+    #[tokio::test(start_paused = true)]
+    async fn spare_descriptors_are_given_up_at_once_and_taken_again() {
+        let connections = Connections::new(2);
+        let idle = connections.admit().unwrap();
+        let exhausted = io::Error::from(rustix::io::Errno::MFILE);
+        let begun = tokio::time::Instant::now();
+        connections.recover(&exhausted).await;
+        assert!(idle.closed.is_cancelled() && connections.lock().spare.is_empty());
+        assert_eq!(begun.elapsed(), Duration::ZERO);
+        connections.recover(&exhausted).await;
+        assert_eq!(begun.elapsed(), ACCEPT_PAUSE, "there is nothing left to give up");
+        assert!(!connections.admit().unwrap().reserved);
+        assert_eq!(connections.lock().spare.len(), SPARE);
+    }
+}

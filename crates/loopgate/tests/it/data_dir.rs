@@ -1,0 +1,187 @@
+//! Where the program keeps keys and records: whom it refuses, and what it does about what it finds there.
+
+use std::os::unix::fs::{PermissionsExt as _, symlink};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, Result, ensure};
+use loopgate_testkit::home::UserHome;
+use loopgate_testkit::loopgate::Setup;
+use loopgate_testkit::signs;
+use reqwest::Method;
+
+use crate::cli::refusal;
+
+const PROGRAM: &str = env!("CARGO_BIN_EXE_loopgate");
+
+fn text(path: &Path) -> Result<&str> {
+    path.to_str().context("a plain path")
+}
+
+fn write_private(path: &Path, content: &str) -> Result<()> {
+    if let Some(parent) = path.parent() {
+        std::fs::create_dir_all(parent)?;
+    }
+    std::fs::write(path, content)?;
+    set_mode(path, 0o600)
+}
+
+fn set_mode(path: &Path, mode: u32) -> Result<()> {
+    Ok(std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode))?)
+}
+
+fn mode_of(path: &Path) -> Option<u32> {
+    Some(path.symlink_metadata().ok()?.permissions().mode() & 0o777)
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_sandbox_that_reaches_the_data_directory_is_refused() -> Result<()> {
+    let home = UserHome::temporary()?;
+    let at = |name: &str| home.path().join(name);
+    std::fs::create_dir_all(at("code/data"))?;
+    symlink(at("code"), at("link"))?;
+    let data = at("code/data");
+    for (sandbox, said) in [
+        ("code", "lies in the sandbox"),
+        ("link", "lies in the sandbox"),
+        ("code/data", "lies in the sandbox"),
+        ("code/data/src", "lies in the data directory"),
+        ("link/data/src", "lies in the data directory"),
+    ] {
+        let sandbox = at(sandbox);
+        let (sandbox, data) = (text(&sandbox)?, text(&data)?);
+        for command in ["gateway", "up"] {
+            let arguments = [command, "--home", data, "--port", "0", "--sandbox", sandbox];
+            let refused = refusal(&home, &arguments, &[("LOOPGATE_NO_OPEN", "true")]).await?;
+            ensure!(
+                refused.contains(said) && refused.contains("--sandbox"),
+                "{command} {sandbox}: {refused}"
+            );
+            ensure!(refused.contains(sandbox) && refused.contains(data), "{refused}");
+        }
+        std::fs::write(at("code/data/settings.toml"), format!("sandbox_base_directory = {sandbox:?}\n"))?;
+        let refused = refusal(&home, &["gateway", "--home", data, "--port", "0"], &[]).await?;
+        ensure!(refused.contains(said), "by the settings: {refused}");
+        std::fs::remove_file(at("code/data/settings.toml"))?;
+        ensure!(!at("code/data/vault.key").exists(), "nothing was made yet");
+    }
+
+    // The sandbox that a first start takes from where it is started.
+    let mut command = home.command(PROGRAM);
+    command.args(["up", "--no-open", "--port", "0", "--api-origin", "http://127.0.0.1:0", "--home"]);
+    let output = command.arg(&data).current_dir(at("code")).output().await?;
+    let refused = String::from_utf8_lossy(&output.stderr);
+    ensure!(!output.status.success() && refused.contains("lies in the sandbox"), "{refused}");
+    let settings = std::fs::read_to_string(at("code/data/settings.toml")).unwrap_or_default();
+    ensure!(!settings.contains("sandbox_base_directory"), "it was not kept: {settings}");
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_token_file_that_others_can_reach_is_refused() -> Result<()> {
+    const TOKEN: &str = "0123456789abcdef0123456789abcdef";
+    let home = UserHome::temporary()?;
+    let at = |name: &str| home.path().join(name);
+    let (data, sandbox) = (at("data"), at("src"));
+    write_private(&at("open"), TOKEN)?;
+    set_mode(&at("open"), 0o644)?;
+    write_private(&at("empty"), "")?;
+    write_private(&at("good"), TOKEN)?;
+    write_private(&at("src/token"), TOKEN)?;
+    symlink(at("good"), at("link"))?;
+    symlink(&sandbox, at("into"))?;
+    for (file, said) in [
+        ("open", "is open to other users"),
+        ("empty", "is empty"),
+        ("link", "is a link"),
+        ("bin", "is no regular file"),
+        ("src/token", "lies in the sandbox"),
+        ("src/new", "lies in the sandbox"),
+        ("into/new", "lies in the sandbox"),
+    ] {
+        let file = at(file);
+        let (data, sandbox, file) = (text(&data)?, text(&sandbox)?, text(&file)?);
+        let arguments =
+            ["gateway", "--home", data, "--port", "0", "--sandbox", sandbox, "--gateway-token-file", file];
+        let refused = refusal(&home, &arguments, &[]).await?;
+        ensure!(refused.contains(said) && refused.contains(file), "{file}: {refused}");
+        ensure!(!refused.contains(TOKEN), "{refused}");
+    }
+    ensure!(!at("src/new").exists(), "no token is made where it could be read");
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn planted_links_are_refused_and_not_followed() -> Result<()> {
+    let home = UserHome::temporary()?;
+    let data = home.path().join("data");
+    let target = home.path().join("precious");
+    std::fs::write(&target, "precious")?;
+    std::fs::create_dir_all(data.join("logs"))?;
+    for name in ["loopgate.lock", "desktop.db", "control-plane.db", "vault.key", "logs/loopgate.log"] {
+        symlink(&target, data.join(name))?;
+        for command in ["gateway", "control-plane"] {
+            let refused = refusal(&home, &[command, "--home", text(&data)?], &[]).await?;
+            ensure!(refused.contains(&format!("{name} is a link")), "{command}: {refused}");
+        }
+        std::fs::remove_file(data.join(name))?;
+    }
+    ensure!(std::fs::read_to_string(&target)? == "precious");
+    Ok(())
+}
+
+/// Files of a directory whose names say that they are corrupt.
+fn kept_aside(data: &Path) -> Result<Vec<PathBuf>> {
+    let entries = std::fs::read_dir(data)?.map(|entry| Ok(entry?.path())).collect::<Result<Vec<_>>>()?;
+    Ok(entries.into_iter().filter(|path| path.to_string_lossy().contains(".corrupt-")).collect())
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn corrupt_keys_are_kept_aside_and_leftovers_are_removed() -> Result<()> {
+    const BROKEN: [&str; 3] = ["gateway-identity.json", "desktop-secrets.json", "control-plane-secrets.json"];
+    let home = UserHome::temporary()?;
+    let setup = Setup::new(&home)?.binary(PROGRAM).arg("--api-origin").arg("http://127.0.0.1:0");
+    let mut first = setup.start().await?;
+    first.stop().await?;
+    let data = first.setup().data_dir();
+    for name in BROKEN {
+        write_private(&data.join(name), "{\"half\":")?;
+    }
+    let left = [
+        ".loopgate-a1B2c3.part",
+        ".tmpa1B2c3",
+        "queue/.loopgate-a1B2c3.part",
+        "storage/org/loops/plan.md#1",
+        "plugins/.unpacking-a1B2c3/code/plugin.json",
+    ];
+    for name in left {
+        write_private(&data.join(name), "half")?;
+    }
+    let second = first.start_again().await?;
+    let (kept, told) = (kept_aside(&data)?, second.output());
+    ensure!(kept.len() == BROKEN.len(), "{kept:?}");
+    for file in &kept {
+        ensure!(std::fs::read_to_string(file)? == "{\"half\":", "{}", file.display());
+        ensure!(told.contains(text(file)?), "the person is told of {}: {told}", file.display());
+    }
+    for name in left {
+        ensure!(!data.join(name).exists(), "{name} is left");
+    }
+    ensure!(data.join("plugins").read_dir()?.count() > 0);
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_directory_that_is_deleted_under_a_running_program_comes_back_closed() -> Result<()> {
+    let home = UserHome::temporary()?;
+    let loopgate = Setup::new(&home)?.binary(PROGRAM).gateway_alone().start().await?;
+    let data = loopgate.setup().data_dir();
+    std::fs::remove_dir_all(&data)?;
+    // What is written of it makes the directory again.
+    ensure!(loopgate.gateway_bare(Method::GET, "/api/gateway/version").send().await?.status() == 401);
+    let mode = signs::seen(home.path(), async || mode_of(&data)).await?;
+    ensure!(mode == 0o700, "{mode:o}");
+    let log = data.join("desktop-activity-log.json");
+    signs::appears(&log).await?;
+    ensure!(mode_of(&log) == Some(0o600));
+    Ok(())
+}

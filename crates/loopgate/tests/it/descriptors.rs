@@ -1,0 +1,120 @@
+//! Few descriptors, and none: whoever asks for health and the person at the machine are answered.
+
+use std::io::{Read as _, Write as _};
+use std::net::TcpStream;
+use std::os::unix::net::UnixStream;
+use std::path::PathBuf;
+
+use anyhow::{Context as _, Result, ensure};
+use loopgate_testkit::home::UserHome;
+use loopgate_testkit::loopgate::{Loopgate, Setup};
+use loopgate_testkit::signs;
+use reqwest::Method;
+
+use crate::cli::loops;
+
+const PROGRAM: &str = env!("CARGO_BIN_EXE_loopgate");
+
+/// The program under a limit on descriptors.
+fn limited(home: &UserHome, limit: &str) -> Result<PathBuf> {
+    home.script("loopgate-limited", &format!("#!/bin/sh\nulimit {limit}\nexec '{PROGRAM}' \"$@\"\n"))
+}
+
+/// Address of the gateway, without a scheme.
+fn gateway_address(loopgate: &Loopgate) -> Result<String> {
+    let origin = loopgate.gateway_origin();
+    Ok(origin.strip_prefix("http://").context("an address")?.to_owned())
+}
+
+fn idle_on(address: &str, count: usize) -> Result<Vec<TcpStream>> {
+    (0..count).map(|_| Ok(TcpStream::connect(address)?)).collect()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_hundred_idle_connections_under_64_descriptors_hold_up_nobody() -> Result<()> {
+    let home = UserHome::temporary()?;
+    let setup = Setup::new(&home)?.binary(limited(&home, "-n 64")?).gateway_alone();
+    let setup = setup.env("LOOPGATE_API_KEY", "lgk_live_0123456789abcdef0123456789abcdef");
+    let mut loopgate = setup.start().await?;
+    let address = gateway_address(&loopgate)?;
+    let _idle = idle_on(&address, 100)?;
+    let socket = loopgate.setup().data_dir().join("control.sock");
+    let mut owners = Vec::new();
+    for round in 0..3 {
+        let health = loopgate.gateway_bare(Method::GET, "/health").send().await?;
+        ensure!(health.status() == 200, "round {round}: {}", health.status());
+        let version = loopgate.gateway(Method::GET, "/api/gateway/version").send().await?;
+        ensure!(version.status() == 200, "round {round}: {}", version.status());
+        ensure!(loops(&home, &loopgate).await?.is_empty());
+        for _ in 0..50 {
+            owners.push(UnixStream::connect(&socket)?);
+        }
+    }
+    ensure!(loops(&home, &loopgate).await?.is_empty(), "beside 150 idle owners");
+    ensure!(loopgate.is_running()? && !loopgate.output().contains("panicked"), "{}", loopgate.output());
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_page_is_served_beside_idle_connections_under_few_descriptors() -> Result<()> {
+    let home = UserHome::temporary()?;
+    let setup = Setup::new(&home)?.binary(limited(&home, "-n 96")?);
+    let loopgate = setup.arg("--api-origin").arg("http://127.0.0.1:0").start().await?;
+    let page = loopgate.ready().page_url.clone();
+    let _idle = idle_on(page.strip_prefix("http://").context("an address")?, 100)?;
+    let signed_in = loopgate.sign_in().await?;
+    ensure!(signed_in.get("/documents").await?.is_object());
+    Ok(())
+}
+
+/// Lets a process have no further descriptor, or many.
+fn set_limit(loopgate: &Loopgate, limit: &str) -> Result<()> {
+    let pid = loopgate.pid().context("it runs")?.to_string();
+    #[expect(clippy::disallowed_methods, reason = "limits a process of this test")]
+    let status = std::process::Command::new("prlimit").args(["--pid", &pid, limit]).status()?;
+    ensure!(status.success(), "prlimit failed");
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn running_out_of_descriptors_ends_no_listener() -> Result<()> {
+    let home = UserHome::temporary()?;
+    let loopgate = Setup::new(&home)?.binary(PROGRAM).gateway_alone().start().await?;
+    let told = async |times: usize| {
+        let output = || loopgate.output().matches("no descriptors are left").count();
+        signs::seen(home.path(), async || (output() >= times).then_some(())).await
+    };
+    set_limit(&loopgate, "--nofile=1:")?;
+    let mut owner = UnixStream::connect(loopgate.setup().data_dir().join("control.sock"))?;
+    owner.write_all(b"{\"id\":1,\"verb\":\"approvals.list\"}\n")?;
+    told(1).await?;
+    let mut page = TcpStream::connect(gateway_address(&loopgate)?)?;
+    page.write_all(b"GET /health HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")?;
+    told(2).await?;
+    set_limit(&loopgate, "--nofile=1024:")?;
+    let answers = tokio::task::spawn_blocking(move || {
+        let (mut listed, mut health) = ([0; 8], [0; 8]);
+        owner.set_read_timeout(Some(signs::LIMIT))?;
+        page.set_read_timeout(Some(signs::LIMIT))?;
+        owner.read_exact(&mut listed)?;
+        page.read_exact(&mut health)?;
+        anyhow::Ok((listed, health))
+    });
+    let (listed, health) = answers.await??;
+    ensure!(&listed == b"{\"id\":1," && &health == b"HTTP/1.1", "{listed:?} {health:?}");
+    ensure!(loops(&home, &loopgate).await?.is_empty(), "the next one is answered as well");
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_limit_is_raised_as_far_as_the_system_lets_it() -> Result<()> {
+    let home = UserHome::temporary()?;
+    let setup = Setup::new(&home)?.binary(limited(&home, "-S -n 256")?).gateway_alone();
+    let loopgate = setup.start().await?;
+    let limits = std::fs::read_to_string(format!("/proc/{}/limits", loopgate.pid().context("it runs")?))?;
+    let line = limits.lines().find(|line| line.starts_with("Max open files")).context("a limit")?;
+    let mut numbers = line.split_whitespace().filter_map(|word| word.parse::<u64>().ok());
+    let (soft, hard) = (numbers.next().context("a number")?, numbers.next().unwrap_or(u64::MAX));
+    ensure!(soft == hard.min(65_536), "{line}");
+    Ok(())
+}
