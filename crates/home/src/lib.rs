@@ -18,6 +18,7 @@ mod sandbox;
 mod sessions;
 mod settings;
 mod trust;
+pub mod untrusted;
 mod vault;
 mod watches;
 

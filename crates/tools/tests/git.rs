@@ -356,7 +356,8 @@ async fn the_persons_own_hooks_run_without_being_asked_about() {
     let hook = format!("echo hook >> '{}'", ran.display());
     write_script(&own.path().join("pre-commit"), &hook);
     write_script(&clone.join("pre-commit"), &hook);
-    for (hooks, runs) in [(".", false), (clone.to_str().unwrap(), false), (own.path().to_str().unwrap(), true)]
+    for (hooks, runs) in
+        [(".", false), (clone.to_str().unwrap(), false), (own.path().to_str().unwrap(), true)]
     {
         code.run(clone, &["config", "--global", "core.hooksPath", hooks]).await;
         fs::write(clone.join("one"), hooks).unwrap();

@@ -38,6 +38,17 @@ impl Handle {
         File::options().write(true).create_new(true).open(self.0.join(name))
     }
 
+    pub(super) fn append_file(&self, name: &Path) -> io::Result<File> {
+        if self.kind(name) == Some(Kind::Link) {
+            return Err(io::ErrorKind::PermissionDenied.into());
+        }
+        File::options().append(true).create(true).open(self.0.join(name))
+    }
+
+    pub(super) fn make_private(&self) -> io::Result<()> {
+        Ok(())
+    }
+
     pub(super) fn remove_file(&self, name: &Path) -> io::Result<()> {
         std::fs::remove_file(self.0.join(name))
     }

@@ -54,6 +54,17 @@ impl Handle {
         Ok(rustix::fs::openat(&self.0, name, flags, Mode::from_raw_mode(0o600))?.into())
     }
 
+    /// Does not wait for a reader of a pipe.
+    pub(super) fn append_file(&self, name: &Path) -> io::Result<File> {
+        let flags = OFlags::WRONLY | OFlags::APPEND | OFlags::CREATE | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let flags = flags | OFlags::NONBLOCK | OFlags::NOCTTY;
+        Ok(rustix::fs::openat(&self.0, name, flags, Mode::from_raw_mode(0o600))?.into())
+    }
+
+    pub(super) fn make_private(&self) -> io::Result<()> {
+        Ok(rustix::fs::fchmod(&self.0, Mode::from_raw_mode(0o700))?)
+    }
+
     pub(super) fn remove_file(&self, name: &Path) -> io::Result<()> {
         Ok(rustix::fs::unlinkat(&self.0, name, AtFlags::empty())?)
     }
