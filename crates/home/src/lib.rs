@@ -22,7 +22,7 @@ pub mod untrusted;
 mod vault;
 mod watches;
 
-pub use clone::{common_git_dir, default_branch_of, linked_git_dir, origin_of};
+pub use clone::{common_git_dir, linked_git_dir, origin_of};
 pub use credentials::{API_KEY_VARIABLES, ApiKey, Credentials, Provenance};
 pub use data_dir::{DataDir, DataDirError, default_data_dir};
 pub use git_config::{ConfigEntry, parse_git_config};

@@ -8,12 +8,12 @@
 use std::ffi::OsStr;
 use std::fs::{File, Metadata};
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use loopgate_api::names::{STATE_DIR, WORK_DIR};
 use serde::de::DeserializeOwned;
 
-use crate::files::Audience;
+use crate::files::{self, Audience};
 use crate::sandbox::{Directory, Entry, Kind};
 
 /// Bytes of a document that a loop or a plan consists of.
@@ -125,6 +125,27 @@ pub fn write_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
 pub fn append(path: &Path) -> io::Result<File> {
     let (directory, name) = make_parent(path)?;
     directory.append_file(name)
+}
+
+/// Takes the lock of a file, which is made when it is missing, for as long as the answer is kept.
+///
+/// # Errors
+/// As [`open`], and as [`files::lock`].
+pub fn lock(path: &Path) -> io::Result<File> {
+    let file = append(path)?;
+    files::lock(&file, path, files::LOCK_TIME)?;
+    Ok(file)
+}
+
+/// Puts a file, or whatever has its name, out of the way of a new one, and answers where it is now.
+///
+/// # Errors
+/// As [`open`].
+pub fn set_aside(path: &Path) -> io::Result<PathBuf> {
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    name.push(format!(".corrupt-{}", jiff::Timestamp::now().as_millisecond()));
+    rename(path, &name)?;
+    Ok(path.with_file_name(name))
 }
 
 /// Removes a file or a link.
