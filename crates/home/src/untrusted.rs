@@ -117,7 +117,7 @@ pub fn write_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
     replace(path, bytes, Audience::Owner)
 }
 
-/// Opens a regular file for writing at its end. A missing one is made, for its owner alone, with the
+/// Opens a regular file for reading, and for writing at its end. A missing one is made, for its owner alone, with the
 /// directories above it.
 ///
 /// # Errors

@@ -10,7 +10,7 @@ use loopgate_api::command::Checkout;
 use loopgate_api::event::code;
 use loopgate_api::ids::{BranchName, RepoFullName};
 use loopgate_api::launch::{PeerRef, default_branch};
-use loopgate_home::{SandboxedPath, expand_home, origin_of};
+use loopgate_home::{SandboxedPath, expand_home};
 
 use crate::error::LoopError;
 use crate::refusal::Refusal;
@@ -90,8 +90,8 @@ async fn find(runtime: &Runtime, given: &PeerRef) -> Result<Peer, Refusal> {
         .sandbox
         .check(&place)
         .map_err(|_| refuse(code::REPO_NOT_ALLOWED, format!("Additional repo path not allowed: {label}")))?;
-    let looked = allowed.as_path().to_owned();
-    let seen = tokio::task::spawn_blocking(move || (looked.is_dir(), origin_of(&looked))).await;
+    let (looked, sandbox) = (allowed.as_path().to_owned(), runtime.sandbox.clone());
+    let seen = tokio::task::spawn_blocking(move || (looked.is_dir(), sandbox.origin_of(&looked))).await;
     let (exists, origin) = seen.unwrap_or_default();
     if !exists {
         return Err(missing());

@@ -12,7 +12,7 @@ use loopgate_api::command::LoopCommand;
 use loopgate_api::ids::{LoopId, TicketId};
 use loopgate_api::names::PROCESS_PID;
 use loopgate_api::time::now_iso;
-use loopgate_home::{SandboxedPath, default_branch_of, origin_of};
+use loopgate_home::SandboxedPath;
 use thiserror::Error;
 
 use crate::cloud::CallError;
@@ -150,6 +150,7 @@ impl Runtime {
             None => self.git.current_branch(repository.as_path()).await.ok().flatten(),
         };
         let (places, repository, ticket) = (self.places.clone(), repository.clone(), ticket.clone());
+        let sandbox = self.sandbox.clone();
         blocking(move || {
             let worktree = match places.ticket_worktree(&repository, &ticket) {
                 Some(worktree) => worktree,
@@ -158,9 +159,9 @@ impl Runtime {
             let clone = repository.as_path();
             Ok(PlanFacts {
                 worktree: worktree.as_path().to_owned(),
-                full_name: origin_of(clone).map(|name| name.to_string()).unwrap_or_default(),
+                full_name: sandbox.origin_of(clone).map(|name| name.to_string()).unwrap_or_default(),
                 branch: branch
-                    .or_else(|| default_branch_of(clone))
+                    .or_else(|| sandbox.default_branch_of(clone))
                     .unwrap_or_else(|| DEFAULT_BRANCH.to_owned()),
             })
         })

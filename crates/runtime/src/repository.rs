@@ -6,7 +6,7 @@ use loopgate_api::command::Need;
 use loopgate_api::event::code;
 use loopgate_api::ids::RepoFullName;
 use loopgate_api::redact;
-use loopgate_home::{AddRepoError, SandboxedPath, expand_home, origin_of};
+use loopgate_home::{AddRepoError, Sandbox, SandboxedPath, expand_home};
 
 use crate::error::LoopError;
 use crate::refusal::Refusal;
@@ -92,7 +92,8 @@ async fn by_path(runtime: &Runtime, request: &LoopRequest, path: &str) -> Result
         .check(expand_home(path))
         .map_err(|_| Refusal::told(LoopError::not_allowed(), code::REPO_NOT_ALLOWED, NOT_ALLOWED_EVENT))?;
     let (place, known) = (allowed.as_path().to_owned(), request.repo.clone());
-    let looked = tokio::task::spawn_blocking(move || (place.is_dir(), origin_of(&place))).await;
+    let sandbox = runtime.sandbox.clone();
+    let looked = tokio::task::spawn_blocking(move || (place.is_dir(), sandbox.origin_of(&place))).await;
     let (exists, origin) = looked.unwrap_or_default();
     if !exists {
         let error = LoopError::new(404, format!("Repository not found locally: {path}"));
@@ -105,23 +106,23 @@ async fn by_path(runtime: &Runtime, request: &LoopRequest, path: &str) -> Result
 /// A clone that is here: in the list, else the allowed directory itself or its child of that name.
 /// A directory whose `origin` names another repository is not the one.
 pub(crate) async fn find(runtime: &Runtime, name: &RepoFullName) -> Option<PathBuf> {
-    let (repos, settings, name) = (runtime.repos.clone(), runtime.settings.clone(), name.clone());
+    let (repos, sandbox, name) = (runtime.repos.clone(), runtime.sandbox.clone(), name.clone());
     let found = tokio::task::spawn_blocking(move || {
         match repos.find(&name) {
             Ok(Some(path)) if path.is_dir() => return Some(path),
             Ok(_) => {}
             Err(error) => tracing::warn!(%error, "the list of repositories cannot be read"),
         }
-        let base = settings.get().sandbox_base_directory.clone()?;
+        let base = sandbox.base()?;
         let itself = base.file_name().is_some_and(|last| last == name.name()).then(|| base.clone());
         let candidates = itself.into_iter().chain([base.join(name.name())]);
-        candidates.into_iter().find(|place| is_clone_of(place, &name))
+        candidates.into_iter().find(|place| is_clone_of(&sandbox, place, &name))
     });
     found.await.ok().flatten()
 }
 
-fn is_clone_of(place: &Path, name: &RepoFullName) -> bool {
-    place.is_dir() && origin_of(place).is_some_and(|origin| origin.same_as(name))
+fn is_clone_of(sandbox: &Sandbox, place: &Path, name: &RepoFullName) -> bool {
+    sandbox.origin_of(place).is_some_and(|origin| origin.same_as(name))
 }
 
 /// Clones into the allowed directory: beside its place first, so that a clone that fails half-way

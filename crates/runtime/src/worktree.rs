@@ -3,13 +3,14 @@
 //! A plan starts from a fresh checkout; an execution goes on in the one its plan was made in.
 //! Commits that only a reset branch had are kept by the git room under a ref of ours.
 
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use loopgate_api::command::Checkout;
 use loopgate_api::ids::{BranchName, InvalidId, LoopId, slug};
 use loopgate_api::redact;
-use loopgate_home::SandboxedPath;
+use loopgate_home::{RepositoryError, Sandbox, SandboxedPath};
 use loopgate_tools::git::free_locks;
 use loopgate_tools::process::{Command, Limits};
 use sha2::{Digest as _, Sha256};
@@ -17,6 +18,8 @@ use sha2::{Digest as _, Sha256};
 use crate::aside::Aside;
 use crate::runtime::Runtime;
 
+/// Bytes of git's own list of excluded files.
+const MAX_EXCLUDE: u64 = 1024 * 1024;
 /// How long a repository's own set-up script may take.
 const SETUP_TIME: Duration = Duration::from_secs(600);
 const SETUP_SCRIPT: &str = ".loopgate/loops-setup.sh";
@@ -171,7 +174,8 @@ async fn ready(runtime: &Runtime, dir: SandboxedPath, made: bool) -> Prepared {
         free_locks(dir.as_path()).await;
     }
     let path = dir.as_path().to_owned();
-    let excluded = tokio::task::spawn_blocking(move || exclude(&path)).await;
+    let sandbox = runtime.sandbox.clone();
+    let excluded = tokio::task::spawn_blocking(move || exclude(&sandbox, &path)).await;
     if let Ok(Err(error)) = excluded {
         tracing::info!(%error, "the loop's own files could not be excluded from git");
     }
@@ -278,10 +282,17 @@ async fn set_up(runtime: &Runtime, dir: &Path) {
 }
 
 /// Keeps a loop's own files out of every commit made in the clone and its worktrees.
-pub(crate) fn exclude(worktree: &Path) -> std::io::Result<()> {
-    let Some(common) = loopgate_home::common_git_dir(worktree) else { return Ok(()) };
-    let path = common.join("info").join("exclude");
-    let mut text = std::fs::read_to_string(&path).unwrap_or_default();
+pub(crate) fn exclude(sandbox: &Sandbox, worktree: &Path) -> std::io::Result<()> {
+    let repository = match sandbox.repository(worktree) {
+        Err(RepositoryError::None) => return Ok(()),
+        found => found.map_err(std::io::Error::other)?,
+    };
+    let info = repository.handles.common.make_directory(Path::new("info"))?;
+    let mut text = match info.read(Path::new("exclude"), MAX_EXCLUDE) {
+        Ok(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
+        Err(error) => return Err(error),
+    };
     let missing: Vec<&str> =
         EXCLUDED.into_iter().filter(|line| !text.lines().any(|known| known.trim() == *line)).collect();
     if missing.is_empty() {
@@ -294,7 +305,7 @@ pub(crate) fn exclude(worktree: &Path) -> std::io::Result<()> {
         text.push_str(line);
         text.push('\n');
     }
-    loopgate_home::files::write_atomic(&path, text.as_bytes())
+    info.replace_public(OsStr::new("exclude"), text.as_bytes())
 }
 
 #[cfg(test)]
@@ -335,5 +346,29 @@ mod tests {
         assert_eq!(peer.key, "plan-5-feature-x-6dfc2c69");
         assert_eq!(peer.branch.as_str(), "orchestrator/plan-5-feature-x-6dfc2c69");
         assert_ne!(peer, own.of_peer(&branch, Path::new("/code/other/web")).unwrap());
+    }
+
+    #[test]
+    fn only_the_repository_itself_is_told_what_to_exclude() {
+        let dir = tempfile::tempdir().unwrap();
+        let base = dir.path().canonicalize().unwrap().join("box");
+        let overrides =
+            loopgate_home::Overrides { sandbox_base_directory: Some(base.clone()), ..Default::default() };
+        let settings = loopgate_home::SettingsStore::open(&dir.path().join("s.toml"), overrides).unwrap();
+        let sandbox = Sandbox::new(std::sync::Arc::new(settings), Path::new("/nonexistent-data"));
+        let outside = dir.path().join("outside");
+        for place in [&base.join("shop/.git"), &outside] {
+            std::fs::create_dir_all(place.join("objects")).unwrap();
+        }
+        exclude(&sandbox, &base.join("shop")).unwrap();
+        let written = std::fs::read_to_string(base.join("shop/.git/info/exclude")).unwrap();
+        assert!(written.lines().eq(EXCLUDED), "{written}");
+        std::fs::create_dir(base.join("other")).unwrap();
+        std::fs::write(base.join("other/.git"), format!("gitdir: {}", outside.display())).unwrap();
+        exclude(&sandbox, &base.join("other")).unwrap_err();
+        std::fs::remove_dir_all(base.join("shop/.git/info")).unwrap();
+        std::os::unix::fs::symlink(&outside, base.join("shop/.git/info")).unwrap();
+        exclude(&sandbox, &base.join("shop")).unwrap_err();
+        assert_eq!(std::fs::read_dir(&outside).unwrap().count(), 1);
     }
 }

@@ -176,7 +176,7 @@ async fn gateway(dir: &Path, wish: Wish) -> (Gateway, Arc<SettingsStore>) {
         credentials.store_managed_key(SecretString::from("lgk_live_test0123456789")).unwrap();
     }
     let sandbox = Arc::new(Sandbox::new(settings.clone(), data_dir.path()));
-    let repos = Arc::new(Repos::new(settings.clone()));
+    let repos = Arc::new(Repos::new(settings.clone(), sandbox.clone()));
     let credentials = Arc::new(credentials);
     let programs = Arc::new(programs(dir, settings.clone()));
     let runtime_config = RuntimeConfig {

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use loopgate_api::bootstrap::{BootstrapOrder, BootstrapRepo};
 use loopgate_api::mcp::McpRecord;
-use loopgate_home::{Repos, Sandbox, default_branch_of, expand_home, origin_of};
+use loopgate_home::{Repos, Sandbox, expand_home};
 use serde::{Deserialize, Serialize};
 
 pub(crate) use preflight::prepare_agents;
@@ -56,7 +56,7 @@ impl Target {
     /// Looks at the place of a repository. Blocks on the disk.
     fn at(sandbox: &Sandbox, full_name: String, branch: Option<String>, path: &Path) -> Self {
         let allowed = sandbox.check(path);
-        let known = allowed.as_ref().ok().and_then(|allowed| default_branch_of(allowed.as_path()));
+        let known = allowed.as_ref().ok().and_then(|allowed| sandbox.default_branch_of(allowed.as_path()));
         let named = branch.filter(|branch| !branch.trim().is_empty());
         let branch = named.or(known).unwrap_or_else(|| DEFAULT_BRANCH.to_owned());
         let Ok(allowed) = allowed else {
@@ -69,7 +69,7 @@ impl Target {
         if !place.is_dir() {
             return Self::skipped(full_name, branch, Some(place), "path is not a directory");
         }
-        if let Err(error) = worktree::exclude(place) {
+        if let Err(error) = worktree::exclude(sandbox, place) {
             tracing::info!(%error, "the files of a bootstrap could not be excluded from git");
         }
         Self { full_name, local_path: shown(allowed.canonical()), branch, skip: false, skip_reason: None }
@@ -121,7 +121,7 @@ async fn find(runtime: &Runtime, full_name: &str) -> Option<PathBuf> {
 /// Every repository of the list. Blocks on the disk.
 fn all(repos: &Repos, sandbox: &Sandbox) -> Result<Vec<Target>, String> {
     let list = repos.list().map_err(|error| error.to_string())?;
-    let target = |path: PathBuf| match origin_of(&path) {
+    let target = |path: PathBuf| match sandbox.origin_of(&path) {
         Some(name) => Target::at(sandbox, name.to_string(), None, &path),
         None => {
             let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();

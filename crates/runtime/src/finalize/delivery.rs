@@ -9,13 +9,14 @@ use loopgate_api::launch::default_branch;
 use loopgate_api::names::EXECUTION_RESULT;
 use loopgate_api::redact;
 use loopgate_api::time::now_iso;
-use loopgate_home::origin_of;
+use loopgate_home::untrusted;
 use loopgate_tools::git::{GitError, free_locks};
 
 use super::commit_stage::{self, Committed};
 use super::result_file::{self, Claim};
 use super::{Ending, git_delivery, peers, work_dir, worktree};
 use crate::job::{DeliveryPath, DeliveryStatus, Job};
+use crate::runtime::Runtime;
 use crate::store::StoreError;
 
 /// Scratch text of a pull request that an assistant may leave.
@@ -108,7 +109,9 @@ pub(super) async fn deliver(ending: &Ending<'_>, job: &Job) -> Result<Delivered,
 /// Whether the result and the scratch text of a pull request are there.
 async fn presence(job: &Job) -> (bool, bool) {
     let (result, body) = (work_dir(job).join(EXECUTION_RESULT), work_dir(job).join(PR_BODY));
-    tokio::task::spawn_blocking(move || (result.is_file(), body.is_file())).await.unwrap_or_default()
+    tokio::task::spawn_blocking(move || (untrusted::is_file(&result), untrusted::is_file(&body)))
+        .await
+        .unwrap_or_default()
 }
 
 async fn work(ending: &Ending<'_>, job: &Job) -> Result<Delivered, StoreError> {
@@ -217,15 +220,15 @@ async fn look(ending: &Ending<'_>, part: &Part) -> Result<Site, Delivered> {
         .ok_or_else(|| failed("the base branch does not exist any more"))?;
     let full_name = match &part.full_name {
         Some(name) => name.clone(),
-        None => origin_name(directory).await.map(|name| name.to_string()).unwrap_or_default(),
+        None => origin_name(ending.runtime, directory).await.map(|name| name.to_string()).unwrap_or_default(),
     };
     let work_dir = part.work_dir.clone();
     Ok(Site { directory: directory.to_owned(), work_dir, full_name, base, base_revision })
 }
 
-async fn origin_name(directory: &Path) -> Option<RepoFullName> {
-    let directory = directory.to_owned();
-    tokio::task::spawn_blocking(move || origin_of(&directory)).await.ok().flatten()
+async fn origin_name(runtime: &Runtime, directory: &Path) -> Option<RepoFullName> {
+    let (sandbox, directory) = (runtime.sandbox.clone(), directory.to_owned());
+    tokio::task::spawn_blocking(move || sandbox.origin_of(&directory)).await.ok().flatten()
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -325,7 +328,8 @@ async fn verified_claim(ending: &Ending<'_>, site: &Site) -> Option<ExecutionRes
 async fn clear_scratch(ending: &Ending<'_>, site: &Site) {
     for name in [EXECUTION_RESULT, PR_BODY] {
         if !ending.runtime.git.tracks(&site.directory, name).await.unwrap_or(true) {
-            let _ = tokio::fs::remove_file(site.directory.join(name)).await;
+            let scratch = site.directory.join(name);
+            let _ = tokio::task::spawn_blocking(move || untrusted::remove(&scratch)).await;
         }
     }
 }

@@ -37,11 +37,11 @@ impl Runtime {
             }
             Some(name)
         };
-        let place = place.to_owned();
+        let (sandbox, place) = (self.sandbox.clone(), place.to_owned());
         let finished = blocking(move || {
             // Also what a launch that was cut off has left there.
             aside.move_back().map_err(failed)?;
-            if let Err(error) = exclude(&place) {
+            if let Err(error) = exclude(&sandbox, &place) {
                 tracing::info!(%error, "the files of a launch could not be excluded from git");
             }
             Ok(())

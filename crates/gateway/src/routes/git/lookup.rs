@@ -106,14 +106,14 @@ pub(crate) fn branch_worktree_route() -> Route {
 fn clone_of(app: &App, name: &str, sources: &mut Sources) -> Result<Option<PathBuf>, ReposError> {
     let list = app.repos.list()?;
     app.repos.path().iter().for_each(|file| sources.file(file));
+    if list.incomplete {
+        sources.unknown();
+    }
     let mut similar = None;
     for repo in &list.repos {
         let clone = loopgate_home::expand_home(&repo.path);
         sources.clone_files(&clone, &[".git/config"]);
-        if app.sandbox.check(&clone).is_err() {
-            continue;
-        }
-        match loopgate_home::origin_of(&clone) {
+        match app.sandbox.origin_of(&clone) {
             Some(origin) if origin.as_str() == name => return Ok(Some(clone)),
             Some(origin) if origin.as_str().eq_ignore_ascii_case(name) => {
                 similar.get_or_insert(clone);

@@ -42,7 +42,7 @@ impl Handle {
         if self.kind(name) == Some(Kind::Link) {
             return Err(io::ErrorKind::PermissionDenied.into());
         }
-        File::options().append(true).create(true).open(self.0.join(name))
+        File::options().read(true).append(true).create(true).open(self.0.join(name))
     }
 
     pub(super) fn make_private(&self) -> io::Result<()> {

@@ -214,6 +214,14 @@ impl Directory {
         self.write_over(name, &part, bytes, Audience::Owner)
     }
 
+    /// As [`Directory::replace`], readable by everybody.
+    ///
+    /// # Errors
+    /// As [`Directory::replace`].
+    pub fn replace_public(&self, name: &OsStr, bytes: &[u8]) -> io::Result<()> {
+        self.write(name, bytes, Audience::Everybody)
+    }
+
     /// As [`Directory::replace`], for as many writers at once as there are.
     pub(crate) fn write(&self, name: &OsStr, bytes: &[u8], audience: Audience) -> io::Result<()> {
         static WRITTEN: AtomicU32 = AtomicU32::new(0);
@@ -240,7 +248,7 @@ impl Directory {
         written
     }
 
-    /// Opens a regular file in it for writing at its end; one that is missing is made, for its owner
+    /// Opens a regular file in it for reading, and for writing at its end; one that is missing is made, for its owner
     /// alone.
     ///
     /// # Errors

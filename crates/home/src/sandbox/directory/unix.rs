@@ -54,11 +54,14 @@ impl Handle {
         Ok(rustix::fs::openat(&self.0, name, flags, Mode::from_raw_mode(0o600))?.into())
     }
 
-    /// Does not wait for a reader of a pipe.
+    /// Does not wait for the other end of a pipe.
     pub(super) fn append_file(&self, name: &Path) -> io::Result<File> {
-        let flags = OFlags::WRONLY | OFlags::APPEND | OFlags::CREATE | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let flags = flags | OFlags::NONBLOCK | OFlags::NOCTTY;
-        Ok(rustix::fs::openat(&self.0, name, flags, Mode::from_raw_mode(0o600))?.into())
+        let flags = OFlags::RDWR | OFlags::APPEND | OFlags::CREATE | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let waiting = flags | OFlags::NONBLOCK | OFlags::NOCTTY;
+        let file = rustix::fs::openat(&self.0, name, waiting, Mode::from_raw_mode(0o600))?;
+        // Programs get such files as their output.
+        rustix::fs::fcntl_setfl(&file, OFlags::APPEND)?;
+        Ok(file.into())
     }
 
     pub(super) fn make_private(&self) -> io::Result<()> {
