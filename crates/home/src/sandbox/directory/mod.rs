@@ -77,6 +77,14 @@ impl Directory {
         self.0.held_path()
     }
 
+    /// Tells this directory from every other one that is there, whatever their names.
+    ///
+    /// # Errors
+    /// Any failure of the file system.
+    pub fn identity(&self) -> io::Result<(u64, u64)> {
+        self.0.identity()
+    }
+
     /// Opens a regular file for reading.
     ///
     /// # Errors

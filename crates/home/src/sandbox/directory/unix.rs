@@ -37,6 +37,12 @@ impl Handle {
         Ok(Self(self.open(path, DIRECTORY)?))
     }
 
+    pub(super) fn identity(&self) -> io::Result<(u64, u64)> {
+        use std::os::unix::fs::MetadataExt as _;
+        let found = File::from(self.0.try_clone()?).metadata()?;
+        Ok((found.dev(), found.ino()))
+    }
+
     pub(super) fn open_file(&self, path: &Path) -> io::Result<File> {
         Ok(self.open(path, READING)?.into())
     }
