@@ -89,6 +89,16 @@ pub fn entries(path: &Path) -> Vec<Entry> {
     directory(path).and_then(|directory| directory.entries()).unwrap_or_default()
 }
 
+/// Makes a directory with its parents, and opens it.
+///
+/// # Errors
+/// As [`open`].
+pub fn make_directory(path: &Path) -> io::Result<Directory> {
+    let (root, below) = split(path);
+    std::fs::create_dir_all(root)?;
+    Directory::of(root)?.make_directory(below)
+}
+
 /// Makes a directory that only the owner may enter, with its parents, and opens it.
 ///
 /// # Errors
