@@ -171,7 +171,7 @@ async fn is_no_tickets(runtime: &Runtime, place: &Path) -> Result<(), WorktreeEr
 
 async fn ready(runtime: &Runtime, dir: SandboxedPath, made: bool) -> Prepared {
     if !made {
-        free_locks(dir.as_path()).await;
+        free_locks(runtime.sandbox.clone(), dir.as_path()).await;
     }
     let path = dir.as_path().to_owned();
     let sandbox = runtime.sandbox.clone();

@@ -211,7 +211,7 @@ async fn look(ending: &Ending<'_>, part: &Part) -> Result<Site, Delivered> {
         return Err(skipped("worktree directory not allowed by current sandbox"));
     }
     // A git of the loop that was killed may have left them; nothing could be committed then.
-    free_locks(directory).await;
+    free_locks(ending.runtime.sandbox.clone(), directory).await;
     let base = part.base.parse::<BranchName>().map_err(|error| failed(&error.to_string()))?;
     let git = &ending.runtime.git;
     let known = git.base_ref(directory, &base).await.map_err(|error| failed(&error.to_string()))?;
@@ -285,7 +285,7 @@ async fn deliver_from(ending: &Ending<'_>, job: &Job, site: &Site) -> Result<Del
         return Ok(cancelled());
     }
     clear_scratch(ending, site).await;
-    free_locks(&site.directory).await;
+    free_locks(ending.runtime.sandbox.clone(), &site.directory).await;
     git_delivery::deliver(ending, job, site).await
 }
 

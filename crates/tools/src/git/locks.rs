@@ -5,23 +5,26 @@
 //! the repository that is older than the lock, or while anybody has the file open.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::UNIX_EPOCH;
 
-use loopgate_home::{common_git_dir, linked_git_dir};
+use loopgate_home::{Directory, Kind, Repository, Sandbox};
 
 use crate::process::table;
 
 /// Start times are told in steps, and by another clock than those of files.
 const CLOCKS_APART_MS: u64 = 2_000;
+/// Bytes of a file that holds one name or one path.
+const MAX_POINTER: u64 = 8 * 1024;
 
 /// Removes the locks in the way of a worktree's next commit and push that nobody holds any more.
-/// Answers which they were.
-pub async fn free_locks(worktree: &Path) -> Vec<PathBuf> {
+/// Answers which they were. Nothing is removed of a repository whose records leave the sandbox.
+pub async fn free_locks(sandbox: Arc<Sandbox>, worktree: &Path) -> Vec<PathBuf> {
     let worktree = worktree.to_owned();
     let freed = tokio::task::spawn_blocking(move || {
-        let mut locks = abandoned(&worktree);
-        locks.retain(|lock| std::fs::remove_file(lock).is_ok());
-        locks
+        let Ok(repository) = sandbox.repository(&worktree) else { return Vec::new() };
+        let freed = abandoned(&repository).into_iter().filter(|lock| lock.remove().is_ok());
+        freed.map(|lock| lock.path()).collect()
     });
     let freed = freed.await.unwrap_or_default();
     for lock in &freed {
@@ -30,43 +33,63 @@ pub async fn free_locks(worktree: &Path) -> Vec<PathBuf> {
     freed
 }
 
-fn abandoned(worktree: &Path) -> Vec<PathBuf> {
-    let Some(common) = common_git_dir(worktree) else { return Vec::new() };
-    let own = linked_git_dir(worktree).unwrap_or_else(|| worktree.join(".git"));
-    let mut found = vec![
-        own.join("index.lock"),
-        own.join("HEAD.lock"),
-        common.join("config.lock"),
-        common.join("packed-refs.lock"),
-    ];
-    let head = std::fs::read_to_string(own.join("HEAD")).unwrap_or_default();
-    if let Some(branch) = head.trim().strip_prefix("ref: ").filter(|name| !name.contains("..")) {
-        found.push(common.join(format!("{branch}.lock")));
+/// A file among the records of a repository.
+struct Lock<'a> {
+    records: &'a Directory,
+    place: &'a Path,
+    below: PathBuf,
+}
+
+impl Lock<'_> {
+    fn path(&self) -> PathBuf {
+        self.place.join(&self.below)
     }
-    found.retain(|lock| lock.is_file());
+
+    fn remove(&self) -> std::io::Result<()> {
+        let parent = self.records.directory(self.below.parent().unwrap_or(Path::new("")))?;
+        parent.remove_file(self.below.file_name().unwrap_or_default())
+    }
+}
+
+fn abandoned(repository: &Repository) -> Vec<Lock<'_>> {
+    let handles = &repository.handles;
+    let own = |name: &str| Lock { records: &handles.own, place: &repository.own, below: name.into() };
+    let common =
+        |name: &str| Lock { records: &handles.common, place: &repository.common, below: name.into() };
+    let mut found =
+        vec![own("index.lock"), own("HEAD.lock"), common("config.lock"), common("packed-refs.lock")];
+    let head = read(&handles.own, Path::new("HEAD")).unwrap_or_default();
+    if let Some(branch) = head.trim().strip_prefix("ref: ") {
+        found.push(common(&format!("{branch}.lock")));
+    }
+    found.retain(|lock| lock.records.kind(&lock.below) == Some(Kind::File));
     if found.is_empty() {
         return found;
     }
-    let places = checkouts(worktree, &common);
+    let places = checkouts(repository);
     let at_work = table::at_work("git", &places);
     found.retain(|lock| {
-        let Some(made) = made_ms(lock) else { return false };
+        let Some(made) = made_ms(&lock.path()) else { return false };
         let older = at_work.iter().any(|git| git.running && git.started.0 <= made + CLOCKS_APART_MS);
-        !older && !table::is_open(lock)
+        !older && !table::is_open(&lock.path())
     });
     found
 }
 
 /// Every directory in which a git of this repository may work.
-fn checkouts(worktree: &Path, common: &Path) -> Vec<PathBuf> {
-    let linked = std::fs::read_dir(common.join("worktrees")).into_iter().flatten().flatten();
-    let linked = linked.filter_map(|entry| {
-        let pointer = std::fs::read_to_string(entry.path().join("gitdir")).ok()?;
+fn checkouts(repository: &Repository) -> Vec<PathBuf> {
+    let common = &repository.handles.common;
+    let linked = common.directory(Path::new("worktrees")).and_then(|linked| linked.entries());
+    let linked = linked.unwrap_or_default().into_iter().filter_map(|entry| {
+        let pointer = read(common, &Path::new("worktrees").join(entry.name).join("gitdir"))?;
         Path::new(pointer.trim()).parent().map(Path::to_owned)
     });
-    let clone = common.parent().filter(|_| common.ends_with(".git")).unwrap_or(common);
-    let all = [worktree.to_owned(), clone.to_owned()].into_iter().chain(linked);
+    let all = [repository.root.clone(), repository.clone_root().to_owned()].into_iter().chain(linked);
     all.map(|place| place.canonicalize().unwrap_or(place)).collect()
+}
+
+fn read(records: &Directory, file: &Path) -> Option<String> {
+    String::from_utf8(records.read(file, MAX_POINTER).ok()?).ok()
 }
 
 /// When a lock was made, in milliseconds since the epoch; `None` when it is gone.
@@ -101,6 +124,11 @@ mod tests {
     #[tokio::test]
     async fn a_lock_of_a_dead_git_goes_and_one_of_a_living_git_stays() {
         let dir = tempfile::tempdir().unwrap();
+        let base = dir.path().canonicalize().unwrap();
+        let overrides = loopgate_home::Overrides { sandbox_base_directory: Some(base), ..Default::default() };
+        let settings = loopgate_home::SettingsStore::open(&dir.path().join("s.toml"), overrides).unwrap();
+        let sandbox = Arc::new(Sandbox::new(Arc::new(settings), Path::new("/nonexistent-data")));
+        let free_locks = |worktree| free_locks(sandbox.clone(), worktree);
         let (clone, worktree) = (dir.path().join("clone"), dir.path().join("worktree"));
         run(dir.path(), &["init", "-q", "-b", "main", "clone"]);
         run(&clone, &["commit", "-q", "--allow-empty", "-m", "first"]);
@@ -132,5 +160,23 @@ mod tests {
         std::fs::write(worktree.join("new.txt"), "new\n").unwrap();
         run(&worktree, &["add", "-A"]);
         run(&worktree, &["commit", "-q", "-m", "second"]);
+    }
+
+    #[tokio::test]
+    async fn locks_outside_of_the_sandbox_stay() {
+        let dir = tempfile::tempdir().unwrap();
+        let base = dir.path().canonicalize().unwrap().join("box");
+        std::fs::create_dir_all(base.join("tree")).unwrap();
+        let overrides =
+            loopgate_home::Overrides { sandbox_base_directory: Some(base.clone()), ..Default::default() };
+        let settings = loopgate_home::SettingsStore::open(&dir.path().join("s.toml"), overrides).unwrap();
+        let sandbox = Arc::new(Sandbox::new(Arc::new(settings), Path::new("/nonexistent-data")));
+        run(dir.path(), &["init", "-q", "-b", "main", "outside"]);
+        let lock = dir.path().join("outside/.git/index.lock");
+        std::fs::write(&lock, "").unwrap();
+        let pointer = format!("gitdir: {}\n", dir.path().join("outside/.git").display());
+        std::fs::write(base.join("tree/.git"), pointer).unwrap();
+        assert!(free_locks(sandbox, &base.join("tree")).await.is_empty());
+        assert!(lock.is_file());
     }
 }
