@@ -1,8 +1,10 @@
 //! Writing files so that a reader never sees half of one, and nobody else sees a private one.
 
 use std::ffi::OsStr;
+use std::fs::{File, TryLockError};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 /// A temporary file is named so, with random letters and digits between.
 const TEMPORARY: (&str, &str) = (".loopgate-", ".part");
@@ -10,6 +12,10 @@ const TEMPORARY: (&str, &str) = (".loopgate-", ".part");
 const FORMER_TEMPORARY: (&str, &str) = (".tmp", "");
 /// Letters and digits in such a name.
 const RANDOM: usize = 6;
+/// How long a lock is waited for. Its holders write a few small files each.
+pub const LOCK_TIME: Duration = Duration::from_secs(5);
+/// Pause between two tries.
+const LOCK_PAUSE: Duration = Duration::from_millis(5);
 
 /// Who may read a file, or enter a directory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,6 +39,32 @@ pub fn write_atomic(path: &Path, bytes: &[u8]) -> io::Result<()> {
 /// As [`write_atomic`].
 pub fn write_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
     write(path, bytes, Audience::Owner)
+}
+
+/// Takes the lock of an open file; it is held until the file is closed. `path` is for the message.
+///
+/// # Errors
+/// `TimedOut` when another program holds it for longer than `limit`; any failure of the file system.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a lock gives no signal, and one that is waited for cannot be given up"
+)]
+pub fn lock(file: &File, path: &Path, limit: Duration) -> io::Result<()> {
+    let begun = Instant::now();
+    loop {
+        match file.try_lock() {
+            Ok(()) => return Ok(()),
+            Err(TryLockError::Error(error)) => return Err(error),
+            Err(TryLockError::WouldBlock) if begun.elapsed() >= limit => {
+                let name = path.file_name().unwrap_or_default().to_string_lossy();
+                let text = format!(
+                    "another program holds the lock {name} for more than {limit:?}; end it and try again"
+                );
+                return Err(io::Error::new(io::ErrorKind::TimedOut, text));
+            }
+            Err(TryLockError::WouldBlock) => std::thread::sleep(LOCK_PAUSE),
+        }
+    }
 }
 
 /// Makes a directory that only the owner may enter, as the parents that are made with it.
@@ -144,6 +176,19 @@ mod tests {
             1,
             "no temporary file is left"
         );
+    }
+
+    #[test]
+    fn a_lock_of_another_program_is_given_up_and_named() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("repos.lock");
+        let (theirs, ours) = (File::create(&path).unwrap(), File::create(&path).unwrap());
+        theirs.lock().unwrap();
+        let error = lock(&ours, &path, Duration::ZERO).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::TimedOut);
+        assert!(error.to_string().contains("repos.lock"), "{error}");
+        drop(theirs);
+        lock(&ours, &path, Duration::ZERO).unwrap();
     }
 
     #[cfg(unix)]

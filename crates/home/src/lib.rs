@@ -4,7 +4,6 @@
 //! Everything here lies on the local disk and belongs to one user. Nothing here starts a program
 //! or speaks to the network.
 
-mod clone;
 mod credentials;
 mod data_dir;
 pub mod files;
@@ -19,10 +18,10 @@ pub mod secret_file;
 mod sessions;
 mod settings;
 mod trust;
+pub mod untrusted;
 mod vault;
 mod watches;
 
-pub use clone::origin_of;
 pub use credentials::{API_KEY_VARIABLES, ApiKey, Credentials, Provenance};
 pub use data_dir::{DataDir, DataDirError, default_data_dir};
 pub use git_config::{ConfigEntry, parse_git_config};

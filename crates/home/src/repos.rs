@@ -1,8 +1,9 @@
 //! The list of managed repositories, `repos.json`, which other programs read and write too.
 //!
 //! Reading is from memory while the file is unchanged; writing is one at a time, in this process and
-//! among all Loopgates of the sandbox, to a temporary file that is renamed. A file that does not parse
-//! is moved aside, never overwritten.
+//! among all Loopgates of the sandbox, to a temporary file that is renamed. What is no list is moved
+//! aside, never overwritten. Whatever works in the sandbox can write the file, so an entry counts only
+//! while the sandbox allows its path.
 
 use std::fs::File;
 use std::io;
@@ -17,10 +18,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use thiserror::Error;
 
-use crate::clone::origin_of;
-use crate::sandbox::expand_home;
+use crate::sandbox::{Kind, Sandbox, SandboxedPath, expand_home};
 use crate::settings::SettingsStore;
-use crate::{files, sandbox::SandboxedPath};
+use crate::untrusted;
 
 /// Content of `repos.json`.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
@@ -29,6 +29,9 @@ pub struct ReposFile {
     pub repos: Vec<ManagedRepo>,
     /// Their settings.
     pub settings: ReposSettings,
+    /// Whether entries were left out that the sandbox does not allow.
+    #[serde(skip)]
+    pub incomplete: bool,
 }
 
 /// Why the list cannot be used.
@@ -67,15 +70,16 @@ struct Stamp {
 #[derive(Debug)]
 pub struct Repos {
     settings: Arc<SettingsStore>,
-    /// What was read last. The lock also makes writers one at a time.
+    sandbox: Arc<Sandbox>,
+    /// What was read last, with the entries that are not allowed. The lock also makes writers one at a time.
     known: Mutex<Option<(Stamp, Arc<ReposFile>)>>,
 }
 
 impl Repos {
     /// The list below the settings' sandbox base directory.
     #[must_use]
-    pub const fn new(settings: Arc<SettingsStore>) -> Self {
-        Self { settings, known: Mutex::new(None) }
+    pub const fn new(settings: Arc<SettingsStore>, sandbox: Arc<Sandbox>) -> Self {
+        Self { settings, sandbox, known: Mutex::new(None) }
     }
 
     /// Where the file lies; `None` while no sandbox is set.
@@ -84,16 +88,26 @@ impl Repos {
         self.settings.get().orchestrator_dir().map(|dir| dir.join("config").join("repos.json"))
     }
 
-    /// The list as it is now; a missing file is made, empty.
+    /// The list as it is now, without the entries that the sandbox does not allow; a missing file is
+    /// made, empty.
     ///
     /// # Errors
     /// See [`ReposError`].
     pub fn list(&self) -> Result<Arc<ReposFile>, ReposError> {
         let path = self.path().ok_or(ReposError::NotConfigured)?;
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         // Making the file is writing it.
-        let _turn = if path.exists() { None } else { Some(turn_of(&path)?) };
-        current(&path, &mut known)
+        let _turn = if untrusted::is_file(&path) { None } else { Some(lock(&path)?) };
+        let stored = current(&path, &mut self.known.lock().unwrap_or_else(PoisonError::into_inner))?;
+        if stored.repos.iter().all(|repo| self.allows(repo)) {
+            return Ok(stored);
+        }
+        let mut list = ReposFile { incomplete: true, ..(*stored).clone() };
+        list.repos.retain(|repo| self.allows(repo));
+        Ok(Arc::new(list))
+    }
+
+    fn allows(&self, repo: &ManagedRepo) -> bool {
+        self.sandbox.check(&repo.path).is_ok()
     }
 
     /// Adds a repository.
@@ -153,7 +167,7 @@ impl Repos {
         let base = self.settings.get().sandbox_base_directory.clone().ok_or(ReposError::NotConfigured)?;
         let settings = self.list()?.settings.clone();
         let inside =
-            settings.worktree_parent_dir.as_deref().is_some_and(|dir| expand_home(dir).starts_with(&base));
+            settings.worktree_parent_dir.as_deref().is_some_and(|dir| self.sandbox.check(dir).is_ok());
         if inside && settings.worktree_parent_dir_confirmed == Some(true) {
             return Ok(());
         }
@@ -175,7 +189,7 @@ impl Repos {
             .repos
             .iter()
             .map(|repo| expand_home(&repo.path))
-            .filter_map(|path| origin_of(&path).map(|origin| (path, origin)))
+            .filter_map(|path| self.sandbox.origin_of(&path).map(|origin| (path, origin)))
             .collect();
         let exact = named.iter().find(|(_, origin)| origin == name);
         Ok(exact
@@ -204,8 +218,9 @@ impl Repos {
 
     fn change(&self, change: impl FnOnce(&mut ReposFile)) -> Result<(), ReposError> {
         let path = self.path().ok_or(ReposError::NotConfigured)?;
+        // Readers do not wait for the lock.
+        let _turn = lock(&path)?;
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        let _turn = turn_of(&path)?;
         let before = current(&path, &mut known)?;
         let mut after = (*before).clone();
         change(&mut after);
@@ -218,18 +233,12 @@ impl Repos {
 }
 
 /// Waits until no other process changes the list. Ends when it is dropped.
-fn turn_of(path: &Path) -> io::Result<File> {
-    let lock = path.with_extension("lock");
-    if let Some(parent) = lock.parent() {
-        std::fs::create_dir_all(parent)?;
-    }
-    let file = File::options().create(true).truncate(false).write(true).open(lock)?;
-    file.lock()?;
-    Ok(file)
+fn lock(path: &Path) -> Result<File, ReposError> {
+    untrusted::lock(&path.with_extension("lock")).map_err(|error| unreachable_through(path, error))
 }
 
 fn current(path: &Path, known: &mut Option<(Stamp, Arc<ReposFile>)>) -> Result<Arc<ReposFile>, ReposError> {
-    match stamp(path) {
+    let failure = match stamp(path) {
         Ok(now) => {
             if let Some((stamp, file)) = known
                 && *stamp == now
@@ -238,20 +247,31 @@ fn current(path: &Path, known: &mut Option<(Stamp, Arc<ReposFile>)>) -> Result<A
             }
             let file = Arc::new(load(path)?);
             *known = Some((stamp(path)?, file.clone()));
-            Ok(file)
+            return Ok(file);
         }
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            store(path, &ReposFile::default())?;
-            let file = Arc::new(ReposFile::default());
-            *known = Some((stamp(path)?, file.clone()));
-            Ok(file)
-        }
-        Err(error) => Err(error.into()),
+        Err(error) => error,
+    };
+    match untrusted::kind(path) {
+        None if failure.kind() == io::ErrorKind::NotFound => store(path, &ReposFile::default())?,
+        Some(Kind::Link | Kind::Other | Kind::Directory) => begin_anew(path).map(drop)?,
+        None | Some(Kind::File) => return Err(unreachable_through(path, failure)),
     }
+    let file = Arc::new(ReposFile::default());
+    *known = Some((stamp(path)?, file.clone()));
+    Ok(file)
+}
+
+/// Says what a link in the way means.
+fn unreachable_through(path: &Path, error: io::Error) -> ReposError {
+    if crate::sandbox::led_away(&error) {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        return io::Error::other(format!("{name} is behind a symbolic link, which is not followed")).into();
+    }
+    error.into()
 }
 
 fn stamp(path: &Path) -> io::Result<Stamp> {
-    let metadata = std::fs::metadata(path)?;
+    let metadata = untrusted::metadata(path)?;
     let number = file_number(&metadata);
     Ok(Stamp { path: path.to_owned(), modified: metadata.modified().ok(), length: metadata.len(), number })
 }
@@ -268,23 +288,26 @@ const fn file_number(_: &std::fs::Metadata) -> u64 {
 }
 
 fn store(path: &Path, file: &ReposFile) -> io::Result<()> {
-    let json = serde_json::to_vec_pretty(file)?;
-    files::write_atomic(path, &json)
+    untrusted::write(path, &serde_json::to_vec_pretty(file)?)
 }
 
 fn load(path: &Path) -> io::Result<ReposFile> {
-    let text = std::fs::read_to_string(path)?;
-    match serde_json::from_str::<Value>(&text) {
+    let text = match untrusted::read(path, untrusted::MAX_DOCUMENT) {
+        Err(error) if error.kind() == io::ErrorKind::FileTooLarge => return begin_anew(path),
+        read => read?,
+    };
+    match serde_json::from_slice::<Value>(&text) {
         Ok(Value::Object(document)) => Ok(tolerant(&document)),
-        _ => {
-            let aside = format!("repos.json.corrupt-{}", jiff::Timestamp::now().as_millisecond());
-            let aside = path.with_file_name(aside);
-            std::fs::rename(path, &aside)?;
-            tracing::warn!(moved_to = %aside.display(), "repos.json could not be read and was moved aside");
-            store(path, &ReposFile::default())?;
-            Ok(ReposFile::default())
-        }
+        _ => begin_anew(path),
     }
+}
+
+/// Puts away what is no list.
+fn begin_anew(path: &Path) -> io::Result<ReposFile> {
+    let aside = untrusted::set_aside(path)?;
+    tracing::warn!(moved_to = %aside.display(), "repos.json could not be read and was moved aside");
+    store(path, &ReposFile::default())?;
+    Ok(ReposFile::default())
 }
 
 /// Keeps the entries that can be read and skips the others.
@@ -304,7 +327,7 @@ fn tolerant(document: &Map<String, Value>) -> ReposFile {
         })
         .collect();
     let settings = document.get("settings").cloned().unwrap_or_default();
-    ReposFile { repos, settings: serde_json::from_value(settings).unwrap_or_default() }
+    ReposFile { repos, settings: serde_json::from_value(settings).unwrap_or_default(), incomplete: false }
 }
 
 /// Writes a path at or below the home directory with a leading `~`.
@@ -326,22 +349,22 @@ fn same_place(one: &str, other: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sandbox::Sandbox;
+    use crate::files;
     use crate::settings::Overrides;
 
-    fn place() -> (tempfile::TempDir, Arc<SettingsStore>, Repos, Sandbox) {
+    fn place() -> (tempfile::TempDir, Arc<SettingsStore>, Repos, Arc<Sandbox>) {
         let dir = tempfile::tempdir().unwrap();
         let base = dir.path().join("box");
         std::fs::create_dir_all(&base).unwrap();
         let overrides = Overrides { sandbox_base_directory: Some(base), ..Overrides::default() };
         let store = Arc::new(SettingsStore::open(&dir.path().join("settings.toml"), overrides).unwrap());
-        let sandbox = Sandbox::new(store.clone(), &dir.path().join("data"));
-        (dir, store.clone(), Repos::new(store), sandbox)
+        let sandbox = Arc::new(Sandbox::new(store.clone(), &dir.path().join("data")));
+        (dir, store.clone(), Repos::new(store, sandbox.clone()), sandbox)
     }
 
     fn clone_of(dir: &Path, name: &str, url: &str) -> PathBuf {
         let clone = dir.join("box").join(name);
-        std::fs::create_dir_all(clone.join(".git")).unwrap();
+        std::fs::create_dir_all(clone.join(".git/objects")).unwrap();
         let config = format!("[core]\n\tbare = false\n[remote \"origin\"]\n\turl = {url}\n");
         std::fs::write(clone.join(".git/config"), config).unwrap();
         clone
@@ -389,14 +412,69 @@ mod tests {
 
     #[test]
     fn what_others_write_is_seen_and_kept() {
-        let (_dir, _, repos, _) = place();
+        let (dir, _, repos, _) = place();
         assert!(repos.list().unwrap().repos.is_empty());
-        let text =
-            r#"{"repos":[{"path":"/a","deployment":{"detectedAt":"x"}},{"nope":1}],"settings":{"z":1}}"#;
-        std::fs::write(repos.path().unwrap(), text).unwrap();
+        let entry = serde_json::json!({"path": dir.path().join("box/a"), "deployment": {"detectedAt": "x"}});
+        let document = serde_json::json!({"repos": [entry, {"nope": 1}], "settings": {"z": 1}});
+        std::fs::write(repos.path().unwrap(), document.to_string()).unwrap();
         assert_eq!(repos.list().unwrap().repos.len(), 1);
         repos.seed().unwrap();
         let stored = std::fs::read_to_string(repos.path().unwrap()).unwrap();
         assert!(stored.contains("detectedAt") && stored.contains("\"z\": 1"), "{stored}");
+    }
+
+    #[test]
+    fn an_entry_outside_of_the_sandbox_is_not_there_and_stays_in_the_file() {
+        let (dir, _, repos, _) = place();
+        let inside = clone_of(dir.path(), "shop", "git@github.com:acme/shop.git");
+        let outside = clone_of(dir.path(), "../secret", "git@github.com:acme/secret.git");
+        let document = serde_json::json!({"repos": [{"path": outside}, {"path": inside}]});
+        files::write_atomic(&repos.path().unwrap(), document.to_string().as_bytes()).unwrap();
+        let list = repos.list().unwrap();
+        assert!(list.incomplete && list.repos.len() == 1 && list.repos[0].path == inside.to_string_lossy());
+        assert_eq!(repos.find(&"acme/secret".parse().unwrap()).unwrap(), None);
+        assert_eq!(repos.find(&"acme/shop".parse().unwrap()).unwrap(), Some(inside));
+        repos.update_settings(|settings| settings.worktree_parent_dir_confirmed = Some(true)).unwrap();
+        assert!(std::fs::read_to_string(repos.path().unwrap()).unwrap().contains("secret"));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn what_is_no_file_is_moved_aside_and_nobody_waits_for_it() {
+        let (dir, _, repos, sandbox) = place();
+        let path = repos.path().unwrap();
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        rustix::fs::mkfifoat(rustix::fs::CWD, &path, rustix::fs::Mode::from_raw_mode(0o600)).unwrap();
+        assert!(repos.list().unwrap().repos.is_empty());
+        std::fs::remove_file(&path).unwrap();
+        std::os::unix::fs::symlink("/dev/zero", &path).unwrap();
+        let clone = clone_of(dir.path(), "shop", "x/y");
+        repos.add(&sandbox.check(clone).unwrap(), None, None).unwrap();
+        assert_eq!(repos.list().unwrap().repos.len(), 1);
+        let names = std::fs::read_dir(path.parent().unwrap()).unwrap();
+        let aside = |name: &str| name.contains(".corrupt-");
+        assert_eq!(
+            names.filter(|entry| aside(&entry.as_ref().unwrap().file_name().to_string_lossy())).count(),
+            2
+        );
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_linked_directory_leads_nowhere() {
+        for link in [".loopgate", ".loopgate/config"] {
+            let (dir, _, repos, sandbox) = place();
+            let outside = dir.path().join("outside");
+            std::fs::create_dir_all(outside.join("config")).unwrap();
+            let link = dir.path().join("box").join(link);
+            std::fs::create_dir_all(link.parent().unwrap()).unwrap();
+            std::os::unix::fs::symlink(&outside, &link).unwrap();
+            let clone = clone_of(dir.path(), "shop", "x/y");
+            let error = repos.add(&sandbox.check(clone).unwrap(), None, None).unwrap_err().to_string();
+            assert!(error.contains("symbolic link"), "{error}");
+            assert!(repos.list().is_err());
+            assert_eq!(std::fs::read_dir(&outside).unwrap().count(), 1);
+            assert_eq!(std::fs::read_dir(outside.join("config")).unwrap().count(), 0);
+        }
     }
 }

@@ -1,9 +1,10 @@
 //! The sessions that the page keeps of tickets, `sessions.json`, beside the list of repositories.
 //!
-//! Read anew each time, written one at a time. A file that cannot be read counts as empty.
+//! Read anew each time, written one at a time. A file that cannot be read counts as empty, and is moved
+//! aside before it would be replaced.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use loopgate_api::names::SESSIONS_JSON;
@@ -11,9 +12,9 @@ use loopgate_api::time::now_iso;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use crate::files;
 use crate::sandbox::expand_home;
 use crate::settings::SettingsStore;
+use crate::untrusted;
 
 /// Work on a ticket, as the page remembers it. Members that are not known here are kept.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -104,7 +105,7 @@ impl Sessions {
     /// Every session, as the file has it. Changes nothing.
     #[must_use]
     pub fn all(&self) -> Vec<Session> {
-        self.path().map(|path| load(&path)).unwrap_or_default()
+        self.path().and_then(|path| load(&path).ok()).unwrap_or_default()
     }
 
     /// The sessions whose worktree is there; the file forgets the others.
@@ -153,19 +154,89 @@ impl Sessions {
         let path = self.path().ok_or(io::ErrorKind::NotFound)?;
         let _alone = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
         let before = load(&path);
-        let mut after = before.clone();
+        let mut after = before.as_ref().cloned().unwrap_or_default();
         let result = change(&mut after);
-        if after != before {
-            files::write_atomic(&path, &serde_json::to_vec_pretty(&json!({"sessions": after}))?)?;
+        if after != *before.as_deref().unwrap_or_default() {
+            if before.is_err() && untrusted::kind(&path).is_some() {
+                let aside = untrusted::set_aside(&path)?;
+                tracing::warn!(moved_to = %aside.display(), "sessions.json could not be read and was moved aside");
+            }
+            untrusted::write(&path, &serde_json::to_vec_pretty(&json!({"sessions": after}))?)?;
         }
         Ok(result)
     }
 }
 
-/// The entries that can be read.
-fn load(path: &std::path::Path) -> Vec<Session> {
-    let document = std::fs::read(path).ok().and_then(|text| serde_json::from_slice::<Value>(&text).ok());
-    let Some(Value::Object(mut document)) = document else { return Vec::new() };
-    let Some(Value::Array(entries)) = document.remove("sessions") else { return Vec::new() };
-    entries.into_iter().filter_map(|entry| serde_json::from_value(entry).ok()).collect()
+/// The entries that can be read; fails when there is no list of them.
+fn load(path: &Path) -> io::Result<Vec<Session>> {
+    #[derive(Deserialize)]
+    struct Document {
+        sessions: Vec<Value>,
+    }
+    let text = untrusted::read(path, untrusted::MAX_DOCUMENT)?;
+    let Document { sessions } = serde_json::from_slice(&text)?;
+    Ok(sessions.into_iter().filter_map(|entry| serde_json::from_value(entry).ok()).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::settings::Overrides;
+
+    fn place() -> (tempfile::TempDir, Sessions) {
+        let dir = tempfile::tempdir().unwrap();
+        let base = dir.path().join("box");
+        std::fs::create_dir(&base).unwrap();
+        let overrides = Overrides { sandbox_base_directory: Some(base), ..Overrides::default() };
+        let store = SettingsStore::open(&dir.path().join("settings.toml"), overrides).unwrap();
+        (dir, Sessions::new(Arc::new(store)))
+    }
+
+    fn note(sessions: &Sessions) -> io::Result<()> {
+        sessions.note("SHOP-1", SessionNote { worktree_path: "/x".into(), ..SessionNote::default() })
+    }
+
+    fn names(dir: &Path) -> Vec<String> {
+        let name = |entry: io::Result<std::fs::DirEntry>| entry.unwrap().file_name().into_string().unwrap();
+        let mut names: Vec<_> = std::fs::read_dir(dir).unwrap().map(name).collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn a_broken_file_is_moved_aside_and_never_lost() {
+        for broken in ["{", "[]", r#"{"sessions":1}"#] {
+            let (_dir, sessions) = place();
+            let path = sessions.path().unwrap();
+            untrusted::write(&path, broken.as_bytes()).unwrap();
+            assert!(sessions.all().is_empty() && sessions.living().unwrap().is_empty());
+            assert_eq!(std::fs::read_to_string(&path).unwrap(), broken, "reading changes nothing");
+            note(&sessions).unwrap();
+            assert_eq!(sessions.all().len(), 1);
+            let names = names(path.parent().unwrap());
+            assert!(names.len() == 2 && names[1].starts_with("sessions.json.corrupt-"), "{names:?}");
+            assert_eq!(std::fs::read_to_string(path.with_file_name(&names[1])).unwrap(), broken);
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_pipe_keeps_nobody_waiting_and_a_link_leads_nowhere() {
+        let (dir, sessions) = place();
+        let state = dir.path().join("box/.loopgate");
+        std::fs::create_dir(&state).unwrap();
+        let mode = rustix::fs::Mode::from_raw_mode(0o600);
+        rustix::fs::mkfifoat(rustix::fs::CWD, sessions.path().unwrap(), mode).unwrap();
+        assert!(sessions.all().is_empty());
+        note(&sessions).unwrap();
+        assert_eq!(sessions.all().len(), 1);
+
+        let outside = dir.path().join("outside");
+        std::fs::rename(&state, &outside).unwrap();
+        std::os::unix::fs::symlink(&outside, &state).unwrap();
+        assert!(sessions.all().is_empty(), "it lies outside now");
+        let before = names(&outside);
+        note(&sessions).unwrap_err();
+        assert_eq!(names(&outside), before);
+    }
 }

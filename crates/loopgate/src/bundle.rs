@@ -10,6 +10,7 @@ use flate2::write::GzEncoder;
 use loopgate_api::redact;
 use loopgate_api::time::now_iso;
 use loopgate_gateway::SupportReport;
+use loopgate_home::{Kind, untrusted};
 use serde::Serialize;
 use serde_json::{Value, json};
 use tar::{Builder, Header};
@@ -187,17 +188,17 @@ fn about_file(name: &str) -> &'static str {
 
 /// The text of a file, or why it is left out.
 fn read(path: &Path) -> Result<String, &'static str> {
-    let metadata = path.symlink_metadata().map_err(|_| "missing")?;
-    if !metadata.is_file() {
+    let kind = untrusted::kind(path).ok_or("missing")?;
+    if kind != Kind::File {
         return Err("not a regular file");
     }
-    if metadata.len() > MAX_FILE {
+    let file = untrusted::open(path).map_err(|_| "cannot be read")?;
+    if file.metadata().is_ok_and(|metadata| metadata.len() > MAX_FILE) {
         return Err("larger than 50 MiB");
     }
     let mut bytes = Vec::new();
     // A loop that runs may write on meanwhile.
-    let read = File::open(path).and_then(|file| file.take(MAX_FILE).read_to_end(&mut bytes));
-    read.map_err(|_| "cannot be read")?;
+    file.take(MAX_FILE).read_to_end(&mut bytes).map_err(|_| "cannot be read")?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 

@@ -34,7 +34,7 @@ impl Home {
             dir.keep_apart(base)?;
         }
         let sandbox = Arc::new(Sandbox::new(settings.clone(), dir.path()));
-        let repos = Arc::new(Repos::new(settings.clone()));
+        let repos = Arc::new(Repos::new(settings.clone(), sandbox.clone()));
         let credentials = Arc::new(Credentials::open(&dir).context("cannot read the keys of this desktop")?);
         Ok(Self { dir, settings, sandbox, repos, credentials })
     }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use loopgate_api::names::{PLAN_JSON, STATE_DIR};
-use loopgate_home::files;
+use loopgate_home::untrusted;
 
 use crate::console::{complain, say};
 use crate::hook::agents::{self, LoopAgent};
@@ -90,18 +90,18 @@ fn parse(mut words: impl Iterator<Item = String>) -> Result<Option<Options>, Str
 }
 
 fn begin(options: &Options) -> Result<String, String> {
-    if options.workdir.join(PLAN_JSON).exists() {
+    if untrusted::kind(&options.workdir.join(PLAN_JSON)).is_some() {
         return Ok(format!(
             "A plan exists already in {}; there is nothing to set up",
             options.workdir.display()
         ));
     }
     let path = options.workdir.join(STATE_DIR).join(options.agent.suffix);
-    if path.exists() {
+    if untrusted::kind(&path).is_some() {
         return Ok(format!("The loop of {} has begun already: {}", options.agent.name, path.display()));
     }
     let text = agents::state(options.agent, options.max_iterations, &options.prd, &options.workdir);
-    files::write_atomic(&path, text.as_bytes())
+    untrusted::write(&path, text.as_bytes())
         .map_err(|error| format!("Error: cannot write the state: {error}"))?;
     Ok(format!(
         "Loop of {}, {} rounds at most, in {}\n\n{}",

@@ -7,7 +7,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use loopgate_api::names::STATE_DIR;
-use loopgate_home::files;
+use loopgate_home::untrusted;
 
 use crate::quoting;
 use crate::variables::{SELF_LEARNING, START_SHA};
@@ -33,7 +33,7 @@ impl ConfigEnv {
     /// # Errors
     /// Any failure to read other than absence.
     pub fn load(workdir: &Path) -> io::Result<Self> {
-        match std::fs::read_to_string(path(workdir)) {
+        match untrusted::read_text(&path(workdir)) {
             Ok(text) => Ok(Self::parse(&text)),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Self::default()),
             Err(error) => Err(error),
@@ -96,7 +96,7 @@ impl ConfigEnv {
     /// # Errors
     /// Any failure of the file system.
     pub fn save(&self, workdir: &Path) -> io::Result<()> {
-        files::write_atomic(&path(workdir), self.render().as_bytes())
+        untrusted::write(&path(workdir), self.render().as_bytes())
     }
 }
 

@@ -6,6 +6,7 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use loopgate_api::names::PERF_JSONL;
+use loopgate_home::untrusted;
 use serde_json::{Map, Value, json};
 
 use crate::clock::{Span, now};
@@ -111,7 +112,7 @@ impl Perf {
                 line.insert("command".into(), command.as_str().into());
             }
         }
-        let file = std::fs::OpenOptions::new().append(true).create(true).open(&self.path);
+        let file = untrusted::append(&self.path);
         // One write, so that the lines of the hooks never mix with it.
         let _ = file.and_then(|mut file| file.write_all(format!("{line}\n").as_bytes()));
     }

@@ -7,9 +7,13 @@ use std::process::ExitCode;
 
 use clap::ValueEnum;
 use loopgate_api::names::PERF_JSONL;
+use loopgate_home::untrusted;
 use serde_json::{Value, json};
 
 use crate::console::{complain, say};
+
+/// Bytes of a run's timing events.
+const MAX_EVENTS: u64 = 256 * 1024 * 1024;
 
 /// Timing events of a loop.
 #[derive(Debug, clap::Subcommand)]
@@ -62,7 +66,8 @@ impl PerfCommand {
 
 /// The sound events, oldest first.
 fn events(workdir: &Path, run_id: Option<&str>) -> Vec<Value> {
-    let lines = std::fs::read_to_string(workdir.join(PERF_JSONL)).unwrap_or_default();
+    let lines = untrusted::read(&workdir.join(PERF_JSONL), MAX_EVENTS).unwrap_or_default();
+    let lines = String::from_utf8_lossy(&lines);
     let events = lines.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
     events.filter(|event| event.is_object() && run_id.is_none_or(|id| event["run_id"] == id)).collect()
 }

@@ -12,6 +12,8 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use loopgate_home::{Kind, untrusted};
+
 use self::arguments::Arguments;
 use self::peers::Peer;
 use crate::config_env::{self, ConfigEnv};
@@ -148,13 +150,12 @@ fn plan_file(arguments: &Arguments) -> Result<String, String> {
 
 /// The requirements file of a work directory: a usual name, else the first other file by name.
 fn requirements(workdir: &Path) -> Option<PathBuf> {
-    let usual = REQUIREMENTS.iter().map(|name| workdir.join(name)).find(|path| path.is_file());
+    let usual = REQUIREMENTS.iter().map(|name| workdir.join(name)).find(|path| untrusted::is_file(path));
     usual.or_else(|| {
-        let mut names: Vec<String> = std::fs::read_dir(workdir)
-            .ok()?
-            .flatten()
-            .filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_file()))
-            .filter_map(|entry| entry.file_name().into_string().ok())
+        let mut names: Vec<String> = untrusted::entries(workdir)
+            .into_iter()
+            .filter(|entry| entry.kind == Kind::File)
+            .filter_map(|entry| entry.name.into_string().ok())
             .filter(|name| !name.starts_with('.') && !is_output(name))
             .collect();
         names.sort();

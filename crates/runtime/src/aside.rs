@@ -40,7 +40,8 @@ impl Aside {
 
     /// Puts it back, into the worktree when there is one.
     pub fn move_back(&self) -> io::Result<()> {
-        if self.aside.is_dir() { merge(&self.aside, &self.place.join(STATE_DIR)) } else { Ok(()) }
+        let is_there = self.aside.symlink_metadata().is_ok_and(|found| found.is_dir());
+        if is_there { merge(&self.aside, &self.place.join(STATE_DIR)) } else { Ok(()) }
     }
 }
 

@@ -9,7 +9,7 @@ use futures_util::StreamExt as _;
 use futures_util::stream;
 use loopgate_api::ids::safe_id;
 use loopgate_api::launch::Attachment;
-use loopgate_home::files::{create_private_dir, write_private};
+use loopgate_home::untrusted::{make_private_directory, write_private};
 use serde_json::json;
 
 use crate::outbound::{self, PublicOnly, Target};
@@ -51,7 +51,7 @@ pub(crate) async fn fetch(
         );
     }
     let made = directory.clone();
-    note(tokio::task::spawn_blocking(move || create_private_dir(&made)).await);
+    note(tokio::task::spawn_blocking(move || make_private_directory(&made).map(drop)).await);
     stream::iter(wanted)
         .for_each_concurrent(TOGETHER, |(attachment, target)| {
             let place = directory.join(file_name(attachment));

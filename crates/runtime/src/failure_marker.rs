@@ -10,6 +10,7 @@ use hmac::{Hmac, KeyInit as _, Mac as _};
 use loopgate_api::event::code;
 use loopgate_api::names::LOOP_ERROR;
 use loopgate_api::redact;
+use loopgate_home::untrusted;
 use secrecy::{ExposeSecret as _, SecretString};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -56,12 +57,10 @@ pub fn new_secret() -> SecretString {
 #[must_use]
 pub fn read(work_dir: &Path, secret: &SecretString, spawned: SystemTime) -> Option<UserVisibleFailure> {
     let path = work_dir.join(LOOP_ERROR);
-    let metadata = path.symlink_metadata().ok()?;
-    let fresh = metadata.modified().ok()? >= spawned;
-    if !metadata.is_file() || metadata.len() > MAX_BYTES || !fresh {
+    if untrusted::metadata(&path).ok()?.modified().ok()? < spawned {
         return None;
     }
-    let marker: Marker = serde_json::from_slice(&std::fs::read(&path).ok()?).ok()?;
+    let marker: Marker = serde_json::from_slice(&untrusted::read(&path, MAX_BYTES).ok()?).ok()?;
     if !is_valid(&marker) || !is_signed(&marker, secret) {
         return None;
     }

@@ -134,7 +134,7 @@ mod tests {
         let overrides = Overrides { sandbox_base_directory: Some(base.clone()), ..Overrides::default() };
         let settings = Arc::new(SettingsStore::open(&base.join("s.toml"), overrides).unwrap());
         let sandbox = Arc::new(Sandbox::new(settings.clone(), Path::new("/nonexistent-data")));
-        let repos = Arc::new(Repos::new(settings));
+        let repos = Arc::new(Repos::new(settings, sandbox.clone()));
         let places = Places::new(repos.clone(), sandbox.clone());
         std::fs::create_dir_all(base.join("code/shop/.git")).unwrap();
         let repository = sandbox.check(base.join("code/shop")).unwrap();

@@ -13,6 +13,7 @@ use loopgate_api::command::LoopCommand;
 use loopgate_api::ids::LoopId;
 use loopgate_api::job::JobStatus;
 use loopgate_api::names::{EXECUTION_RESULT, STATE_JSON};
+use loopgate_home::untrusted;
 use loopgate_tools::shim::{self, Exit};
 use serde_json::Value;
 
@@ -312,12 +313,12 @@ fn state_since(job: &Job, directory: &Path) -> Option<String> {
     if !written_since(job, &path) {
         return None;
     }
-    let state: Value = serde_json::from_slice(&std::fs::read(path).ok()?).ok()?;
+    let state: Value = untrusted::read_json(&path)?;
     state.get("status")?.as_str().map(str::to_uppercase)
 }
 
 fn written_since(job: &Job, path: &Path) -> bool {
-    let modified = path.metadata().and_then(|metadata| metadata.modified()).ok();
+    let modified = untrusted::metadata(path).and_then(|metadata| metadata.modified()).ok();
     modified.zip(job.spawned()).is_some_and(|(modified, spawned)| modified >= spawned)
 }
 
@@ -325,8 +326,7 @@ fn written_since(job: &Job, path: &Path) -> bool {
 fn left_results(job: &Job, directory: &Path) -> bool {
     let result = directory.join(EXECUTION_RESULT);
     if job.command == LoopCommand::Execute && written_since(job, &result) {
-        let document =
-            std::fs::read_to_string(&result).ok().and_then(|text| serde_json::from_str(&text).ok());
+        let document = untrusted::read_json(&result);
         let name = job.facts.primary_repo_full_name.as_deref();
         if document.is_some_and(|document| {
             loopgate_api::execution_result::ExecutionResult::parse(&document, name).is_ok()

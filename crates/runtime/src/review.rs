@@ -8,7 +8,7 @@ use loopgate_api::command::{CommandSpec, Inputs};
 use loopgate_api::event::code;
 use loopgate_api::ids::BranchName;
 use loopgate_api::redact;
-use loopgate_home::files::write_private;
+use loopgate_home::untrusted::{self, write_private};
 use loopgate_tools::git::{Git, time};
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
@@ -70,7 +70,7 @@ pub(crate) async fn base(
 }
 
 fn start_commit(config: &Path) -> Option<String> {
-    let text = std::fs::read_to_string(config).ok()?;
+    let text = untrusted::read_text(config).ok()?;
     let value = text.lines().find_map(|line| line.strip_prefix(START_SHA))?.trim().trim_matches('"');
     let is_hash = value.len() >= 7 && value.chars().all(|letter| letter.is_ascii_hexdigit());
     is_hash.then(|| value.to_owned())
@@ -124,18 +124,18 @@ pub(crate) async fn conclude(job: &Job, work_dir: PathBuf) -> Option<Value> {
 
 /// The newest verdict that was written since.
 fn newest(sessions: &Path, since: SystemTime) -> Option<PathBuf> {
-    let entries = std::fs::read_dir(sessions).ok()?.flatten();
-    let own = entries.filter(|entry| entry.file_name().to_string_lossy().starts_with(SESSION));
+    let entries = untrusted::entries(sessions).into_iter();
+    let own = entries.filter(|entry| entry.name.to_string_lossy().starts_with(SESSION));
     let dated = own.filter_map(|entry| {
-        let path = entry.path().join(VERDICT);
-        let written = path.symlink_metadata().ok().filter(std::fs::Metadata::is_file)?.modified().ok()?;
+        let path = sessions.join(entry.name).join(VERDICT);
+        let written = untrusted::metadata(&path).ok()?.modified().ok()?;
         (written >= since).then_some((written, path))
     });
     dated.max().map(|(_, path)| path)
 }
 
 fn read(path: &Path) -> Option<Value> {
-    let whole: Value = serde_json::from_slice(&std::fs::read(path).ok()?).ok()?;
+    let whole: Value = untrusted::read_json(path)?;
     let known = whole["verdict"].as_str().is_some_and(|verdict| VERDICTS.contains(&verdict));
     known.then_some(whole)
 }

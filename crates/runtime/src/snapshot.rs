@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use loopgate_api::job::JobStatus;
 use loopgate_api::names::{PLAN_JSON, STATE_JSON};
 use loopgate_api::plan::{self, TaskProgress};
+use loopgate_home::untrusted;
 use loopgate_tools::process::{ProcessStart, alive};
 use serde::Serialize;
 use serde_json::Value;
@@ -79,7 +80,7 @@ fn look(mut job: Job, followed: bool) -> Snapshot {
         return Snapshot::of(job, process_running);
     }
     let work_dir = PathBuf::from(job.facts.work_dir.clone().unwrap_or_default());
-    let read = |name: &str| std::fs::read_to_string(work_dir.join(name)).ok();
+    let read = |name: &str| untrusted::read_text(&work_dir.join(name)).ok();
     if let Some((progress, current)) = read(PLAN_JSON).and_then(|text| progress_of(&text)) {
         job.facts.task_progress = Some(progress);
         job.facts.current_task_id = current;
@@ -94,7 +95,7 @@ fn look(mut job: Job, followed: bool) -> Snapshot {
 
 /// Whether a loop's own state file says that it waits for a person. Looks at the disk.
 pub(crate) fn asks(work_dir: &Path) -> bool {
-    let state = std::fs::read_to_string(work_dir.join(STATE_JSON)).ok();
+    let state = untrusted::read_text(&work_dir.join(STATE_JSON)).ok();
     state.and_then(|text| status_of(&text)) == Some(JobStatus::AwaitingUser)
 }
 
@@ -178,5 +179,27 @@ mod tests {
         assert_eq!(shown(ghost.clone(), None, false), JobStatus::Starting);
         ghost.started_at = "2020-01-01T00:00:00.000Z".to_owned();
         assert_eq!(shown(ghost, None, false), JobStatus::Failed);
+    }
+
+    #[test]
+    fn what_a_repository_planted_as_state_says_nothing_and_keeps_nobody_waiting() {
+        let dir = tempfile::tempdir().unwrap();
+        let work_dir = dir.path().join("tree/.loopgate/work");
+        std::fs::create_dir_all(&work_dir).unwrap();
+        let state = work_dir.join(STATE_JSON);
+        std::fs::write(&state, r#"{"status":"AWAITING_USER"}"#).unwrap();
+        assert!(asks(&work_dir));
+        let outside = dir.path().join("state");
+        std::fs::rename(&state, &outside).unwrap();
+        std::os::unix::fs::symlink(&outside, &state).unwrap();
+        assert!(!asks(&work_dir), "a link");
+        std::fs::remove_file(&state).unwrap();
+        let mode = rustix::fs::Mode::from_raw_mode(0o600);
+        rustix::fs::mkfifoat(rustix::fs::CWD, &state, mode).unwrap();
+        std::os::unix::fs::symlink("/dev/zero", work_dir.join(PLAN_JSON)).unwrap();
+        assert!(!asks(&work_dir), "a pipe");
+        let mut job = job(&[JobEvent::Spawned]);
+        job.facts.work_dir = Some(work_dir.to_string_lossy().into_owned());
+        assert_eq!(look(job, true).job.facts.task_progress, None);
     }
 }

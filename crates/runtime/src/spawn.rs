@@ -14,9 +14,8 @@ use loopgate_api::names::{
     ASSISTANT_OUTPUT, ASSISTANT_OUTPUT_NAME, ASSISTANT_STDERR, COMMIT_OUTPUT, EXIT_FILE, LOOP_ERROR,
     LOOP_LOG, PROCESS_PID, PROCESS_START, env,
 };
-use loopgate_home::files::write_private;
+use loopgate_home::untrusted::{self, write_private};
 use loopgate_tools::git::committer_variables;
-use loopgate_tools::process::append_private;
 use loopgate_tools::shim::{self, ShimError, ShimHandle, Spec, State};
 use secrecy::{ExposeSecret as _, SecretString};
 
@@ -245,18 +244,18 @@ pub(crate) struct Earlier {
 /// stream and the timing events of this run begin. Blocks on the disk.
 pub(crate) fn clear_traces(work_dir: &Path) -> io::Result<Earlier> {
     for name in [LOOP_ERROR, EXIT_FILE, "commit-exit.json", COMMIT_OUTPUT, PROCESS_PID, PROCESS_START] {
-        match std::fs::remove_file(work_dir.join(name)) {
+        match untrusted::remove(&work_dir.join(name)) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
             _ => {}
         }
     }
-    append_private(&work_dir.join(LOOP_LOG))?;
+    untrusted::append(&work_dir.join(LOOP_LOG))?;
     write_private(&work_dir.join(ASSISTANT_STDERR), b"")?;
     // Empty: streams of earlier runs are none of this run's business.
     write_private(&work_dir.join(ASSISTANT_OUTPUT_NAME), b"")?;
-    let until = std::fs::metadata(work_dir.join(ASSISTANT_OUTPUT_NAME))?.modified()?;
+    let until = untrusted::metadata(&work_dir.join(ASSISTANT_OUTPUT_NAME))?.modified()?;
     let until = until.duration_since(SystemTime::UNIX_EPOCH).map_err(io::Error::other)?;
-    let stream = std::fs::metadata(work_dir.join(ASSISTANT_OUTPUT)).ok();
+    let stream = untrusted::metadata(&work_dir.join(ASSISTANT_OUTPUT)).ok();
     Ok(Earlier {
         file: stream.as_ref().map(stream_file::identity),
         bytes: stream.map_or(0, |stream| stream.len()),

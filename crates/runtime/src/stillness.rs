@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 use loopgate_api::event::LoopEvent;
 use loopgate_api::ids::LoopId;
 use loopgate_api::job::JobStatus;
+use loopgate_home::untrusted;
 use loopgate_tools::process::{TreeWork, tree_work};
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -206,7 +207,7 @@ fn look(job: &Job) -> Option<Look> {
     let work = tree_work(job.facts.pid?)?;
     let directory = work_dir(job);
     let stream = stream_file::resolve_live(&directory);
-    let bytes_of = |path: &Path| path.metadata().map(|metadata| metadata.len()).unwrap_or_default();
+    let bytes_of = |path: &Path| untrusted::metadata(path).map(|metadata| metadata.len()).unwrap_or_default();
     let names = [loopgate_api::names::LOOP_LOG, loopgate_api::names::ASSISTANT_STDERR];
     let logs: u64 = names.iter().map(|name| bytes_of(&directory.join(name))).sum();
     let bytes = logs + stream.as_deref().map(bytes_of).unwrap_or_default();

@@ -1,10 +1,11 @@
 //! Which file holds the assistant's output: the fixed name while a run lasts, another one after it.
 
-use std::fs::{File, Metadata};
+use std::fs::Metadata;
 use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use loopgate_api::names::{ASSISTANT_OUTPUT, ASSISTANT_OUTPUT_NAME};
+use loopgate_home::{Kind, untrusted};
 use serde_json::Value;
 
 use crate::job::FileIdentity;
@@ -18,13 +19,13 @@ const TAIL: u64 = 256 * 1024;
 #[must_use]
 pub fn resolve(work_dir: &Path) -> Option<PathBuf> {
     let fixed = work_dir.join(ASSISTANT_OUTPUT);
-    let present = || fixed.is_file().then(|| fixed.clone());
-    match std::fs::read_to_string(work_dir.join(ASSISTANT_OUTPUT_NAME)) {
+    let present = || untrusted::is_file(&fixed).then(|| fixed.clone());
+    match untrusted::read_text(&work_dir.join(ASSISTANT_OUTPUT_NAME)) {
         // A run is starting: streams of earlier runs are none of its business.
         Ok(name) if name.trim().is_empty() => return present(),
         Ok(name) => {
             let named = work_dir.join(name.trim());
-            if is_finished_name(name.trim()) && is_regular(&named) {
+            if is_finished_name(name.trim()) && untrusted::is_file(&named) {
                 return Some(named);
             }
         }
@@ -37,14 +38,14 @@ pub fn resolve(work_dir: &Path) -> Option<PathBuf> {
 #[must_use]
 pub fn resolve_live(work_dir: &Path) -> Option<PathBuf> {
     let fixed = work_dir.join(ASSISTANT_OUTPUT);
-    if fixed.is_file() { Some(fixed) } else { resolve(work_dir) }
+    if untrusted::is_file(&fixed) { Some(fixed) } else { resolve(work_dir) }
 }
 
 /// The end of a stream, in bytes; empty when it cannot be read. Looks at the disk.
 #[must_use]
 pub fn tail(stream: &Path) -> Vec<u8> {
     let read = || -> io::Result<Vec<u8>> {
-        let mut file = File::open(stream)?;
+        let mut file = untrusted::open(stream)?;
         let length = file.metadata()?.len();
         file.seek(SeekFrom::Start(length.saturating_sub(TAIL)))?;
         let mut bytes = Vec::new();
@@ -78,17 +79,13 @@ fn is_finished_name(name: &str) -> bool {
     name.starts_with(FINISHED_PREFIX) && name.ends_with(FINISHED_SUFFIX) && !name.contains(['/', '\\'])
 }
 
-fn is_regular(path: &Path) -> bool {
-    path.symlink_metadata().is_ok_and(|metadata| metadata.is_file())
-}
-
 fn newest_finished(work_dir: &Path) -> Option<PathBuf> {
-    let entries = std::fs::read_dir(work_dir).ok()?;
-    entries
-        .filter_map(Result::ok)
-        .filter(|entry| entry.file_name().to_str().is_some_and(is_finished_name))
-        .filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_file()))
-        .filter_map(|entry| Some((entry.metadata().ok()?.modified().ok()?, entry.path())))
+    let finished = untrusted::entries(work_dir)
+        .into_iter()
+        .filter(|entry| entry.kind == Kind::File && entry.name.to_str().is_some_and(is_finished_name));
+    finished
+        .map(|entry| work_dir.join(entry.name))
+        .filter_map(|path| Some((untrusted::metadata(&path).ok()?.modified().ok()?, path)))
         .max()
         .map(|(_, path)| path)
 }

@@ -117,7 +117,7 @@ impl StreamReader {
             }
         }
         let Some(path) = stream_file::resolve_live(&self.work_dir) else { return Ok(()) };
-        let file = match File::open(&path) {
+        let file = match loopgate_home::untrusted::open(&path) {
             Ok(file) => file,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
             Err(error) => return Err(error),

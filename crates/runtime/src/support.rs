@@ -87,7 +87,8 @@ fn look(mut job: Job, unsent: Vec<Value>) -> SupportFacts {
 
 fn diagnosis(job: &Job, stream: &Path) -> Value {
     let facts = &job.facts;
-    let written = stream.metadata().map(|metadata| metadata.len()).unwrap_or_default();
+    let written =
+        loopgate_home::untrusted::metadata(stream).map(|metadata| metadata.len()).unwrap_or_default();
     let ended = facts.completed_at.as_deref().and_then(|text| text.parse::<jiff::Timestamp>().ok());
     let ended = ended.unwrap_or_else(jiff::Timestamp::now).as_millisecond();
     let elapsed =

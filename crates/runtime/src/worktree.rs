@@ -3,13 +3,15 @@
 //! A plan starts from a fresh checkout; an execution goes on in the one its plan was made in.
 //! Commits that only a reset branch had are kept by the git room under a ref of ours.
 
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use loopgate_api::command::Checkout;
 use loopgate_api::ids::{BranchName, InvalidId, LoopId, slug};
 use loopgate_api::redact;
-use loopgate_home::{Sandbox, SandboxedPath};
+use loopgate_home::{RepositoryError, Sandbox, SandboxedPath};
+use loopgate_tools::git::free_locks;
 use loopgate_tools::process::{Command, Limits};
 use sha2::{Digest as _, Sha256};
 
@@ -169,9 +171,10 @@ async fn is_no_tickets(runtime: &Runtime, place: &Path) -> Result<(), WorktreeEr
 
 async fn ready(runtime: &Runtime, dir: SandboxedPath, made: bool) -> Prepared {
     if !made {
-        runtime.git.free_locks(dir.as_path()).await;
+        free_locks(runtime.sandbox.clone(), dir.as_path()).await;
     }
-    let (path, sandbox) = (dir.as_path().to_owned(), runtime.sandbox.clone());
+    let path = dir.as_path().to_owned();
+    let sandbox = runtime.sandbox.clone();
     let excluded = tokio::task::spawn_blocking(move || exclude(&sandbox, &path)).await;
     if let Ok(Err(error)) = excluded {
         tracing::info!(%error, "the loop's own files could not be excluded from git");
@@ -284,11 +287,16 @@ async fn set_up(runtime: &Runtime, dir: &Path) {
 
 /// Keeps a loop's own files out of every commit made in the clone and its worktrees.
 pub(crate) fn exclude(sandbox: &Sandbox, worktree: &Path) -> std::io::Result<()> {
-    let Some(repository) = sandbox.repository_at(worktree) else { return Ok(()) };
+    let repository = match sandbox.repository(worktree) {
+        Err(RepositoryError::None) => return Ok(()),
+        found => found.map_err(std::io::Error::other)?,
+    };
     let info = repository.handles.common.make_directory(Path::new("info"))?;
-    let name = Path::new("exclude");
-    let bytes = if info.holds(name) { info.read(name, MAX_EXCLUDE)? } else { Vec::new() };
-    let mut text = String::from_utf8(bytes).map_err(std::io::Error::other)?;
+    let mut text = match info.read(Path::new("exclude"), MAX_EXCLUDE) {
+        Ok(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
+        Err(error) => return Err(error),
+    };
     let missing: Vec<&str> =
         EXCLUDED.into_iter().filter(|line| !text.lines().any(|known| known.trim() == *line)).collect();
     if missing.is_empty() {
@@ -301,7 +309,7 @@ pub(crate) fn exclude(sandbox: &Sandbox, worktree: &Path) -> std::io::Result<()>
         text.push_str(line);
         text.push('\n');
     }
-    info.replace(name.as_os_str(), text.as_bytes())
+    info.replace_public(OsStr::new("exclude"), text.as_bytes())
 }
 
 #[cfg(test)]
@@ -342,5 +350,29 @@ mod tests {
         assert_eq!(peer.key, "plan-5-feature-x-6dfc2c69");
         assert_eq!(peer.branch.as_str(), "orchestrator/plan-5-feature-x-6dfc2c69");
         assert_ne!(peer, own.of_peer(&branch, Path::new("/code/other/web")).unwrap());
+    }
+
+    #[test]
+    fn only_the_repository_itself_is_told_what_to_exclude() {
+        let dir = tempfile::tempdir().unwrap();
+        let base = dir.path().canonicalize().unwrap().join("box");
+        let overrides =
+            loopgate_home::Overrides { sandbox_base_directory: Some(base.clone()), ..Default::default() };
+        let settings = loopgate_home::SettingsStore::open(&dir.path().join("s.toml"), overrides).unwrap();
+        let sandbox = Sandbox::new(std::sync::Arc::new(settings), Path::new("/nonexistent-data"));
+        let outside = dir.path().join("outside");
+        for place in [&base.join("shop/.git"), &outside] {
+            std::fs::create_dir_all(place.join("objects")).unwrap();
+        }
+        exclude(&sandbox, &base.join("shop")).unwrap();
+        let written = std::fs::read_to_string(base.join("shop/.git/info/exclude")).unwrap();
+        assert!(written.lines().eq(EXCLUDED), "{written}");
+        std::fs::create_dir(base.join("other")).unwrap();
+        std::fs::write(base.join("other/.git"), format!("gitdir: {}", outside.display())).unwrap();
+        exclude(&sandbox, &base.join("other")).unwrap_err();
+        std::fs::remove_dir_all(base.join("shop/.git/info")).unwrap();
+        std::os::unix::fs::symlink(&outside, base.join("shop/.git/info")).unwrap();
+        exclude(&sandbox, &base.join("shop")).unwrap_err();
+        assert_eq!(std::fs::read_dir(&outside).unwrap().count(), 1);
     }
 }

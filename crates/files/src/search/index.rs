@@ -2,7 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
+use std::path::Path;
 use std::sync::{Mutex, PoisonError, RwLock};
+
+use loopgate_home::Directory;
 
 use super::listing::Listing;
 use super::rank::{Best, Query};
@@ -30,7 +33,7 @@ struct Tree {
 pub(super) struct Index {
     root: Root,
     /// The directory that was read: another one in its place is another tree.
-    identity: Option<(u64, u64)>,
+    identity: (u64, u64),
     /// Whoever holds it brings the tree up to date; the others wait for that.
     watch: Mutex<Watch>,
     tree: RwLock<Tree>,
@@ -47,7 +50,7 @@ pub(super) struct Answer {
 impl Index {
     /// Reads the tree.
     pub(super) fn read(root: Root) -> std::io::Result<Self> {
-        let identity = identity(&root);
+        let identity = root.handle().identity()?;
         let watch = Watch::new().ok_or_else(|| std::io::Error::other("the system gives no watches"))?;
         let tree = Tree::read(&root, &watch);
         Ok(Self { root, identity, watch: Mutex::new(watch), tree: RwLock::new(tree) })
@@ -68,10 +71,11 @@ impl Index {
         Answer { best: query.best(tree.listings.values()), cut: tree.cut }
     }
 
-    /// Takes in what changed. `false` when the tree has to be read anew.
-    pub(super) fn refresh(&self) -> bool {
+    /// Takes in what changed. `false` when the tree has to be read anew, or when `now`, the directory
+    /// that has its name at this moment, is another one.
+    pub(super) fn refresh(&self, now: (u64, u64)) -> bool {
         let watch = self.watch.lock().unwrap_or_else(PoisonError::into_inner);
-        if self.identity.is_none() || identity(&self.root) != self.identity {
+        if now != self.identity {
             return false;
         }
         let changes = watch.changes();
@@ -116,7 +120,9 @@ impl Tree {
     fn read(root: &Root, watch: &Watch) -> Self {
         let mut tree = Self::default();
         tree.directories.insert("".into());
-        let found = root.walk("", Reach::Below, &|directory| watch.add(directory, &root.place(directory)));
+        let found = root.walk("", Reach::Below, &|directory, handle| {
+            watch.add(directory, &root.watched_path(directory, handle));
+        });
         tree.add(found, root, watch);
         tree
     }
@@ -127,7 +133,7 @@ impl Tree {
         if !self.directories.contains(directory) {
             return;
         }
-        let found = root.walk(directory, Reach::Here, &|_| {});
+        let found = root.walk(directory, Reach::Here, &|_, _| {});
         let now: BTreeSet<Box<str>> = found.directories.iter().cloned().collect();
         let before: Vec<Box<str>> = self.children(directory).cloned().collect();
         for gone in before.iter().filter(|known| !now.contains(*known)) {
@@ -137,7 +143,9 @@ impl Tree {
         let new: Vec<_> = now.into_iter().filter(|child| !self.directories.contains(child)).collect();
         self.add(Found { directories: Vec::new(), ..found }, root, watch);
         for child in new {
-            let enter = |directory: &str| watch.add(directory, &root.place(directory));
+            let enter = |directory: &str, handle: &Directory| {
+                watch.add(directory, &root.watched_path(directory, handle));
+            };
             let mut found = root.walk(&child, Reach::Below, &enter);
             found.directories.push(child);
             self.add(found, root, watch);
@@ -149,8 +157,10 @@ impl Tree {
         self.directories.extend(found.directories);
         for (directory, names) in found.names {
             let listing = names.pack(&directory);
-            if listing.iter().any(|name| name.text() == RULES_FILE) {
-                watch.add_rules(&directory, &root.place(&directory));
+            if listing.iter().any(|name| name.text() == RULES_FILE)
+                && let Ok(handle) = root.handle().directory(Path::new(&*directory))
+            {
+                watch.add_rules(&directory, &root.watched_path(&directory, &handle));
             }
             if self.files + listing.files() as usize > MOST_FILES {
                 self.cut = true;
@@ -190,17 +200,4 @@ impl Tree {
         let inside = inside.take_while(|known| known.starts_with(&prefix)).cloned();
         self.directories.get(directory).cloned().into_iter().chain(inside).collect()
     }
-}
-
-/// Tells one directory from another one in its place.
-#[cfg(unix)]
-fn identity(root: &Root) -> Option<(u64, u64)> {
-    use std::os::unix::fs::MetadataExt as _;
-    let metadata = root.path().metadata().ok()?;
-    metadata.is_dir().then(|| (metadata.dev(), metadata.ino()))
-}
-
-#[cfg(not(unix))]
-fn identity(root: &Root) -> Option<(u64, u64)> {
-    root.path().is_dir().then_some((0, 0))
 }

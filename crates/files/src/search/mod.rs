@@ -7,6 +7,7 @@
 mod index;
 mod listing;
 mod rank;
+mod rules;
 mod walk;
 mod watch;
 
@@ -16,7 +17,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
-use loopgate_home::{Sandbox, SandboxedPath};
+use loopgate_home::{Directory, Sandbox, SandboxedPath};
 use tokio::task::JoinHandle;
 
 use self::index::Index;
@@ -81,12 +82,8 @@ impl FileSearch {
     /// # Errors
     /// The directory cannot be read. One that does not exist is `NotFound`.
     pub fn search(&self, directory: &SandboxedPath, query: &str) -> io::Result<Matches> {
-        let path = directory.canonical();
-        if !path.metadata()?.is_dir() {
-            return Err(io::ErrorKind::NotADirectory.into());
-        }
         let query = Query::new(query);
-        let index = self.index(path)?;
+        let index = self.index(directory, directory.open_directory()?)?;
         let answer = index.search(&query);
         Ok(Matches { truncated: answer.best.more || answer.cut, files: answer.best.paths })
     }
@@ -100,24 +97,28 @@ impl FileSearch {
         }
     }
 
-    fn index(&self, path: &Path) -> io::Result<Arc<Index>> {
+    /// `handle` is the directory that was found at the path.
+    fn index(&self, directory: &SandboxedPath, handle: Directory) -> io::Result<Arc<Index>> {
+        let (path, identity) = (directory.canonical(), handle.identity()?);
         let slot = self.kept.slot(path);
         let mut kept = lock(&slot.index);
         if let Some(index) = kept.as_ref() {
             let index = index.clone();
             // The others need not wait for it: the index has a lock of its own.
             drop(kept);
-            if index.refresh() {
+            if index.refresh(identity) {
                 return Ok(index);
             }
             kept = lock(&slot.index);
             let another = kept.as_ref().filter(|now| !Arc::ptr_eq(now, &index)).cloned();
-            if let Some(another) = another.filter(|another| another.refresh()) {
+            if let Some(another) = another.filter(|another| another.refresh(identity)) {
                 return Ok(another);
             }
         }
         *kept = None;
-        let index = Arc::new(Index::read(Root::new(path.to_owned(), self.denied_below(path)))?);
+        let denied = self.denied_below(path);
+        let root = Root::new(directory.clone(), handle, self.sandbox.clone(), denied);
+        let index = Arc::new(Index::read(root)?);
         if index.is_lasting() {
             *kept = Some(index.clone());
             drop(kept);

@@ -44,7 +44,8 @@ impl Place {
     /// Whether the next search would be answered from memory.
     fn is_warm(&self) -> bool {
         let slots = lock(&self.search.kept.slots);
-        slots.values().any(|slot| lock(&slot.index).as_ref().is_some_and(|index| index.refresh()))
+        let identity = Directory::of(&self.path("")).unwrap().identity().unwrap();
+        slots.values().any(|slot| lock(&slot.index).as_ref().is_some_and(|index| index.refresh(identity)))
     }
 }
 
@@ -77,6 +78,98 @@ fn what_git_ignores_is_left_out_in_a_repository() {
     place.write("src/.gitignore");
     fs::write(place.path("src/.gitignore"), "!out.rs\n").unwrap();
     assert_eq!(place.find("out").len(), 2);
+}
+
+#[test]
+fn rules_of_the_repository_above_its_own_list_and_a_worktrees_clone_count() {
+    let place = Place::new();
+    let above = place.dir.path().join("box");
+    fs::write(above.join(".gitignore"), "/tree/one\n*.o\n!keep.o\n").unwrap();
+    for name in ["one", "sub/one", "x.o", "keep.o", "two", "nested/x.o", "nested/three"] {
+        place.write(name);
+    }
+    fs::create_dir_all(above.join(".git/info")).unwrap();
+    fs::write(above.join(".git/info/exclude"), "two\n!x.o\n").unwrap();
+    assert_eq!(place.find(""), ["keep.o", "sub/one", "nested/three"]);
+    // A repository of its own: nothing above it counts.
+    fs::create_dir_all(place.path("nested/.git/info")).unwrap();
+    fs::write(place.path("nested/.git/info/exclude"), "three\n").unwrap();
+    assert_eq!(place.find(""), ["keep.o", "sub/one", "nested/x.o"]);
+
+    let worktree = above.join("worktree");
+    let records = above.join(".git/worktrees/worktree");
+    for name in ["objects", "refs", "worktrees/worktree"] {
+        fs::create_dir_all(above.join(".git").join(name)).unwrap();
+    }
+    fs::create_dir(&worktree).unwrap();
+    fs::write(above.join(".git/HEAD"), "ref: refs/heads/main\n").unwrap();
+    fs::write(records.join("commondir"), "../..\n").unwrap();
+    fs::write(records.join("gitdir"), format!("{}\n", worktree.join(".git").display())).unwrap();
+    fs::write(worktree.join(".git"), format!("gitdir: {}\n", records.display())).unwrap();
+    for name in ["one", "two", "x.o"] {
+        fs::write(worktree.join(name), "").unwrap();
+    }
+    let found = place.search.search(&place.sandbox.check(&worktree).unwrap(), "").unwrap();
+    assert_eq!(found.files, ["one", "x.o"]);
+}
+
+#[test]
+fn rules_that_are_no_file_have_nobody_wait() {
+    let place = Place::new();
+    fs::create_dir_all(place.path(".git/info")).unwrap();
+    place.write("sub/x.o");
+    place.write("y.o");
+    let mode = rustix::fs::Mode::from_raw_mode(0o600);
+    rustix::fs::mkfifoat(rustix::fs::CWD, place.path(".gitignore"), mode).unwrap();
+    std::os::unix::fs::symlink("/dev/zero", place.path("sub/.gitignore")).unwrap();
+    std::os::unix::fs::symlink("/dev/zero", place.path(".git/info/exclude")).unwrap();
+    assert_eq!(place.find("o"), ["y.o", "sub/x.o"]);
+}
+
+/// Runs while directories of the tree, and the tree itself, become links that lead outside and come
+/// back.
+#[test]
+fn a_directory_that_becomes_a_link_meanwhile_shows_nothing_from_outside() {
+    const SEARCHES: usize = 3000;
+    let place = Place::new();
+    let outside = place.dir.path().join("outside");
+    for name in ["leaked", "deep/leaked", "sub/leaked", "sub/deep/leaked"] {
+        fs::create_dir_all(outside.join(name).parent().unwrap()).unwrap();
+        fs::write(outside.join(name), "").unwrap();
+        place.write(&name.replace("leaked", "file"));
+    }
+    let (done, swapped) = (std::sync::atomic::AtomicBool::new(false), std::sync::atomic::AtomicUsize::new(0));
+    let order = std::sync::atomic::Ordering::SeqCst;
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let parked = place.dir.path().join("parked");
+            while !done.load(order) {
+                for (name, target) in [("sub", ""), ("sub/deep", "deep"), ("deep", "deep"), ("", "")] {
+                    let path = place.path(name);
+                    let path = path.components().collect::<PathBuf>();
+                    fs::rename(&path, &parked).unwrap();
+                    std::os::unix::fs::symlink(outside.join(target), &path).unwrap();
+                    fs::remove_file(&path).unwrap();
+                    fs::rename(&parked, &path).unwrap();
+                    swapped.fetch_add(1, order);
+                }
+            }
+        });
+        let mut whole = 0;
+        let found = (0..SEARCHES).map(|round| {
+            let fresh = FileSearch::new(place.sandbox.clone());
+            let search = if round % 2 == 0 { &fresh } else { &place.search };
+            let Ok(tree) = place.sandbox.check(place.path("")) else { return Vec::new() };
+            let files = search.search(&tree, "").map(|found| found.files).unwrap_or_default();
+            whole += usize::from(files.len() == 4);
+            files.into_iter().filter(|file| file.contains("leaked")).collect()
+        });
+        let leaked: Vec<Vec<String>> = found.filter(|leaked: &Vec<String>| !leaked.is_empty()).collect();
+        done.store(true, order);
+        assert_eq!(leaked, [[""; 0]; 0]);
+        assert!(whole > 0 && swapped.load(order) > SEARCHES / 10, "there was no race");
+    });
+    assert_eq!(place.find("").len(), 4);
 }
 
 #[test]

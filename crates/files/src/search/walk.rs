@@ -1,16 +1,21 @@
 //! Reading a tree, or a part of it, from the disk: what git ignores is left out, and so is what
 //! nobody looks for.
+//!
+//! Each directory is opened below the handle of the tree's root and through no link, so that one that
+//! is swapped for a link meanwhile shows nothing of what the link leads to.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use ignore::{DirEntry, WalkBuilder, WalkState};
+use loopgate_home::{Directory, Kind, Sandbox, SandboxedPath};
 
 use super::listing::Gathered;
+use super::rules::Rules;
 
 /// Segments of the longest path that is found.
 const MAX_DEPTH: usize = 10;
@@ -54,80 +59,108 @@ pub(super) struct Found {
     pub(super) cut: bool,
 }
 
-/// A tree on the disk.
+/// A tree on the disk, held open.
 #[derive(Clone)]
 pub(super) struct Root {
-    path: PathBuf,
+    path: SandboxedPath,
+    handle: Arc<Directory>,
+    sandbox: Arc<Sandbox>,
     denied: Option<Denied>,
 }
 
 impl Root {
-    /// `path` is canonical.
-    pub(super) fn new(path: PathBuf, denied: Option<Denied>) -> Self {
-        Self { path, denied }
+    /// `handle` is the directory at `path`.
+    pub(super) fn new(
+        path: SandboxedPath,
+        handle: Directory,
+        sandbox: Arc<Sandbox>,
+        denied: Option<Denied>,
+    ) -> Self {
+        Self { path, handle: Arc::new(handle), sandbox, denied }
     }
 
-    pub(super) fn path(&self) -> &Path {
-        &self.path
+    pub(super) fn handle(&self) -> &Directory {
+        &self.handle
     }
 
-    /// The place of a directory on the disk.
-    pub(super) fn place(&self, directory: &str) -> PathBuf {
-        if directory.is_empty() { self.path.clone() } else { self.path.join(directory) }
+    /// A path for the system by which an open directory of the tree can be watched.
+    pub(super) fn watched_path(&self, directory: &str, handle: &Directory) -> PathBuf {
+        // The dot has the system follow to the directory, where it follows no link.
+        handle.held_path().map_or_else(|| self.path.canonical().join(directory), |held| held.join("."))
     }
 
-    /// Reads a directory, or everything below it. `enter` is told of each directory before its
-    /// entries are read.
-    pub(super) fn walk(&self, directory: &str, reach: Reach, enter: &(dyn Fn(&str) + Sync)) -> Found {
+    /// Reads a directory, or everything below it. `enter` is told of each directory, which is open,
+    /// before its entries are read.
+    pub(super) fn walk(
+        &self,
+        directory: &str,
+        reach: Reach,
+        enter: &(dyn Fn(&str, &Directory) + Sync),
+    ) -> Found {
         let depth = if directory.is_empty() { 0 } else { directory.split('/').count() };
         let left = MAX_DEPTH.saturating_sub(depth);
-        let max_depth = if reach == Reach::Here { left.min(1) } else { left };
         let walk = Walk {
             root: self,
-            max_depth,
+            max_depth: if reach == Reach::Here { left.min(1) } else { left },
             enter,
-            above: self.path.as_os_str().len() + usize::from(self.path.parent().is_some()),
             began: Instant::now(),
             visited: AtomicUsize::new(0),
             cut: AtomicBool::new(false),
+            queue: Mutex::default(),
+            changed: Condvar::new(),
             found: Mutex::default(),
         };
-        let mut builder = WalkBuilder::new(self.place(directory));
-        let denied = self.denied.clone();
-        // Everything but git's rules is off: hidden files are found too.
-        builder.hidden(false).ignore(false).max_depth(Some(max_depth));
-        builder.filter_entry(move |entry| is_wanted(entry, denied.as_ref()));
-        if reach == Reach::Here {
-            let mut visitor = Visitor::of(&walk);
-            for entry in builder.build() {
-                if visitor.visit(entry) == WalkState::Quit {
-                    break;
-                }
+        walk.put(vec![Pending {
+            path: PathBuf::from(directory),
+            shown: directory.into(),
+            depth: 0,
+            rules: Rules::above(&self.sandbox, &self.path, directory),
+        }]);
+        let threads = std::thread::available_parallelism().map_or(1, usize::from).min(MOST_THREADS);
+        std::thread::scope(|scope| {
+            for _ in 1..if reach == Reach::Here { 1 } else { threads } {
+                scope.spawn(|| Visitor::of(&walk).run());
             }
-        } else {
-            let threads = std::thread::available_parallelism().map_or(1, usize::from).min(MOST_THREADS);
-            builder.threads(threads).build_parallel().run(|| {
-                let mut visitor = Visitor::of(&walk);
-                Box::new(move |entry| visitor.visit(entry))
-            });
-        }
+            Visitor::of(&walk).run();
+        });
         let mut found = walk.found.into_inner().unwrap_or_else(PoisonError::into_inner);
         found.cut = walk.cut.into_inner();
         found
     }
 }
 
+/// A directory that is to be read.
+struct Pending {
+    /// Relative to the root.
+    path: PathBuf,
+    /// The same as text.
+    shown: Box<str>,
+    /// Directories between it and the one where the walk began.
+    depth: usize,
+    /// Rules of the directories above it.
+    rules: Option<Arc<Rules>>,
+}
+
+/// Directories that are to be read.
+#[derive(Default)]
+struct Queue {
+    pending: Vec<Pending>,
+    /// Threads that read one at this moment, and may find more.
+    reading: usize,
+}
+
 /// One walk, shared by its threads.
 struct Walk<'a> {
     root: &'a Root,
     max_depth: usize,
-    enter: &'a (dyn Fn(&str) + Sync),
-    /// Bytes of a path before what is relative to the root.
-    above: usize,
+    enter: &'a (dyn Fn(&str, &Directory) + Sync),
     began: Instant,
     /// In steps of [`LOOK_EVERY`] a thread: all threads write to it.
     visited: AtomicUsize,
     cut: AtomicBool,
+    queue: Mutex<Queue>,
+    /// Something was added to the queue, or the walk is over.
+    changed: Condvar,
     found: Mutex<Found>,
 }
 
@@ -137,6 +170,38 @@ impl Walk<'_> {
         let visited = self.visited.fetch_add(LOOK_EVERY, Ordering::Relaxed);
         visited >= MOST_VISITED || self.began.elapsed() > TIME_LIMIT
     }
+
+    fn put(&self, directories: Vec<Pending>) {
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner).pending.extend(directories);
+        self.changed.notify_all();
+    }
+
+    /// The next directory to read; `None` once there is none and nobody will find another one.
+    fn take(&self) -> Option<Pending> {
+        let mut queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner);
+        loop {
+            if self.cut.load(Ordering::Relaxed) {
+                return None;
+            }
+            if let Some(next) = queue.pending.pop() {
+                queue.reading += 1;
+                return Some(next);
+            }
+            if queue.reading == 0 {
+                return None;
+            }
+            queue = self.changed.wait(queue).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    /// Says that a directory was read.
+    fn finish(&self, inside: Vec<Pending>) {
+        let mut queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner);
+        queue.reading -= 1;
+        queue.pending.extend(inside);
+        drop(queue);
+        self.changed.notify_all();
+    }
 }
 
 /// One thread of a walk. What it found is added to the rest at its end.
@@ -145,67 +210,90 @@ struct Visitor<'a> {
     /// Entries that this thread has visited.
     visited: usize,
     found: Found,
-    /// The directory whose files come now, and their names so far: mostly many come in a row.
-    present: (Box<str>, Gathered),
 }
 
 impl<'a> Visitor<'a> {
     fn of(walk: &'a Walk<'a>) -> Self {
-        Self { walk, visited: 0, found: Found::default(), present: Default::default() }
+        Self { walk, visited: 0, found: Found::default() }
     }
 
-    fn visit(&mut self, entry: Result<DirEntry, ignore::Error>) -> WalkState {
-        self.visited += 1;
-        if self.visited.is_multiple_of(LOOK_EVERY) && self.walk.is_over() {
-            self.walk.cut.store(true, Ordering::Relaxed);
-            return WalkState::Quit;
+    fn run(mut self) {
+        while let Some(next) = self.walk.take() {
+            let inside = self.read(&next);
+            self.walk.finish(inside);
         }
-        // What cannot be read is left out.
-        let Ok(entry) = entry else { return WalkState::Continue };
-        let Some(kind) = entry.file_type() else { return WalkState::Continue };
-        // Every path of the walk begins with the root's.
-        let path = entry.path().as_os_str().as_encoded_bytes();
-        let relative = String::from_utf8_lossy(path.get(self.walk.above..).unwrap_or_default());
-        if kind.is_dir() {
-            if entry.depth() < self.walk.max_depth {
-                (self.walk.enter)(&relative);
+        self.walk.found.lock().unwrap_or_else(PoisonError::into_inner).append(self.found);
+    }
+
+    /// Takes in the entries of a directory; answers the directories in it that are to be read. What
+    /// cannot be read is left out.
+    fn read(&mut self, directory: &Pending) -> Vec<Pending> {
+        let walk = self.walk;
+        let Ok(handle) = walk.root.handle.directory(&directory.path) else { return Vec::new() };
+        (walk.enter)(&directory.shown, &handle);
+        let Ok(entries) = handle.entries() else { return Vec::new() };
+        let kind_of = |name: &str| entries.iter().find(|entry| entry.name == name).map(|entry| entry.kind);
+        // Without the slash that joining nothing leaves.
+        let place: PathBuf = walk.root.path.below_base().join(&directory.path).components().collect();
+        let inherited = directory.rules.clone();
+        let rules = Rules::of(&walk.root.sandbox, &walk.root.path, &place, &handle, kind_of, inherited);
+        let mut path = place.into_os_string().to_string_lossy().into_owned();
+        let (mut names, mut inside) = (Gathered::default(), Vec::new());
+        if !path.is_empty() {
+            path.push('/');
+        }
+        let above = path.len();
+        for entry in &entries {
+            self.visited += 1;
+            if self.visited.is_multiple_of(LOOK_EVERY) && walk.is_over() {
+                walk.cut.store(true, Ordering::Relaxed);
+                break;
             }
-            if entry.depth() > 0 {
-                self.found.directories.push(relative.as_ref().into());
+            let is_directory = entry.kind == Kind::Directory;
+            let name = entry.name.to_string_lossy();
+            path.truncate(above);
+            path.push_str(&name);
+            let ignored = || rules.as_ref().is_some_and(|rules| rules.ignore(&path, is_directory));
+            if is_left_out(&entry.name, is_directory) || ignored() {
+                continue;
             }
-        } else if kind.is_file() || (kind.is_symlink() && self.leads_to_a_file_inside(entry.path())) {
-            let (directory, name) = relative.rsplit_once('/').unwrap_or(("", &relative));
-            if !is_left_out_file(name) {
-                self.add(directory, name);
+            match entry.kind {
+                Kind::Directory => {
+                    inside.extend(self.found_directory(directory, &entry.name, rules.as_ref()))
+                }
+                Kind::File if !is_left_out_file(&name) => names.add(&name),
+                Kind::Link if !is_left_out_file(&name) && self.leads_to_a_file_inside(directory, &name) => {
+                    names.add(&name);
+                }
+                Kind::File | Kind::Link | Kind::Other => {}
             }
         }
-        WalkState::Continue
+        self.found.add(directory.shown.clone(), names);
+        inside
     }
 
-    fn add(&mut self, directory: &str, name: &str) {
-        if *self.present.0 != *directory {
-            self.close();
-            self.present.0 = directory.into();
+    /// Takes in a directory; answers it when it is to be read.
+    fn found_directory(
+        &mut self,
+        parent: &Pending,
+        name: &OsStr,
+        rules: Option<&Arc<Rules>>,
+    ) -> Option<Pending> {
+        let path = parent.path.join(name);
+        let denied = self.walk.root.denied.as_ref();
+        if denied.is_some_and(|denied| denied(&self.walk.root.path.canonical().join(&path))) {
+            return None;
         }
-        self.present.1.add(name);
+        let shown: Box<str> = path.to_string_lossy().into();
+        self.found.directories.push(shown.clone());
+        let depth = parent.depth + 1;
+        (depth < self.walk.max_depth).then(|| Pending { path, shown, depth, rules: rules.cloned() })
     }
 
-    /// Puts the names of the present directory to the rest.
-    fn close(&mut self) {
-        let (directory, names) = std::mem::take(&mut self.present);
-        self.found.add(directory, names);
-    }
-
-    fn leads_to_a_file_inside(&self, link: &Path) -> bool {
-        link.canonicalize().is_ok_and(|target| target.starts_with(&self.walk.root.path) && target.is_file())
-    }
-}
-
-impl Drop for Visitor<'_> {
-    fn drop(&mut self) {
-        self.close();
-        let found = std::mem::take(&mut self.found);
-        self.walk.found.lock().unwrap_or_else(PoisonError::into_inner).append(found);
+    fn leads_to_a_file_inside(&self, directory: &Pending, link: &str) -> bool {
+        let root = self.walk.root.path.canonical();
+        let target = root.join(&directory.path).join(link).canonicalize();
+        target.is_ok_and(|target| target.starts_with(root) && target.is_file())
     }
 }
 
@@ -228,17 +316,8 @@ impl Found {
     }
 }
 
-fn is_wanted(entry: &DirEntry, denied: Option<&Denied>) -> bool {
-    if entry.depth() == 0 {
-        return true;
-    }
-    let directory = entry.file_type().is_some_and(|kind| kind.is_dir());
-    let named = |name: &str| entry.file_name() == name;
-    if directory {
-        !LEFT_OUT.iter().any(|name| named(name)) && !denied.is_some_and(|denied| denied(entry.path()))
-    } else {
-        !named(GIT)
-    }
+fn is_left_out(name: &OsStr, is_directory: bool) -> bool {
+    if is_directory { LEFT_OUT.iter().any(|one| name == *one) } else { name == GIT }
 }
 
 fn is_left_out_file(name: &str) -> bool {

@@ -1,5 +1,6 @@
 //! `/api/gateway/repos`: the managed repositories and where their worktrees are made.
 
+use std::io::ErrorKind;
 use std::path::Path;
 
 use axum::Json;
@@ -9,7 +10,7 @@ use http::Uri;
 use loopgate_api::error::ErrorBody;
 use loopgate_api::operation::OperationId;
 use loopgate_api::repos::{ListedRepo, ManagedRepo, ReposAnswer};
-use loopgate_home::{AddRepoError, ReposError, Repository, Sandbox};
+use loopgate_home::{AddRepoError, Directory, ReposError, Repository, Sandbox};
 use serde::Serialize;
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
@@ -24,6 +25,9 @@ use crate::routes::on_disk;
 
 /// Files of a clone that tell its name and its default branch.
 const TOLD_BY: [&str; 3] = [".git/config", ".git/HEAD", ".git/refs/remotes/origin/HEAD"];
+
+/// Bytes of a package manifest.
+const MAX_MANIFEST: u64 = 1024 * 1024;
 
 /// That it was done.
 #[derive(Debug, Serialize, ToSchema)]
@@ -77,6 +81,9 @@ async fn list(State(app): State<App>, target: Uri) -> Result<Response, Failure> 
 fn list_on_disk(app: &App, sources: &mut Sources) -> Result<ReposAnswer, Failure> {
     let list = app.repos.list().map_err(|error| failed("Failed to list repos", error))?;
     app.repos.path().iter().for_each(|file| sources.file(file));
+    if list.incomplete {
+        sources.unknown();
+    }
     for repo in &list.repos {
         sources.clone_files(&loopgate_home::expand_home(&repo.path), &TOLD_BY);
     }
@@ -109,11 +116,11 @@ async fn add(State(app): State<App>, body: JsonMembers) -> Answer<Added> {
 
 fn add_on_disk(app: &App, path: &str, description: Option<String>) -> Result<ManagedRepo, Failure> {
     let place = app.sandbox.check(path)?;
-    let metadata = std::fs::metadata(&place).map_err(|_| Failure::bad_request("Path does not exist"))?;
-    if !metadata.is_dir() {
-        return Err(Failure::bad_request("Path must be a directory"));
-    }
-    let deployment = detect_deployment(place.as_ref());
+    let directory = place.open_directory().map_err(|error| match error.kind() {
+        ErrorKind::NotADirectory => Failure::bad_request("Path must be a directory"),
+        _ => Failure::bad_request("Path does not exist"),
+    })?;
+    let deployment = detect_deployment(&directory);
     let added = app.repos.add(&place, description, deployment);
     added.map_err(|error| match error {
         AddRepoError::AlreadyThere => Failure::bad_request("Repository already configured"),
@@ -212,8 +219,8 @@ fn described(sandbox: &Sandbox, repo: ManagedRepo) -> ListedRepo {
 }
 
 /// What a package manifest tells about running the repository.
-fn detect_deployment(repository: &Path) -> Option<Map<String, Value>> {
-    let text = std::fs::read(repository.join("package.json")).ok()?;
+fn detect_deployment(repository: &Directory) -> Option<Map<String, Value>> {
+    let text = repository.read(Path::new("package.json"), MAX_MANIFEST).ok()?;
     let manifest: Value = serde_json::from_slice(&text).ok()?;
     let has = |section: &str, name: &str| manifest.get(section).is_some_and(|s| s.get(name).is_some());
     let depends = |name: &&str| has("dependencies", name) || has("devDependencies", name);

@@ -126,9 +126,16 @@ impl Place {
     /// A clone inside the sandbox, as far as a configuration file makes one.
     pub(super) fn clone_of(&self, name: &str, url: &str) -> PathBuf {
         let clone = self.sandbox().join(name);
-        std::fs::create_dir_all(clone.join(".git")).unwrap();
+        std::fs::create_dir_all(clone.join(".git/objects")).unwrap();
         std::fs::write(clone.join(".git/config"), format!("[remote \"origin\"]\n\turl = {url}\n")).unwrap();
         clone
+    }
+
+    /// A pipe that nobody writes to.
+    pub(super) fn pipe(&self, path: &Path) {
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        let mode = rustix::fs::Mode::from_raw_mode(0o600);
+        rustix::fs::mkfifoat(rustix::fs::CWD, path, mode).unwrap();
     }
 
     /// Stops the gateway and waits for its end.
@@ -176,7 +183,7 @@ async fn gateway(dir: &Path, wish: Wish) -> (Gateway, Arc<SettingsStore>) {
         credentials.store_managed_key(SecretString::from("lgk_live_test0123456789")).unwrap();
     }
     let sandbox = Arc::new(Sandbox::new(settings.clone(), data_dir.path()));
-    let repos = Arc::new(Repos::new(settings.clone()));
+    let repos = Arc::new(Repos::new(settings.clone(), sandbox.clone()));
     let credentials = Arc::new(credentials);
     let programs = Arc::new(programs(dir, settings.clone()));
     let runtime_config = RuntimeConfig {

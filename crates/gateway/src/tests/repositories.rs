@@ -162,3 +162,76 @@ async fn a_full_name_leads_to_its_clone() {
     place.internal("DELETE", &format!("{REPOS}?path={}", shop.display())).send().await;
     assert_eq!(repo_path(&place, "Acme/Shop").await, json!(exact));
 }
+
+#[tokio::test]
+async fn a_forged_entry_reveals_no_repository_outside_of_the_sandbox() {
+    let place = Place::new().await;
+    let outside = place.clone_of("../secret", "git@github.com:acme/secret.git");
+    let shop = place.clone_of("shop", "git@github.com:acme/shop.git");
+    let pointing = place.sandbox().join("pointing");
+    std::fs::create_dir(&pointing).unwrap();
+    std::fs::write(pointing.join(".git"), format!("gitdir: {}/.git", outside.display())).unwrap();
+    let entries = [&outside, &shop, &pointing].map(|path| json!({"path": path}));
+    std::fs::create_dir_all(place.repos_file().parent().unwrap()).unwrap();
+    std::fs::write(place.repos_file(), json!({"repos": entries}).to_string()).unwrap();
+    let listed = place.internal("GET", REPOS).send().await;
+    assert!(!listed.text().contains("secret"), "{}", listed.text());
+    assert_eq!(listed.json()["repos"].as_array().unwrap().len(), 2);
+    assert_eq!(repo_path(&place, "acme/secret").await, Value::Null);
+    assert_eq!(repo_path(&place, "acme/shop").await, json!(shop));
+}
+
+#[tokio::test]
+async fn pipes_and_devices_keep_no_route_waiting() {
+    let place = Place::new().await;
+    place.pipe(&place.repos_file());
+    place.pipe(&place.sandbox().join(".loopgate/sessions.json"));
+    let shop = place.clone_of("shop", "git@github.com:acme/shop.git");
+    std::os::unix::fs::symlink("/dev/zero", shop.join("package.json")).unwrap();
+    let added = add(&place, &json!({"path": shop})).await;
+    assert_eq!((added.status, added.json()["repo"].get("deployment")), (200, None));
+    std::fs::remove_file(shop.join(".git/config")).unwrap();
+    place.pipe(&shop.join(".git/config"));
+    let listed = place.internal("GET", REPOS).send().await.json();
+    assert_eq!(listed["repos"][0]["name"], "shop");
+    assert_eq!(listed["repos"][0].get("fullName"), None);
+    assert_eq!(repo_path(&place, "acme/shop").await, Value::Null);
+    let sessions = place.internal("GET", "/api/gateway/orchestrator/sessions").send().await;
+    assert_eq!(sessions.json()["sessions"], json!([]));
+}
+
+#[tokio::test]
+async fn lists_are_not_read_or_written_through_a_link() {
+    let place = Place::new().await;
+    let shop = place.clone_of("shop", "git@github.com:acme/shop.git");
+    let outside = place.sandbox().join("../outside");
+    std::fs::create_dir_all(outside.join("config")).unwrap();
+    let state = place.sandbox().join(".loopgate");
+    if state.exists() {
+        std::fs::remove_dir_all(&state).unwrap();
+    }
+    std::os::unix::fs::symlink(&outside, &state).unwrap();
+    let added = add(&place, &json!({"path": shop})).await;
+    assert_eq!(added.status, 500);
+    assert!(added.text().contains("symbolic link"), "{}", added.text());
+    assert_eq!(place.internal("GET", REPOS).send().await.status, 500);
+    let note = json!({"ticketId": "T", "repoPath": shop, "worktreePath": shop}).to_string();
+    let noted = place.internal("POST", "/api/gateway/orchestrator/sessions").body(note).send().await;
+    assert_eq!(noted.status, 500);
+    assert_eq!(std::fs::read_dir(&outside).unwrap().count(), 1);
+    assert_eq!(std::fs::read_dir(outside.join("config")).unwrap().count(), 0);
+}
+
+#[tokio::test]
+async fn a_broken_list_of_sessions_is_moved_aside() {
+    let place = Place::new().await;
+    let (shop, file) = (place.clone_of("shop", "x/y"), place.sandbox().join(".loopgate/sessions.json"));
+    std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+    std::fs::write(&file, "{").unwrap();
+    let note = json!({"ticketId": "T", "repoPath": shop, "worktreePath": shop}).to_string();
+    let noted = place.internal("POST", "/api/gateway/orchestrator/sessions").body(note).send().await;
+    assert_eq!(noted.status, 200);
+    let names = std::fs::read_dir(file.parent().unwrap()).unwrap().map(|entry| entry.unwrap().path());
+    let aside = names.into_iter().find(|path| path.to_string_lossy().contains("sessions.json.corrupt-"));
+    assert_eq!(std::fs::read(aside.unwrap()).unwrap(), b"{");
+}

@@ -231,3 +231,37 @@ async fn a_directory_tells_whether_work_goes_on() {
     let broken = get().await;
     assert_eq!((broken.status, &broken.json()["isRunning"]), (500, &json!(false)));
 }
+
+#[tokio::test]
+async fn what_was_planted_in_a_work_directory_is_neither_followed_nor_waited_for() {
+    let ticket = Ticket::new().await;
+    let outside = ticket.place.sandbox().join("../outside");
+    std::fs::create_dir(&outside).unwrap();
+    let secret = r#"{"status":"secret","content":"secret"}"#;
+    for name in ["state.json", "plan.json"] {
+        std::fs::write(outside.join(name), secret).unwrap();
+        std::os::unix::fs::symlink(outside.join(name), ticket.work.join(name)).unwrap();
+    }
+    let untold = |reply: &Reply| assert!(!reply.text().contains("secret"), "{}", reply.text());
+    for what in ["status/SHOP-7", "plan/SHOP-7", "logs/SHOP-7"] {
+        untold(&ticket.get(what).await);
+    }
+    for name in ["state.json", "plan.json"] {
+        std::fs::remove_file(ticket.work.join(name)).unwrap();
+        ticket.place.pipe(&ticket.work.join(name));
+    }
+    ticket.place.pipe(&ticket.work.join("process.pid"));
+    std::os::unix::fs::symlink("/dev/zero", ticket.work.join("assistant-output.name.txt")).unwrap();
+    std::os::unix::fs::symlink("/dev/zero", ticket.work.join("orchestrator-launch.log")).unwrap();
+    assert_eq!(ticket.status().await["stateExists"], false);
+    for what in ["plan/SHOP-7", "logs/SHOP-7"] {
+        assert!(ticket.get(what).await.status < 500, "{what}");
+    }
+    // The whole work directory of another place in the sandbox, by a link that the repository tracks.
+    let other = ticket.place.sandbox().join("other");
+    std::fs::create_dir(&other).unwrap();
+    std::fs::write(other.join("state.json"), secret).unwrap();
+    std::fs::remove_dir_all(&ticket.work).unwrap();
+    std::os::unix::fs::symlink(&other, &ticket.work).unwrap();
+    untold(&ticket.get("status/SHOP-7").await);
+}

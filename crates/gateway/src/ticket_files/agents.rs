@@ -1,6 +1,8 @@
 //! The assistant's helpers that are at work, as its hook records them.
 
-use loopgate_home::Sandbox;
+use std::path::Path;
+
+use loopgate_api::names::WORK_DIR;
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -21,16 +23,13 @@ pub(crate) struct ActiveAgent {
     started_at: String,
 }
 
-impl TicketFiles<'_> {
+impl TicketFiles {
     /// The helpers, in the order of their ids. What cannot be read is skipped.
     pub(super) fn active_agents(&self) -> Vec<ActiveAgent> {
-        let directory = self.work_dir().join(DIRECTORY);
-        let Ok(entries) = allowed(self.sandbox, &directory).map_or(Ok(None), |dir| dir.read_dir().map(Some))
-        else {
-            return Vec::new();
-        };
-        let names =
-            entries.into_iter().flatten().filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+        let directory = Path::new(WORK_DIR).join(DIRECTORY);
+        let opened = self.worktree.open_directory().and_then(|worktree| worktree.directory(&directory));
+        let entries = opened.and_then(|directory| directory.entries()).unwrap_or_default();
+        let names = entries.into_iter().filter_map(|entry| entry.name.into_string().ok());
         let mut agents: Vec<ActiveAgent> = names
             .filter(|name| !name.contains('-'))
             .filter_map(|name| {
@@ -41,10 +40,6 @@ impl TicketFiles<'_> {
         agents.sort_by(|one, other| one.agent_id.cmp(&other.agent_id));
         agents
     }
-}
-
-fn allowed(sandbox: &Sandbox, path: &std::path::Path) -> Option<std::path::PathBuf> {
-    sandbox.check(path).ok().map(|path| path.canonical().to_owned())
 }
 
 /// `type|name|startedAt`; the last may be missing.

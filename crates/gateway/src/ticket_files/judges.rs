@@ -43,7 +43,7 @@ pub(crate) enum Unjudged {
     Unreadable(String),
 }
 
-impl TicketFiles<'_> {
+impl TicketFiles {
     /// What the judges said of this ticket.
     pub(crate) fn judgement(&self) -> Result<Judgement, Unjudged> {
         let worktree_dir = self.worktree().to_string_lossy().into_owned();

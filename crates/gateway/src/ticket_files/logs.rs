@@ -49,7 +49,7 @@ impl LogTail {
     pub(crate) const NOTHING: Self = Self::Nothing { exists: false, format: "text", content: "", lines: 0 };
 }
 
-impl TicketFiles<'_> {
+impl TicketFiles {
     /// The last lines of the assistant's output, else of the launch log.
     ///
     /// # Errors

@@ -1,7 +1,8 @@
 //! What a ticket's or loop's worktree tells: state, logs and plan, read from its files.
 //!
-//! Read-only, but for the traces of a process that a person stopped. Every file passes the sandbox and is opened by it, because a link in a worktree may
-//! lead anywhere. Everything here blocks on the disk.
+//! Read-only, but for the traces of a process that a person stopped. The sandbox opens the worktree, and
+//! every file is opened below its handle and through no link, because one in a worktree may lead
+//! anywhere. Everything here blocks on the disk.
 
 pub(crate) mod agents;
 pub(crate) mod judges;
@@ -14,7 +15,7 @@ pub(crate) mod stopped;
 mod stream;
 
 use std::fs::File;
-use std::io;
+use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
 use loopgate_api::ids::TicketId;
@@ -28,19 +29,18 @@ use crate::answer::Failure;
 const MAX_DOCUMENT: u64 = 16 * 1024 * 1024;
 
 /// The worktree of a ticket, and its files.
-pub(crate) struct TicketFiles<'a> {
-    sandbox: &'a Sandbox,
+pub(crate) struct TicketFiles {
     worktree: SandboxedPath,
 }
 
-impl<'a> TicketFiles<'a> {
+impl TicketFiles {
     /// The worktree in its usual place, else the first of those that the ticket's jobs name.
     /// `None` when there is none.
     ///
     /// # Errors
     /// 403 for a repository outside the sandbox.
     pub(crate) fn find(
-        sandbox: &'a Sandbox,
+        sandbox: &Sandbox,
         places: &Places,
         repository: &str,
         ticket: &TicketId,
@@ -49,16 +49,15 @@ impl<'a> TicketFiles<'a> {
         let repository = sandbox.check(repository)?;
         let usual = places.ticket_worktree(&repository, ticket);
         let named = || of_jobs.iter().filter(|place| place.is_dir()).find_map(|p| sandbox.check(p).ok());
-        Ok(usual.or_else(named).map(|worktree| Self { sandbox, worktree }))
+        Ok(usual.or_else(named).map(|worktree| Self { worktree }))
     }
 
     /// A directory that holds a work directory.
     ///
     /// # Errors
     /// 403 for a directory outside the sandbox.
-    pub(crate) fn of_directory(sandbox: &'a Sandbox, directory: &str) -> Result<Self, Failure> {
-        let worktree = sandbox.check(directory)?;
-        Ok(Self { sandbox, worktree })
+    pub(crate) fn of_directory(sandbox: &Sandbox, directory: &str) -> Result<Self, Failure> {
+        Ok(Self { worktree: sandbox.check(directory)? })
     }
 
     pub(crate) fn worktree(&self) -> &Path {
@@ -71,10 +70,13 @@ impl<'a> TicketFiles<'a> {
 
     /// Opens a regular file; one that is missing or lies elsewhere is `None`.
     fn open(&self, path: &Path) -> io::Result<Option<File>> {
-        let Ok(allowed) = self.sandbox.check(path) else { return Ok(None) };
-        match allowed.open_file() {
+        let Ok(below) = path.strip_prefix(self.worktree()) else { return Ok(None) };
+        match self.worktree.open_directory().and_then(|worktree| worktree.open_file(below)) {
             Ok(file) => Ok(Some(file)),
-            Err(error) if error.kind() == io::ErrorKind::NotFound || loopgate_home::led_away(&error) => {
+            Err(error)
+                if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
+                    || loopgate_home::led_away(&error) =>
+            {
                 Ok(None)
             }
             Err(error) => Err(error),
@@ -93,11 +95,11 @@ impl<'a> TicketFiles<'a> {
 }
 
 /// The text of a document with this name.
-fn text_of(mut file: &File, name: &str) -> io::Result<String> {
+fn text_of(file: &File, name: &str) -> io::Result<String> {
     if file.metadata()?.len() > MAX_DOCUMENT {
         return Err(io::Error::other(format!("{name} is too large")));
     }
     let mut bytes = Vec::new();
-    io::Read::read_to_end(&mut file, &mut bytes)?;
+    file.take(MAX_DOCUMENT).read_to_end(&mut bytes)?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }

@@ -31,7 +31,7 @@ pub(crate) struct PlanAnswer {
     worktree_dir: String,
 }
 
-impl TicketFiles<'_> {
+impl TicketFiles {
     /// The plan, `None` when there is none yet; the error is a text for the answer.
     pub(crate) fn plan(&self) -> Result<Option<PlanAnswer>, String> {
         let Some(text) = self.text(PLAN_JSON).map_err(|error| error.to_string())? else { return Ok(None) };

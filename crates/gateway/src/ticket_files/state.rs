@@ -47,7 +47,7 @@ impl DirectoryStatus {
     }
 }
 
-impl TicketFiles<'_> {
+impl TicketFiles {
     /// The state, `None` when there is none yet; the error is a text for the answer.
     pub(super) fn state(&self) -> Result<Option<Map<String, Value>>, String> {
         let file = self.document(STATE_JSON).map_err(|error| error.to_string())?;

@@ -6,6 +6,7 @@ use std::time::{Duration, SystemTime};
 
 use loopgate_api::names::{LAUNCH_LOG, PROCESS_PID, PROCESS_START, STATE_JSON};
 use loopgate_api::plan::TaskProgress;
+use loopgate_home::untrusted;
 use loopgate_runtime::stream_of_work_dir;
 use loopgate_tools::process::{alive, identity};
 use serde::Serialize;
@@ -120,7 +121,7 @@ struct Effective {
     found_in_output: bool,
 }
 
-impl TicketFiles<'_> {
+impl TicketFiles {
     /// How the ticket stands.
     ///
     /// # Errors
@@ -195,7 +196,7 @@ impl TicketFiles<'_> {
                 false => is("STOPPED", "Process stopped unexpectedly", false),
             };
         }
-        if self.work_dir().join(LEARNINGS_LOCK).exists() || self.state_is_fresh() {
+        if untrusted::is_file(&self.work_dir().join(LEARNINGS_LOCK)) || self.state_is_fresh() {
             return written;
         }
         match self.text(LAUNCH_LOG).ok().flatten() {
@@ -216,7 +217,8 @@ impl TicketFiles<'_> {
     }
 
     fn state_is_fresh(&self) -> bool {
-        let modified = self.work_dir().join(STATE_JSON).metadata().and_then(|metadata| metadata.modified());
+        let modified =
+            untrusted::metadata(&self.work_dir().join(STATE_JSON)).and_then(|state| state.modified());
         modified.is_ok_and(|at| SystemTime::now().duration_since(at).unwrap_or_default() <= FRESH)
     }
 }

@@ -5,7 +5,7 @@ use std::ffi::OsStr;
 use std::io;
 use std::path::Path;
 
-use loopgate_api::names::{LOOP_STATE, PROCESS_PID, PROCESS_START, STATE_DIR, STATE_JSON};
+use loopgate_api::names::{LOOP_STATE, PROCESS_PID, PROCESS_START, STATE_DIR, STATE_JSON, WORK_DIR};
 use loopgate_api::time::now_iso;
 use loopgate_home::{Directory, Kind};
 use serde_json::Value;
@@ -22,7 +22,7 @@ pub(crate) enum NoPid {
     Unreadable,
 }
 
-impl TicketFiles<'_> {
+impl TicketFiles {
     /// The pid of the process that works here; `None` when there is none.
     pub(crate) fn recorded_pid(&self) -> Result<Option<u32>, NoPid> {
         let text = self.text(PROCESS_PID).map_err(|_| NoPid::Unreadable)?;
@@ -44,8 +44,7 @@ impl TicketFiles<'_> {
     }
 
     fn try_mark_stopped(&self) -> io::Result<()> {
-        let work_dir = self.sandbox.check(self.work_dir()).map_err(|_| io::ErrorKind::PermissionDenied)?;
-        let work_dir = work_dir.make_directory()?;
+        let work_dir = self.worktree.make_directory()?.make_directory(Path::new(WORK_DIR))?;
         for name in [PROCESS_PID, PROCESS_START] {
             let _ = work_dir.remove_file(OsStr::new(name));
         }

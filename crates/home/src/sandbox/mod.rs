@@ -87,11 +87,14 @@ impl SandboxedPath {
     }
 
     /// The base directory of the sandbox, with links resolved.
-    pub(crate) fn base(&self) -> &Path {
+    #[must_use]
+    pub fn base(&self) -> &Path {
         &self.base
     }
 
-    pub(crate) fn below_base(&self) -> &Path {
+    /// The canonical path relative to the base directory; empty for the base directory itself.
+    #[must_use]
+    pub fn below_base(&self) -> &Path {
         self.canonical.strip_prefix(&self.base).unwrap_or(Path::new(""))
     }
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use clap::Args;
-use loopgate_home::{DataDir, DataDirError, Program, origin_of};
+use loopgate_home::{DataDir, DataDirError, Program, Sandbox};
 use loopgate_tools::programs::Programs;
 use tokio_util::sync::CancellationToken;
 use url::Url;
@@ -171,7 +171,7 @@ fn choose_sandbox(home: &Home) -> anyhow::Result<PathBuf> {
 /// the page can offer them.
 fn repositories(home: &Home, sandbox: &Path) -> Vec<(String, PathBuf)> {
     let mut found = Vec::new();
-    look_for_clones(sandbox, REPOSITORY_DEPTH, &mut found);
+    look_for_clones(&home.sandbox, sandbox, REPOSITORY_DEPTH, &mut found);
     for (name, clone) in &found {
         if let Ok(path) = home.sandbox.check(clone)
             && let Err(error) = home.repos.add(&path, None, None)
@@ -183,10 +183,10 @@ fn repositories(home: &Home, sandbox: &Path) -> Vec<(String, PathBuf)> {
     found
 }
 
-fn look_for_clones(directory: &Path, depth: usize, found: &mut Vec<(String, PathBuf)>) {
+fn look_for_clones(sandbox: &Sandbox, directory: &Path, depth: usize, found: &mut Vec<(String, PathBuf)>) {
     // A worktree has a file of this name; only whole clones are listed.
     if directory.join(".git").is_dir() {
-        if let Some(name) = origin_of(directory) {
+        if let Some(name) = sandbox.origin_of(directory) {
             found.push((name.to_string(), directory.to_owned()));
         }
         return;
@@ -198,7 +198,7 @@ fn look_for_clones(directory: &Path, depth: usize, found: &mut Vec<(String, Path
     for entry in entries.flatten() {
         let hidden = entry.file_name().to_string_lossy().starts_with('.');
         if !hidden && entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-            look_for_clones(&entry.path(), depth - 1, found);
+            look_for_clones(sandbox, &entry.path(), depth - 1, found);
         }
     }
 }

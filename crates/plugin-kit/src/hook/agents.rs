@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use loopgate_home::files;
+use loopgate_home::untrusted;
 
 use super::input::{Input, Loop};
 use crate::clock::now;
@@ -93,14 +93,14 @@ pub fn state_file(context: &Loop, agent: &LoopAgent, agent_id: &str) -> PathBuf 
 /// Makes the state file when it is not there. The user's limit lowers the kind's own.
 pub fn begin(context: &Loop, agent: &LoopAgent, input: &Input) {
     let path = state_file(context, agent, &input.agent_id);
-    if path.exists() {
+    if untrusted::kind(&path).is_some() {
         return;
     }
     let asked =
         context.config.get(var::MAX_ITERATIONS).and_then(|text| text.parse().ok()).filter(|max| *max > 0);
     let max = asked.map_or(agent.max_iterations, |asked: u64| asked.min(agent.max_iterations));
     let text = state(agent, max, &context.prd(), &context.workdir);
-    let _ = files::write_atomic(&path, text.as_bytes());
+    let _ = untrusted::write(&path, text.as_bytes());
 }
 
 /// Content of a new state file.
@@ -118,7 +118,7 @@ pub fn state(agent: &LoopAgent, max: u64, prd: &Path, workdir: &Path) -> String 
 
 /// Reads the rounds and the prompt of a state file.
 pub fn read(path: &Path) -> Option<(Rounds, String)> {
-    let text = std::fs::read_to_string(path).ok()?;
+    let text = untrusted::read_text(path).ok()?;
     let (front, prompt) = text.strip_prefix("---\n")?.split_once("\n---\n")?;
     let number = |key: &str| front.lines().find_map(|line| line.strip_prefix(key)?.trim().parse().ok());
     let rounds = Rounds { iteration: number("iteration:")?, max: number("max_iterations:")? };
@@ -127,8 +127,8 @@ pub fn read(path: &Path) -> Option<(Rounds, String)> {
 
 /// Counts one more round.
 pub fn next_round(path: &Path, rounds: Rounds) {
-    let Ok(text) = std::fs::read_to_string(path) else { return };
+    let Ok(text) = untrusted::read_text(path) else { return };
     let from = format!("\niteration: {}\n", rounds.iteration);
     let to = format!("\niteration: {}\n", rounds.iteration + 1);
-    let _ = files::write_atomic(path, text.replacen(&from, &to, 1).as_bytes());
+    let _ = untrusted::write(path, text.replacen(&from, &to, 1).as_bytes());
 }

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use loopgate_api::names::STATE_DIR;
+use loopgate_home::untrusted;
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -53,7 +54,7 @@ impl Input {
             return None;
         }
         let mapping = self.state_dir().join(format!("session-{}.workdir", self.session_id));
-        let workdir = PathBuf::from(std::fs::read_to_string(mapping).ok()?.trim());
+        let workdir = PathBuf::from(untrusted::read_text(&mapping).ok()?.trim());
         let config = ConfigEnv::load(&workdir).ok()?;
         workdir.is_dir().then_some(Loop { workdir, config })
     }

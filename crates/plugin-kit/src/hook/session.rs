@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
-use loopgate_home::files;
+use loopgate_home::untrusted;
 
 use super::input::{Input, is_name};
 use crate::variables as var;
@@ -17,7 +17,7 @@ pub fn start(input: &Input) {
         return;
     }
     let note = input.state_dir().join(format!("pid-{}.session", parent()));
-    let _ = files::write_atomic(&note, input.session_id.as_bytes());
+    let _ = untrusted::write(&note, input.session_id.as_bytes());
 }
 
 /// Removes what belonged to the session, and what other sessions have forgotten.
@@ -27,16 +27,17 @@ pub fn end(input: &Input) {
     }
     let workdir = input.loop_context().map(|context| context.workdir);
     if is_name(&input.session_id) {
-        let _ = std::fs::remove_file(input.state_dir().join(format!("session-{}.workdir", input.session_id)));
+        let _ = untrusted::remove(&input.state_dir().join(format!("session-{}.workdir", input.session_id)));
     }
     for dir in
         workdir.iter().map(|workdir| workdir.join(".agent-types")).chain([input.cwd.join(".agent-types")])
     {
         clear(&dir);
     }
-    for entry in std::fs::read_dir(input.state_dir()).into_iter().flatten().flatten() {
-        if is_forgotten(&entry.path()) {
-            let _ = std::fs::remove_file(entry.path());
+    for entry in untrusted::entries(&input.state_dir()) {
+        let path = input.state_dir().join(entry.name);
+        if is_forgotten(&path) {
+            let _ = untrusted::remove(&path);
         }
     }
     // Only an empty directory goes; anything in it is somebody's.
@@ -48,14 +49,15 @@ fn is_forgotten(path: &Path) -> bool {
     if let Some(pid) = name.strip_prefix("pid-").and_then(|rest| rest.strip_suffix(".session")) {
         return pid.parse().is_ok_and(|pid| loopgate_tools::process::identity(pid).is_none());
     }
-    let modified = path.metadata().and_then(|metadata| metadata.modified());
+    let modified = untrusted::metadata(path).and_then(|metadata| metadata.modified());
     let age = modified.ok().and_then(|at| SystemTime::now().duration_since(at).ok()).unwrap_or_default();
     name.starts_with("session-") && name.ends_with(".workdir") && age > MAPPING_AGE
 }
 
 fn clear(dir: &Path) {
-    for entry in std::fs::read_dir(dir).into_iter().flatten().flatten() {
-        let _ = std::fs::remove_file(entry.path());
+    let Ok(opened) = untrusted::directory(dir) else { return };
+    for entry in opened.entries().unwrap_or_default() {
+        let _ = opened.remove_file(&entry.name);
     }
     let _ = std::fs::remove_dir(dir);
 }

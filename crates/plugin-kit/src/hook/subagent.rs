@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use loopgate_home::files;
+use loopgate_home::untrusted;
 use serde_json::{Value, json};
 
 use super::agents::{self, LoopAgent};
@@ -30,7 +30,7 @@ pub fn start(input: &Input) -> Option<Value> {
     let context = input.loop_context()?;
     let note = context.agent_note(&input.agent_id)?;
     let name = short_name(&input.agent_type);
-    let _ = files::write_atomic(&note, format!("{}|{name}|{}", input.agent_type, now()).as_bytes());
+    let _ = untrusted::write(&note, format!("{}|{name}|{}", input.agent_type, now()).as_bytes());
     if let Some(agent) = agents::find(&input.agent_type) {
         agents::begin(&context, agent, input);
     }
@@ -52,7 +52,7 @@ fn write_env(input: &Input, context: &Loop) {
         .iter()
         .map(|name| format!("{name}={}\n", quote(context.config.get(name).unwrap_or_default())))
         .collect();
-    let _ = files::write_atomic(&input.state_dir().join("env"), lines.as_bytes());
+    let _ = untrusted::write(&input.state_dir().join("env"), lines.as_bytes());
 }
 
 fn environment(context: &Loop, agent_id: &str) -> String {
@@ -75,7 +75,7 @@ fn environment(context: &Loop, agent_id: &str) -> String {
 pub fn stop(input: &Input) -> Option<Value> {
     let context = input.loop_context()?;
     let note = context.agent_note(&input.agent_id)?;
-    let noted = std::fs::read_to_string(&note).unwrap_or_default();
+    let noted = untrusted::read_text(&note).unwrap_or_default();
     let fields: Vec<&str> = noted.trim().split('|').collect();
     let agent_type = fields.first().copied().filter(|name| !name.is_empty()).unwrap_or(&input.agent_type);
     let record = input
@@ -94,7 +94,7 @@ pub fn stop(input: &Input) -> Option<Value> {
     }
     let started_at = fields.get(2).copied().unwrap_or_default();
     record_end(&context, input, agent_type, started_at, record.as_ref());
-    let _ = std::fs::remove_file(note);
+    let _ = untrusted::remove(&note);
     Some(json!({}))
 }
 
@@ -103,7 +103,7 @@ fn back_to_work(context: &Loop, agent: &LoopAgent, agent_id: &str, said: Option<
     let path = agents::state_file(context, agent, agent_id);
     let blocked = decide(context, agent, &path, said);
     if blocked.is_none() {
-        let _ = std::fs::remove_file(path);
+        let _ = untrusted::remove(&path);
     }
     blocked
 }
@@ -146,7 +146,7 @@ fn record_build(context: &Loop, said: &str) {
         "iteration": iteration().to_string(),
         "run_id": var::text(var::RUN_ID).unwrap_or_default(),
     });
-    let _ = files::write_atomic(
+    let _ = untrusted::write(
         &context.workdir.join(".learnings/build-result.json"),
         result.to_string().as_bytes(),
     );

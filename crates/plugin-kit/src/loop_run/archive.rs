@@ -1,11 +1,12 @@
 //! The stream of a finished run gets a name of its own, and a sidecar that tells it.
 
+use std::ffi::OsStr;
 use std::io;
 use std::path::Path;
 
 use loopgate_api::ids::safe_id;
 use loopgate_api::names::{ASSISTANT_OUTPUT, ASSISTANT_OUTPUT_NAME};
-use loopgate_home::files;
+use loopgate_home::untrusted;
 
 use super::{journal, state_file};
 use crate::clock::compact;
@@ -16,15 +17,15 @@ use crate::clock::compact;
 /// Any failure of the file system; the sidecar is then gone.
 pub fn finished(workdir: &Path, run_id: &str) -> io::Result<()> {
     let live = workdir.join(ASSISTANT_OUTPUT);
-    if !live.exists() {
+    if untrusted::kind(&live).is_none() {
         return Ok(());
     }
     let name = file_name(Some(run_id));
-    std::fs::rename(&live, workdir.join(&name))?;
+    untrusted::rename(&live, OsStr::new(&name))?;
     let sidecar = workdir.join(ASSISTANT_OUTPUT_NAME);
-    let told = files::write_atomic(&sidecar, format!("{name}\n").as_bytes());
+    let told = untrusted::write(&sidecar, format!("{name}\n").as_bytes());
     if told.is_err() {
-        let _ = std::fs::remove_file(sidecar);
+        let _ = untrusted::remove(&sidecar);
     }
     told
 }
@@ -35,14 +36,14 @@ pub fn finished(workdir: &Path, run_id: &str) -> io::Result<()> {
 /// Any failure of the file system.
 pub fn started(project_root: &Path, workdir: &Path) -> io::Result<()> {
     let live = workdir.join(ASSISTANT_OUTPUT);
-    files::write_atomic(&workdir.join(ASSISTANT_OUTPUT_NAME), b"")?;
-    if !live.exists() {
+    untrusted::write(&workdir.join(ASSISTANT_OUTPUT_NAME), b"")?;
+    if untrusted::kind(&live).is_none() {
         return Ok(());
     }
     let of_state = state_file::LoopState::load(project_root).ok().map(|state| state.run_id);
     let owner = of_state.filter(|id| !id.is_empty()).or_else(|| journal::last_run_id(workdir));
-    if std::fs::rename(&live, workdir.join(file_name(owner.as_deref()))).is_err() {
-        std::fs::OpenOptions::new().write(true).truncate(true).open(&live)?;
+    if untrusted::rename(&live, OsStr::new(&file_name(owner.as_deref()))).is_err() {
+        untrusted::append(&live)?.set_len(0)?;
     }
     Ok(())
 }

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use loopgate_api::names::STATE_DIR;
 use loopgate_api::redact;
+use loopgate_home::untrusted;
 use tokio_util::sync::CancellationToken;
 
 use super::child::{End, Invocation};
@@ -125,7 +126,7 @@ async fn new_state(
         std::path::absolute(workdir).map_err(|error| format!("Error: invalid work directory: {error}"))?;
     check_prompt(context, options)?;
     check_other_loop(&context.project_root, &workdir)?;
-    std::fs::create_dir_all(&workdir)
+    untrusted::make_directory(&workdir)
         .map_err(|error| format!("Error: cannot make the work directory: {error}"))?;
     Ok(LoopState {
         iteration: 1,
@@ -252,7 +253,7 @@ impl Driver {
         }
         lock.release();
         if outcome != Outcome::Interrupted {
-            let _ = std::fs::remove_file(state_file::path(&self.context.project_root));
+            let _ = untrusted::remove(&state_file::path(&self.context.project_root));
         }
         match outcome {
             Outcome::Completed | Outcome::MaxIterations => 0,
@@ -348,9 +349,8 @@ impl Driver {
 
     fn mark_iteration(&self) -> io::Result<()> {
         let dir = self.state.workdir.join(".learnings/sessions").join(format!("run-{}", self.state.run_id));
-        std::fs::create_dir_all(&dir)?;
-        std::fs::create_dir_all(self.state.workdir.join(STATE_DIR))?;
-        std::fs::write(dir.join("current-iteration"), self.state.iteration.to_string())
+        untrusted::make_directory(&self.state.workdir.join(STATE_DIR))?;
+        untrusted::write(&dir.join("current-iteration"), self.state.iteration.to_string().as_bytes())
     }
 
     /// Waits before the next iteration, longer after each failure in a row; `false` when asked to stop.
@@ -366,7 +366,7 @@ impl Driver {
 
 /// `active_goal` of the goal file.
 fn active_goal(workdir: &Path) -> Option<String> {
-    let text = std::fs::read_to_string(workdir.join(".learnings/goal.yaml")).ok()?;
+    let text = untrusted::read_text(&workdir.join(".learnings/goal.yaml")).ok()?;
     let value = text.lines().find_map(|line| line.strip_prefix("active_goal:"))?;
     Some(value.trim().trim_matches(['"', '\'']).to_owned()).filter(|goal| !goal.is_empty())
 }

@@ -4,7 +4,7 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use loopgate_api::names::{SESSION_ID, STATE_DIR};
-use loopgate_home::files;
+use loopgate_home::untrusted;
 
 use crate::clock::now;
 use crate::console::say;
@@ -74,14 +74,14 @@ impl Journal {
     /// The session that the loop's own work happened in.
     pub fn session(&self, id: &str) {
         // Only a way for people to resume by hand; the loop does not need it.
-        let _ = files::write_atomic(&self.workdir.join(SESSION_ID), id.as_bytes());
+        let _ = untrusted::write(&self.workdir.join(SESSION_ID), id.as_bytes());
     }
 }
 
 /// First field of the last line of `runs.log`.
 #[must_use]
 pub fn last_run_id(workdir: &Path) -> Option<String> {
-    let text = std::fs::read_to_string(workdir.join("runs.log")).ok()?;
+    let text = untrusted::read_text(&workdir.join("runs.log")).ok()?;
     let fields: Vec<&str> =
         text.lines().rev().find(|line| line.split('|').count() >= 4)?.split('|').collect();
     Some(fields[0].trim().to_owned()).filter(|id| !id.is_empty())
@@ -93,12 +93,7 @@ fn clean(text: &str) -> String {
 
 /// Records are best effort: a full disk shows itself where it matters.
 fn append(path: &Path, line: &str) {
-    let open = || std::fs::OpenOptions::new().append(true).create(true).open(path);
-    let file = open().or_else(|_| {
-        path.parent().map_or(Ok(()), std::fs::create_dir_all)?;
-        open()
-    });
-    let _ = file.and_then(|mut file| file.write_all(line.as_bytes()));
+    let _ = untrusted::append(path).and_then(|mut file| file.write_all(line.as_bytes()));
 }
 
 #[cfg(test)]

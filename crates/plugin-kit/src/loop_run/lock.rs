@@ -4,10 +4,12 @@
 //! its text who that is. A lock that nobody holds any more is taken over when its process is gone, or
 //! when it has not been refreshed for hours; an unknown living owner is respected.
 
-use std::fs::{File, OpenOptions, TryLockError};
+use std::fs::{File, TryLockError};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
+
+use loopgate_home::untrusted;
 
 use super::child;
 
@@ -48,12 +50,9 @@ impl LoopLock {
     /// # Errors
     /// See [`Refused`].
     pub fn acquire(workdir: &Path, run_id: &str, now: &str) -> Result<Acquired, Refused> {
-        let dir = workdir.join(".learnings");
-        std::fs::create_dir_all(&dir)?;
-        let path = dir.join(".lock");
+        let path = workdir.join(".learnings/.lock");
         for _ in 0..TRIES {
-            let mut file =
-                OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path)?;
+            let mut file = untrusted::append(&path)?;
             let content = read(&mut file);
             let age = age(&file);
             match file.try_lock() {
@@ -74,7 +73,7 @@ impl LoopLock {
 
     /// Removes the file, then lets the lock go.
     pub fn release(self) {
-        let _ = std::fs::remove_file(&self.path);
+        let _ = untrusted::remove(&self.path);
     }
 
     fn write(&mut self, run_id: &str, now: &str) -> io::Result<()> {
@@ -87,16 +86,14 @@ impl LoopLock {
 /// Says that the owner of the lock of a work directory still lives.
 pub fn refresh(workdir: &Path) {
     // A missed beat only matters when none arrives for hours.
-    let _ = OpenOptions::new()
-        .write(true)
-        .open(workdir.join(".learnings/.lock"))
+    let _ = untrusted::open(&workdir.join(".learnings/.lock"))
         .and_then(|file| file.set_modified(SystemTime::now()));
 }
 
 /// Whether another driver holds the lock of a work directory at this moment.
 #[must_use]
 pub fn is_held(workdir: &Path) -> bool {
-    File::open(workdir.join(".learnings/.lock"))
+    untrusted::open(&workdir.join(".learnings/.lock"))
         .is_ok_and(|file| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)))
 }
 
@@ -143,7 +140,7 @@ fn age(file: &File) -> Duration {
 #[cfg(unix)]
 fn is_at(file: &File, path: &Path) -> bool {
     use std::os::unix::fs::MetadataExt as _;
-    match (file.metadata(), std::fs::metadata(path)) {
+    match (file.metadata(), untrusted::metadata(path)) {
         (Ok(open), Ok(named)) => open.ino() == named.ino() && open.dev() == named.dev(),
         _ => false,
     }

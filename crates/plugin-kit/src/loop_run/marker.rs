@@ -7,7 +7,7 @@ use std::path::Path;
 
 use hmac::{Hmac, KeyInit as _, Mac as _};
 use loopgate_api::names::LOOP_ERROR;
-use loopgate_home::files;
+use loopgate_home::untrusted;
 use secrecy::{ExposeSecret as _, SecretString};
 use serde::Serialize;
 use sha2::Sha256;
@@ -40,7 +40,7 @@ pub fn write(workdir: &Path, secret: Option<&SecretString>, subcode: &str, messa
         return;
     }
     let written = render(secret, subcode, message)
-        .and_then(|bytes| files::write_private(&workdir.join(LOOP_ERROR), &bytes));
+        .and_then(|bytes| untrusted::write_private(&workdir.join(LOOP_ERROR), &bytes));
     if let Err(error) = written {
         complain(format!("The failure marker was not written: {error}"));
     }

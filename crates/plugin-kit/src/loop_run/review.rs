@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use loopgate_api::names::STATE_DIR;
+use loopgate_home::{Kind, untrusted};
 use serde_json::Value;
 
 use super::child::End;
@@ -126,11 +127,15 @@ fn log(driver: &Driver, status: &str) {
 
 /// The session directories, and when each was last changed.
 fn sessions(project_root: &Path) -> BTreeMap<PathBuf, SystemTime> {
-    let entries = std::fs::read_dir(project_root.join(STATE_DIR).join("code-review"));
-    let sessions = entries.into_iter().flatten().flatten();
+    let place = project_root.join(STATE_DIR).join("code-review");
+    let sessions = untrusted::entries(&place).into_iter();
     sessions
-        .filter(|entry| entry.file_name().to_string_lossy().starts_with("cr-"))
-        .filter_map(|entry| Some((entry.path(), entry.metadata().ok()?.modified().ok()?)))
+        .filter(|entry| entry.name.to_string_lossy().starts_with("cr-") && entry.kind == Kind::Directory)
+        .map(|entry| place.join(entry.name))
+        .filter_map(|path| {
+            let modified = path.symlink_metadata().ok()?.modified().ok()?;
+            Some((path, modified))
+        })
         .collect()
 }
 
@@ -143,8 +148,7 @@ fn newest_session(project_root: &Path, before: &BTreeMap<PathBuf, SystemTime>) -
 }
 
 fn verdict(session: &Path) -> Option<String> {
-    let text = std::fs::read_to_string(session.join("verdict.json")).ok()?;
-    let verdict: Value = serde_json::from_str(&text).ok()?;
+    let verdict: Value = untrusted::read_json(&session.join("verdict.json"))?;
     let name = verdict.get("verdict")?.as_str()?;
     ["approve", "needs_attention", "decline"].contains(&name).then(|| name.to_owned())
 }

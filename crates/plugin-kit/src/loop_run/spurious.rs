@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use loopgate_api::names::{PLAN_JSON, STATE_JSON};
+use loopgate_home::untrusted;
 use serde_json::Value;
 
 /// Task ids that a message names.
@@ -54,7 +55,7 @@ fn names(tasks: &[Value]) -> String {
 }
 
 fn read(path: &Path) -> Option<Value> {
-    loopgate_api::plan::parse(&std::fs::read_to_string(path).ok()?).ok()
+    loopgate_api::plan::parse(&untrusted::read_text(path).ok()?).ok()
 }
 
 #[cfg(test)]

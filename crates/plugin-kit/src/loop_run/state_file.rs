@@ -8,7 +8,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use loopgate_api::names::{LOOP_STATE, STATE_DIR};
-use loopgate_home::files;
+use loopgate_home::untrusted;
 
 use super::options::Options;
 use crate::quoting::quote;
@@ -61,7 +61,7 @@ impl LoopState {
     /// # Errors
     /// See [`Unusable`].
     pub fn load(project_root: &Path) -> Result<Self, Unusable> {
-        let text = std::fs::read_to_string(path(project_root)).map_err(|_| Unusable::Absent)?;
+        let text = untrusted::read_text(&path(project_root)).map_err(|_| Unusable::Absent)?;
         Self::parse(&text).map_err(Unusable::Invalid)
     }
 
@@ -123,7 +123,7 @@ impl LoopState {
     /// # Errors
     /// Any failure of the file system.
     pub fn save(&self, project_root: &Path) -> io::Result<()> {
-        files::write_atomic(&path(project_root), self.render().as_bytes())
+        untrusted::write(&path(project_root), self.render().as_bytes())
     }
 }
 

@@ -9,7 +9,7 @@ use std::path::Path;
 
 use loopgate_api::assistant_stream;
 use loopgate_api::names::ASSISTANT_OUTPUT;
-use loopgate_tools::process::append_private;
+use loopgate_home::untrusted;
 use serde_json::Value;
 
 use super::failure::{self, KnownFailure};
@@ -129,7 +129,7 @@ impl<'a> Sink<'a> {
     /// # Errors
     /// Any failure of the file system.
     pub fn open(workdir: &Path, promise: &'a str, screen: &'a mut dyn Write) -> io::Result<Self> {
-        let mut file = append_private(&workdir.join(ASSISTANT_OUTPUT))?;
+        let mut file = untrusted::append(&workdir.join(ASSISTANT_OUTPUT))?;
         end_last_line(&mut file)?;
         Ok(Self {
             lines: Lines::default(),

@@ -6,6 +6,7 @@
 use std::path::Path;
 
 use loopgate_api::names::PLAN_MD;
+use loopgate_home::untrusted;
 use serde_json::{Map, Value, json};
 
 use super::document::{self, PlanLock};
@@ -19,7 +20,7 @@ use super::{plan_path, structure};
 pub fn build(workdir: &Path) -> Result<String, String> {
     let _lock = PlanLock::take(workdir)?;
     let path = workdir.join(PLAN_MD);
-    let content = std::fs::read_to_string(&path)
+    let content = untrusted::read_text(&path)
         .map_err(|error| format!("Error: cannot read {}: {error}", path.display()))?;
     if content.trim().is_empty() {
         return Err(format!("Error: {} is empty", path.display()));

@@ -1,11 +1,11 @@
 //! `plan.json` on disk: read, changed under a lock, written with its markdown mirrors.
 
 use std::fmt::Write as _;
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::path::Path;
 
 use loopgate_api::names::{OPEN_QUESTIONS, PLAN_MD, STATE_DIR};
-use loopgate_home::files;
+use loopgate_home::untrusted;
 use serde_json::{Map, Value};
 
 use super::{markdown, plan_path};
@@ -18,17 +18,12 @@ pub struct PlanLock {
 
 impl PlanLock {
     /// Waits for the lock of a work directory. Its holders write a few small files each, and the
-    /// system frees it when they die, so the wait is short.
+    /// system frees it when they die, so the wait is short; a program that holds it for long is not waited for.
     ///
     /// # Errors
     /// The line to print.
     pub fn take(workdir: &Path) -> Result<Self, String> {
-        let dir = workdir.join(STATE_DIR);
-        let file = std::fs::create_dir_all(&dir)
-            .and_then(|()| {
-                OpenOptions::new().write(true).create(true).truncate(false).open(dir.join("plan.lock"))
-            })
-            .and_then(|file| file.lock().map(|()| file));
+        let file = untrusted::lock(&workdir.join(STATE_DIR).join("plan.lock"));
         file.map(|file| Self { _file: file }).map_err(|error| format!("Error: cannot lock the plan: {error}"))
     }
 }
@@ -38,7 +33,7 @@ impl PlanLock {
 /// # Errors
 /// The line to print.
 pub fn read(path: &Path) -> Result<Map<String, Value>, String> {
-    let text = std::fs::read_to_string(path)
+    let text = untrusted::read_text(path)
         .map_err(|error| format!("Error: cannot read {}: {error}", path.display()))?;
     match loopgate_api::plan::parse(&text) {
         Ok(Value::Object(plan)) => Ok(plan),
@@ -54,7 +49,7 @@ pub fn read(path: &Path) -> Result<Map<String, Value>, String> {
 pub fn write(workdir: &Path, plan: &Map<String, Value>) -> Result<(), String> {
     let failed = |error: std::io::Error| format!("Error: cannot write the plan: {error}");
     let text = serde_json::to_string_pretty(plan).map_err(|error| failed(error.into()))?;
-    files::write_atomic(&plan_path(workdir), format!("{text}\n").as_bytes()).map_err(failed)?;
+    untrusted::write(&plan_path(workdir), format!("{text}\n").as_bytes()).map_err(failed)?;
     write_mirrors(workdir, plan)
 }
 
@@ -67,11 +62,11 @@ pub fn write_mirrors(dir: &Path, plan: &Map<String, Value>) -> Result<(), String
     let Some(content) = plan.get("content").and_then(Value::as_str) else {
         return Err("Error: the plan has no content".to_owned());
     };
-    files::write_atomic(&dir.join(PLAN_MD), content_text(content).as_bytes()).map_err(failed)?;
+    untrusted::write(&dir.join(PLAN_MD), content_text(content).as_bytes()).map_err(failed)?;
     let path = dir.join(OPEN_QUESTIONS);
     match open_questions(plan) {
-        Some(text) => files::write_atomic(&path, text.as_bytes()).map_err(failed),
-        None if path.exists() => std::fs::remove_file(path).map_err(failed),
+        Some(text) => untrusted::write(&path, text.as_bytes()).map_err(failed),
+        None if untrusted::kind(&path).is_some() => untrusted::remove(&path).map_err(failed),
         None => Ok(()),
     }
 }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
 use loopgate_api::names::STATE_JSON;
-use loopgate_home::files;
+use loopgate_home::untrusted;
 use serde_json::{Map, Value, json};
 
 use super::document::{PlanLock, tasks};
@@ -76,7 +76,7 @@ impl SetStateArgs {
         let _lock = PlanLock::take(&self.workdir)?;
         let state = self.state()?;
         let text = Value::Object(state.clone()).to_string();
-        files::write_atomic(&self.workdir.join(STATE_JSON), format!("{text}\n").as_bytes())
+        untrusted::write(&self.workdir.join(STATE_JSON), format!("{text}\n").as_bytes())
             .map_err(|error| format!("Error: cannot write the state: {error}"))?;
         self.record(&state);
         Ok(text)

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::LazyLock;
 
+use loopgate_home::untrusted;
 use regex::Regex;
 use serde_json::{Map, Value, json};
 
@@ -51,7 +52,7 @@ const TABLE_STATES: [&str; 4] = ["pending", "aligned", "aligned_with_clarificati
 /// The report on the plan of a work directory.
 #[must_use]
 pub fn report(workdir: &Path) -> Value {
-    let text = std::fs::read_to_string(plan_path(workdir)).unwrap_or_default();
+    let text = untrusted::read_text(&plan_path(workdir)).unwrap_or_default();
     if text.is_empty() {
         return failed("EMPTY_FILE", &["File not found or empty".to_owned()]);
     }

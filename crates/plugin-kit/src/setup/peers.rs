@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use loopgate_api::names::STATE_DIR;
+use loopgate_home::untrusted;
 use serde_json::Value;
 
 /// A further repository.
@@ -43,8 +44,7 @@ pub fn named(workdir: &Path, dirs: &[String]) -> Result<Vec<Peer>, String> {
 
 /// Name that the repository gives itself, else that of its directory.
 fn own_name(path: &Path) -> String {
-    let identity = std::fs::read(path.join(STATE_DIR).join(".repo-identity.json")).unwrap_or_default();
-    let identity: Option<Value> = serde_json::from_slice(&identity).ok();
+    let identity: Option<Value> = untrusted::read_json(&path.join(STATE_DIR).join(".repo-identity.json"));
     identity
         .as_ref()
         .and_then(|identity| identity.get("name")?.as_str())

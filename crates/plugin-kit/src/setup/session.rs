@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use loopgate_api::names::STATE_DIR;
-use loopgate_home::files;
+use loopgate_home::untrusted;
 
 use crate::variables as var;
 
@@ -19,7 +19,7 @@ pub fn map(project_root: &Path, workdir: &Path) {
     }
     let path = state_dir.join(format!("session-{}.workdir", session.trim()));
     // Without the mapping the hooks do nothing, which a loop survives.
-    let _ = files::write_atomic(&path, workdir.display().to_string().as_bytes());
+    let _ = untrusted::write(&path, workdir.display().to_string().as_bytes());
 }
 
 /// The session that a hook has noted for one of our ancestors.
@@ -28,7 +28,7 @@ fn of_ancestor(state_dir: &Path) -> Option<String> {
     for _ in 0..ANCESTORS {
         pid = parent(pid)?;
         let note = state_dir.join(format!("pid-{pid}.session"));
-        if let Ok(session) = std::fs::read_to_string(note) {
+        if let Ok(session) = untrusted::read_text(&note) {
             return Some(session.trim().to_owned()).filter(|session| !session.is_empty());
         }
     }

@@ -8,7 +8,7 @@ use loopgate_api::event::LoopEvent;
 use loopgate_api::ids::LoopId;
 use loopgate_api::names::env;
 use loopgate_api::redact;
-use loopgate_home::SandboxedPath;
+use loopgate_home::{Directory, Entry, SandboxedPath, untrusted};
 use loopgate_tools::process::{Command, Limits, Output, StartError, Status};
 use serde_json::json;
 
@@ -50,7 +50,7 @@ pub(crate) async fn prepare_agents(runtime: &Runtime, id: LoopId, ground: &Groun
 async fn reason_to_skip(worktree: &Path) -> Option<&'static str> {
     let worktree = worktree.to_owned();
     let looked = tokio::task::spawn_blocking(move || {
-        if worktree.join(METADATA).exists() || has_agents(&worktree) {
+        if untrusted::is_file(&worktree.join(METADATA)) || has_agents(&worktree) {
             Some("it has agents")
         } else if plugins::installed_for_user(PLUGIN) {
             None
@@ -61,9 +61,14 @@ async fn reason_to_skip(worktree: &Path) -> Option<&'static str> {
     looked.await.unwrap_or(Some("the worktree cannot be read"))
 }
 
+fn is_markdown(entry: &Entry) -> bool {
+    Path::new(&entry.name).extension().is_some_and(|kind| kind == "md")
+}
+
 fn has_agents(worktree: &Path) -> bool {
-    let mut entries = std::fs::read_dir(worktree.join(AGENTS)).into_iter().flatten().flatten();
-    entries.any(|entry| entry.path().extension().is_some_and(|kind| kind == "md"))
+    let agents =
+        Directory::of(worktree).and_then(|worktree| worktree.directory(Path::new(AGENTS))?.entries());
+    agents.unwrap_or_default().iter().any(is_markdown)
 }
 
 async fn bootstrap(
@@ -88,14 +93,13 @@ async fn bootstrap(
 /// Hands the agents that were written to the assistant; one that is there already stays.
 async fn put_in_place(worktree: SandboxedPath) {
     let moved = tokio::task::spawn_blocking(move || -> io::Result<()> {
-        let entries = std::fs::read_dir(worktree.as_path().join(WRITTEN)).into_iter().flatten().flatten();
-        for path in entries.map(|entry| entry.path()) {
-            let is_agent = path.extension().is_some_and(|kind| kind == "md")
-                && path.symlink_metadata().is_ok_and(|file| file.is_file() && file.len() <= MAX_AGENT);
-            let Some(name) = path.file_name().filter(|_| is_agent) else { continue };
-            if !worktree.as_path().join(AGENTS).join(name).exists() {
-                let agents = worktree.make_directory()?.make_directory(Path::new(AGENTS))?;
-                agents.replace(name, &std::fs::read(&path)?)?;
+        let worktree = worktree.open_directory()?;
+        let Ok(written) = worktree.directory(Path::new(WRITTEN)) else { return Ok(()) };
+        for Entry { name, .. } in written.entries()?.into_iter().filter(is_markdown) {
+            let Ok(agent) = written.read(Path::new(&name), MAX_AGENT) else { continue };
+            let agents = worktree.make_directory(Path::new(AGENTS))?;
+            if !agents.holds(Path::new(&name)) {
+                agents.replace_public(&name, &agent)?;
             }
         }
         Ok(())

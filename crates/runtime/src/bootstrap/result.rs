@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use loopgate_api::bootstrap::{BootstrapResult, BootstrappedAgent, BootstrappedRepo};
 use loopgate_api::names::BOOTSTRAP_RESULT;
-use loopgate_home::files::write_private;
+use loopgate_home::Kind;
+use loopgate_home::untrusted::{self, write_private};
 use serde_json::Value;
 
 use super::{MANIFEST, Target, agents_dir};
@@ -30,8 +31,7 @@ pub(crate) async fn conclude(work_dir: PathBuf) {
 }
 
 fn read(work_dir: &Path) -> BootstrapResult {
-    let manifest = std::fs::read(work_dir.join(MANIFEST)).unwrap_or_default();
-    let targets: Vec<Target> = serde_json::from_slice(&manifest).unwrap_or_default();
+    let targets: Vec<Target> = untrusted::read_json(&work_dir.join(MANIFEST)).unwrap_or_default();
     let repos: Vec<BootstrappedRepo> =
         targets.into_iter().enumerate().map(|(number, target)| repo(work_dir, number, target)).collect();
     BootstrapResult { total_duration: repos.iter().map(|repo| repo.duration).sum(), repos }
@@ -57,7 +57,7 @@ fn repo(work_dir: &Path, number: usize, target: Target) -> BootstrappedRepo {
     repo.metadata = document(&Path::new(&local_path).join(METADATA));
     let (begun, done) = (format!("repo-{number}-begun"), format!("repo-{number}-done"));
     repo.duration = between(&work_dir.join(begun), &work_dir.join(&done));
-    let marker = std::fs::read_to_string(work_dir.join(done)).unwrap_or_default();
+    let marker = untrusted::read_text(&work_dir.join(done)).unwrap_or_default();
     let reason = match marker.trim() {
         "ok" => None,
         other => Some(other.strip_prefix("fail:").filter(|reason| !reason.is_empty()).unwrap_or("unknown")),
@@ -70,11 +70,11 @@ fn repo(work_dir: &Path, number: usize, target: Target) -> BootstrappedRepo {
 
 /// The definitions in a directory, by name.
 fn agents(directory: &Path) -> Vec<BootstrappedAgent> {
-    let entries = std::fs::read_dir(directory).into_iter().flatten().flatten();
-    let mut files: Vec<PathBuf> = entries
-        .map(|entry| entry.path())
+    let mut files: Vec<PathBuf> = untrusted::entries(directory)
+        .into_iter()
+        .filter(|entry| entry.kind == Kind::File)
+        .map(|entry| directory.join(entry.name))
         .filter(|path| path.extension().is_some_and(|kind| kind == "md"))
-        .filter(|path| path.symlink_metadata().is_ok_and(|file| file.is_file() && file.len() <= MAX_AGENT))
         .collect();
     files.sort();
     files.iter().filter_map(|path| agent(path)).collect()
@@ -82,7 +82,7 @@ fn agents(directory: &Path) -> Vec<BootstrappedAgent> {
 
 fn agent(path: &Path) -> Option<BootstrappedAgent> {
     let slug = path.file_stem()?.to_str()?.to_owned();
-    let prompt = std::fs::read_to_string(path).ok()?;
+    let prompt = String::from_utf8(untrusted::read(path, MAX_AGENT).ok()?).ok()?;
     let said = |name| said(&prompt, name);
     Some(BootstrappedAgent {
         name: said("name").unwrap_or_else(|| slug.clone()),
@@ -105,13 +105,12 @@ fn said(definition: &str, name: &str) -> Option<String> {
 }
 
 fn document(path: &Path) -> Option<Value> {
-    let small = path.metadata().is_ok_and(|file| file.is_file() && file.len() <= MAX_AGENT);
-    if small { serde_json::from_slice(&std::fs::read(path).ok()?).ok() } else { None }
+    serde_json::from_slice(&untrusted::read(path, MAX_AGENT).ok()?).ok()
 }
 
 /// Milliseconds between the last changes of two files.
 fn between(begun: &Path, done: &Path) -> u64 {
-    let at = |path: &Path| path.metadata().and_then(|file| file.modified()).ok();
+    let at = |path: &Path| untrusted::metadata(path).and_then(|file| file.modified()).ok();
     let elapsed = at(begun).zip(at(done)).and_then(|(begun, done)| done.duration_since(begun).ok());
     elapsed.as_ref().map(Duration::as_millis).and_then(|ms| u64::try_from(ms).ok()).unwrap_or_default()
 }

@@ -12,7 +12,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use loopgate_api::chat::{ChatHistory, ChatProvider, ChatRole};
 use loopgate_api::ids::TicketId;
 use loopgate_api::names::{REVIEWER_CHAT, REVIEWER_CHAT_REVIEW, WORK_DIR};
-use loopgate_home::{Denied, Sandbox, SandboxedPath};
+use loopgate_home::{Denied, Kind, Sandbox, SandboxedPath};
 use thiserror::Error;
 
 /// Bytes of a history; one that is larger was not written by a chat.
@@ -175,7 +175,9 @@ impl HistoryFile {
     /// Whether the reviewer has a session about a review of this ticket.
     #[must_use]
     pub fn reviewer_session_exists(&self) -> bool {
-        self.directory.as_path().join(REVIEWER_CHAT_REVIEW).is_file()
+        self.directory
+            .open_directory()
+            .is_ok_and(|directory| directory.kind(Path::new(REVIEWER_CHAT_REVIEW)) == Some(Kind::File))
     }
 
     fn write(&self, history: &ChatHistory) -> io::Result<()> {

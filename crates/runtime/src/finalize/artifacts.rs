@@ -7,6 +7,7 @@ use loopgate_api::names::IMPORTED_PLAN;
 use loopgate_api::plan::{self, PlanArtifact};
 use loopgate_api::redact;
 use loopgate_api::time::now_iso;
+use loopgate_home::untrusted;
 use serde_json::{Map, Value, json};
 
 use super::{Ending, work_dir, worktree};
@@ -46,7 +47,7 @@ impl Places {
 
     /// Whether a required output is missing. Looks at the disk.
     pub fn lack(&self, command: LoopCommand) -> bool {
-        command.spec().required_outputs().any(|output| !self.path(output).is_file())
+        command.spec().required_outputs().any(|output| !untrusted::is_file(&self.path(output)))
     }
 }
 
@@ -82,8 +83,7 @@ fn object(path: &Path) -> Option<Value> {
 }
 
 fn text(path: &Path) -> Option<String> {
-    let small = path.metadata().is_ok_and(|metadata| metadata.is_file() && metadata.len() <= MAX_FILE);
-    if small { std::fs::read_to_string(path).ok() } else { None }
+    String::from_utf8(untrusted::read(path, MAX_FILE).ok()?).ok()
 }
 
 fn metadata(job: &Job, ending: &Ending<'_>, branch: Option<String>) -> Value {
@@ -168,5 +168,35 @@ mod tests {
         // A directory or a text is no result.
         std::fs::write(work_dir.join("features.json"), "[1]").unwrap();
         assert!(read(&places, LoopCommand::Decompose).is_empty());
+    }
+
+    #[test]
+    fn links_and_pipes_are_no_results() {
+        let dir = tempfile::tempdir().unwrap();
+        let (root, outside) = (dir.path().join("root"), dir.path().join("outside"));
+        let work_dir = root.join(".loopgate/work");
+        std::fs::create_dir_all(&work_dir).unwrap();
+        std::fs::create_dir_all(outside.join("work")).unwrap();
+        let places = Places { work_dir: work_dir.clone(), root: root.clone() };
+        for name in ["prd.md", "plan.json", "judges.json", "work/plan.json", "work/code-judges.json"] {
+            std::fs::write(outside.join(name), r#"{"content":"secret","tasks":[]}"#).unwrap();
+        }
+        let link =
+            |target: &str, place: &Path| std::os::unix::fs::symlink(outside.join(target), place).unwrap();
+        link("prd.md", &root.join("prd.md"));
+        link("plan.json", &work_dir.join("plan.json"));
+        link("judges.json", &work_dir.join("code-judges.json"));
+        let mode = rustix::fs::Mode::from_raw_mode(0o600);
+        rustix::fs::mkfifoat(rustix::fs::CWD, work_dir.join("features.json"), mode).unwrap();
+        let commands =
+            [LoopCommand::GeneratePrd, LoopCommand::Plan, LoopCommand::EvaluateCode, LoopCommand::Decompose];
+        for command in commands {
+            assert!(read(&places, command).is_empty() && places.lack(command), "{command}");
+        }
+        std::fs::remove_dir_all(root.join(".loopgate")).unwrap();
+        link("", &root.join(".loopgate"));
+        for command in commands {
+            assert!(read(&places, command).is_empty() && places.lack(command), "{command}");
+        }
     }
 }

@@ -9,7 +9,8 @@ use loopgate_api::launch::default_branch;
 use loopgate_api::names::EXECUTION_RESULT;
 use loopgate_api::redact;
 use loopgate_api::time::now_iso;
-use loopgate_tools::git::GitError;
+use loopgate_home::untrusted;
+use loopgate_tools::git::{GitError, free_locks};
 
 use super::commit_stage::{self, Committed};
 use super::result_file::{self, Claim};
@@ -107,7 +108,9 @@ pub(super) async fn deliver(ending: &Ending<'_>, job: &Job) -> Result<Delivered,
 /// Whether the result and the scratch text of a pull request are there.
 async fn presence(job: &Job) -> (bool, bool) {
     let (result, body) = (work_dir(job).join(EXECUTION_RESULT), work_dir(job).join(PR_BODY));
-    tokio::task::spawn_blocking(move || (result.is_file(), body.is_file())).await.unwrap_or_default()
+    tokio::task::spawn_blocking(move || (untrusted::is_file(&result), untrusted::is_file(&body)))
+        .await
+        .unwrap_or_default()
 }
 
 async fn work(ending: &Ending<'_>, job: &Job) -> Result<Delivered, StoreError> {
@@ -207,7 +210,7 @@ async fn look(ending: &Ending<'_>, part: &Part) -> Result<Site, Delivered> {
         return Err(skipped("worktree directory not allowed by current sandbox"));
     }
     // A git of the loop that was killed may have left them; nothing could be committed then.
-    ending.runtime.git.free_locks(directory).await;
+    free_locks(ending.runtime.sandbox.clone(), directory).await;
     let base = part.base.parse::<BranchName>().map_err(|error| failed(&error.to_string()))?;
     let git = &ending.runtime.git;
     let known = git.base_ref(directory, &base).await.map_err(|error| failed(&error.to_string()))?;
@@ -279,7 +282,7 @@ async fn deliver_from(ending: &Ending<'_>, job: &Job, site: &Site) -> Result<Del
         return Ok(cancelled());
     }
     clear_scratch(ending, site).await;
-    git.free_locks(&site.directory).await;
+    free_locks(ending.runtime.sandbox.clone(), &site.directory).await;
     git_delivery::deliver(ending, job, site).await
 }
 
@@ -322,7 +325,8 @@ async fn verified_claim(ending: &Ending<'_>, site: &Site) -> Option<ExecutionRes
 async fn clear_scratch(ending: &Ending<'_>, site: &Site) {
     for name in [EXECUTION_RESULT, PR_BODY] {
         if !ending.runtime.git.tracks(&site.directory, name).await.unwrap_or(true) {
-            let _ = tokio::fs::remove_file(site.directory.join(name)).await;
+            let scratch = site.directory.join(name);
+            let _ = tokio::task::spawn_blocking(move || untrusted::remove(&scratch)).await;
         }
     }
 }

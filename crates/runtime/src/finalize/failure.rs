@@ -225,7 +225,7 @@ pub(super) fn diagnostics(job: &Job, ending: &Ending<'_>, event: &LoopEvent) -> 
 /// Whether a stream that a program printed tells of an account that cannot be used.
 pub(super) fn auth_challenge_in(stream: &Path) -> Option<String> {
     use std::io::{BufRead as _, BufReader, Read as _};
-    let file = std::fs::File::open(stream).ok()?;
+    let file = loopgate_home::untrusted::open(stream).ok()?;
     let mut summary = loopgate_api::assistant_stream::StreamSummary::default();
     for line in BufReader::new(file.take(MAX_SCAN)).lines().map_while(Result::ok) {
         summary.feed(&line);

@@ -5,7 +5,7 @@ use std::path::Path;
 use loopgate_api::execution_result::{ExecutionResult, ResultEntry, SuccessEntry, pull_request_url};
 use loopgate_api::names::EXECUTION_RESULT;
 use loopgate_api::redact;
-use loopgate_home::files::write_private;
+use loopgate_home::untrusted::{self, write_private};
 use serde_json::{Value, json};
 
 /// Fewest digits of a commit's hash.
@@ -102,7 +102,7 @@ pub(super) fn repository_and_number(url: &str) -> Option<(Option<String>, u64)> 
 }
 
 fn read(path: &Path) -> Option<Value> {
-    serde_json::from_str(&std::fs::read_to_string(path).ok()?).ok()
+    untrusted::read_json(path)
 }
 
 /// Brings the pages of pull requests into the one form that the control plane accepts.

@@ -1,11 +1,12 @@
 //! The files of a launch in the work directory of its worktree.
 
 use std::ffi::OsStr;
-use std::io::{self, Read as _};
+use std::io;
 use std::path::Path;
 
 use loopgate_api::names::{LAUNCH_METADATA, WORK_DIR};
 use loopgate_home::SandboxedPath;
+use loopgate_home::untrusted::MAX_DOCUMENT;
 use serde_json::{Map, Value};
 
 /// Writes a file, and makes its directory.
@@ -17,10 +18,8 @@ pub(super) fn put(worktree: &SandboxedPath, name: &str, bytes: &[u8]) -> io::Res
 
 /// The text of a file; what cannot be read is none.
 pub(crate) fn get(worktree: &SandboxedPath, name: &str) -> Option<String> {
-    let mut text = String::new();
-    let mut file = worktree.open_directory().ok()?.open_file(&Path::new(WORK_DIR).join(name)).ok()?;
-    file.read_to_string(&mut text).ok()?;
-    Some(text)
+    let path = Path::new(WORK_DIR).join(name);
+    String::from_utf8(worktree.open_directory().ok()?.read(&path, MAX_DOCUMENT).ok()?).ok()
 }
 
 /// Facts that earlier launches wrote; what cannot be read is none.

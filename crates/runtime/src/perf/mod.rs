@@ -6,17 +6,19 @@
 mod reader;
 mod tool_calls;
 
+use std::io::{self, BufRead as _, BufReader};
 use std::path::Path;
 use std::time::Duration;
 
 use loopgate_api::link::{Severity, Trace};
 use loopgate_api::names::PERF_JSONL;
 use loopgate_api::perf::{ParseFailure, PerfRecord};
+use loopgate_home::untrusted;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
 use self::reader::{Batch, Found, PerfReader};
-use crate::job::{Job, PerfMark};
+use crate::job::{FileIdentity, Job, PerfMark};
 use crate::runtime::Runtime;
 use crate::stream_file;
 use crate::telemetry;
@@ -30,11 +32,27 @@ const POLL: Duration = Duration::from_secs(1);
 pub(crate) fn mark_of(work_dir: &Path) -> PerfMark {
     let tool_calls = tool_calls::names(work_dir);
     let path = work_dir.join(PERF_JSONL);
-    let Ok(text) = std::fs::read(&path) else { return PerfMark { tool_calls, ..PerfMark::default() } };
-    let file = path.metadata().ok().map(|metadata| stream_file::identity(&metadata));
-    let lines = text.iter().filter(|byte| **byte == b'\n').count() as u64;
-    let start = text.len() as u64;
+    let Ok((file, lines, start)) = measure(&path) else {
+        return PerfMark { tool_calls, ..PerfMark::default() };
+    };
     PerfMark { file, start, lines, reported: start, tool_calls }
+}
+
+/// Which file it is, its lines, and its bytes.
+fn measure(path: &Path) -> io::Result<(Option<FileIdentity>, u64, u64)> {
+    let mut file = BufReader::new(untrusted::open(path)?);
+    let identity = stream_file::identity(&file.get_ref().metadata()?);
+    let (mut lines, mut bytes) = (0, 0);
+    loop {
+        let piece = file.fill_buf()?;
+        if piece.is_empty() {
+            return Ok((Some(identity), lines, bytes));
+        }
+        lines += piece.iter().filter(|byte| **byte == b'\n').count() as u64;
+        let length = piece.len();
+        bytes += length as u64;
+        file.consume(length);
+    }
 }
 
 /// Reports a loop's timing events until `ended`, then the rest, and the tool calls that never ended.

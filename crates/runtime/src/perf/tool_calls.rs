@@ -1,12 +1,11 @@
 //! Tool calls that are under way, a file each; what is left of them at the end never ended. Blocks
 //! on the disk.
 
-use std::fs::File;
-use std::io::Read as _;
 use std::path::Path;
 
 use loopgate_api::names::TOOL_CALLS;
 use loopgate_api::perf::{PerfRecord, ToolCall};
+use loopgate_home::{Kind, untrusted};
 
 /// Most calls that are looked at.
 const MAX_CALLS: usize = 256;
@@ -15,10 +14,10 @@ const MAX_BYTES: u64 = 64 * 1024;
 
 /// The names of the files, in order.
 pub(super) fn names(work_dir: &Path) -> Vec<String> {
-    let entries = std::fs::read_dir(work_dir.join(TOOL_CALLS)).into_iter().flatten().flatten();
-    let regular = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_file()));
+    let entries = untrusted::entries(&work_dir.join(TOOL_CALLS)).into_iter();
+    let regular = entries.filter(|entry| entry.kind == Kind::File);
     let mut names: Vec<String> =
-        regular.filter_map(|entry| entry.file_name().into_string().ok()).take(MAX_CALLS).collect();
+        regular.filter_map(|entry| entry.name.into_string().ok()).take(MAX_CALLS).collect();
     names.sort_unstable();
     names
 }
@@ -30,9 +29,7 @@ pub(super) fn left(work_dir: &Path, before: &[String]) -> Vec<PerfRecord> {
 }
 
 fn read(path: &Path) -> Option<ToolCall> {
-    let mut bytes = Vec::new();
-    File::open(path).ok()?.take(MAX_BYTES).read_to_end(&mut bytes).ok()?;
-    serde_json::from_slice(&bytes).ok()
+    serde_json::from_slice(&untrusted::read(path, MAX_BYTES).ok()?).ok()
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use std::path::Path;
 use loopgate_api::launch::{Artifact, ArtifactType};
 use loopgate_api::names::PLAN_JSON;
 use loopgate_api::plan;
-use loopgate_home::files::write_private;
+use loopgate_home::untrusted::{self, write_private};
 use serde_json::{Map, Value};
 
 use super::{PLAN_SOURCE, Staged, remove_if_there, stage_prompt, stage_requirements};
@@ -31,8 +31,8 @@ fn stage_plan(artifact: &Artifact, work_dir: &Path) -> io::Result<Staged> {
         write_private(&source, artifact.content.as_bytes())?;
         return Ok(Staged { plan_file: Some(source), ..Staged::default() });
     };
-    let there = plan.is_file();
-    let known = std::fs::read_to_string(&plan).ok().and_then(|text| plan::parse(&text).ok());
+    let there = untrusted::is_file(&plan);
+    let known = untrusted::read_text(&plan).ok().and_then(|text| plan::parse(&text).ok());
     let document = match (known, &artifact.raw) {
         (Some(Value::Object(known)), _) if there => with_content(known, artifact),
         (_, Some(raw)) => with_content(raw.clone(), artifact),

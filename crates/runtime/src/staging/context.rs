@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use loopgate_api::command::LoopCommand;
 use loopgate_api::ids::safe_id;
-use loopgate_home::files::{create_private_dir, write_private};
+use loopgate_home::untrusted::{make_private_directory, write_private};
 use serde::Serialize;
 use serde_json::json;
 
@@ -27,7 +27,7 @@ pub(crate) struct MountedPeer {
 
 pub(super) fn stage(request: &LoopRequest, site: &Site<'_>) -> io::Result<Staged> {
     let place = site.context();
-    create_private_dir(&place)?;
+    make_private_directory(&place)?;
     let mut inputs = Vec::new();
     let mut put = |path: PathBuf, bytes: &[u8]| -> io::Result<()> {
         write_private(&path, bytes)?;

@@ -7,7 +7,7 @@ use loopgate_api::command::Judged;
 use loopgate_api::ids::safe_id;
 use loopgate_api::launch::{Artifact, ArtifactType};
 use loopgate_api::names::{PLAN_MD, PRD_MD};
-use loopgate_home::files::write_private;
+use loopgate_home::untrusted::write_private;
 use serde_json::{Value, json};
 
 use super::context::inside;

@@ -8,6 +8,7 @@ mod code_context;
 mod context;
 mod judged;
 
+use std::ffi::OsStr;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -16,7 +17,8 @@ use loopgate_api::ids::slug;
 use loopgate_api::launch::{Artifact, ArtifactType};
 use loopgate_api::names::{EXECUTION_RESULT, IMPORTED_PLAN, PLAN_JSON, PLAN_MD, PRD_MD, STATE_DIR};
 use loopgate_api::plan;
-use loopgate_home::files::{create_private_dir, write_atomic, write_private};
+use loopgate_home::Directory;
+use loopgate_home::untrusted::{self, make_private_directory, write_private};
 use serde_json::{Map, Value};
 
 pub(crate) use code_context::detect;
@@ -29,6 +31,8 @@ use crate::request::{DetectedContext, LoopRequest};
 const PLAN_SOURCE: &str = "plan-source.md";
 /// Where documents that are handed along lie, relative to the current directory of the loop.
 pub(crate) const CONTEXT_DIR: &str = ".loopgate/context";
+/// Where the assistant looks for agents, in a working tree.
+const AGENTS: &str = ".claude/agents";
 /// What a person said.
 const PROMPT_MD: &str = "prompt.md";
 /// A feature that is judged.
@@ -90,7 +94,7 @@ impl Site<'_> {
 /// Any failure of the file system, and names that lead out of their directory.
 pub(crate) fn stage(request: &LoopRequest, site: &Site<'_>) -> io::Result<Staged> {
     let work_dir = site.work_dir;
-    create_private_dir(work_dir)?;
+    make_private_directory(work_dir)?;
     let mut staged = match request.command.spec().inputs {
         Inputs::Requirements => stage_plan(request, work_dir)?,
         Inputs::Plan => stage_execute(request, work_dir)?,
@@ -101,11 +105,11 @@ pub(crate) fn stage(request: &LoopRequest, site: &Site<'_>) -> io::Result<Staged
         Inputs::Repositories => stage_targets(&site.targets, work_dir)?,
     };
     let prd = work_dir.join(PRD_MD);
-    staged.prd = prd.is_file().then_some(prd);
+    staged.prd = untrusted::is_file(&prd).then_some(prd);
     if staged.inputs.is_empty() {
         let known = [PRD_MD, FEATURE_MD, PLAN_JSON, IMPORTED_PLAN, PLAN_SOURCE, PLAN_MD, PROMPT_MD];
         let known = known.map(|name| work_dir.join(name));
-        staged.inputs = known.into_iter().filter(|path| path.is_file()).collect();
+        staged.inputs = known.into_iter().filter(|path| untrusted::is_file(path)).collect();
     }
     Ok(staged)
 }
@@ -116,7 +120,7 @@ pub(crate) fn stage(request: &LoopRequest, site: &Site<'_>) -> io::Result<Staged
 /// # Errors
 /// Any failure of the file system.
 pub(crate) fn begin_peer(request: &LoopRequest, work_dir: &Path) -> io::Result<()> {
-    create_private_dir(work_dir)?;
+    make_private_directory(work_dir)?;
     if request.command.spec().peers == Peers::ReadWrite {
         remove_if_there(&work_dir.join(EXECUTION_RESULT))?;
     }
@@ -181,7 +185,8 @@ fn stage_execute(request: &LoopRequest, work_dir: &Path) -> io::Result<Staged> {
         staged = stage_plan_document(artifact, work_dir)?;
     }
     stage_requirements(request, work_dir)?;
-    let known = [PRD_MD, PLAN_JSON, IMPORTED_PLAN].iter().any(|name| work_dir.join(name).is_file());
+    let known =
+        [PRD_MD, PLAN_JSON, IMPORTED_PLAN].iter().any(|name| untrusted::is_file(&work_dir.join(name)));
     if let Some(prompt) = request.prompt.as_ref().filter(|_| !known) {
         // Nothing else says what to do. A plan or requirements are never replaced by a wish.
         write_private(&work_dir.join(PRD_MD), prompt.as_bytes())?;
@@ -199,7 +204,7 @@ fn stage_plan_document(artifact: &Artifact, work_dir: &Path) -> io::Result<Stage
         write_private(&plan, &serde_json::to_vec_pretty(raw)?)?;
         return Ok(Staged { plan_source: Some(PlanSource::RawArtifact), ..Staged::default() });
     }
-    let local = std::fs::read_to_string(&plan).ok().and_then(|text| plan::parse(&text).ok());
+    let local = untrusted::read_text(&plan).ok().and_then(|text| plan::parse(&text).ok());
     if local.as_ref().and_then(Value::as_object).is_some_and(same) {
         return Ok(Staged { plan_source: Some(PlanSource::LocalPlanJson), ..Staged::default() });
     }
@@ -219,30 +224,31 @@ pub fn materialize(
     worktree: &Path,
     tracked: &dyn Fn(&str) -> bool,
 ) -> io::Result<()> {
-    let agents = worktree.join(".claude").join("agents");
+    let worktree_handle = Directory::of(worktree)?;
     for agent in request.agent_definitions() {
         let name = slug(&agent.slug);
         if name.trim_matches('-').is_empty() {
             continue;
         }
-        let relative = format!(".claude/agents/{name}.md");
+        let relative = format!("{AGENTS}/{name}.md");
         if tracked(&relative) {
             tracing::info!(agent = name, "the repository has an agent of that name; it is kept");
             continue;
         }
         let text = format!("{}\n", agent.prompt.trim_end_matches('\n'));
-        write_atomic(&agents.join(format!("{name}.md")), text.as_bytes())?;
+        let agents = worktree_handle.make_directory(Path::new(AGENTS))?;
+        agents.replace_public(OsStr::new(&format!("{name}.md")), text.as_bytes())?;
     }
     let gates = request.repo_configs.iter().find(|config| Some(config.repo_full_name.as_str()) == repository);
     if let Some(gates) = gates {
         let path = worktree.join(STATE_DIR).join("settings").join("critic-gates.json");
-        write_atomic(&path, &serde_json::to_vec_pretty(&gates.critic_gates)?)?;
+        untrusted::write(&path, &serde_json::to_vec_pretty(&gates.critic_gates)?)?;
     }
     Ok(())
 }
 
 fn remove_if_there(path: &Path) -> io::Result<()> {
-    match std::fs::remove_file(path) {
+    match untrusted::remove(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
         result => result,
     }
@@ -364,5 +370,45 @@ mod tests {
         assert_eq!(place.read(".claude/agents/mine.md").as_deref(), Some("p\n"));
         assert_eq!(std::fs::read_dir(place.0.path().join(".claude/agents")).unwrap().count(), 1);
         assert!(place.read(".loopgate/settings/critic-gates.json").unwrap().contains("\"a\": 1"));
+    }
+
+    #[test]
+    fn nothing_is_staged_through_a_link() {
+        for (link, shown) in [(".loopgate", "work"), (".loopgate/work", "")] {
+            let dir = tempfile::tempdir().unwrap();
+            let (root, outside) = (dir.path().join("tree"), dir.path().join("outside"));
+            std::fs::create_dir_all(outside.join(shown)).unwrap();
+            std::fs::write(outside.join(shown).join(EXECUTION_RESULT), "theirs").unwrap();
+            let link = root.join(link);
+            std::fs::create_dir_all(link.parent().unwrap()).unwrap();
+            std::os::unix::fs::symlink(&outside, &link).unwrap();
+            let work_dir = root.join(".loopgate/work");
+            let body = json!({"loopId": "0190a5f3-c8b9-7f00-a1b2-c3d4e5f60718", "command": "EXECUTE",
+                "loopgateAuthToken": "t", "prompt": "Add a cart", "repo": {"fullName": "acme/api"},
+                "artifacts": []});
+            let request = LoopRequest::parse(body.to_string().as_bytes()).unwrap();
+            let site = Site { root: &root, work_dir: &work_dir, peers: &[], detected: None, targets: vec![] };
+            assert!(stage(&request, &site).is_err() && begin_peer(&request, &work_dir).is_err());
+            assert!(crate::spawn::clear_traces(&work_dir).is_err());
+            assert_eq!(std::fs::read_dir(outside.join(shown)).unwrap().count(), 1);
+        }
+    }
+
+    #[test]
+    fn agents_and_gates_are_not_written_through_a_link() {
+        let body = json!({"loopId": "0190a5f3-c8b9-7f00-a1b2-c3d4e5f60718", "command": "PLAN",
+            "loopgateAuthToken": "t", "artifacts": [], "repo": {"fullName": "acme/api"},
+            "agents": [{"slug": "mine", "name": "n", "prompt": "p"}],
+            "repoConfigs": [{"repoFullName": "acme/api", "criticGates": {"a": 1}}]});
+        let request = LoopRequest::parse(body.to_string().as_bytes()).unwrap();
+        for link in [".claude", ".claude/agents", ".loopgate", ".loopgate/settings"] {
+            let dir = tempfile::tempdir().unwrap();
+            let (tree, outside) = (dir.path().join("tree"), dir.path().join("outside"));
+            std::fs::create_dir_all(&outside).unwrap();
+            std::fs::create_dir_all(tree.join(link).parent().unwrap()).unwrap();
+            std::os::unix::fs::symlink(&outside, tree.join(link)).unwrap();
+            assert!(materialize(&request, Some("acme/api"), &tree, &|_| false).is_err(), "{link}");
+            assert_eq!(std::fs::read_dir(&outside).unwrap().count(), 0, "{link}");
+        }
     }
 }

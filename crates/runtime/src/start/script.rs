@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use loopgate_api::command::Runner;
 use loopgate_api::event::code;
 use loopgate_api::mcp::McpRecord;
-use loopgate_home::files::write_private;
+use loopgate_home::untrusted::write_private;
 
 use crate::bootstrap;
 use crate::error::LoopError;

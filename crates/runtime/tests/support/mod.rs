@@ -258,10 +258,11 @@ impl Desktop {
             let data = DataDir::open(&self.at("data")).unwrap();
             Arc::new(Credentials::open(&data).unwrap())
         };
+        let sandbox = Arc::new(Sandbox::new(settings.clone(), &self.at("data")));
         let config = RuntimeConfig {
             data_dir: self.at("data"),
-            sandbox: Arc::new(Sandbox::new(settings.clone(), &self.at("data"))),
-            repos: Arc::new(Repos::new(settings.clone())),
+            repos: Arc::new(Repos::new(settings.clone(), sandbox.clone())),
+            sandbox,
             credentials,
             programs: Arc::new(Programs::new(settings.clone())),
             settings,

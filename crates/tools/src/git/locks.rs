@@ -5,78 +5,91 @@
 //! the repository that is older than the lock, or while anybody has the file open.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::UNIX_EPOCH;
 
-use loopgate_home::Repository;
+use loopgate_home::{Directory, Kind, Repository, Sandbox};
 
-use super::Git;
 use crate::process::table;
 
 /// Start times are told in steps, and by another clock than those of files.
 const CLOCKS_APART_MS: u64 = 2_000;
-/// Bytes of a file that names one ref or one path.
-const MAX_HEAD: u64 = 8 * 1024;
+/// Bytes of a file that holds one name or one path.
+const MAX_POINTER: u64 = 8 * 1024;
 
-impl Git {
-    /// Removes the locks in the way of a worktree's next commit and push that nobody holds any more.
-    /// Answers which they were.
-    pub async fn free_locks(&self, worktree: &Path) -> Vec<PathBuf> {
-        let Ok(repository) = self.repository(worktree).await else { return Vec::new() };
-        let freed = tokio::task::spawn_blocking(move || free(&repository)).await.unwrap_or_default();
-        for lock in &freed {
-            tracing::warn!(lock = %lock.display(), "a git that died had left a lock; it is removed");
-        }
-        freed
+/// Removes the locks in the way of a worktree's next commit and push that nobody holds any more.
+/// Answers which they were. Nothing is removed of a repository whose records leave the sandbox.
+pub async fn free_locks(sandbox: Arc<Sandbox>, worktree: &Path) -> Vec<PathBuf> {
+    let worktree = worktree.to_owned();
+    let freed = tokio::task::spawn_blocking(move || {
+        let Ok(repository) = sandbox.repository(&worktree) else { return Vec::new() };
+        let freed = abandoned(&repository).into_iter().filter(|lock| lock.remove().is_ok());
+        freed.map(|lock| lock.path()).collect()
+    });
+    let freed = freed.await.unwrap_or_default();
+    for lock in &freed {
+        tracing::warn!(lock = %lock.display(), "a git that died had left a lock; it is removed");
+    }
+    freed
+}
+
+/// A file among the records of a repository.
+struct Lock<'a> {
+    records: &'a Directory,
+    place: &'a Path,
+    below: PathBuf,
+}
+
+impl Lock<'_> {
+    fn path(&self) -> PathBuf {
+        self.place.join(&self.below)
+    }
+
+    fn remove(&self) -> std::io::Result<()> {
+        let parent = self.records.directory(self.below.parent().unwrap_or(Path::new("")))?;
+        parent.remove_file(self.below.file_name().unwrap_or_default())
     }
 }
 
-fn free(repository: &Repository) -> Vec<PathBuf> {
-    let mut locks = abandoned(repository);
-    locks.retain(|lock| std::fs::remove_file(lock).is_ok());
-    locks
-}
-
-fn abandoned(repository: &Repository) -> Vec<PathBuf> {
-    let Repository { own, common, handles, .. } = repository;
-    let mut found = vec![
-        own.join("index.lock"),
-        own.join("HEAD.lock"),
-        common.join("config.lock"),
-        common.join("packed-refs.lock"),
-    ];
-    let head = handles.own.read(Path::new("HEAD"), MAX_HEAD).unwrap_or_default();
-    let head = String::from_utf8_lossy(&head);
-    if let Some(branch) = head.trim().strip_prefix("ref: ").filter(|name| !name.contains("..")) {
-        found.push(common.join(format!("{branch}.lock")));
+fn abandoned(repository: &Repository) -> Vec<Lock<'_>> {
+    let handles = &repository.handles;
+    let own = |name: &str| Lock { records: &handles.own, place: &repository.own, below: name.into() };
+    let common =
+        |name: &str| Lock { records: &handles.common, place: &repository.common, below: name.into() };
+    let mut found =
+        vec![own("index.lock"), own("HEAD.lock"), common("config.lock"), common("packed-refs.lock")];
+    let head = read(&handles.own, Path::new("HEAD")).unwrap_or_default();
+    if let Some(branch) = head.trim().strip_prefix("ref: ") {
+        found.push(common(&format!("{branch}.lock")));
     }
-    found.retain(|lock| lock.is_file());
+    found.retain(|lock| lock.records.kind(&lock.below) == Some(Kind::File));
     if found.is_empty() {
         return found;
     }
     let places = checkouts(repository);
     let at_work = table::at_work("git", &places);
     found.retain(|lock| {
-        let Some(made) = made_ms(lock) else { return false };
+        let Some(made) = made_ms(&lock.path()) else { return false };
         let older = at_work.iter().any(|git| git.running && git.started.0 <= made + CLOCKS_APART_MS);
-        !older && !table::is_open(lock)
+        !older && !table::is_open(&lock.path())
     });
     found
 }
 
 /// Every directory in which a git of this repository may work.
 fn checkouts(repository: &Repository) -> Vec<PathBuf> {
-    let worktrees = repository.handles.common.directory(Path::new("worktrees"));
-    let linked = worktrees.into_iter().flat_map(|worktrees| {
-        let entries = worktrees.entries().unwrap_or_default();
-        entries.into_iter().filter_map(move |entry| {
-            let pointer = worktrees.read(&Path::new(&entry.name).join("gitdir"), MAX_HEAD).ok()?;
-            let pointer = String::from_utf8_lossy(&pointer).into_owned();
-            Path::new(pointer.trim()).parent().map(Path::to_owned)
-        })
+    let common = &repository.handles.common;
+    let linked = common.directory(Path::new("worktrees")).and_then(|linked| linked.entries());
+    let linked = linked.unwrap_or_default().into_iter().filter_map(|entry| {
+        let pointer = read(common, &Path::new("worktrees").join(entry.name).join("gitdir"))?;
+        Path::new(pointer.trim()).parent().map(Path::to_owned)
     });
-    let own = [repository.root.clone(), repository.clone_root().to_owned()];
-    let all = own.into_iter().chain(linked);
+    let all = [repository.root.clone(), repository.clone_root().to_owned()].into_iter().chain(linked);
     all.map(|place| place.canonicalize().unwrap_or(place)).collect()
+}
+
+fn read(records: &Directory, file: &Path) -> Option<String> {
+    String::from_utf8(records.read(file, MAX_POINTER).ok()?).ok()
 }
 
 /// When a lock was made, in milliseconds since the epoch; `None` when it is gone.
@@ -90,9 +103,6 @@ fn made_ms(lock: &Path) -> Option<u64> {
 mod tests {
     use std::io::{Read as _, Write as _};
     use std::process::{Command, Stdio};
-    use std::sync::Arc;
-
-    use loopgate_home::{Overrides, Sandbox, SettingsStore};
 
     use super::*;
 
@@ -111,18 +121,19 @@ mod tests {
         assert!(ended.is_ok_and(|status| status.success()), "git {args:?}");
     }
 
-    #[test]
-    fn a_lock_of_a_dead_git_goes_and_one_of_a_living_git_stays() {
+    #[tokio::test]
+    async fn a_lock_of_a_dead_git_goes_and_one_of_a_living_git_stays() {
         let dir = tempfile::tempdir().unwrap();
+        let base = dir.path().canonicalize().unwrap();
+        let overrides = loopgate_home::Overrides { sandbox_base_directory: Some(base), ..Default::default() };
+        let settings = loopgate_home::SettingsStore::open(&dir.path().join("s.toml"), overrides).unwrap();
+        let sandbox = Arc::new(Sandbox::new(Arc::new(settings), Path::new("/nonexistent-data")));
+        let free_locks = |worktree| free_locks(sandbox.clone(), worktree);
         let (clone, worktree) = (dir.path().join("clone"), dir.path().join("worktree"));
         run(dir.path(), &["init", "-q", "-b", "main", "clone"]);
         run(&clone, &["commit", "-q", "--allow-empty", "-m", "first"]);
         run(&clone, &["worktree", "add", "-q", "-b", "side", &worktree.to_string_lossy()]);
-        let base = Overrides { sandbox_base_directory: Some(dir.path().to_owned()), ..Overrides::default() };
-        let settings = SettingsStore::open(&dir.path().join("settings.toml"), base).unwrap();
-        let sandbox = Sandbox::new(Arc::new(settings), Path::new("/nonexistent-data"));
-        let repository = sandbox.repository(&worktree).unwrap();
-        assert!(free(&repository).is_empty());
+        assert!(free_locks(&worktree).await.is_empty());
         let own = clone.join(".git/worktrees/worktree");
         let locks = [
             own.join("index.lock"),
@@ -138,16 +149,34 @@ mod tests {
         // It answered, so that it is what it will be.
         living.stdout.as_mut().unwrap().read_exact(&mut [0; 4]).unwrap();
         locks.iter().for_each(|lock| std::fs::write(lock, "").unwrap());
-        assert!(free(&repository).is_empty());
+        assert!(free_locks(&worktree).await.is_empty());
         drop(living.stdin.take());
         living.wait().unwrap();
         // One that somebody has open is his, whoever he is.
         let open = std::fs::File::open(&locks[0]).unwrap();
-        assert_eq!(free(&repository), locks[1..]);
+        assert_eq!(free_locks(&worktree).await, locks[1..]);
         drop(open);
-        assert_eq!(free(&repository), locks[..1]);
+        assert_eq!(free_locks(&worktree).await, locks[..1]);
         std::fs::write(worktree.join("new.txt"), "new\n").unwrap();
         run(&worktree, &["add", "-A"]);
         run(&worktree, &["commit", "-q", "-m", "second"]);
+    }
+
+    #[tokio::test]
+    async fn locks_outside_of_the_sandbox_stay() {
+        let dir = tempfile::tempdir().unwrap();
+        let base = dir.path().canonicalize().unwrap().join("box");
+        std::fs::create_dir_all(base.join("tree")).unwrap();
+        let overrides =
+            loopgate_home::Overrides { sandbox_base_directory: Some(base.clone()), ..Default::default() };
+        let settings = loopgate_home::SettingsStore::open(&dir.path().join("s.toml"), overrides).unwrap();
+        let sandbox = Arc::new(Sandbox::new(Arc::new(settings), Path::new("/nonexistent-data")));
+        run(dir.path(), &["init", "-q", "-b", "main", "outside"]);
+        let lock = dir.path().join("outside/.git/index.lock");
+        std::fs::write(&lock, "").unwrap();
+        let pointer = format!("gitdir: {}\n", dir.path().join("outside/.git").display());
+        std::fs::write(base.join("tree/.git"), pointer).unwrap();
+        assert!(free_locks(sandbox, &base.join("tree")).await.is_empty());
+        assert!(lock.is_file());
     }
 }

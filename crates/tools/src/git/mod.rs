@@ -41,6 +41,7 @@ pub use cleanup::{Cleanup, pull_request_worktrees};
 pub use error::GitError;
 pub use failure::{Category, Failure};
 pub use file_diff::{FileDiff, FileDiffError, FilePath, LARGEST_SIDE, is_binary};
+pub use locks::free_locks;
 pub use removal::{RemovalError, Removed};
 pub use seen::SeenRepositories;
 pub use standing::{Standing, Standings};

@@ -7,14 +7,13 @@ use std::any::Any;
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::fmt;
-use std::fs::{File, OpenOptions};
 use std::io;
-use std::os::unix::fs::OpenOptionsExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::sync::Arc;
 
+use loopgate_home::untrusted;
 use process_wrap::tokio::{CommandWrap, CommandWrapper as _, ProcessSession};
 use thiserror::Error;
 use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout};
@@ -206,7 +205,7 @@ impl Command {
     /// [`StartError`], also when the log cannot be opened.
     pub fn spawn_detached(&self, log: &Path) -> Result<Started, StartError> {
         let refused = |source| StartError::Refused { program: self.program_name(), source };
-        let out = append_private(log).map_err(refused)?;
+        let out = untrusted::append(log).map_err(refused)?;
         let err = out.try_clone().map_err(refused)?;
         let child = self.spawn_with(Stdio::null(), out, err)?;
         // Dropping the handle leaves the process alone and its reaping to the runtime.
@@ -306,17 +305,6 @@ impl Command {
             _ => StartError::Refused { program: self.program_name(), source: error },
         }
     }
-}
-
-/// Opens a file for appending and reading, for its owner only, and makes its directory.
-///
-/// # Errors
-/// Any failure of the file system.
-pub fn append_private(path: &Path) -> io::Result<File> {
-    if let Some(directory) = path.parent() {
-        std::fs::create_dir_all(directory)?;
-    }
-    OpenOptions::new().read(true).append(true).create(true).mode(0o600).open(path)
 }
 
 #[cfg(test)]

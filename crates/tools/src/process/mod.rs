@@ -13,7 +13,7 @@ mod stream;
 pub(crate) mod table;
 mod work;
 
-pub use command::{Command, StartError, Started, Stdin, append_private};
+pub use command::{Command, StartError, Started, Stdin};
 pub use group::{KillOutcome, kill_group};
 pub use identity::{ProcessStart, alive, identity};
 pub use output::{Limits, Output, Status};

@@ -41,7 +41,7 @@ impl Exit {
     /// Reads an exit file; `None` when there is none that can be read.
     #[must_use]
     pub fn read(file: &Path) -> Option<Self> {
-        serde_json::from_slice(&std::fs::read(file).ok()?).ok()
+        loopgate_home::untrusted::read_json(file)
     }
 
     pub(super) fn now(status: WaitStatus) -> Self {
@@ -71,6 +71,6 @@ impl Exit {
         if file.parent().is_some_and(|directory| !directory.is_dir()) {
             return Err(io::ErrorKind::NotFound.into());
         }
-        loopgate_home::files::write_private(file, &serde_json::to_vec(self)?)
+        loopgate_home::untrusted::write_private(file, &serde_json::to_vec(self)?)
     }
 }

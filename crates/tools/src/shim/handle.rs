@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use loopgate_api::ids::LoopId;
 use loopgate_api::names::env;
+use loopgate_home::untrusted;
 use thiserror::Error;
 use tokio::io::{AsyncBufReadExt as _, AsyncRead, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::UnixStream;
@@ -16,7 +17,7 @@ use super::address::ShortPath;
 use super::protocol::{LINE_CAP, Reply, Report, Request, State, line};
 use super::remains::carriers;
 use super::{Exit, Spec};
-use crate::process::{Command, StartError, append_private};
+use crate::process::{Command, StartError};
 
 /// How long a shim may take to start its program.
 const START_TIME: Duration = Duration::from_secs(20);
@@ -70,7 +71,7 @@ pub async fn spawn(loopgate: &Path, spec: &Spec) -> Result<(ShimHandle, State), 
     if !spec.paths().all(Path::is_absolute) {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "its paths must be absolute").into());
     }
-    let complaints = append_private(&spec.stderr)?;
+    let complaints = untrusted::append(&spec.stderr)?;
     let command = Command::new(loopgate)
         .args(["shim", "-"])
         .environment(spec.env.clone())

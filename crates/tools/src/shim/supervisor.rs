@@ -9,6 +9,7 @@ use std::path::Path;
 use std::process::{ExitCode, Stdio};
 use std::time::Duration;
 
+use loopgate_home::untrusted;
 use rustix::fs::Mode;
 use rustix::process::WaitOptions;
 use tokio::io::{AsyncWriteExt as _, BufReader};
@@ -23,7 +24,7 @@ use super::address::ShortPath;
 use super::protocol::{Reply, Report, Request, State, line};
 use super::remains::{Descendants, Ending};
 use super::{Exit, Spec, handle, jsonl};
-use crate::process::{Command, StartError, append_private, identity};
+use crate::process::{Command, StartError, identity};
 
 /// What descendants get to end after the program itself has ended.
 const LEFTOVER_GRACE: Duration = Duration::from_secs(2);
@@ -136,17 +137,17 @@ fn listen(socket: &Path) -> io::Result<UnixListener> {
 fn start(spec: &Spec) -> Result<(u32, Option<JoinHandle<()>>), StartError> {
     let command = Command::new(&spec.program).args(&spec.args).directory(&spec.cwd);
     let refused = |source| StartError::Refused { program: command.program_name(), source };
-    let _ = std::fs::remove_file(&spec.exit_file);
+    let _ = untrusted::remove(&spec.exit_file);
     let stdin = match &spec.stdin_file {
-        Some(file) => Stdio::from(File::open(file).map_err(refused)?),
+        Some(file) => Stdio::from(untrusted::open(file).map_err(refused)?),
         None => Stdio::null(),
     };
-    let log = append_private(&spec.stdout).map_err(refused)?;
-    let stderr = append_private(&spec.stderr).map_err(refused)?;
+    let log = untrusted::append(&spec.stdout).map_err(refused)?;
+    let stderr = untrusted::append(&spec.stderr).map_err(refused)?;
     let Some(jsonl) = &spec.jsonl else {
         return Ok((command.spawn_unreaped(stdin, log, stderr)?.id(), None));
     };
-    let jsonl = append_private(jsonl).map_err(refused)?;
+    let jsonl = untrusted::append(jsonl).map_err(refused)?;
     let mut child = command.spawn_unreaped(stdin, Stdio::piped(), stderr)?;
     let copying = child.stdout.take().and_then(|stdout| ChildStdout::from_std(stdout).ok());
     let copying = copying.map(|stdout| tokio::spawn(jsonl::copy(stdout, log, jsonl)));

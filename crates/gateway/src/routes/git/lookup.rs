@@ -106,6 +106,9 @@ pub(crate) fn branch_worktree_route() -> Route {
 fn clone_of(app: &App, name: &str, sources: &mut Sources) -> Result<Option<PathBuf>, ReposError> {
     let list = app.repos.list()?;
     app.repos.path().iter().for_each(|file| sources.file(file));
+    if list.incomplete {
+        sources.unknown();
+    }
     let mut similar = None;
     for repo in &list.repos {
         let clone = loopgate_home::expand_home(&repo.path);

@@ -90,7 +90,7 @@ async fn by_pid(app: &App, pid: &Number) -> Result<Killed, Failure> {
 }
 
 async fn by_ticket(app: &App, ticket: TicketId, repo: String) -> Result<Killed, Failure> {
-    let at_files = async |work: fn(&TicketFiles<'_>)| {
+    let at_files = async |work: fn(&TicketFiles)| {
         let (ticket, repo) = (ticket.clone(), repo.clone());
         let worked = read_ticket(app.clone(), ticket, repo, move |files| {
             if let Some(files) = &files {

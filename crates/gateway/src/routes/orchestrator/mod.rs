@@ -262,7 +262,7 @@ async fn read_ticket<T: Send + 'static>(
     app: App,
     ticket: TicketId,
     repo: String,
-    read: impl FnOnce(Option<TicketFiles<'_>>) -> Result<T, Failure> + Send + 'static,
+    read: impl FnOnce(Option<TicketFiles>) -> Result<T, Failure> + Send + 'static,
 ) -> Result<T, Failure> {
     let of_jobs = worktrees_of_jobs(&app, &ticket).await;
     let reading =

@@ -24,6 +24,11 @@ impl Handle {
         Self::of(&self.real(path)?)
     }
 
+    /// By name alone.
+    pub(super) fn identity(&self) -> io::Result<(u64, u64)> {
+        self.0.metadata().map(|_| (0, 0))
+    }
+
     pub(super) fn open_file(&self, path: &Path) -> io::Result<File> {
         let file = File::open(self.real(path)?)?;
         self.real(path)?;
@@ -36,6 +41,17 @@ impl Handle {
 
     pub(super) fn create_file(&self, name: &Path) -> io::Result<File> {
         File::options().write(true).create_new(true).open(self.0.join(name))
+    }
+
+    pub(super) fn append_file(&self, name: &Path) -> io::Result<File> {
+        if self.kind(name) == Some(Kind::Link) {
+            return Err(io::ErrorKind::PermissionDenied.into());
+        }
+        File::options().read(true).append(true).create(true).open(self.0.join(name))
+    }
+
+    pub(super) fn make_private(&self) -> io::Result<()> {
+        Ok(())
     }
 
     pub(super) fn remove_file(&self, name: &Path) -> io::Result<()> {

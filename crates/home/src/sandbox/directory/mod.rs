@@ -16,6 +16,7 @@ use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{self, Read, Write as _};
 use std::path::{Component, Path};
+use std::sync::atomic::{AtomicU32, Ordering};
 
 #[cfg(not(unix))]
 use self::elsewhere as system;
@@ -74,6 +75,14 @@ impl Directory {
     #[must_use]
     pub fn held_path(&self) -> Option<std::path::PathBuf> {
         self.0.held_path()
+    }
+
+    /// Tells this directory from every other one that is there, whatever their names.
+    ///
+    /// # Errors
+    /// Any failure of the file system.
+    pub fn identity(&self) -> io::Result<(u64, u64)> {
+        self.0.identity()
     }
 
     /// Opens a regular file for reading.
@@ -194,11 +203,7 @@ impl Directory {
         let mut file = self.create_file(part)?;
         let size = io::copy(content, &mut file)?;
         file.flush()?;
-        #[cfg(unix)]
-        {
-            use std::os::unix::fs::PermissionsExt as _;
-            file.set_permissions(std::fs::Permissions::from_mode(0o644))?;
-        }
+        make_public(&file)?;
         file.sync_all()?;
         Ok(size)
     }
@@ -209,21 +214,72 @@ impl Directory {
     /// # Errors
     /// Any failure of the file system; the old content is then untouched.
     pub fn replace(&self, name: &OsStr, bytes: &[u8]) -> io::Result<()> {
-        let target = single(name)?;
         let mut part = OsString::from(".");
         part.push(name);
         part.push(".part");
         // A writer that died may have left one.
         let _ = self.remove_file(&part);
-        let written = self.create_file(&part).and_then(|mut file| {
+        self.write_over(name, &part, bytes, Audience::Owner)
+    }
+
+    /// As [`Directory::replace`], readable by everybody.
+    ///
+    /// # Errors
+    /// As [`Directory::replace`].
+    pub fn replace_public(&self, name: &OsStr, bytes: &[u8]) -> io::Result<()> {
+        self.write(name, bytes, Audience::Everybody)
+    }
+
+    /// As [`Directory::replace`], for as many writers at once as there are.
+    pub(crate) fn write(&self, name: &OsStr, bytes: &[u8], audience: Audience) -> io::Result<()> {
+        static WRITTEN: AtomicU32 = AtomicU32::new(0);
+        let number = WRITTEN.fetch_add(1, Ordering::Relaxed);
+        let mut part = OsString::from(".");
+        part.push(name);
+        part.push(format!(".{}-{number}.part", std::process::id()));
+        self.write_over(name, &part, bytes, audience)
+    }
+
+    fn write_over(&self, name: &OsStr, part: &OsStr, bytes: &[u8], audience: Audience) -> io::Result<()> {
+        let target = single(name)?;
+        let written = self.create_file(part).and_then(|mut file| {
             file.write_all(bytes)?;
+            if audience == Audience::Everybody {
+                make_public(&file)?;
+            }
             file.sync_all()?;
-            self.0.rename(Path::new(&part), target)
+            self.0.rename(Path::new(part), target)
         });
         if written.is_err() {
-            let _ = self.remove_file(&part);
+            let _ = self.remove_file(part);
         }
         written
+    }
+
+    /// Opens a regular file in it for reading, and for writing at its end; one that is missing is made, for its owner
+    /// alone.
+    ///
+    /// # Errors
+    /// As [`Directory::open_file`].
+    pub fn append_file(&self, name: &OsStr) -> io::Result<File> {
+        let file = self.0.append_file(single(name)?)?;
+        if file.metadata()?.is_file() { Ok(file) } else { Err(io::ErrorKind::NotFound.into()) }
+    }
+
+    /// Gives a file, a link or a directory in it another name in it.
+    ///
+    /// # Errors
+    /// Any failure of the file system.
+    pub fn rename(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
+        self.0.rename(single(from)?, single(to)?)
+    }
+
+    /// From now on only the owner may enter it.
+    ///
+    /// # Errors
+    /// Any failure of the file system.
+    pub(crate) fn make_private(&self) -> io::Result<()> {
+        self.0.make_private()
     }
 
     /// Removes a file or a link.
@@ -245,6 +301,20 @@ pub fn led_away(error: &io::Error) -> bool {
         .any(|errno| error.raw_os_error() == Some(errno.raw_os_error()));
     #[cfg(not(unix))]
     return error.kind() == io::ErrorKind::PermissionDenied;
+}
+
+/// Lets everybody read a file.
+fn make_public(file: &File) -> io::Result<()> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt as _;
+        file.set_permissions(std::fs::Permissions::from_mode(0o644))
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = file;
+        Ok(())
+    }
 }
 
 /// Refuses a path that could leave the directory.

@@ -37,6 +37,12 @@ impl Handle {
         Ok(Self(self.open(path, DIRECTORY)?))
     }
 
+    pub(super) fn identity(&self) -> io::Result<(u64, u64)> {
+        use std::os::unix::fs::MetadataExt as _;
+        let found = File::from(self.0.try_clone()?).metadata()?;
+        Ok((found.dev(), found.ino()))
+    }
+
     pub(super) fn open_file(&self, path: &Path) -> io::Result<File> {
         Ok(self.open(path, READING)?.into())
     }
@@ -52,6 +58,20 @@ impl Handle {
     pub(super) fn create_file(&self, name: &Path) -> io::Result<File> {
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         Ok(rustix::fs::openat(&self.0, name, flags, Mode::from_raw_mode(0o600))?.into())
+    }
+
+    /// Does not wait for the other end of a pipe.
+    pub(super) fn append_file(&self, name: &Path) -> io::Result<File> {
+        let flags = OFlags::RDWR | OFlags::APPEND | OFlags::CREATE | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let waiting = flags | OFlags::NONBLOCK | OFlags::NOCTTY;
+        let file = rustix::fs::openat(&self.0, name, waiting, Mode::from_raw_mode(0o600))?;
+        // Programs get such files as their output.
+        rustix::fs::fcntl_setfl(&file, OFlags::APPEND)?;
+        Ok(file.into())
+    }
+
+    pub(super) fn make_private(&self) -> io::Result<()> {
+        Ok(rustix::fs::fchmod(&self.0, Mode::from_raw_mode(0o700))?)
     }
 
     pub(super) fn remove_file(&self, name: &Path) -> io::Result<()> {
