@@ -21,24 +21,24 @@ pub enum Effect {
 }
 
 /// What a policy covers. A member that is absent covers everything.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Coverage {
     /// One operation.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub operation_id: Option<OperationId>,
     /// A directory and what lies below it; absolute.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub repository: Option<String>,
     /// Who asks, as the list of waiting requests names it: an origin, or `cloud-socket`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub origin: Option<String>,
 }
 
 /// A decision made beforehand. Where several cover a request, the narrowest counts; of equally
 /// narrow ones the strictest.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", from = "StoredPolicy")]
 pub struct ApprovalPolicy {
     /// Id of the policy.
     pub id: Uuid,
@@ -49,6 +49,26 @@ pub struct ApprovalPolicy {
     pub effect: Effect,
     /// ISO 8601.
     pub created_at: String,
+}
+
+/// A policy in its file. A member that is not known may be a restriction of a later version, so the
+/// policy is not read without it.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct StoredPolicy {
+    id: Uuid,
+    operation_id: Option<OperationId>,
+    repository: Option<String>,
+    origin: Option<String>,
+    effect: Effect,
+    created_at: String,
+}
+
+impl From<StoredPolicy> for ApprovalPolicy {
+    fn from(stored: StoredPolicy) -> Self {
+        let StoredPolicy { id, operation_id, repository, origin, effect, created_at } = stored;
+        Self { id, coverage: Coverage { operation_id, repository, origin }, effect, created_at }
+    }
 }
 
 /// A request, as far as policies look at it.
