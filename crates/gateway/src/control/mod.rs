@@ -22,7 +22,7 @@ use tokio_util::task::TaskTracker;
 
 use crate::activity::ActivityLog;
 use crate::app::App;
-use crate::approval::{Approvals, Coverage};
+use crate::approval::{Approvals, Coverage, Effect};
 use crate::config::SignIn;
 
 use self::request::{Malformed, Request, SetPolicyParams, TidyParams, Wanted};
@@ -31,6 +31,8 @@ pub use support::SupportReport;
 
 /// Name of the socket in the data directory.
 pub const CONTROL_SOCKET: &str = "control.sock";
+const NOTHING_TO_REMEMBER: &str = "nothing can be remembered of this request: it does not wait any more, is \
+     asked about each time, or is not about one repository; loopgate approvals set names one";
 /// Bytes of a request.
 const MAX_LINE: u64 = 64 * 1024;
 
@@ -213,6 +215,7 @@ impl Control {
         let approvals = &self.approvals;
         Ok(match request {
             Request::Pending(_) => json!(approvals.pending()),
+            Request::Problems(_) => json!(approvals.problems()),
             Request::Resolved(_) => json!(approvals.resolved()),
             Request::Rules(_) => json!(approvals.rules()),
             Request::Policies(_) => json!(approvals.policies()),
@@ -226,11 +229,14 @@ impl Control {
             }
             Request::Approve(params) => json!(params.id()?.and_then(|id| approvals.approve(id))),
             Request::Deny(params) => json!(params.id()?.and_then(|id| approvals.deny(id))),
-            Request::AlwaysAllow(params) => json!(params.id()?.and_then(|id| approvals.always_allow(id))),
+            Request::AlwaysAllow(params) => match params.id()? {
+                Some(id) => json!(approvals.always_allow(id).map_err(|error| error.to_string())?),
+                None => Value::Null,
+            },
             Request::RemoveRule(params) => json!(params.id()?.is_some_and(|id| approvals.remove_rule(id))),
             Request::SetPolicy(params) => {
                 let effect = params.effect()?;
-                json!(approvals.set_policy(self.coverage(params)?, effect).map_err(unwritten)?)
+                json!(approvals.set_policy(self.coverage(params, effect)?, effect).map_err(unwritten)?)
             }
             Request::RemovePolicy(params) => match params.id()? {
                 Some(id) => json!(approvals.remove_policy(id).map_err(unwritten)?),
@@ -251,12 +257,12 @@ impl Control {
     }
 
     /// What a policy is to cover: what is named, or the like of a waiting request.
-    fn coverage(&self, params: &SetPolicyParams) -> Result<Coverage, String> {
+    fn coverage(&self, params: &SetPolicyParams, effect: Effect) -> Result<Coverage, String> {
         match params.wanted()? {
             Wanted::Coverage(coverage) => Ok(coverage),
             Wanted::LikeOf(id, remember) => id
-                .and_then(|id| self.approvals.coverage_of(id, remember))
-                .ok_or_else(|| "the request does not wait any more, or names no directory".to_owned()),
+                .and_then(|id| self.approvals.coverage_of(id, remember, effect))
+                .ok_or_else(|| NOTHING_TO_REMEMBER.to_owned()),
         }
     }
 }

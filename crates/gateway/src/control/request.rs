@@ -51,6 +51,7 @@ macro_rules! requests {
 
 requests! {
     "approvals.list" => Pending(Nothing),
+    "approvals.problems" => Problems(Nothing),
     "approvals.resolved" => Resolved(Nothing),
     "approvals.clear_resolved" => ClearResolved(Nothing),
     "approvals.approve" => Approve(ApprovalParams),
