@@ -80,9 +80,11 @@ impl TrustStore {
                 known.parts.extend(parts);
                 known.trusted_at = now_iso();
             }
-            None => {
-                repositories.push(TrustedRepository { path: clone.to_owned(), parts, trusted_at: now_iso() })
-            }
+            None => repositories.push(TrustedRepository {
+                path: clone.to_owned(),
+                parts,
+                trusted_at: now_iso(),
+            }),
         }
         self.write(repositories)
     }
@@ -121,16 +123,12 @@ mod tests {
         let (clone, other) = (Path::new("/src/shop"), Path::new("/src/other"));
         assert!(!store.trusts(clone, &parts(&["1 hook"])));
         store.trust(clone, parts(&["1 hook", "2 filter"])).unwrap();
-        assert!(
-            store.trusts(clone, &parts(&["1 hook"])) && store.trusts(clone, &parts(&["1 hook", "2 filter"]))
-        );
+        assert!(store.trusts(clone, &parts(&["1 hook"])) && store.trusts(clone, &parts(&["1 hook", "2 filter"])));
         assert!(!store.trusts(clone, &parts(&["9 hook", "2 filter"])), "it says something else now");
         assert!(!store.trusts(clone, &parts(&[])), "nobody was asked");
         assert!(!store.trusts(other, &parts(&["1 hook"])));
         store.trust(clone, parts(&["9 hook"])).unwrap();
-        assert!(
-            store.trusts(clone, &parts(&["1 hook"])) && store.trusts(clone, &parts(&["9 hook", "2 filter"]))
-        );
+        assert!(store.trusts(clone, &parts(&["1 hook"])) && store.trusts(clone, &parts(&["9 hook", "2 filter"])));
         assert!(store.revoke(clone).unwrap() && !store.revoke(clone).unwrap());
         assert!(!store.trusts(clone, &parts(&["1 hook"])));
     }

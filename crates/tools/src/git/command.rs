@@ -171,15 +171,11 @@ impl Git {
     fn hooks_of_person(&self, told: &[config::Told]) -> Option<String> {
         let own = told.iter().rev().find(|told| !told.by_repository && told.key == "core.hookspath")?;
         let place = expand_home(own.value.as_deref()?);
-        (place.is_absolute() && self.sandbox.check(&place).is_err())
-            .then(|| place.to_string_lossy().into_owned())
+        (place.is_absolute() && self.sandbox.check(&place).is_err()).then(|| place.to_string_lossy().into_owned())
     }
 
     /// Everything that is configured for a repository, and by whom. Runs nothing that it names.
-    pub(super) async fn effective_config(
-        &self,
-        repository: &Arc<Repository>,
-    ) -> Result<Vec<config::Told>, GitError> {
+    pub(super) async fn effective_config(&self, repository: &Arc<Repository>) -> Result<Vec<config::Told>, GitError> {
         let printed = self.settings(repository, &["config", "--list", "--show-scope", "-z"]).await?;
         Ok(config::parse_scopes(&printed))
     }
