@@ -38,8 +38,8 @@ mod tests;
 pub use activity::{Activity, ActivityKind, ActivityLog};
 pub use answer::ReplyBody;
 pub use approval::{
-    AlwaysAllowRule, ApprovalEvent, ApprovalPolicy, Approvals, Coverage, Decision, Effect, PendingApproval,
-    Remember, ResolvedApproval,
+    AlwaysAllowRule, ApprovalEvent, ApprovalPolicy, Approvals, AskedEachTime, Coverage, Decision, Effect,
+    PendingApproval, Remember, ResolvedApproval,
 };
 pub use config::{GatewayConfig, Limits, SignIn};
 pub use connections::raise_descriptor_limit;

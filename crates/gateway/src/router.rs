@@ -14,6 +14,7 @@ use utoipa::openapi::{ContentBuilder, Ref, RefOr, ResponseBuilder};
 use utoipa_axum::router::{OpenApiRouter, UtoipaMethodRouter};
 
 use crate::app::App;
+use crate::approval::Source;
 use crate::pipeline::body::BodyLimit;
 use crate::routes;
 
@@ -155,6 +156,12 @@ pub(crate) struct Route {
     pub(crate) auth: Auth,
     pub(crate) operation: Option<OperationId>,
     pub(crate) limit: BodyLimit,
+    /// Where its requests name repositories and paths.
+    pub(crate) sources: &'static [Source],
+    /// Members of the body that tell what a request does.
+    pub(crate) action: &'static [&'static str],
+    /// A person is asked each time, unless the caller holds the gateway token on this machine.
+    pub(crate) asks_each_time: bool,
     serving: Serving,
 }
 
@@ -169,8 +176,13 @@ enum Serving {
 
 impl Route {
     /// A route behind authentication. `handler` comes from `routes!`, so that method and path are
-    /// those of its description.
-    pub(crate) fn new(mut handler: UtoipaMethodRouter<App>, operation: OperationId) -> Self {
+    /// those of its description. `sources` are all places of a request by which the handler finds
+    /// directories of this machine: approval judges those.
+    pub(crate) fn new(
+        mut handler: UtoipaMethodRouter<App>,
+        operation: OperationId,
+        sources: &'static [Source],
+    ) -> Self {
         let (path, method) = place_of(&handler.1.paths);
         handler.1.paths.values_mut().for_each(describe_refusals);
         Self {
@@ -179,6 +191,9 @@ impl Route {
             auth: Auth::Gateway,
             operation: Some(operation),
             limit: BodyLimit::GENERIC,
+            sources,
+            action: &[],
+            asks_each_time: false,
             serving: Serving::Handler(Box::new(handler)),
         }
     }
@@ -186,14 +201,28 @@ impl Route {
     /// A route behind authentication that is part of asking for approval, so it asks for none itself,
     /// and is no event of the activity log.
     pub(crate) fn about_approval(handler: UtoipaMethodRouter<App>) -> Self {
-        Self { operation: None, ..Self::new(handler, OperationId::HealthCheck) }
+        Self { operation: None, ..Self::new(handler, OperationId::HealthCheck, &[]) }
     }
 
     /// A route that the pipeline answers before authentication.
     pub(crate) fn of_pipeline(document: OpenApi, auth: Auth, limit: BodyLimit) -> Self {
         let (path, method) = place_of(&document.paths.paths);
         let serving = Serving::Pipeline(Box::new(document));
-        Self { method, path, auth, operation: None, limit, serving }
+        let (sources, action, asks_each_time) = (&[], &[], false);
+        Self { method, path, auth, operation: None, limit, sources, action, asks_each_time, serving }
+    }
+
+    /// Names the members of the body that tell what a request does. What a person allows of one value is
+    /// not allowed of another.
+    pub(crate) const fn with_action(mut self, members: &'static [&'static str]) -> Self {
+        self.action = members;
+        self
+    }
+
+    /// A person is asked each time, unless the caller holds the gateway token on this machine.
+    pub(crate) const fn asking_each_time(mut self) -> Self {
+        self.asks_each_time = true;
+        self
     }
 
     /// Another limit than the generic one.
@@ -229,6 +258,9 @@ impl Route {
             auth: Auth::Gateway,
             operation,
             limit: BodyLimit::GENERIC,
+            sources: &[Source::Anything],
+            action: &[],
+            asks_each_time: false,
             serving: Serving::Later,
         }
     }
@@ -274,14 +306,35 @@ fn method_of(item: &PathItem) -> Option<Method> {
 #[derive(Debug, Clone)]
 pub(crate) struct RouteFacts {
     pub(crate) method: Method,
-    #[cfg_attr(not(test), expect(dead_code, reason = "the tests hold it against the specified routes"))]
     pub(crate) path: String,
     /// What approval knows it by; none asks for no approval.
     pub(crate) operation: Option<OperationId>,
     #[cfg_attr(not(test), expect(dead_code, reason = "the tests try every route without a credential"))]
     pub(crate) auth: Auth,
     pub(crate) limit: BodyLimit,
+    /// See [`Route::sources`].
+    pub(crate) sources: &'static [Source],
+    /// See [`Route::action`].
+    pub(crate) action: &'static [&'static str],
+    /// See [`Route::asks_each_time`].
+    pub(crate) asks_each_time: bool,
     pub(crate) built: bool,
+}
+
+impl Route {
+    fn facts(&self) -> RouteFacts {
+        RouteFacts {
+            method: self.method.clone(),
+            path: self.path.clone(),
+            operation: self.operation,
+            auth: self.auth,
+            limit: self.limit,
+            sources: self.sources,
+            action: self.action,
+            asks_each_time: self.asks_each_time,
+            built: !matches!(self.serving, Serving::Later),
+        }
+    }
 }
 
 /// All routes, to be asked by method and path.
@@ -305,14 +358,13 @@ fn routes() -> impl Iterator<Item = Route> {
 pub(crate) fn build(app: App) -> (Table, Router) {
     let mut by_path: std::collections::BTreeMap<String, Vec<RouteFacts>> = std::collections::BTreeMap::new();
     let mut router = Router::new();
-    for Route { method, path, auth, operation, limit, serving } in routes() {
-        let built = !matches!(serving, Serving::Later);
-        if let Serving::Handler(handler) = serving {
+    for route in routes() {
+        let facts = route.facts();
+        if let Serving::Handler(handler) = route.serving {
             let (_, _, answers) = *handler;
-            router = router.route(&path, answers);
+            router = router.route(&route.path, answers);
         }
-        let facts = RouteFacts { method, path: path.clone(), operation, auth, limit, built };
-        by_path.entry(path).or_default().push(facts);
+        by_path.entry(route.path).or_default().push(facts);
     }
     let mut matcher = matchit::Router::new();
     for (path, facts) in by_path {
@@ -326,16 +378,7 @@ pub(crate) fn build(app: App) -> (Table, Router) {
 /// Every route with its facts, for the tests.
 #[cfg(test)]
 pub(crate) fn all_facts() -> Vec<RouteFacts> {
-    routes()
-        .map(|Route { method, path, auth, operation, limit, serving }| RouteFacts {
-            method,
-            path,
-            operation,
-            auth,
-            limit,
-            built: !matches!(serving, Serving::Later),
-        })
-        .collect()
+    routes().map(|route| route.facts()).collect()
 }
 
 /// The schemas of every handler by name, before the document makes them one a name.

@@ -29,8 +29,11 @@ pub use notify::Notify;
 pub use origin::{InvalidOrigin, normalize_origin};
 pub use program::{Program, ProgramPath};
 pub use repos::{AddRepoError, Repos, ReposError, ReposFile};
-pub use repository::{Handles, Repository, RepositoryError};
-pub use sandbox::{Denied, Directory, Entry, Kind, Sandbox, SandboxedPath, expand_home, led_away};
+pub use repository::{Handles, Repository, RepositoryError, origin_of_chosen};
+pub use sandbox::{
+    Denied, Directory, Entry, Kind, Sandbox, SandboxedPath, canonical_path, expand_home, leads_through,
+    led_away,
+};
 pub use sessions::{Session, SessionNote, Sessions};
 pub use settings::{LogFormat, Overrides, Settings, SettingsError, SettingsStore, WorktreeRetention};
 pub use trust::{TrustStore, TrustedRepository};

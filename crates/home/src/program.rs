@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use crate::sandbox::leads_through;
+
 /// One of the five programs that the user brings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Program {
@@ -83,6 +85,15 @@ impl ProgramPath {
         match self {
             Self::Plain(target) | Self::Pinned { target, .. } => target,
         }
+    }
+
+    /// Whether the way or the file lies in a directory, or leads through it. Looks at the disk.
+    #[must_use]
+    pub fn leads_through(&self, directory: &Path) -> bool {
+        let way = match self {
+            Self::Plain(path) | Self::Pinned { path, .. } => path,
+        };
+        leads_through(way, directory) || leads_through(self.target(), directory)
     }
 
     /// What is to be started; `None` when the way leads elsewhere by now. Looks at the disk.

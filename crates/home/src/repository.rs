@@ -282,11 +282,7 @@ impl Repository {
     /// The repository that its `origin` remote names.
     #[must_use]
     pub fn origin(&self) -> Option<RepoFullName> {
-        let mut entries = self.config.iter();
-        let url = entries.find(|entry| {
-            entry.section == "remote" && entry.subsection.as_deref() == Some("origin") && entry.name == "url"
-        })?;
-        RepoFullName::from_remote_url(url.value.as_deref()?)
+        origin_in(&self.config)
     }
 
     /// The branch that the remote's HEAD names, else the one that is checked out in the clone.
@@ -306,6 +302,21 @@ impl Repository {
         let found = self.config.iter().rev().find(|entry| entry.is(section, name))?;
         found.value.as_deref()
     }
+}
+
+/// The repository that the `origin` remote of a clone names, wherever the clone lies: for a place that the
+/// person chose. Touches the disk.
+#[must_use]
+pub fn origin_of_chosen(clone: &Path) -> Option<RepoFullName> {
+    let bytes = Directory::of(clone).ok()?.read(Path::new(".git/config"), MAX_CONFIG).ok()?;
+    origin_in(&parse_git_config(&bytes)?)
+}
+
+fn origin_in(config: &[ConfigEntry]) -> Option<RepoFullName> {
+    let url = config.iter().find(|entry| {
+        entry.section == "remote" && entry.subsection.as_deref() == Some("origin") && entry.name == "url"
+    })?;
+    RepoFullName::from_remote_url(url.value.as_deref()?)
 }
 
 /// Whether a directory has what makes git take it for a bare repository.

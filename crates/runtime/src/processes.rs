@@ -31,6 +31,8 @@ pub(crate) struct Living {
     pub shim: ShimHandle,
     /// The worktree that is its own; a chat has none.
     pub worktree: Option<PathBuf>,
+    /// Directories that its work is about.
+    pub about: Vec<PathBuf>,
 }
 
 /// The living ones, by the id of their run.
@@ -48,6 +50,10 @@ impl Processes {
 
     fn by_pid(&self, pid: u32) -> Option<ShimHandle> {
         self.known().values().find(|run| run.pid == pid).map(|run| run.shim.clone())
+    }
+
+    fn about(&self, pid: u32) -> Option<Vec<PathBuf>> {
+        self.known().values().find(|run| run.pid == pid).map(|run| run.about.clone())
     }
 
     /// The one whose worktree it is.
@@ -120,6 +126,19 @@ impl Runtime {
         // Its process is gone, and its work is being delivered.
         let delivered = jobs.iter().find(|job| is_under_way(job) && job.facts.pid == Some(pid));
         Ok(delivered.map_or(Owner::Nobody, owned))
+    }
+
+    /// The directories that the process with this pid works in, when it is ours.
+    ///
+    /// # Errors
+    /// When the records cannot be read.
+    pub async fn directories_of(&self, pid: u32) -> Result<Vec<PathBuf>, StoreError> {
+        if let Some(about) = self.processes.about(pid) {
+            return Ok(about);
+        }
+        let jobs = self.store.jobs().await?;
+        let of_pid = jobs.iter().filter(|job| job.facts.pid == Some(pid));
+        Ok(of_pid.flat_map(|job| job.facts.directories()).collect())
     }
 
     /// Ends a process and everything that it started; `false` when it had ended meanwhile.

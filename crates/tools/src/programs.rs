@@ -1,7 +1,8 @@
 //! Where the five programs are, and the environment they run in.
 //!
-//! A path that the user set wins; without one the login shell's PATH is searched. Reads the
-//! settings at every call, so that a change counts at once; never changes them.
+//! A path that the user set wins, unless it leads through the sandbox, where repositories and loops
+//! write; without one the login shell's PATH is searched. Reads the settings at every call, so that a
+//! change counts at once; never changes them.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -10,7 +11,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::future::join_all;
-use loopgate_home::{Program, SettingsStore};
+use loopgate_home::{Program, ProgramPath, SettingsStore};
 use serde::{Deserialize, Serialize};
 
 use crate::login_path::LoginPath;
@@ -40,6 +41,14 @@ pub struct Resolved {
     pub path: PathBuf,
     /// How it was found.
     pub source: Source,
+    /// The path that the user set, passed over because it leads through the sandbox.
+    pub passed_over: Option<PathBuf>,
+}
+
+impl Resolved {
+    fn new(path: impl Into<PathBuf>, source: Source) -> Self {
+        Self { path: path.into(), source, passed_over: None }
+    }
 }
 
 /// The five programs of this machine. Cheap to share behind an [`Arc`].
@@ -62,16 +71,31 @@ impl Programs {
         Self { settings, login_path }
     }
 
-    /// Where a program is. An invalid override is answered as it is, so that the failure names it.
+    /// Where a program is. An invalid override is answered as it is, so that the failure names it. One
+    /// that leads through the sandbox is never answered: PATH is searched instead.
     pub async fn resolve(&self, program: Program) -> Resolved {
-        match self.settings.get().binary_paths.get(&program) {
-            Some(chosen) => match chosen.way().filter(|way| is_executable(way)) {
-                Some(way) => Resolved { path: way.to_owned(), source: Source::Override },
-                // Who starts it all the same starts what was chosen, or nothing.
-                None => Resolved { path: chosen.target().to_owned(), source: Source::OverrideInvalid },
-            },
-            None => self.search(program.executable()).await,
+        let settings = self.settings.get();
+        let Some(chosen) = settings.binary_paths.get(&program) else {
+            return self.search(program.executable()).await;
+        };
+        if self.is_in_sandbox(chosen) {
+            tracing::warn!(%program, "the path that is set for a program lies in the sandbox; searching PATH");
+            let found = self.search(program.executable()).await;
+            return Resolved { passed_over: Some(chosen.target().to_owned()), ..found };
         }
+        match chosen.way().filter(|way| is_executable(way)) {
+            Some(way) => Resolved::new(way, Source::Override),
+            // Who starts it all the same starts what was chosen, or nothing.
+            None => Resolved::new(chosen.target(), Source::OverrideInvalid),
+        }
+    }
+
+    /// Whether a path for a program leads through the sandbox, so that what lies there may have been
+    /// written by a repository, a page or a loop. Touches the disk.
+    #[must_use]
+    pub fn is_in_sandbox(&self, path: &ProgramPath) -> bool {
+        let base = self.settings.get().sandbox_base_directory.clone();
+        base.is_some_and(|base| path.leads_through(&base))
     }
 
     /// The first hit for a bare name on the login shell's PATH.
@@ -80,8 +104,8 @@ impl Programs {
         let name = executable.to_owned();
         let found = tokio::task::spawn_blocking(move || first_hit(&path, &name)).await.ok().flatten();
         match found {
-            Some(path) => Resolved { path, source: Source::Path },
-            None => Resolved { path: executable.into(), source: Source::Fallback },
+            Some(path) => Resolved::new(path, Source::Path),
+            None => Resolved::new(executable, Source::Fallback),
         }
     }
 
@@ -147,7 +171,7 @@ pub fn is_executable(path: &Path) -> bool {
 mod tests {
     use std::os::unix::fs::PermissionsExt;
 
-    use loopgate_home::{Overrides, ProgramPath};
+    use loopgate_home::Overrides;
 
     use super::*;
 
@@ -196,9 +220,9 @@ mod tests {
         script(&machine.at("two/git"), "echo git version 9; echo more", 0o755);
         std::fs::create_dir(machine.at("one/gh")).unwrap();
         let git = machine.programs.resolve(Program::Git).await;
-        assert_eq!(git, Resolved { path: machine.at("two/git"), source: Source::Path });
+        assert_eq!(git, Resolved::new(machine.at("two/git"), Source::Path));
         let gh = machine.programs.resolve(Program::CodeHost).await;
-        assert_eq!(gh, Resolved { path: "gh".into(), source: Source::Fallback });
+        assert_eq!(gh, Resolved::new("gh", Source::Fallback));
         let versions = machine.programs.versions().await;
         assert_eq!(versions.get(&Program::Git).unwrap().as_deref(), Some("git version 9"));
         assert_eq!(versions.get(&Program::CodeHost).unwrap(), &None);
@@ -212,10 +236,10 @@ mod tests {
         }
         machine.set(Program::Reviewer, machine.at("mine"));
         let found = machine.programs.resolve(Program::Reviewer).await;
-        assert_eq!(found, Resolved { path: machine.at("mine"), source: Source::Override });
+        assert_eq!(found, Resolved::new(machine.at("mine"), Source::Override));
         machine.set(Program::Reviewer, machine.at("gone"));
         let found = machine.programs.resolve(Program::Reviewer).await;
-        assert_eq!(found, Resolved { path: machine.at("gone"), source: Source::OverrideInvalid });
+        assert_eq!(found, Resolved::new(machine.at("gone"), Source::OverrideInvalid));
         let error = machine.programs.command(Program::Reviewer).await.run(Limits::time(VERSION_TIME)).await;
         assert!(error.unwrap_err().to_string().starts_with("gone was not found"));
     }
@@ -230,7 +254,7 @@ mod tests {
         let chosen = ProgramPath::new(link.clone(), machine.at("real").canonicalize().unwrap());
         machine.settings.update(|s| drop(s.binary_paths.insert(Program::Reviewer, chosen))).unwrap();
         let found = machine.programs.resolve(Program::Reviewer).await;
-        assert_eq!(found, Resolved { path: link.clone(), source: Source::Override });
+        assert_eq!(found, Resolved::new(link.clone(), Source::Override));
         let version = || machine.programs.version(Program::Reviewer);
         assert_eq!(version().await.as_deref(), Some("codex"), "it is started by the chosen name");
         std::fs::remove_file(&link).unwrap();
@@ -246,5 +270,34 @@ mod tests {
         machine.set(Program::Git, machine.at("gone"));
         assert_eq!(machine.programs.resolve(Program::Git).await.source, Source::OverrideInvalid);
         assert_eq!(machine.programs.version(Program::Git).await.as_deref(), Some("found on PATH"));
+    }
+
+    #[tokio::test]
+    async fn what_leads_through_the_sandbox_is_never_started() {
+        let machine = Machine::new();
+        std::fs::create_dir(machine.at("box")).unwrap();
+        machine.settings.update(|s| s.sandbox_base_directory = Some(machine.at("box"))).unwrap();
+        script(&machine.at("one/codex"), "echo found on PATH", 0o755);
+        script(&machine.at("box/codex"), "echo planted", 0o755);
+        script(&machine.at("real"), "echo outside", 0o755);
+        std::os::unix::fs::symlink(machine.at("real"), machine.at("box/link")).unwrap();
+        std::os::unix::fs::symlink(machine.at("box/link"), machine.at("over")).unwrap();
+        std::os::unix::fs::symlink(machine.at("box/codex"), machine.at("into")).unwrap();
+        let pinned = |name: &str| {
+            let path = machine.at(name);
+            ProgramPath::new(path.clone(), path.canonicalize().unwrap())
+        };
+        let chosen = ["box/codex", "box/link", "over", "into"].map(pinned);
+        for chosen in chosen.into_iter().chain([machine.at("box/codex").into()]) {
+            let target = chosen.target().to_owned();
+            machine.settings.update(|s| drop(s.binary_paths.insert(Program::Reviewer, chosen))).unwrap();
+            let found = machine.programs.resolve(Program::Reviewer).await;
+            assert_eq!((found.path, found.source), (machine.at("one/codex"), Source::Path));
+            assert_eq!(found.passed_over, Some(target));
+            let version = machine.programs.version(Program::Reviewer).await;
+            assert_eq!(version.as_deref(), Some("found on PATH"));
+        }
+        machine.set(Program::Reviewer, machine.at("real"));
+        assert_eq!(machine.programs.version(Program::Reviewer).await.as_deref(), Some("outside"));
     }
 }

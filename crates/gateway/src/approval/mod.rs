@@ -6,9 +6,16 @@
 mod pending;
 mod policies;
 mod policy;
+mod resolver;
 mod rules;
+mod source;
+mod stored;
+mod subject;
 
-pub use pending::{ApprovalEvent, Approvals, Decision, PendingApproval, Remember, ResolvedApproval};
+pub use pending::{
+    ApprovalEvent, Approvals, AskedEachTime, Decision, PendingApproval, Remember, ResolvedApproval,
+};
 pub use policies::{ApprovalPolicy, Coverage, Effect};
-pub(crate) use policy::{Question, Verdict, begin_fingerprint, evaluate};
+pub(crate) use policy::{Request, Verdict, begin_fingerprint, evaluate, leads_elsewhere};
 pub use rules::AlwaysAllowRule;
+pub(crate) use source::{At, Source};

@@ -4,7 +4,7 @@
 //! waiter. In memory only: nobody waits any more after a restart.
 
 use std::collections::{HashMap, VecDeque};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -12,12 +12,13 @@ use std::time::Duration;
 use jiff::Timestamp;
 use loopgate_api::operation::{OperationId, RiskTier};
 use serde::{Deserialize, Serialize};
+use thiserror::Error;
 use tokio::sync::{broadcast, watch};
 use uuid::Uuid;
 
-use super::policies::{ApprovalPolicy, Coverage, Effect, Policies, Subject};
-use super::policy::directory_of;
+use super::policies::{ApprovalPolicy, Coverage, Effect, Policies, Question};
 use super::rules::{AlwaysAllowRule, Rules};
+use super::subject::Subject;
 
 /// File of the always-allow rules, in the data directory.
 const RULES_FILE: &str = "desktop-approvals.json";
@@ -61,10 +62,13 @@ pub struct PendingApproval {
     /// The query, as it was sent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub query: Option<String>,
-    /// Directory that the request is about.
+    /// What the request does, in the words of its body.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub action: Option<String>,
+    /// First directory that the request names, where it really is.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scope_path: Option<String>,
-    /// Every directory that the request names, where it really is.
+    /// Every directory that the request is about, where it really is; in order.
     pub directories: Vec<String>,
     /// Who asks.
     pub location: String,
@@ -74,7 +78,17 @@ pub struct PendingApproval {
     pub fingerprint: String,
     /// ISO 8601: when the last of those who ask gives up.
     pub waits_until: String,
+    /// A person is asked each time: no rule and no policy lets it pass.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub each_time: bool,
+    #[serde(skip)]
+    pub(super) subject: Subject,
 }
+
+/// A request that may not pass without asking.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+#[error("this is asked each time; approve or deny it")]
+pub struct AskedEachTime;
 
 /// A decided request.
 #[derive(Debug, Clone, Serialize)]
@@ -142,9 +156,14 @@ impl std::fmt::Debug for Approvals {
 }
 
 impl PendingApproval {
-    /// The directory that it is about.
-    fn directory(&self) -> Option<PathBuf> {
-        directory_of(self.scope_path.as_deref(), self.query.as_deref())
+    /// Whether one decision may count for both: a person is shown the same of them.
+    fn is_like(&self, other: &Self) -> bool {
+        self.fingerprint == other.fingerprint
+            && self.operation_id == other.operation_id
+            && self.action == other.action
+            && self.subject == other.subject
+            && self.location == other.location
+            && self.each_time == other.each_time
     }
 }
 
@@ -215,9 +234,15 @@ impl Approvals {
 
     /// Lets a request and its like pass for seven days. Blocks on the disk. `None` for an unknown
     /// id.
-    pub fn always_allow(&self, id: Uuid) -> Option<AlwaysAllowRule> {
-        let resolved = self.resolve(id, Decision::AlwaysAllow)?;
-        Some(self.0.rules.add(&resolved.request, Timestamp::now()))
+    ///
+    /// # Errors
+    /// Its like asks each time; it goes on waiting.
+    pub fn always_allow(&self, id: Uuid) -> Result<Option<AlwaysAllowRule>, AskedEachTime> {
+        if self.state().pending.get(&id).is_some_and(|entry| entry.request.each_time) {
+            return Err(AskedEachTime);
+        }
+        let resolved = self.resolve(id, Decision::AlwaysAllow);
+        Ok(resolved.map(|resolved| self.0.rules.add(&resolved.request, Timestamp::now())))
     }
 
     /// Rules in force.
@@ -255,28 +280,48 @@ impl Approvals {
     }
 
     /// What a policy for the like of a waiting request would cover. `None` when the request does
-    /// not wait any more, or is about no directory.
+    /// not wait any more, asks each time whatever a policy allows, or is not about one repository.
     #[must_use]
-    pub fn coverage_of(&self, id: Uuid, remember: Remember) -> Option<Coverage> {
+    pub fn coverage_of(&self, id: Uuid, remember: Remember, effect: Effect) -> Option<Coverage> {
         let state = self.state();
         let request = &state.pending.get(&id)?.request;
-        let mut coverage =
-            Coverage { operation_id: Some(request.operation_id), repository: None, origin: None };
+        let opens = effect == Effect::Allow;
+        if opens && request.each_time {
+            return None;
+        }
+        let mut coverage = Coverage { operation_id: Some(request.operation_id), ..Coverage::default() };
         match remember {
             Remember::Repository => {
-                coverage.repository = Some(request.directory()?.to_string_lossy().into_owned());
+                coverage.repository = Some(request.subject.repository(opens)?.to_string_lossy().into_owned());
             }
             Remember::Origin => coverage.origin = Some(request.location.clone()),
         }
         Some(coverage)
     }
 
+    /// What is wrong with the files of rules and policies, and what follows from it.
+    #[must_use]
+    pub fn problems(&self) -> Vec<String> {
+        let policies = self.0.policies.problem().map(|problem| {
+            format!("{problem}: every request asks. Mend it and restart Loopgate, or set a policy: then it is moved aside")
+        });
+        let rules = self.0.rules.problem().map(|problem| {
+            format!("{problem}: no rule of always holds. Mend it and restart Loopgate; the next rule moves it aside")
+        });
+        policies.into_iter().chain(rules).collect()
+    }
+
+    /// Whether what a person decided beforehand could not be read, so that nothing passes by itself.
+    pub(super) fn asks_for_everything(&self) -> bool {
+        self.0.policies.problem().is_some()
+    }
+
     pub(super) fn has_policies(&self) -> bool {
         !self.0.policies.is_empty()
     }
 
-    pub(super) fn effect(&self, subject: &Subject<'_>) -> Option<Effect> {
-        self.0.policies.effect(subject)
+    pub(super) fn effect(&self, question: &Question<'_>) -> Option<Effect> {
+        self.0.policies.effect(question)
     }
 
     /// Refuses everything that waits.
@@ -314,7 +359,7 @@ impl Approvals {
 
     fn join(&self, request: PendingApproval, end: Timestamp) -> Waiter {
         let mut state = self.state();
-        let known = state.pending.values().find(|entry| entry.request.fingerprint == request.fingerprint);
+        let known = state.pending.values().find(|entry| entry.request.is_like(&request));
         let id = known.map_or(request.id, |entry| entry.request.id);
         let entry = state.pending.entry(id).or_insert_with(|| {
             tracing::info!(%id, operation = %request.operation_id, "a request waits for approval");

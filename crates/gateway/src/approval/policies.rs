@@ -1,12 +1,16 @@
 //! Policies: what a person has decided beforehand about an operation, everywhere or for one
 //! repository or one caller. Kept in one private file.
 
-use std::path::{Component, Path, PathBuf};
+use std::io::ErrorKind;
+use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
 use loopgate_api::operation::OperationId;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
+
+use super::stored::StoredFile;
+use super::subject::Subject;
 
 /// What becomes of a request that a policy covers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -21,24 +25,24 @@ pub enum Effect {
 }
 
 /// What a policy covers. A member that is absent covers everything.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Coverage {
     /// One operation.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub operation_id: Option<OperationId>,
     /// A directory and what lies below it; absolute.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub repository: Option<String>,
     /// Who asks, as the list of waiting requests names it: an origin, or `cloud-socket`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub origin: Option<String>,
 }
 
 /// A decision made beforehand. Where several cover a request, the narrowest counts; of equally
 /// narrow ones the strictest.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", from = "StoredPolicy")]
 pub struct ApprovalPolicy {
     /// Id of the policy.
     pub id: Uuid,
@@ -51,11 +55,30 @@ pub struct ApprovalPolicy {
     pub created_at: String,
 }
 
+/// A policy in its file. A member that is not known may be a restriction of a later version, so the
+/// policy is not read without it.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct StoredPolicy {
+    id: Uuid,
+    operation_id: Option<OperationId>,
+    repository: Option<String>,
+    origin: Option<String>,
+    effect: Effect,
+    created_at: String,
+}
+
+impl From<StoredPolicy> for ApprovalPolicy {
+    fn from(stored: StoredPolicy) -> Self {
+        let StoredPolicy { id, operation_id, repository, origin, effect, created_at } = stored;
+        Self { id, coverage: Coverage { operation_id, repository, origin }, effect, created_at }
+    }
+}
+
 /// A request, as far as policies look at it.
-pub(crate) struct Subject<'a> {
+pub(crate) struct Question<'a> {
     pub(crate) operation: OperationId,
-    /// Every directory that the request names, where it really is.
-    pub(crate) directories: &'a [PathBuf],
+    pub(crate) subject: &'a Subject,
     /// Who asks.
     pub(crate) location: &'a str,
 }
@@ -63,23 +86,19 @@ pub(crate) struct Subject<'a> {
 impl ApprovalPolicy {
     /// Whether it speaks about the request. What is allowed for a repository must be about nothing
     /// else; what is closed for it is closed as soon as it is named.
-    fn covers(&self, subject: &Subject<'_>) -> bool {
-        self.coverage.includes(subject, self.effect)
+    fn covers(&self, question: &Question<'_>) -> bool {
+        self.coverage.includes(question, self.effect)
     }
 }
 
 impl Coverage {
-    fn includes(&self, subject: &Subject<'_>, effect: Effect) -> bool {
-        let below = |repository: &String| {
-            let mut named = subject.directories.iter().map(|path| path.starts_with(repository));
-            match effect {
-                Effect::Allow => !subject.directories.is_empty() && named.all(|inside| inside),
-                Effect::Ask | Effect::Deny => named.any(|inside| inside),
-            }
-        };
-        self.operation_id.is_none_or(|operation| operation == subject.operation)
-            && self.repository.as_ref().is_none_or(below)
-            && self.origin.as_ref().is_none_or(|origin| origin == subject.location)
+    fn includes(&self, question: &Question<'_>, effect: Effect) -> bool {
+        self.operation_id.is_none_or(|operation| operation == question.operation)
+            && self.origin.as_ref().is_none_or(|origin| origin == question.location)
+            && self.repository.as_ref().is_none_or(|repository| match effect {
+                Effect::Allow => question.subject.lies_within(Path::new(repository)),
+                Effect::Ask | Effect::Deny => question.subject.touches(Path::new(repository)),
+            })
     }
 
     /// How narrow it is: places count before operations.
@@ -97,25 +116,23 @@ struct PoliciesFile {
 /// The policies and their file.
 #[derive(Debug)]
 pub(super) struct Policies {
-    path: PathBuf,
+    file: StoredFile,
     policies: Mutex<Vec<ApprovalPolicy>>,
 }
 
 impl Policies {
     /// Reads the file. One that is there but cannot be read must not open what a person closed, so
-    /// everything asks until it is mended.
+    /// everything asks; that stays until the person takes it back.
     pub(super) fn open(path: &Path) -> Self {
-        let policies = match std::fs::read(path) {
-            Ok(bytes) => serde_json::from_slice::<PoliciesFile>(&bytes).map_or_else(
-                |error| {
-                    tracing::error!(%error, path = %path.display(), "policies cannot be read; every request asks");
-                    vec![everything_asks()]
-                },
-                |file| file.policies,
-            ),
-            Err(_) => Vec::new(),
-        };
-        Self { path: path.to_owned(), policies: Mutex::new(policies) }
+        let (file, content) = StoredFile::read::<PoliciesFile>(path);
+        let unreadable = file.problem().map(|_| vec![everything_asks()]);
+        let policies = unreadable.or(content.map(|file| file.policies)).unwrap_or_default();
+        Self { file, policies: Mutex::new(policies) }
+    }
+
+    /// Why the file was not read.
+    pub(super) fn problem(&self) -> Option<String> {
+        self.file.problem()
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -126,10 +143,10 @@ impl Policies {
         self.lock().clone()
     }
 
-    /// What the narrowest policy says, if any covers the request.
-    pub(super) fn effect(&self, subject: &Subject<'_>) -> Option<Effect> {
+    /// What the narrowest policy says, if any covers the request. Touches the disk.
+    pub(super) fn effect(&self, question: &Question<'_>) -> Option<Effect> {
         let policies = self.lock();
-        let covering = policies.iter().filter(|policy| policy.covers(subject));
+        let covering = policies.iter().filter(|policy| policy.covers(question));
         covering
             .max_by_key(|policy| (policy.coverage.narrowness(), policy.effect))
             .map(|policy| policy.effect)
@@ -137,8 +154,7 @@ impl Policies {
 
     /// Decides for a coverage; an earlier decision for the same one is replaced. Writes the file.
     pub(super) fn set(&self, mut coverage: Coverage, effect: Effect) -> std::io::Result<ApprovalPolicy> {
-        coverage.repository =
-            coverage.repository.map(|path| real_place(Path::new(&path)).to_string_lossy().into_owned());
+        coverage.repository = coverage.repository.map(|path| canonical(&path)).transpose()?;
         let policy = ApprovalPolicy {
             id: Uuid::now_v7(),
             coverage,
@@ -168,8 +184,7 @@ impl Policies {
     }
 
     fn write(&self, policies: &[ApprovalPolicy]) -> std::io::Result<()> {
-        let json = serde_json::to_vec_pretty(&PoliciesFile { policies: policies.to_vec() })?;
-        loopgate_home::files::write_private(&self.path, &json)
+        self.file.write(&PoliciesFile { policies: policies.to_vec() })
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, Vec<ApprovalPolicy>> {
@@ -177,29 +192,15 @@ impl Policies {
     }
 }
 
-/// Where a path leads: links resolved as far as it exists, `..` taken back.
-pub(super) fn real_place(path: &Path) -> PathBuf {
-    for existing in path.ancestors() {
-        if let Ok(real) = existing.canonicalize() {
-            let rest = path.strip_prefix(existing).unwrap_or(Path::new(""));
-            return rest.components().fold(real, |mut place, component| {
-                match component {
-                    Component::ParentDir => {
-                        place.pop();
-                    }
-                    other => place.push(other),
-                }
-                place
-            });
-        }
-    }
-    path.to_owned()
+fn canonical(path: &str) -> std::io::Result<String> {
+    let found = loopgate_home::canonical_path(path).map(|path| path.to_string_lossy().into_owned());
+    found.ok_or_else(|| std::io::Error::new(ErrorKind::InvalidInput, "the repository is no absolute path"))
 }
 
 fn everything_asks() -> ApprovalPolicy {
     ApprovalPolicy {
         id: Uuid::now_v7(),
-        coverage: Coverage { operation_id: None, repository: None, origin: None },
+        coverage: Coverage::default(),
         effect: Effect::Ask,
         created_at: loopgate_api::time::now_iso(),
     }
@@ -207,6 +208,9 @@ fn everything_asks() -> ApprovalPolicy {
 
 #[cfg(test)]
 mod tests {
+    use std::path::PathBuf;
+
+    use super::super::subject::{How, Place};
     use super::*;
 
     const PAGE: &str = "https://app.example.test";
@@ -219,16 +223,19 @@ mod tests {
         }
     }
 
+    fn about(places: &[&str]) -> Subject {
+        let place =
+            |path: &&str| Place { path: PathBuf::from(path), clone: None, how: How::Named, whole: true };
+        Subject { places: places.iter().map(place).collect(), names: Vec::new() }
+    }
+
     #[test]
     fn the_narrowest_counts_and_then_the_strictest() {
         let folder = tempfile::tempdir().unwrap();
         let policies = Policies::open(&folder.path().join("policies.json"));
         let effect = |directory: &str, location| {
-            policies.effect(&Subject {
-                operation: OperationId::GitAction,
-                directories: &[PathBuf::from(directory)],
-                location,
-            })
+            let subject = about(&[directory]);
+            policies.effect(&Question { operation: OperationId::GitAction, subject: &subject, location })
         };
         assert_eq!(effect("/src/shop", PAGE), None);
         policies.set(coverage(None, None, None), Effect::Deny).unwrap();
@@ -245,27 +252,50 @@ mod tests {
     #[test]
     fn a_repository_is_opened_alone_and_closed_whatever_it_is_called() {
         let folder = tempfile::tempdir().unwrap();
-        let at = |name: &str| folder.path().join(name);
-        std::fs::create_dir_all(at("shop")).unwrap();
-        std::fs::create_dir_all(at("other")).unwrap();
-        std::os::unix::fs::symlink(at("shop"), at("link")).unwrap();
-        let policies = Policies::open(&at("policies.json"));
-        let shop = at("shop");
-        let effect = |names: &[&str]| {
-            let directories: Vec<PathBuf> = names.iter().map(|name| real_place(&at(name))).collect();
-            let subject =
-                Subject { operation: OperationId::GitAction, directories: &directories, location: PAGE };
-            policies.effect(&subject)
+        let policies = Policies::open(&folder.path().join("policies.json"));
+        let effect = |subject: &Subject| {
+            policies.effect(&Question { operation: OperationId::GitAction, subject, location: PAGE })
         };
-        policies.set(coverage(None, shop.to_str(), None), Effect::Deny).unwrap();
-        for names in [&["other/../shop"][..], &["link"], &["other", "shop/new/x"], &["absent/../shop"]] {
-            assert_eq!(effect(names), Some(Effect::Deny), "{names:?}");
+        let worktree = |how| Place {
+            path: "/src/worktrees/shop-1".into(),
+            clone: Some("/src/shop".into()),
+            how,
+            whole: true,
+        };
+        let of = |places: Vec<Place>| Subject { places, names: Vec::new() };
+        policies.set(coverage(None, Some("/src/shop"), None), Effect::Deny).unwrap();
+        for closed in [&["/src/shop"][..], &["/src/shop/web"], &["/src"], &["/src/other", "/src/shop"]] {
+            assert_eq!(effect(&about(closed)), Some(Effect::Deny), "{closed:?}");
         }
-        assert_eq!(effect(&["other"]), None);
-        policies.set(coverage(None, shop.to_str(), None), Effect::Allow).unwrap();
-        assert_eq!(effect(&["link"]), Some(Effect::Allow));
-        for names in [&["shop/../other"][..], &["shop", "other"], &[]] {
-            assert_eq!(effect(names), None, "{names:?}");
+        for how in [How::Named, How::Found, How::Otherwise] {
+            assert_eq!(effect(&of(vec![worktree(how)])), Some(Effect::Deny), "{how:?}");
+        }
+        let listed = Place { path: "/src".into(), clone: None, how: How::Named, whole: false };
+        assert_eq!(effect(&of(vec![listed])), None, "its name is no part of it");
+        assert_eq!(effect(&about(&["/src/other"])), None);
+        policies.set(coverage(None, Some("/src/shop"), None), Effect::Allow).unwrap();
+        for open in [about(&["/src/shop/web"]), of(vec![worktree(How::Found)])] {
+            assert_eq!(effect(&open), Some(Effect::Allow), "{open:?}");
+        }
+        let beside = about(&["/src/shop", "/src/other"]);
+        for asks in [beside, about(&["/src"]), about(&[]), of(vec![worktree(How::Named)])] {
+            assert_eq!(effect(&asks), None, "{asks:?}");
+        }
+    }
+
+    #[test]
+    fn a_repository_that_moved_stays_closed_in_both_places() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().canonicalize().unwrap().join(name);
+        std::fs::create_dir(at("shop")).unwrap();
+        let policies = Policies::open(&at("policies.json"));
+        policies.set(coverage(None, at("shop").to_str(), None), Effect::Deny).unwrap();
+        std::fs::rename(at("shop"), at("moved")).unwrap();
+        std::os::unix::fs::symlink(at("moved"), at("shop")).unwrap();
+        for path in [at("shop"), at("moved/web")] {
+            let subject = about(&[path.to_str().unwrap()]);
+            let question = Question { operation: OperationId::GitAction, subject: &subject, location: PAGE };
+            assert_eq!(policies.effect(&question), Some(Effect::Deny), "{subject:?}");
         }
     }
 
@@ -284,11 +314,41 @@ mod tests {
     }
 
     #[test]
-    fn a_damaged_file_opens_nothing() {
+    fn a_file_that_cannot_be_read_opens_nothing_and_is_kept() {
+        let closed = r#"{"policies": [{"id": "0190a5f3-c8b9-7f00-a1b2-c3d4e5f60718", "effect": "allow",
+            "repositories": ["/src/shop"], "createdAt": "2030-01-01T00:00:00.000Z"}]}"#;
+        for text in ["{", "", closed] {
+            let folder = tempfile::tempdir().unwrap();
+            let file = folder.path().join("policies.json");
+            std::fs::write(&file, text).unwrap();
+            let policies = Policies::open(&file);
+            let subject = Subject::default();
+            let question =
+                Question { operation: OperationId::HealthCheck, subject: &subject, location: PAGE };
+            assert_eq!(policies.effect(&question), Some(Effect::Ask));
+            assert!(policies.problem().unwrap().starts_with("policies.json cannot be read ("));
+            assert_eq!(std::fs::read_to_string(&file).unwrap(), text, "nothing was written yet");
+
+            policies.set(coverage(Some(OperationId::Deploy), None, None), Effect::Deny).unwrap();
+            assert_eq!((policies.problem(), policies.effect(&question)), (None, Some(Effect::Ask)));
+            let names = std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().path());
+            let aside = names.filter(|path| path.to_string_lossy().contains(".json.corrupt-"));
+            let texts: Vec<_> = aside.map(|path| std::fs::read_to_string(path).unwrap()).collect();
+            assert_eq!(texts, [text]);
+            assert_eq!(Policies::open(&file).list(), policies.list());
+        }
+    }
+
+    #[test]
+    fn what_is_no_file_is_not_taken_for_a_missing_one() {
         let folder = tempfile::tempdir().unwrap();
-        let file = folder.path().join("policies.json");
-        std::fs::write(&file, "{").unwrap();
-        let subject = Subject { operation: OperationId::HealthCheck, directories: &[], location: PAGE };
-        assert_eq!(Policies::open(&file).effect(&subject), Some(Effect::Ask));
+        let at = |name: &str| folder.path().join(name);
+        std::fs::create_dir(at("directory")).unwrap();
+        std::os::unix::fs::symlink(at("nowhere"), at("link")).unwrap();
+        rustix::fs::mkfifoat(rustix::fs::CWD, at("pipe"), rustix::fs::Mode::RUSR).unwrap();
+        for name in ["directory", "link", "pipe"] {
+            assert!(Policies::open(&at(name)).problem().is_some(), "{name}");
+        }
+        assert!(Policies::open(&at("missing")).problem().is_none());
     }
 }

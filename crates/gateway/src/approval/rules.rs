@@ -1,7 +1,7 @@
-//! Always-allow rules: a person's "yes" that holds for a while, for one operation, method, target
-//! and scope. Kept in one private file.
+//! Always-allow rules: a person's "yes" that holds for a while, for one operation, method, target and
+//! action, in the same directories. Kept in one private file.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::pending::PendingApproval;
+use super::stored::StoredFile;
 
 /// Life of a rule.
 const LIFE: Duration = Duration::from_hours(7 * 24);
@@ -29,9 +30,16 @@ pub struct AlwaysAllowRule {
     /// The query, as it was sent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub query: Option<String>,
-    /// Directory that the request was about.
+    /// What the request does, in the words of its body.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub action: Option<String>,
+    /// First directory that the request named.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scope_path: Option<String>,
+    /// Every directory that the request was about, where it really is. A rule of an earlier version
+    /// names none and holds no more.
+    #[serde(default)]
+    pub directories: Option<Vec<String>>,
     /// ISO 8601.
     pub created_at: String,
     /// ISO 8601; an unreadable one voids the rule.
@@ -48,7 +56,8 @@ impl AlwaysAllowRule {
             && self.method.eq_ignore_ascii_case(&request.method)
             && self.path == request.path
             && self.query == request.query
-            && self.scope_path == request.scope_path
+            && self.action == request.action
+            && self.directories.as_ref() == Some(&request.directories)
     }
 }
 
@@ -60,18 +69,22 @@ struct RulesFile {
 /// The rules and their file.
 #[derive(Debug)]
 pub(super) struct Rules {
-    path: PathBuf,
+    file: StoredFile,
     rules: Mutex<Vec<AlwaysAllowRule>>,
 }
 
 impl Rules {
     /// Reads the file; one that cannot be read gives no rules.
     pub(super) fn open(path: &Path) -> Self {
-        let rules = std::fs::read(path)
-            .ok()
-            .and_then(|bytes| serde_json::from_slice::<RulesFile>(&bytes).ok())
-            .map_or_else(Vec::new, |file| file.rules);
-        Self { path: path.to_owned(), rules: Mutex::new(rules) }
+        let (file, content) = StoredFile::read::<RulesFile>(path);
+        let mut rules = content.map_or_else(Vec::new, |content| content.rules);
+        rules.retain(|rule| rule.directories.is_some());
+        Self { file, rules: Mutex::new(rules) }
+    }
+
+    /// Why the file was not read.
+    pub(super) fn problem(&self) -> Option<String> {
+        self.file.problem()
     }
 
     pub(super) fn list(&self, now: Timestamp) -> Vec<AlwaysAllowRule> {
@@ -104,7 +117,9 @@ impl Rules {
                     method: request.method.clone(),
                     path: request.path.clone(),
                     query: request.query.clone(),
+                    action: request.action.clone(),
                     scope_path: request.scope_path.clone(),
+                    directories: Some(request.directories.clone()),
                     created_at: loopgate_api::time::iso(now),
                     expires_at,
                 };
@@ -130,10 +145,7 @@ impl Rules {
 
     /// A rule that cannot be written still holds for the life of the process.
     fn write(&self, rules: &[AlwaysAllowRule]) {
-        let written = serde_json::to_vec_pretty(&RulesFile { rules: rules.to_vec() })
-            .map_err(std::io::Error::from)
-            .and_then(|json| loopgate_home::files::write_private(&self.path, &json));
-        if let Err(error) = written {
+        if let Err(error) = self.file.write(&RulesFile { rules: rules.to_vec() }) {
             tracing::warn!(%error, "always-allow rules could not be written and are lost at the next start");
         }
     }

@@ -3,6 +3,7 @@
 //! One JSON object a line. It decides approvals, hands out sign-in links, removes worktrees and tells
 //! what a report about a loop needs, which no HTTP route and no link event can do.
 
+pub(crate) mod request;
 mod support;
 
 use std::path::{Path, PathBuf};
@@ -11,7 +12,6 @@ use std::sync::Arc;
 use loopgate_api::error::code_for;
 use loopgate_home::WorktreeRetention;
 use loopgate_runtime::Runtime;
-use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::io::{
     AsyncBufReadExt as _, AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _, BufReader,
@@ -19,14 +19,15 @@ use tokio::io::{
 use tokio::net::{UnixListener, UnixStream};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
-use uuid::Uuid;
 
 use crate::activity::ActivityLog;
 use crate::app::App;
-use crate::approval::{Approvals, Coverage, Effect, Remember};
+use crate::approval::{Approvals, Coverage, Effect};
 use crate::config::SignIn;
 use crate::connections::{Connections, share_of_descriptors};
 use crate::idle::Pulse;
+
+use self::request::{Malformed, Request, SetPolicyParams, TidyParams, Wanted};
 
 pub use support::SupportReport;
 
@@ -34,31 +35,10 @@ pub use support::SupportReport;
 pub const CONTROL_SOCKET: &str = "control.sock";
 /// Connections that are open at once; nobody but the owner makes any.
 const MOST_CONNECTIONS: usize = 64;
+const NOTHING_TO_REMEMBER: &str = "nothing can be remembered of this request: it does not wait any more, is \
+     asked about each time, or is not about one repository; loopgate approvals set names one";
 /// Bytes of a request.
 const MAX_LINE: u64 = 64 * 1024;
-
-#[derive(Deserialize)]
-struct Ask {
-    id: i64,
-    verb: String,
-    #[serde(default)]
-    params: Params,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-struct Params {
-    approval_id: Option<String>,
-    rule_id: Option<String>,
-    policy_id: Option<String>,
-    #[serde(flatten)]
-    coverage: Option<Coverage>,
-    effect: Option<Effect>,
-    remember: Option<Remember>,
-    older_than_days: Option<u32>,
-    pretend: bool,
-    loop_id: Option<String>,
-}
 
 /// What the socket gives access to.
 #[derive(Clone)]
@@ -146,10 +126,12 @@ async fn converse(stream: UnixStream, control: &Control, pulse: &Arc<Pulse>) -> 
             return Ok(());
         }
         let _busy = pulse.busy();
-        if let Some(id) = watched(&line) {
-            return watch(id, control, &mut read, &mut write).await;
-        }
-        write.write_all(line_of(&reply(&line, control).await).as_bytes()).await?;
+        let answer = match Request::read(&line) {
+            Ok((id, Request::Watch(_))) => return watch(id, control, &mut read, &mut write).await,
+            Ok((id, request)) => reply(id, request, control).await,
+            Err(Malformed { id, error }) => refusal(id, 400, &error),
+        };
+        write.write_all(line_of(&answer).as_bytes()).await?;
         if line.last() != Some(&b'\n') {
             return Ok(());
         }
@@ -158,12 +140,6 @@ async fn converse(stream: UnixStream, control: &Control, pulse: &Arc<Pulse>) -> 
 
 fn line_of(answer: &Value) -> String {
     format!("{answer}\n")
-}
-
-/// The id of a request to be told of every change.
-fn watched(line: &[u8]) -> Option<i64> {
-    let ask: Ask = serde_json::from_slice(line).ok()?;
-    (ask.verb == "approvals.watch").then_some(ask.id)
 }
 
 /// Tells what waits, now and after every change, until the other side leaves.
@@ -186,24 +162,20 @@ async fn watch(
     }
 }
 
-async fn reply(line: &[u8], control: &Control) -> Value {
-    let ask: Ask = match serde_json::from_slice(line) {
-        Ok(ask) => ask,
-        Err(_) => return refusal(0, 400, "Invalid JSON body"),
-    };
-    let id = ask.id;
-    let answered = match ask.verb.as_str() {
-        "page.sign_in" => control.sign_in_link().await,
-        "loops.status" => control.loops().await,
-        "loops.support" => control.support(ask.params.loop_id.as_deref()).await,
-        "worktrees.list" | "worktrees.tidy" => control.worktrees(&ask).await,
-        _ => {
+async fn reply(id: i64, request: Request, control: &Control) -> Value {
+    let answered = match request {
+        Request::SignIn(_) => control.sign_in_link().await,
+        Request::Loops(_) => control.loops().await,
+        Request::Support(params) => control.support(params.loop_id.as_deref()).await,
+        Request::Worktrees(_) => control.worktrees().await,
+        Request::TidyWorktrees(params) => control.tidy_worktrees(&params).await,
+        request => {
             let control = control.clone();
             // Rules are written to the disk.
-            let answered = tokio::task::spawn_blocking(move || control.answer(&ask)).await;
+            let answered = tokio::task::spawn_blocking(move || control.answer(&request)).await;
             answered
                 .map_err(|_| (500, "internal error".to_owned()))
-                .and_then(|answer| answer.map_err(asked_wrongly))
+                .and_then(|answer| answer.map_err(|error| (400, error)))
         }
     };
     match answered {
@@ -228,97 +200,78 @@ impl Control {
         runtime.under_way().await.map(|loops| json!(loops)).map_err(|error| (500, error.to_string()))
     }
 
-    async fn worktrees(&self, ask: &Ask) -> Result<Value, (u16, String)> {
+    async fn worktrees(&self) -> Result<Value, (u16, String)> {
         let runtime = self.runtime.as_ref().ok_or((400, "no loops run here".to_owned()))?;
-        let answered = if ask.verb == "worktrees.list" {
-            runtime.loop_worktrees().await.map(|worktrees| json!(worktrees))
-        } else {
-            let days = ask
-                .params
-                .older_than_days
-                .map(|days| WorktreeRetention { completed: Some(days), other: Some(days) });
-            let rule = days.unwrap_or_else(|| runtime.worktree_retention());
-            runtime.tidy_worktrees(rule, ask.params.pretend).await.map(|tidied| json!(tidied))
-        };
-        answered.map_err(|error| (500, error.to_string()))
+        let listed = runtime.loop_worktrees().await;
+        listed.map(|worktrees| json!(worktrees)).map_err(|error| (500, error.to_string()))
     }
 
-    fn answer(&self, ask: &Ask) -> Result<Value, String> {
+    async fn tidy_worktrees(&self, params: &TidyParams) -> Result<Value, (u16, String)> {
+        let runtime = self.runtime.as_ref().ok_or((400, "no loops run here".to_owned()))?;
+        let days = params.older_than_days;
+        let days = days.map(|days| WorktreeRetention { completed: Some(days), other: Some(days) });
+        let rule = days.unwrap_or_else(|| runtime.worktree_retention());
+        let tidied = runtime.tidy_worktrees(rule, params.pretend).await;
+        tidied.map(|tidied| json!(tidied)).map_err(|error| (500, error.to_string()))
+    }
+
+    /// Answers what needs no task of its own. Blocks on the disk.
+    fn answer(&self, request: &Request) -> Result<Value, String> {
         let approvals = &self.approvals;
-        let nothing = Ok(Value::Null);
-        match ask.verb.as_str() {
-            "approvals.list" => Ok(json!(approvals.pending())),
-            "approvals.resolved" => Ok(json!(approvals.resolved())),
-            "approvals.rules" => Ok(json!(approvals.rules())),
-            "approvals.clear_resolved" => {
+        Ok(match request {
+            Request::Pending(_) => json!(approvals.pending()),
+            Request::Problems(_) => json!(approvals.problems()),
+            Request::Resolved(_) => json!(approvals.resolved()),
+            Request::Rules(_) => json!(approvals.rules()),
+            Request::Policies(_) => json!(approvals.policies()),
+            Request::ClearResolved(_) => {
                 approvals.clear_resolved();
-                nothing
+                Value::Null
             }
-            "approvals.approve" => Ok(json!(ask.approval()?.and_then(|id| approvals.approve(id)))),
-            "approvals.deny" => Ok(json!(ask.approval()?.and_then(|id| approvals.deny(id)))),
-            "approvals.always_allow" => Ok(json!(ask.approval()?.and_then(|id| approvals.always_allow(id)))),
-            "approvals.remove_rule" => Ok(json!(ask.rule()?.is_some_and(|id| approvals.remove_rule(id)))),
-            "approvals.policies" => Ok(json!(approvals.policies())),
-            "approvals.set_policy" => {
-                let effect = ask.params.effect.ok_or("effect is required")?;
-                let coverage = ask.coverage(approvals)?;
-                approvals.set_policy(coverage, effect).map(|policy| json!(policy)).map_err(unwritten)
-            }
-            "approvals.remove_policy" => match ask.policy()? {
-                Some(id) => approvals.remove_policy(id).map(|removed| json!(removed)).map_err(unwritten),
-                None => Ok(json!(false)),
-            },
-            "approvals.clear" => {
+            Request::ClearPending(_) => {
                 approvals.clear_pending();
-                nothing
+                Value::Null
             }
-            "activity.list" => Ok(json!(self.activity.list())),
-            "activity.clear" => {
+            Request::Approve(params) => json!(params.id()?.and_then(|id| approvals.approve(id))),
+            Request::Deny(params) => json!(params.id()?.and_then(|id| approvals.deny(id))),
+            Request::AlwaysAllow(params) => match params.id()? {
+                Some(id) => json!(approvals.always_allow(id).map_err(|error| error.to_string())?),
+                None => Value::Null,
+            },
+            Request::RemoveRule(params) => json!(params.id()?.is_some_and(|id| approvals.remove_rule(id))),
+            Request::SetPolicy(params) => {
+                let effect = params.effect()?;
+                json!(approvals.set_policy(self.coverage(params, effect)?, effect).map_err(unwritten)?)
+            }
+            Request::RemovePolicy(params) => match params.id()? {
+                Some(id) => json!(approvals.remove_policy(id).map_err(unwritten)?),
+                None => json!(false),
+            },
+            Request::Activity(_) => json!(self.activity.list()),
+            Request::ClearActivity(_) => {
                 self.activity.clear();
-                nothing
+                Value::Null
             }
-            verb => Err(format!("unknown verb: {}", verb.chars().take(64).collect::<String>())),
+            Request::Watch(_)
+            | Request::SignIn(_)
+            | Request::Loops(_)
+            | Request::Support(_)
+            | Request::Worktrees(_)
+            | Request::TidyWorktrees(_) => return Err("internal error".to_owned()),
+        })
+    }
+
+    /// What a policy is to cover: what is named, or the like of a waiting request.
+    fn coverage(&self, params: &SetPolicyParams, effect: Effect) -> Result<Coverage, String> {
+        match params.wanted()? {
+            Wanted::Coverage(coverage) => Ok(coverage),
+            Wanted::LikeOf(id, remember) => id
+                .and_then(|id| self.approvals.coverage_of(id, remember, effect))
+                .ok_or_else(|| NOTHING_TO_REMEMBER.to_owned()),
         }
     }
 }
 
-impl Ask {
-    fn approval(&self) -> Result<Option<Uuid>, String> {
-        named(self.params.approval_id.as_deref(), "approvalId is required")
-    }
-
-    fn rule(&self) -> Result<Option<Uuid>, String> {
-        named(self.params.rule_id.as_deref(), "ruleId is required")
-    }
-
-    fn policy(&self) -> Result<Option<Uuid>, String> {
-        named(self.params.policy_id.as_deref(), "policyId is required")
-    }
-
-    /// What a policy is to cover: what is named, or the like of a waiting request.
-    fn coverage(&self, approvals: &Approvals) -> Result<Coverage, String> {
-        let Some(remember) = self.params.remember else {
-            return self
-                .params
-                .coverage
-                .clone()
-                .ok_or_else(|| "a policy needs something to cover".to_owned());
-        };
-        let found = self.approval()?.and_then(|id| approvals.coverage_of(id, remember));
-        found.ok_or_else(|| "the request does not wait any more, or names no directory".to_owned())
-    }
-}
-
-const fn asked_wrongly(error: String) -> (u16, String) {
-    (400, error)
-}
-
 fn unwritten(error: std::io::Error) -> String {
     format!("the policy could not be written: {error}")
-}
-
-/// An id that is none names nothing; a missing one is an error.
-fn named(id: Option<&str>, otherwise: &str) -> Result<Option<Uuid>, String> {
-    let id = id.map(str::trim).filter(|id| !id.is_empty()).ok_or(otherwise)?;
-    Ok(id.parse().ok())
 }

@@ -34,7 +34,7 @@ use self::auth::Gatekeeper;
 use self::body::{BodyLimit, Keep, Received, Unread};
 use crate::activity::Capture;
 use crate::answer::{Failure, OutsideSandbox, ReplyBody, json, prepared};
-use crate::approval::{self, Decision, Question, Verdict};
+use crate::approval::{self, Decision, Verdict};
 use crate::exchange::exchange;
 use crate::facts::Facts;
 use crate::gateway::Inner;
@@ -217,25 +217,28 @@ async fn gateway_route(
     };
     let over_link = principal == Principal::Internal
         && parts.headers.get(SOURCE_HEADER).is_some_and(|source| source == CLOUD_SOURCE);
-    let question = Question {
+    let built = route.filter(|route| route.built);
+    let judged = approval::Request {
         method: &parts.method,
         target: &parts.uri,
         headers: &parts.headers,
         body: &received,
         principal,
+        over_link,
+        route: built,
         peer: caller.peer(),
         setup_complete: facts.setup_complete,
     };
-    if route.is_some_and(|route| route.built && route.operation.is_none()) {
+    if built.is_some_and(|route| route.operation.is_none()) {
         capture.forget();
-    } else if let Err(failure) = approve(inner, facts, &question, over_link).await {
+    } else if let Err(failure) = approve(inner, facts, &judged).await {
         capture.detail = Some(failure.body.error.clone());
         return failure.into_reply();
     }
     if !target::decodes(parts.uri.path()) {
         return Failure::bad_request("malformed path").into_reply();
     }
-    if !route.is_some_and(|route| route.built) {
+    if built.is_none() {
         return match &inner.fallback {
             Some(fallback) => Box::pin(fallback.forward(&parts, received.whole())).await,
             None => Failure::not_implemented(&parts.method, parts.uri.path()).into_reply(),
@@ -319,23 +322,27 @@ async fn read_body(
     }
 }
 
-async fn approve(
-    inner: &Inner,
-    facts: &Facts,
-    question: &Question<'_>,
-    over_link: bool,
-) -> Result<(), Failure> {
-    let request = match approval::evaluate(question, &facts.settings, &inner.approvals) {
+async fn approve(inner: &Inner, facts: &Facts, judged: &approval::Request<'_>) -> Result<(), Failure> {
+    let verdict = approval::evaluate(judged, &inner.app, &facts.settings, &inner.approvals);
+    let request = match Box::pin(verdict).await {
         Verdict::Allow => return Ok(()),
         Verdict::Refuse(failure) => return Err(failure),
         Verdict::Wait(request) => *request,
     };
     let limits = &inner.config.limits;
-    let limit = if over_link { limits.approval_over_link } else { limits.approval_otherwise };
+    let limit = if judged.over_link { limits.approval_over_link } else { limits.approval_otherwise };
     let operation = request.operation_id.as_str();
+    let shown = request.directories.clone();
     let (id, decision) = Box::pin(inner.approvals.wait(request, limit)).await;
     let refused = match decision {
-        Decision::Approved | Decision::AlwaysAllow => return Ok(()),
+        // Whoever asks may have put something else in the place of what the person was shown.
+        Decision::Approved | Decision::AlwaysAllow => {
+            if !approval::leads_elsewhere(judged, &inner.app, &shown).await {
+                return Ok(());
+            }
+            let text = "the request would work in another directory than when it was asked about; ask again";
+            Failure::new(StatusCode::CONFLICT, text).with_code("approval_outdated")
+        }
         Decision::Denied => Failure::forbidden("request denied"),
         Decision::Expired => Failure::new(StatusCode::REQUEST_TIMEOUT, "approval timed out"),
     };

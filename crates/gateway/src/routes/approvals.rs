@@ -31,6 +31,7 @@ use crate::router::Route;
     "riskTier": "medium",
     "method": "POST",
     "path": "/api/gateway/git",
+    "action": "action=commit",
     "directories": ["/home/dev/src/shop"],
     "location": "https://loopgate.example.com",
     "reason": "git_action is of the medium tier, and requests above low ask first"
@@ -41,6 +42,9 @@ pub(crate) struct WaitingRequests {
     /// Command on this machine that lists them too; followed by `approve` or `deny` and an id, or the
     /// last eight characters of one, it decides.
     command: String,
+    /// What is wrong with the rules and policies that the owner has set.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    problems: Vec<String>,
 }
 
 /// A request that is held.
@@ -59,7 +63,10 @@ pub(crate) struct WaitingRequest {
     /// Without the values of sensitive members.
     #[serde(skip_serializing_if = "Option::is_none")]
     query: Option<String>,
-    /// Directories that it names, where they really are.
+    /// What it does, in the words of its body.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    action: Option<String>,
+    /// Directories that it is about, where they really are.
     directories: Vec<String>,
     /// Who asks: the origin of a page, or `cloud-socket`.
     location: String,
@@ -77,6 +84,7 @@ impl From<PendingApproval> for WaitingRequest {
             method: request.method,
             path: request.path,
             query: request.query.as_deref().map(cleaned_query),
+            action: request.action,
             directories: request.directories,
             location: request.location,
             reason: request.reason,
@@ -95,7 +103,8 @@ impl From<PendingApproval> for WaitingRequest {
     ))]
 async fn approvals(State(app): State<App>, _: Direct) -> Answer<WaitingRequests> {
     let waiting = app.approvals.pending().into_iter().map(WaitingRequest::from).collect();
-    Ok(Json(WaitingRequests { waiting, command: app.approvals_command.clone() }))
+    let problems = app.approvals.problems();
+    Ok(Json(WaitingRequests { waiting, command: app.approvals_command.clone(), problems }))
 }
 
 pub(crate) fn route() -> Route {

@@ -50,7 +50,9 @@ async fn list(State(app): State<App>) -> Json<BinaryPaths> {
 
 /// Set or clear paths
 ///
-/// The first member that is wrong answers, and nothing is stored.
+/// The first member that is wrong answers, and nothing is stored. A path in the sandbox, or through a
+/// link there, is refused. Whoever does not hold the gateway token on this machine waits for its owner,
+/// each time anew.
 #[utoipa::path(patch, path = "/api/gateway/settings/binary-paths", operation_id = "set_binary_paths", tag = "gateway",
     request_body = SetBinaryPaths,
     responses(
@@ -60,7 +62,7 @@ async fn list(State(app): State<App>) -> Json<BinaryPaths> {
     ))]
 async fn update(State(app): State<App>, body: Bytes) -> Answer<BinaryPaths> {
     on_disk(move || {
-        let changes = changes(&body)?;
+        let changes = changes(&app, &body)?;
         let stored = app.settings.update(|settings| {
             for (program, path) in changes {
                 match path {
@@ -78,11 +80,11 @@ async fn update(State(app): State<App>, body: Bytes) -> Answer<BinaryPaths> {
 }
 
 pub(crate) fn list_route() -> Route {
-    Route::new(routes!(list), OperationId::BinaryPathsSettings)
+    Route::new(routes!(list), OperationId::BinaryPathsSettings, &[])
 }
 
 pub(crate) fn update_route() -> Route {
-    Route::new(routes!(update), OperationId::BinaryPathsSettings)
+    Route::new(routes!(update), OperationId::BinaryPathsSettings, &[]).asking_each_time()
 }
 
 fn present(app: &App) -> BinaryPaths {
@@ -93,7 +95,7 @@ fn present(app: &App) -> BinaryPaths {
     BinaryPaths { binary_paths: settings.binary_paths.iter().map(text).collect() }
 }
 
-fn changes(body: &[u8]) -> Result<Vec<(Program, Option<ProgramPath>)>, Failure> {
+fn changes(app: &App, body: &[u8]) -> Result<Vec<(Program, Option<ProgramPath>)>, Failure> {
     if body.iter().all(u8::is_ascii_whitespace) {
         return Ok(Vec::new());
     }
@@ -102,10 +104,10 @@ fn changes(body: &[u8]) -> Result<Vec<(Program, Option<ProgramPath>)>, Failure> 
     let Value::Object(members) = document else {
         return Err(Failure::bad_request("body must be a JSON object"));
     };
-    members.iter().map(|(key, value)| change(key, value)).collect()
+    members.iter().map(|(key, value)| change(app, key, value)).collect()
 }
 
-fn change(key: &str, value: &Value) -> Result<(Program, Option<ProgramPath>), Failure> {
+fn change(app: &App, key: &str, value: &Value) -> Result<(Program, Option<ProgramPath>), Failure> {
     let known = Program::ALL.into_iter().find(|program| program.key() == key);
     let program = known.ok_or_else(|| Failure::bad_request(format!("unknown key: {key}")))?;
     let text = match value {
@@ -126,5 +128,10 @@ fn change(key: &str, value: &Value) -> Result<(Program, Option<ProgramPath>), Fa
     if !is_executable(&target) {
         return Err(refused("is not executable"));
     }
-    Ok((program, Some(ProgramPath::new(path, target))))
+    let path = ProgramPath::new(path, target);
+    // Repositories and loops write there, and would decide what is started.
+    if app.programs.is_in_sandbox(&path) {
+        return Err(refused("lies in the sandbox, or is reached through it"));
+    }
+    Ok((program, Some(path)))
 }

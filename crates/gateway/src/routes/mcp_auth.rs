@@ -49,5 +49,5 @@ async fn mcp_auth(State(app): State<App>, _: Direct, query: QueryMembers) -> Res
 }
 
 pub(crate) fn route() -> Route {
-    Route::new(routes!(mcp_auth), OperationId::HealthCheck)
+    Route::new(routes!(mcp_auth), OperationId::HealthCheck, &[])
 }

@@ -55,5 +55,5 @@ async fn openapi() -> impl IntoResponse {
 }
 
 pub(crate) fn route() -> Route {
-    Route::new(routes!(openapi), OperationId::HealthCheck)
+    Route::new(routes!(openapi), OperationId::HealthCheck, &[])
 }

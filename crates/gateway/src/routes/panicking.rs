@@ -11,5 +11,5 @@ async fn panicking() {
 }
 
 pub(crate) fn route() -> Route {
-    Route::new(routes!(panicking), OperationId::GitAction)
+    Route::new(routes!(panicking), OperationId::GitAction, &[])
 }

@@ -18,6 +18,7 @@ use utoipa_axum::routes;
 
 use crate::answer::{Answer, Failure};
 use crate::app::App;
+use crate::approval::{At, Source};
 use crate::extract::{JsonMembers, QueryMembers};
 use crate::kept::Sources;
 use crate::router::Route;
@@ -179,19 +180,19 @@ async fn update(State(app): State<App>, body: JsonMembers) -> Answer<Done> {
 }
 
 pub(crate) fn list_route() -> Route {
-    Route::new(routes!(list), OperationId::ReposConfig)
+    Route::new(routes!(list), OperationId::ReposConfig, &[])
 }
 
 pub(crate) fn add_route() -> Route {
-    Route::new(routes!(add), OperationId::ReposConfig)
+    Route::new(routes!(add), OperationId::ReposConfig, &[Source::Path(At::Body("path"))])
 }
 
 pub(crate) fn remove_route() -> Route {
-    Route::new(routes!(remove), OperationId::ReposConfig)
+    Route::new(routes!(remove), OperationId::ReposConfig, &[Source::Path(At::Query("path"))])
 }
 
 pub(crate) fn update_route() -> Route {
-    Route::new(routes!(update), OperationId::ReposConfig)
+    Route::new(routes!(update), OperationId::ReposConfig, &[Source::Listing(At::Body("worktreeParentDir"))])
 }
 
 fn require_sandbox(app: &App) -> Result<(), Failure> {

@@ -29,5 +29,5 @@ async fn version(State(app): State<App>) -> Json<Version> {
 }
 
 pub(crate) fn route() -> Route {
-    Route::new(routes!(version), OperationId::HealthCheck)
+    Route::new(routes!(version), OperationId::HealthCheck, &[])
 }

@@ -6,7 +6,7 @@ use serde_json::json;
 use tokio::task::JoinHandle;
 
 use super::place::{Ask, Place, Reply, Wish, within};
-use crate::{Decision, PendingApproval};
+use crate::{Coverage, Decision, Effect, PendingApproval, Remember};
 
 const EVERYTHING_ASKS: &str = "default_approval_tier = \"none\"";
 const VERSION: &str = "/api/gateway/version";
@@ -119,21 +119,32 @@ async fn a_forced_request_always_asks() {
 }
 
 #[tokio::test]
-async fn always_allow_holds_for_its_scope_and_no_longer_than_its_life() {
+async fn always_allow_holds_for_its_action_and_place_and_no_longer_than_its_life() {
     let place = asking_place().await;
     let approvals = place.gateway.approvals();
-    let body = |name: &str| json!({"repoPath": place.sandbox().join(name)}).to_string();
-    let post = |name: &str| place.internal("POST", "/api/gateway/git").body(body(name));
+    for name in ["a", "b"] {
+        std::fs::create_dir(place.sandbox().join(name)).unwrap();
+    }
+    let body = |action: &str, name: &str| json!({"action": action, "repoPath": place.sandbox().join(name)});
+    let act = |action: &str, name: &str| {
+        place.internal("POST", "/api/gateway/git").body(body(action, name).to_string())
+    };
+    let post = |name: &str| act("status", name);
     let (reply, pending) = held(&place, post("a")).await;
-    assert_eq!(pending.scope_path, Some(place.sandbox().join("a").to_string_lossy().into_owned()));
-    let rule = approvals.always_allow(pending.id).unwrap();
+    let real = place.sandbox().join("a").canonicalize().unwrap().to_string_lossy().into_owned();
+    assert_eq!((pending.action.as_deref(), &pending.directories), (Some("action=status"), &vec![real]));
+    let rule = approvals.always_allow(pending.id).unwrap().unwrap();
     let life = rule.expires_at.parse::<jiff::Timestamp>().unwrap().duration_since(jiff::Timestamp::now());
     assert!((167..=168).contains(&life.as_hours()));
-    assert_eq!(within(reply).await.unwrap().status, 404, "it passed, and found no repository");
-    assert_eq!(post("a").send().await.status, 404, "its like passes");
+    assert_eq!(within(reply).await.unwrap().status, 500, "it passed, and found no repository");
+    assert_eq!(post("a").send().await.status, 500, "its like passes");
+    assert_eq!(post("b/../a").send().await.status, 500, "by another name, too");
 
-    let asked = place.internal("POST", "/api/gateway/git?x=1").body(body("a"));
-    for ask in [post("a").header("X-Desktop-Force-Approval", "1"), post("b"), asked] {
+    let asked = place.internal("POST", "/api/gateway/git?x=1").body(body("status", "a").to_string());
+    let forced = post("a").header("X-Desktop-Force-Approval", "1");
+    let others =
+        ["branch", "commit", "push", "pull", "branch-diff", "sync-status"].map(|action| act(action, "a"));
+    for ask in [forced, post("b"), asked].into_iter().chain(others) {
         let (reply, pending) = held(&place, ask).await;
         approvals.deny(pending.id).unwrap();
         assert_eq!(within(reply).await.unwrap().status, 403);
@@ -145,6 +156,119 @@ async fn always_allow_holds_for_its_scope_and_no_longer_than_its_life() {
     let (reply, pending) = held(&place, post("a")).await;
     approvals.deny(pending.id).unwrap();
     assert_eq!(within(reply).await.unwrap().status, 403);
+}
+
+#[tokio::test]
+async fn a_decision_holds_for_the_place_and_not_for_the_link_to_it() {
+    let place = asking_place().await;
+    let approvals = place.gateway.approvals();
+    for name in ["a", "b"] {
+        std::fs::create_dir(place.sandbox().join(name)).unwrap();
+    }
+    let link = place.sandbox().join("link");
+    let point_to = |name: &str| {
+        let _ = std::fs::remove_file(&link);
+        std::os::unix::fs::symlink(place.sandbox().join(name), &link).unwrap();
+    };
+    let body = json!({"action": "status", "repoPath": link}).to_string();
+    let ask = || place.internal("POST", "/api/gateway/git").body(body.clone());
+    // Pointed elsewhere before the decision: the same question would not be about the same.
+    point_to("a");
+    let (first, of_a) = held(&place, ask()).await;
+    point_to("b");
+    let (second, of_b) = held(&place, ask()).await;
+    assert_eq!(approvals.pending().len(), 2);
+    assert_ne!(of_a.directories, of_b.directories);
+    approvals.approve(of_a.id).unwrap();
+    let text = "the request would work in another directory than when it was asked about; ask again";
+    let refused = within(first).await.unwrap().assert_error(409, text, "approval_outdated");
+    assert_eq!(refused["approvalId"], of_a.id.to_string());
+    // And after it.
+    approvals.always_allow(of_b.id).unwrap().unwrap();
+    assert_eq!(within(second).await.unwrap().status, 500, "it passed, and found no repository");
+    assert_eq!(ask().send().await.status, 500);
+    point_to("a");
+    let (third, pending) = held(&place, ask()).await;
+    approvals.deny(pending.id).unwrap();
+    assert_eq!(within(third).await.unwrap().status, 403);
+}
+
+#[tokio::test]
+async fn a_remembered_decision_is_for_one_repository() {
+    let place = asking_place().await;
+    let approvals = place.gateway.approvals();
+    let at = |name: &str| place.sandbox().canonicalize().unwrap().join(name);
+    std::fs::create_dir_all(at("a")).unwrap();
+    std::os::unix::fs::symlink(at("a"), at("link")).unwrap();
+    let session = |worktree: &str| {
+        let body = json!({"ticketId": "T-1", "repoPath": at("link"), "worktreePath": at(worktree)});
+        place.internal("POST", "/api/gateway/orchestrator/sessions").body(body.to_string())
+    };
+    for (worktree, remembered) in [("a", Some(at("a"))), ("other", None)] {
+        let (reply, pending) = held(&place, session(worktree)).await;
+        for effect in [Effect::Allow, Effect::Deny] {
+            let coverage = approvals.coverage_of(pending.id, Remember::Repository, effect);
+            let repository = coverage.and_then(|coverage| coverage.repository);
+            assert_eq!(repository.map(std::path::PathBuf::from), remembered, "{worktree}");
+        }
+        approvals.deny(pending.id).unwrap();
+        assert_eq!(within(reply).await.unwrap().status, 403);
+    }
+}
+
+/// What a person has decided is not known, so nothing passes by itself.
+#[tokio::test]
+async fn policies_that_cannot_be_read_ask_for_everything() {
+    const RULE: &str = r#"{"rules": [{"id": "0190a5f3-c8b9-7f00-a1b2-c3d4e5f60718",
+        "operationId": "health_check", "method": "GET", "path": "/api/gateway/version", "directories": [],
+        "createdAt": "2030-01-01T00:00:00.000Z", "expiresAt": "9000-01-01T00:00:00.000Z"}]}"#;
+    let data_files = &[("approval-policies.json", "{\"policies\": ["), ("desktop-approvals.json", RULE)];
+    let place = Place::with(Wish { data_files, ..Wish::default() }).await;
+    let approvals = place.gateway.approvals();
+    let (reply, pending) = held(&place, place.internal("GET", VERSION)).await;
+    approvals.approve(pending.id).unwrap();
+    assert_eq!(within(reply).await.unwrap().status, 200);
+
+    let listed = place.internal("GET", "/api/gateway/approvals").send().await.json();
+    let problem = listed["problems"][0].as_str().unwrap();
+    assert!(problem.starts_with("approval-policies.json cannot be read (EOF"), "{problem}");
+    assert!(problem.contains("every request asks"), "{problem}");
+    let (reply, pending) = held(&place, place.internal("GET", "/api/gateway/health-check")).await;
+    approvals.approve(pending.id).unwrap();
+    let report = within(reply).await.unwrap().json();
+    let row = report["checks"].as_array().unwrap().iter().find(|row| row["id"] == "approvals").unwrap();
+    assert_eq!(
+        (&row["passed"], &row["required"], &row["error"]),
+        (&json!(false), &json!(false), &json!(problem))
+    );
+    let kept = std::fs::read_to_string(place.data_dir().join("approval-policies.json")).unwrap();
+    assert_eq!(kept, "{\"policies\": [");
+
+    let coverage = Coverage { origin: Some("cloud-socket".to_owned()), ..Coverage::default() };
+    approvals.set_policy(coverage, Effect::Deny).unwrap();
+    assert!(approvals.problems().is_empty());
+    assert_eq!(place.internal("GET", VERSION).send().await.status, 200, "the rule holds again");
+    let (reply, pending) = held(&place, place.internal("GET", "/api/gateway/repos")).await;
+    approvals.deny(pending.id).unwrap();
+    assert_eq!(within(reply).await.unwrap().status, 403, "everything else asks until that is taken back");
+    let everything = approvals.policies().into_iter().find(|policy| policy.coverage == Coverage::default());
+    approvals.remove_policy(everything.unwrap().id).unwrap();
+    assert_eq!(place.internal("GET", "/api/gateway/repos").send().await.status, 200);
+}
+
+#[tokio::test]
+async fn rules_that_cannot_be_read_are_kept_and_told() {
+    let data_files = &[("desktop-approvals.json", "no json")];
+    let place = Place::with(Wish { data_files, settings: EVERYTHING_ASKS, ..Wish::default() }).await;
+    let approvals = place.gateway.approvals();
+    assert!(approvals.problems()[0].starts_with("desktop-approvals.json cannot be read ("));
+    let (reply, pending) = held(&place, place.internal("GET", VERSION)).await;
+    approvals.always_allow(pending.id).unwrap().unwrap();
+    assert_eq!(within(reply).await.unwrap().status, 200);
+    assert!(approvals.problems().is_empty());
+    let files = std::fs::read_dir(place.data_dir()).unwrap().map(|entry| entry.unwrap().path());
+    let mut aside = files.filter(|path| path.to_string_lossy().contains("desktop-approvals.json.corrupt-"));
+    assert_eq!(std::fs::read_to_string(aside.next().unwrap()).unwrap(), "no json");
 }
 
 #[tokio::test]

@@ -2,7 +2,9 @@
 
 use serde_json::json;
 
-use super::place::Place;
+use super::approvals::held;
+use super::place::{Place, Wish, script, within};
+use crate::{Coverage, Effect};
 
 const PATH: &str = "/api/gateway/settings/binary-paths";
 
@@ -12,7 +14,7 @@ async fn a_path_is_set_by_its_target_and_cleared() {
     let get = || place.internal("GET", PATH).send();
     assert_eq!(get().await.json(), json!({"binaryPaths": {}}));
     let git = place.program("git", "echo git version 2.46.1");
-    let link = place.sandbox().join("git-link");
+    let link = git.with_file_name("git-link");
     std::os::unix::fs::symlink(&git, &link).unwrap();
     let set = json!({"git": link}).to_string();
     let reply = place.internal("PATCH", PATH).body(set).send().await;
@@ -32,6 +34,16 @@ async fn the_first_wrong_member_answers_and_nothing_is_stored() {
     let git = place.program("git", "");
     let plain = place.sandbox().join("plain");
     std::fs::write(&plain, "").unwrap();
+    // In the sandbox: the file itself, a link to it, and a link there to one that lies elsewhere.
+    let planted = place.sandbox().join("git");
+    script(&planted, "");
+    let (link_in, link_out) = (git.with_file_name("in"), place.sandbox().join("out"));
+    std::os::unix::fs::symlink(&planted, &link_in).unwrap();
+    std::os::unix::fs::symlink(&git, &link_out).unwrap();
+    let in_sandbox = |path: &std::path::Path| json!({"git": path}).to_string();
+    let refused = |path: &std::path::Path| {
+        format!("Binary path for git lies in the sandbox, or is reached through it: {}", path.display())
+    };
     for (body, error, code) in [
         (json!({"git": git, "perl": "/x"}).to_string(), "unknown key: perl".to_owned(), "invalid_request"),
         (r#"{"git":""}"#.to_owned(), "value for git must not be empty".to_owned(), "invalid_request"),
@@ -54,9 +66,45 @@ async fn the_first_wrong_member_answers_and_nothing_is_stored() {
             format!("Binary path for git is not executable: {}", plain.display()),
             "invalid_request",
         ),
+        (in_sandbox(&planted), refused(&planted), "invalid_request"),
+        (in_sandbox(&link_in), refused(&link_in), "invalid_request"),
+        (in_sandbox(&link_out), refused(&link_out), "invalid_request"),
     ] {
         let reply = place.internal("PATCH", PATH).body(body).send().await;
         reply.assert_error(400, &error, code);
     }
     assert!(place.settings.get().binary_paths.is_empty());
+}
+
+#[tokio::test]
+async fn whoever_is_not_the_owners_own_program_asks_each_time() {
+    let origin = "http://localhost:3000";
+    for no_auth in [false, true] {
+        let place = Place::with(Wish { no_auth, ..Wish::default() }).await;
+        let approvals = place.gateway.approvals();
+        let git = place.program("git", "echo git version 2.46.1");
+        let set = json!({"git": git}).to_string();
+        let token = place.gateway.session_for_test(
+            origin,
+            std::time::Duration::from_secs(60),
+            jiff::Timestamp::now(),
+        );
+        let page = place.ask("PATCH", PATH).origin(origin).session(&token);
+        let page = page.header("Content-Type", "application/json").body(set.clone());
+        let over_link = place.internal("PATCH", PATH).header("X-Desktop-Source", "cloud-socket").body(set);
+        // Nothing that was decided beforehand lets it pass.
+        approvals.set_policy(Coverage::default(), Effect::Allow).unwrap();
+        approvals.set_auto_approve(true);
+        for ask in [page, over_link] {
+            let (reply, pending) = held(&place, ask.clone()).await;
+            assert_eq!(approvals.always_allow(pending.id), Err(crate::AskedEachTime));
+            assert!(approvals.coverage_of(pending.id, crate::Remember::Origin, Effect::Allow).is_none());
+            assert_eq!(approvals.pending().len(), 1, "it still waits");
+            approvals.approve(pending.id).unwrap();
+            assert_eq!(within(reply).await.unwrap().status, 200);
+            let (reply, pending) = held(&place, ask).await;
+            approvals.deny(pending.id).unwrap();
+            assert_eq!(within(reply).await.unwrap().status, 403, "asked again");
+        }
+    }
 }

@@ -7,6 +7,7 @@ use tokio::net::UnixStream;
 use super::approvals::held;
 use super::place::{Place, within};
 use crate::CONTROL_SOCKET;
+use crate::control::request::Request;
 
 const VERSION: &str = "/api/gateway/version";
 
@@ -85,6 +86,29 @@ async fn nonsense_is_refused_in_shape() {
             (&json!(false), &json!(error), &json!(code))
         );
     }
+}
+
+#[tokio::test]
+async fn an_unknown_member_is_refused_by_every_verb() {
+    let place = Place::new().await;
+    let mut owner = Owner::of(&place).await;
+    for verb in Request::VERBS {
+        let answer = owner.ask(verb, json!({"repositry": "/src/shop", "effect": "allow"})).await;
+        assert_eq!((&answer["id"], &answer["ok"]), (&json!(7), &json!(false)), "{verb}: {answer}");
+        assert!(answer["error"].as_str().unwrap().starts_with("unknown field `"), "{verb}: {answer}");
+        let beside = json!({"id": 7, "verb": verb, "repository": "/src/shop"}).to_string();
+        assert_eq!(owner.say(&beside).await["ok"], false, "{verb}");
+    }
+    let twice = r#"{"id":7,"verb":"approvals.set_policy","params":{"effect":"deny","effect":"allow"}}"#;
+    assert_eq!(owner.say(twice).await["ok"], false);
+    let id = uuid::Uuid::nil();
+    for both in [
+        json!({"effect": "allow", "remember": "origin", "approvalId": id, "repository": "/src/shop"}),
+        json!({"effect": "allow", "approvalId": id}),
+    ] {
+        assert_eq!(owner.ask("approvals.set_policy", both).await["ok"], false);
+    }
+    assert!(place.gateway.approvals().policies().is_empty());
 }
 
 #[tokio::test]

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use super::place::{Place, WEB_APP};
+use super::place::{Place, WEB_APP, script};
 
 const PATH: &str = "/api/gateway/health-check";
 
@@ -115,7 +115,7 @@ async fn old_odd_and_failing_programs_are_told_apart() {
 async fn an_override_that_is_gone_fails_its_row_alone() {
     let place = Place::new().await;
     install(&place);
-    let gone = place.sandbox().join("gone");
+    let gone = place.data_dir().join("gone");
     place
         .settings
         .update(|s| drop(s.binary_paths.insert(loopgate_home::Program::Git, gone.clone().into())))
@@ -125,6 +125,24 @@ async fn an_override_that_is_gone_fails_its_row_alone() {
     assert_eq!(git["error"], "Override path does not exist or is not executable");
     assert_eq!(git["debug"], json!({"overrideUsed": gone}));
     assert_eq!(row(&report, "assistant-cli")["passed"], true);
+}
+
+#[tokio::test]
+async fn an_override_in_the_sandbox_is_not_started() {
+    let place = Place::new().await;
+    install(&place);
+    let planted = place.sandbox().join("git");
+    script(&planted, "touch \"$0.ran\"; echo git version 9.9.9");
+    let planted_path = planted.clone();
+    place
+        .settings
+        .update(|s| drop(s.binary_paths.insert(loopgate_home::Program::Git, planted_path.into())))
+        .unwrap();
+    let report = report(&place, "").await;
+    let git = row(&report, "git");
+    assert_eq!(git["error"], "Override path lies in the sandbox and is not used");
+    assert_eq!(git["debug"], json!({"overrideUsed": planted}));
+    assert!(!place.sandbox().join("git.ran").exists());
 }
 
 #[tokio::test]

@@ -11,6 +11,7 @@ mod health_check;
 mod listening;
 mod loops;
 mod mcp;
+mod named_repositories;
 mod pipeline;
 mod place;
 mod properties;

@@ -35,6 +35,8 @@ pub(super) struct Wish {
     /// The listener is lost as soon as it serves.
     pub(super) lost_listener: bool,
     pub(super) settings: &'static str,
+    /// Files of the data directory, with their text.
+    pub(super) data_files: &'static [(&'static str, &'static str)],
     pub(super) limits: Limits,
 }
 
@@ -50,6 +52,7 @@ impl Default for Wish {
             fallback_origin: None,
             lost_listener: false,
             settings: "",
+            data_files: &[],
             limits: Limits { stop_grace: Duration::from_millis(20), ..Limits::default() },
         }
     }
@@ -62,6 +65,7 @@ pub(super) struct Place {
     /// Since before it served.
     pub(super) health: watch::Receiver<Health>,
     pub(super) settings: Arc<SettingsStore>,
+    pub(super) runtime: Option<Arc<Runtime>>,
     /// The thread for health, until the end.
     pub(super) express: Weak<Express>,
     dir: tempfile::TempDir,
@@ -92,8 +96,8 @@ impl Place {
         let serving = tokio::spawn(bound.serve(async {
             let _ = stopped.await;
         }));
-        let (gateway, settings) = gateway;
-        Self { gateway, port, health, settings, express, dir, stop: Some(stop), serving }
+        let (gateway, settings, runtime) = gateway;
+        Self { gateway, port, health, settings, runtime, express, dir, stop: Some(stop), serving }
     }
 
     pub(super) fn sandbox(&self) -> PathBuf {
@@ -166,7 +170,7 @@ impl Place {
     }
 }
 
-async fn gateway(dir: &Path, wish: Wish) -> (Gateway, Arc<SettingsStore>) {
+async fn gateway(dir: &Path, wish: Wish) -> (Gateway, Arc<SettingsStore>, Option<Arc<Runtime>>) {
     std::fs::create_dir_all(dir.join("box")).unwrap();
     let settings_file = dir.join("settings.toml");
     std::fs::write(&settings_file, wish.settings).unwrap();
@@ -178,6 +182,9 @@ async fn gateway(dir: &Path, wish: Wish) -> (Gateway, Arc<SettingsStore>) {
     };
     let settings = Arc::new(SettingsStore::open(&settings_file, overrides).unwrap());
     let data_dir = DataDir::open(&dir.join("data")).unwrap();
+    for (name, text) in wish.data_files {
+        std::fs::write(data_dir.path().join(name), text).unwrap();
+    }
     let credentials = Credentials::open(&data_dir).unwrap();
     if wish.api_key {
         credentials.store_managed_key(SecretString::from("lgk_live_test0123456789")).unwrap();
@@ -205,7 +212,7 @@ async fn gateway(dir: &Path, wish: Wish) -> (Gateway, Arc<SettingsStore>) {
         repos,
         credentials,
         programs,
-        runtime,
+        runtime: runtime.clone(),
         plugin_root: Some(dir.join("plugins")),
         gateway_token: (!wish.no_auth).then(|| SecretString::from(TOKEN)),
         version: "1.2.3".to_owned(),
@@ -216,7 +223,7 @@ async fn gateway(dir: &Path, wish: Wish) -> (Gateway, Arc<SettingsStore>) {
         limits: wish.limits,
         settings: settings.clone(),
     };
-    (Gateway::new(config), settings)
+    (Gateway::new(config), settings, runtime)
 }
 
 /// Programs of a login shell whose PATH holds nothing but the place's own `bin`.

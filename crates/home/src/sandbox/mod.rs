@@ -18,8 +18,8 @@ use thiserror::Error;
 use self::deny::DenyList;
 pub use self::directory::{Directory, Entry, Kind, led_away};
 pub(crate) use self::resolve::canonical_form;
-pub use self::resolve::expand_home;
 use self::resolve::lexically_absolute;
+pub use self::resolve::{expand_home, leads_through};
 use crate::settings::SettingsStore;
 
 /// Bytes of a path; no file system here takes more.
@@ -179,11 +179,7 @@ impl Sandbox {
     }
 
     fn allowed(&self, given: &str) -> Option<SandboxedPath> {
-        if given.contains('\0') || given.len() > MAX_PATH {
-            return None;
-        }
-        let expanded = lexically_absolute(&expand_home(given))?;
-        let canonical = canonical_form(&expanded)?;
+        let (expanded, canonical) = forms_of(given)?;
         if self.denied.covers(&expanded) || self.denied.covers(&canonical) {
             return None;
         }
@@ -191,6 +187,23 @@ impl Sandbox {
         let inside = canonical.starts_with(&base);
         inside.then(|| SandboxedPath { expanded, canonical, base: base.into() })
     }
+}
+
+/// Where a path from outside leads, in the form that every check decides by; also a path that no sandbox
+/// allows. `None` for what is relative or leads nowhere. Touches the disk.
+#[must_use]
+pub fn canonical_path(given: &str) -> Option<PathBuf> {
+    forms_of(given).map(|(_, canonical)| canonical)
+}
+
+/// A path as it is written, without `.` and `..`, and where it really leads.
+fn forms_of(given: &str) -> Option<(PathBuf, PathBuf)> {
+    if given.contains('\0') || given.len() > MAX_PATH {
+        return None;
+    }
+    let expanded = lexically_absolute(&expand_home(given))?;
+    let canonical = canonical_form(&expanded)?;
+    Some((expanded, canonical))
 }
 
 #[cfg(test)]

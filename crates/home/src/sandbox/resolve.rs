@@ -49,6 +49,26 @@ pub(crate) fn canonical_form(path: &Path) -> Option<PathBuf> {
     }
 }
 
+/// Whether a path lies in a directory, or a link on its way or what it leads to does. Touches the disk.
+///
+/// What may be written there decides then what is found under the path.
+#[must_use]
+pub fn leads_through(path: &Path, directory: &Path) -> bool {
+    let (Some(directory), Ok(path)) = (canonical_form(directory), std::path::absolute(path)) else {
+        return false;
+    };
+    let mut walk = Walk::new(&path);
+    loop {
+        if walk.reached.starts_with(&directory) {
+            return true;
+        }
+        if walk.ahead.pop().and_then(|step| walk.take(step)).is_none() {
+            // Once more through the system, which knows the true casing.
+            return path.canonicalize().is_ok_and(|target| target.starts_with(&directory));
+        }
+    }
+}
+
 /// A way from the root, one component after the other.
 struct Walk {
     /// Where the way has led so far; exists, and holds no link.
@@ -67,9 +87,14 @@ enum Step {
 }
 
 impl Walk {
-    fn along(path: &Path) -> Option<PathBuf> {
+    fn new(path: &Path) -> Self {
         let mut walk = Self { reached: PathBuf::new(), missing: Vec::new(), ahead: Vec::new(), links: 0 };
         walk.add(path);
+        walk
+    }
+
+    fn along(path: &Path) -> Option<PathBuf> {
+        let mut walk = Self::new(path);
         while let Some(step) = walk.ahead.pop() {
             walk.take(step)?;
         }

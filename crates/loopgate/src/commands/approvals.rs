@@ -89,7 +89,7 @@ enum Action {
 #[derive(Debug, Clone, Copy, ValueEnum, Serialize)]
 #[serde(rename_all = "lowercase")]
 enum Remember {
-    /// The directory that the request is about.
+    /// The directory that the request is about; to refuse, the whole repository that it belongs to.
     Repository,
     /// The page, or the control plane, that asked.
     Origin,
@@ -132,6 +132,7 @@ struct Request {
     risk_tier: String,
     method: String,
     path: String,
+    action: Option<String>,
     #[serde(default)]
     directories: Vec<String>,
     location: String,
@@ -157,13 +158,18 @@ struct Rule {
     operation_id: String,
     method: String,
     path: String,
-    scope_path: Option<String>,
+    action: Option<String>,
+    #[serde(default)]
+    directories: Vec<String>,
     expires_at: String,
 }
 
 impl Approvals {
     pub fn run(self) -> anyhow::Result<ExitCode> {
         let mut client = ControlClient::connect(&self.home.data_dir()?)?;
+        for problem in client.ask::<Vec<String>>("approvals.problems", &json!({}))? {
+            anstream::eprintln!("{} {}", "note:".yellow(), screen::harmless(&problem));
+        }
         match &self.action {
             None if self.watch => self.follow(&mut client)?,
             None => self.list(&mut client, "approvals.list", "Nothing waits.")?,
@@ -232,10 +238,7 @@ impl Approvals {
         }
         let request: Request =
             serde_json::from_value(row.clone()).context("a request of an unknown shape")?;
-        let scope = match request.directories.as_slice() {
-            [] => String::new(),
-            directories => format!(" in {}", directories.join(", ")),
-        };
+        let scope = scope(request.action.as_deref(), &request.directories);
         let state = request.decision.unwrap_or_else(|| waits(&request.waits_until, Timestamp::now()));
         anstream::println!(
             "{}  {}  {} {}{}\n          {} ({} risk), asked by {} at {}\n          {}",
@@ -289,7 +292,7 @@ impl Approvals {
                 continue;
             }
             let rule: Rule = serde_json::from_value(row).context("a rule of an unknown shape")?;
-            let scope = rule.scope_path.map(|path| format!(" in {path}")).unwrap_or_default();
+            let scope = scope(rule.action.as_deref(), &rule.directories);
             anstream::println!(
                 "{}  {} {}{}  {}, until {}",
                 short(&rule.id).bold(),
@@ -343,6 +346,15 @@ impl Approvals {
         anyhow::ensure!(removed, "the rule has ended already");
         anstream::println!("{}  forgotten", short(&id).bold());
         Ok(())
+    }
+}
+
+/// What a request does, and where.
+fn scope(action: Option<&str>, directories: &[String]) -> String {
+    let action = action.map(|action| format!(" ({action})")).unwrap_or_default();
+    match directories {
+        [] => action,
+        directories => format!("{action} in {}", directories.join(", ")),
     }
 }
 

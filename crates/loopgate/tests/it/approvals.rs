@@ -191,7 +191,7 @@ async fn a_page_sees_what_waits_and_cannot_decide() -> Result<()> {
     let mut watch = Watch::of(loopgate).await?;
     std::fs::create_dir_all(local.at("shop"))?;
     std::os::unix::fs::symlink(local.at("shop"), local.at("link"))?;
-    let body = json!({"repoPath": local.at("link"), "worktreePath": local.at("shop/../new")});
+    let body = json!({"action": "push", "repoPath": local.at("link"), "worktreePath": local.at("new")});
     let request = loopgate.gateway(Method::POST, "/api/gateway/git?token=hunter2-hunter2").json(&body);
     let held = tokio::spawn(request.send());
     let id = watch.one().await?["id"].clone();
@@ -201,7 +201,10 @@ async fn a_page_sees_what_waits_and_cannot_decide() -> Result<()> {
         anyhow::bail!("one request waits: {answer}")
     };
     let real = local.at("").canonicalize()?;
-    ensure!(shown["directories"] == json!([real.join("shop"), real.join("new")]), "{shown}");
+    ensure!(
+        shown["directories"] == json!([real.join("shop")]) && shown["action"] == "action=push",
+        "{shown}"
+    );
     ensure!(shown["operationId"] == "git_action" && shown["riskTier"] == "medium", "{shown}");
     ensure!(shown["method"] == "POST" && shown["path"] == "/api/gateway/git", "{shown}");
     ensure!(shown["location"] == "127.0.0.1" && shown["id"] == id, "{shown}");

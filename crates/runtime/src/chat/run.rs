@@ -14,7 +14,7 @@ use loopgate_api::chat::{ChatHistory, ChatMessage, ChatRole, CommentContext};
 use loopgate_api::chat_turn::ChatTurn;
 use loopgate_api::ids::LoopId;
 use loopgate_home::files::{create_private_dir, write_private};
-use loopgate_home::{Program, SandboxedPath};
+use loopgate_home::{Program, SandboxedPath, expand_home};
 use loopgate_tools::shim::{self, Exit, ShimError, ShimHandle, Spec};
 use serde::{Deserialize, Serialize};
 use tokio::sync::watch;
@@ -256,7 +256,8 @@ impl Run {
 
     /// Reads until the program and everything it started is gone.
     async fn follow(mut self, shim: ShimHandle, pid: u32) {
-        self.runtime.processes.add(self.id, Living { pid, shim: shim.clone(), worktree: None });
+        let about = vec![self.record.history.clone(), expand_home(&self.record.new_history.repo_path)];
+        self.runtime.processes.add(self.id, Living { pid, shim: shim.clone(), worktree: None, about });
         self.progress.send_modify(|progress| progress.pid = Some(pid));
         let mut changes = self.runtime.work_dirs.listen(&self.directory);
         let stop = self.runtime.stop.clone();

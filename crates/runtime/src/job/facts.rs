@@ -1,9 +1,12 @@
 //! What a record may hold besides the loop's place and state, and the values of which it is made.
 
+use std::path::PathBuf;
+
 use loopgate_api::job::JobStatus;
 use loopgate_api::launch::Committer;
 use loopgate_api::plan::TaskProgress;
 use loopgate_api::spend::Spend;
+use loopgate_home::expand_home;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use uuid::Uuid;
@@ -374,4 +377,14 @@ const fn is_zero(count: &u32) -> bool {
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde asks for")]
 const fn is_zero_u64(count: &u64) -> bool {
     *count == 0
+}
+
+impl Facts {
+    /// Every directory that the loop works in, and the clones that they belong to.
+    #[must_use]
+    pub fn directories(&self) -> Vec<PathBuf> {
+        let own = [&self.repo_path, &self.local_repo_path, &self.worktree_dir].into_iter().flatten();
+        let peers = self.additional_worktree_dirs.iter().flat_map(|peer| [&peer.dir, &peer.repo_path]);
+        own.chain(peers).map(|path| expand_home(path)).collect()
+    }
 }

@@ -152,7 +152,8 @@ impl Runtime {
 
     /// Knows a script for ours until it has ended.
     fn keep_script(self: &Arc<Self>, id: Uuid, pid: u32, shim: ShimHandle, worktree: PathBuf) {
-        self.processes.add(id, Living { pid, shim: shim.clone(), worktree: Some(worktree) });
+        let about = vec![worktree.clone()];
+        self.processes.add(id, Living { pid, shim: shim.clone(), worktree: Some(worktree), about });
         let runtime = self.clone();
         self.tasks.spawn(async move {
             tokio::select! {

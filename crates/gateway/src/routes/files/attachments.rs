@@ -22,6 +22,7 @@ use utoipa_axum::routes;
 
 use crate::answer::Failure;
 use crate::app::App;
+use crate::approval::{At, Source};
 use crate::extract::{AttachmentPath, ByteRange, QueryMembers, WantedRange};
 use crate::router::Route;
 use crate::routes::files::worktree_of;
@@ -151,5 +152,9 @@ fn media_type(path: &str) -> &'static str {
 }
 
 pub(crate) fn route() -> Route {
-    Route::new(routes!(read), OperationId::Filesystem)
+    Route::new(
+        routes!(read),
+        OperationId::Filesystem,
+        &[Source::Path(At::Query("repo")), Source::Ticket(At::Segment("attachmentPath"))],
+    )
 }

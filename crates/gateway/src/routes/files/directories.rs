@@ -12,6 +12,7 @@ use utoipa_axum::routes;
 
 use crate::answer::Failure;
 use crate::app::App;
+use crate::approval::{At, Source};
 use crate::extract::QueryMembers;
 use crate::kept::Sources;
 use crate::router::Route;
@@ -79,5 +80,5 @@ fn list_on_disk(app: &App, path: &str, sources: &mut Sources) -> Result<Director
 }
 
 pub(crate) fn route() -> Route {
-    Route::new(routes!(list), OperationId::Filesystem)
+    Route::new(routes!(list), OperationId::Filesystem, &[Source::Listing(At::Query("path"))])
 }

@@ -17,6 +17,7 @@ use utoipa_axum::routes;
 
 use crate::answer::{Answer, Failure, shown};
 use crate::app::App;
+use crate::approval::{At, Source};
 use crate::extract::{FormBody, JsonMembers, QueryMembers};
 use crate::pipeline::body::BodyLimit;
 use crate::router::Route;
@@ -176,15 +177,15 @@ fn failed(what: &str, error: &std::io::Error) -> Failure {
 }
 
 pub(crate) fn extract_route() -> Route {
-    Route::new(routes!(extract), OperationId::Filesystem)
+    Route::new(routes!(extract), OperationId::Filesystem, &[])
         .with_limit(BodyLimit::RUN_VIEWER)
         .with_part("file", "application/zip")
 }
 
 pub(crate) fn list_route() -> Route {
-    Route::new(routes!(list), OperationId::Filesystem)
+    Route::new(routes!(list), OperationId::Filesystem, &[Source::Path(At::Query("runDir"))])
 }
 
 pub(crate) fn remove_route() -> Route {
-    Route::new(routes!(remove), OperationId::Filesystem)
+    Route::new(routes!(remove), OperationId::Filesystem, &[Source::Path(At::Body("runDir"))])
 }

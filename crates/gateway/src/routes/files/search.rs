@@ -16,6 +16,7 @@ use utoipa_axum::routes;
 
 use crate::answer::{Answer, Failure};
 use crate::app::App;
+use crate::approval::{At, Source};
 use crate::extract::QueryMembers;
 use crate::router::Route;
 use crate::routes::files::worktree_of;
@@ -88,5 +89,9 @@ fn search_on_disk(app: &App, repository: &str, scope: &Scope, piece: &str) -> Re
 }
 
 pub(crate) fn route() -> Route {
-    Route::new(routes!(search), OperationId::Filesystem)
+    Route::new(
+        routes!(search),
+        OperationId::Filesystem,
+        &[Source::Path(At::Query("repo")), Source::Ticket(At::Query("ticket"))],
+    )
 }

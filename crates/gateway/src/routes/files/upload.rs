@@ -13,6 +13,7 @@ use utoipa_axum::routes;
 
 use crate::answer::{Answer, Failure, encoded, shown};
 use crate::app::App;
+use crate::approval::{At, Source};
 use crate::extract::{ATTACHMENTS, FormBody, QueryMembers, TicketPath};
 use crate::pipeline::body::BodyLimit;
 use crate::router::Route;
@@ -121,7 +122,11 @@ fn not_saved(error: &std::io::Error) -> Failure {
 }
 
 pub(crate) fn route() -> Route {
-    Route::new(routes!(upload), OperationId::Filesystem)
-        .with_limit(BodyLimit::UPLOAD)
-        .with_part("files", "image/png, image/jpeg, image/gif, image/webp")
+    Route::new(
+        routes!(upload),
+        OperationId::Filesystem,
+        &[Source::Path(At::Query("repo")), Source::Ticket(At::Segment("ticketId"))],
+    )
+    .with_limit(BodyLimit::UPLOAD)
+    .with_part("files", "image/png, image/jpeg, image/gif, image/webp")
 }

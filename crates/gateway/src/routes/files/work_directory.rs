@@ -16,6 +16,7 @@ use utoipa_axum::routes;
 
 use crate::answer::{Answer, Failure, shown};
 use crate::app::App;
+use crate::approval::{At, Source as Named};
 use crate::extract::TicketPath;
 use crate::router::Route;
 use crate::routes::on_disk;
@@ -124,5 +125,9 @@ fn directory_of_session(app: &App, ticket: &TicketId) -> Option<PathBuf> {
 }
 
 pub(crate) fn route() -> Route {
-    Route::new(routes!(find), OperationId::Filesystem)
+    Route::new(
+        routes!(find),
+        OperationId::Filesystem,
+        &[Named::Ticket(At::Segment("ticketId")), Named::Session(At::Segment("ticketId"))],
+    )
 }

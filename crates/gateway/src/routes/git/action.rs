@@ -18,6 +18,7 @@ use utoipa_axum::routes;
 use super::answers::ActionAnswer;
 use crate::answer::{Answer, Failure};
 use crate::app::App;
+use crate::approval::{At, Source};
 use crate::extract::JsonMembers;
 use crate::router::Route;
 
@@ -83,7 +84,8 @@ async fn act(State(app): State<App>, body: JsonMembers) -> Answer<ActionAnswer> 
 }
 
 pub(crate) fn route() -> Route {
-    Route::new(routes!(act), OperationId::GitAction)
+    Route::new(routes!(act), OperationId::GitAction, &[Source::Path(At::Body("repoPath"))])
+        .with_action(&["action"])
 }
 
 /// An action with what it needs.

@@ -11,6 +11,7 @@ use utoipa_axum::routes;
 
 use crate::answer::{Answer, Failure, shown};
 use crate::app::App;
+use crate::approval::{At, Source};
 use crate::extract::QueryMembers;
 use crate::router::Route;
 
@@ -74,7 +75,7 @@ async fn branches(State(app): State<App>, query: QueryMembers) -> Answer<Branche
 }
 
 pub(crate) fn route() -> Route {
-    Route::new(routes!(branches), OperationId::GitAction)
+    Route::new(routes!(branches), OperationId::GitAction, &[Source::Path(At::Query("repo"))])
 }
 
 impl From<Branches> for BranchesAnswer {

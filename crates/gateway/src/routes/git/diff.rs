@@ -20,6 +20,7 @@ use utoipa_axum::routes;
 use super::action::base_name;
 use crate::answer::Failure;
 use crate::app::App;
+use crate::approval::{At, Source};
 use crate::extract::JsonMembers;
 use crate::router::Route;
 use crate::routes::on_disk;
@@ -118,7 +119,7 @@ async fn diff(State(app): State<App>, body: JsonMembers) -> Result<Response, Fai
 }
 
 pub(crate) fn route() -> Route {
-    Route::new(routes!(diff), OperationId::GitAction)
+    Route::new(routes!(diff), OperationId::GitAction, &[Source::Path(At::Body("repoPath"))])
 }
 
 /// Refuses a file that a link leads out of the repository, or to a place that the sandbox denies.

@@ -16,6 +16,7 @@ use utoipa_axum::routes;
 
 use crate::answer::{Answer, Failure, shown};
 use crate::app::App;
+use crate::approval::{At, Source};
 use crate::extract::QueryMembers;
 use crate::kept::Sources;
 use crate::router::Route;
@@ -93,12 +94,15 @@ async fn branch_worktree(State(app): State<App>, query: QueryMembers) -> Answer<
     Ok(Json(BranchWorktree { path, repo_path: Some(shown(clone)) }))
 }
 
+/// Where requests name what they are about.
+const SOURCES: &[Source] = &[Source::Name(At::Query("repoFullName"))];
+
 pub(crate) fn repo_path_route() -> Route {
-    Route::new(routes!(repo_path), OperationId::GitAction)
+    Route::new(routes!(repo_path), OperationId::GitAction, SOURCES)
 }
 
 pub(crate) fn branch_worktree_route() -> Route {
-    Route::new(routes!(branch_worktree), OperationId::GitBranchWorktree)
+    Route::new(routes!(branch_worktree), OperationId::GitBranchWorktree, SOURCES)
 }
 
 /// The clone of a repository by its full name: one whose name is the same to the letter, else one

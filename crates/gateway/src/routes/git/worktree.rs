@@ -14,6 +14,7 @@ use utoipa_axum::routes;
 
 use crate::answer::{Answer, Failure, shown};
 use crate::app::App;
+use crate::approval::{At, Source};
 use crate::extract::JsonMembers;
 use crate::router::Route;
 use crate::routes::on_disk;
@@ -103,11 +104,12 @@ async fn clean_up(State(app): State<App>) -> Answer<CleanedUp> {
 }
 
 pub(crate) fn remove_route() -> Route {
-    Route::new(routes!(remove), OperationId::GitAction)
+    Route::new(routes!(remove), OperationId::GitAction, &[Source::Path(At::Body("worktreePath"))])
+        .with_action(&["force"])
 }
 
 pub(crate) fn clean_up_route() -> Route {
-    Route::new(routes!(clean_up), OperationId::GitAction)
+    Route::new(routes!(clean_up), OperationId::GitAction, &[Source::PullRequestWorktrees])
 }
 
 /// A directory that is to be removed.

@@ -78,5 +78,5 @@ async fn health_check(State(app): State<App>, query: QueryMembers) -> Json<Healt
 }
 
 pub(crate) fn route() -> Route {
-    Route::new(routes!(health_check), OperationId::HealthCheck)
+    Route::new(routes!(health_check), OperationId::HealthCheck, &[])
 }

@@ -82,9 +82,8 @@ pub(super) async fn row(programs: &Programs, program: Program, limit: Duration) 
     let About { id, label, required, remedy, .. } = about(program);
     let output = match probe(programs, program, &["--version"], limit).await {
         Ok(output) => output,
-        Err(Problem::BadOverride(path)) => {
+        Err(Problem::BadOverride(path, error)) => {
             let debug = Debug { override_used: Some(path), ..Debug::default() };
-            let error = "Override path does not exist or is not executable";
             let remedy = format!("Correct or clear the path that is set for {program}, or: {remedy}");
             return Check::failed(id, label, required, error, remedy).with_debug(debug);
         }
@@ -112,17 +111,15 @@ pub(super) async fn code_host_auth(programs: &Programs, limit: Duration) -> Chec
     const REMEDY: &str = "Run `gh auth login`.";
     match probe(programs, Program::CodeHost, &["auth", "status"], limit).await {
         Ok(_) => Check::passed(ID, LABEL, true, None),
-        Err(Problem::BadOverride(_)) => {
-            Check::failed(ID, LABEL, true, "Override path does not exist or is not executable", REMEDY)
-        }
+        Err(Problem::BadOverride(_, error)) => Check::failed(ID, LABEL, true, error, REMEDY),
         Err(Problem::Failed(_)) => Check::failed(ID, LABEL, true, "Not authenticated", REMEDY),
     }
 }
 
 /// Why a probe brought nothing.
 pub(super) enum Problem {
-    /// The path that the user set cannot be used.
-    BadOverride(String),
+    /// The path that the user set cannot be used, and why.
+    BadOverride(String, &'static str),
     Failed(Failed),
 }
 
@@ -152,9 +149,14 @@ pub(super) async fn probe(
     let failed = |failure| Err(Problem::Failed(failure));
     let running = async {
         let resolved = programs.resolve(program).await;
+        let bad_override =
+            |path: &Path, error| Err(Problem::BadOverride(path.to_string_lossy().into_owned(), error));
+        if let Some(path) = &resolved.passed_over {
+            return bad_override(path, "Override path lies in the sandbox and is not used");
+        }
         match resolved.source {
             Source::OverrideInvalid => {
-                return Err(Problem::BadOverride(resolved.path.to_string_lossy().into_owned()));
+                return bad_override(&resolved.path, "Override path does not exist or is not executable");
             }
             Source::Fallback => return failed(Failed::new("ENOENT", "")),
             Source::Override | Source::Path => {}

@@ -78,8 +78,17 @@ async fn look(app: &App) -> Arc<[Check]> {
     let mut checks = vec![git, assistant, code_host, auth];
     checks.extend(plugins);
     checks.extend([worktrees, reviewer, python3]);
+    checks.extend(approvals(app));
     app.rounds.assistant.note(&checks);
     checks.into()
+}
+
+/// The row of the owner's rules and policies, while something is wrong with them.
+fn approvals(app: &App) -> Option<Check> {
+    let problems = app.approvals.problems();
+    let remedy = format!("Look at `{}`.", app.approvals_command);
+    (!problems.is_empty())
+        .then(|| Check::failed("approvals", "Approval policies", false, problems.join("; "), remedy))
 }
 
 /// The row of the directory in which worktrees are made.

@@ -16,6 +16,7 @@ use utoipa_axum::routes;
 
 use crate::answer::Failure;
 use crate::app::App;
+use crate::approval::{At, Source};
 use crate::extract::{JsonMembers, QueryMembers, TicketPath};
 use crate::pipeline::Requester;
 use crate::router::Route;
@@ -122,5 +123,14 @@ fn preamble(context: &[SandboxedPath]) -> String {
 }
 
 pub(crate) fn route() -> Route {
-    Route::new(routes!(chat), OperationId::OrchestratorChat)
+    Route::new(
+        routes!(chat),
+        OperationId::OrchestratorChat,
+        &[
+            Source::Path(At::Query("repo")),
+            Source::Path(At::Body("repoPath")),
+            Source::Path(At::Body("contextRepoPaths.*")),
+            Source::Ticket(At::Segment("ticketId")),
+        ],
+    )
 }

@@ -16,6 +16,7 @@ use utoipa_axum::routes;
 
 use crate::answer::{Answer, Failure};
 use crate::app::App;
+use crate::approval::{At, Source};
 use crate::extract::{JsonMembers, QueryMembers, TicketPath};
 use crate::router::Route;
 use crate::routes::files::worktree_of;
@@ -272,14 +273,17 @@ fn valid_message(message: &Value) -> Option<ChatMessage> {
     Some(ChatMessage { sender, ..ChatMessage::new(text("id")?, role, content, text("timestamp")?) })
 }
 
+/// Where requests name what they are about.
+const SOURCES: &[Source] = &[Source::Path(At::Query("repo")), Source::Ticket(At::Segment("ticketId"))];
+
 pub(crate) fn read_route() -> Route {
-    Route::new(routes!(read), OperationId::OrchestratorChatHistory)
+    Route::new(routes!(read), OperationId::OrchestratorChatHistory, SOURCES)
 }
 
 pub(crate) fn add_route() -> Route {
-    Route::new(routes!(add), OperationId::OrchestratorChatHistory)
+    Route::new(routes!(add), OperationId::OrchestratorChatHistory, SOURCES)
 }
 
 pub(crate) fn remove_route() -> Route {
-    Route::new(routes!(remove), OperationId::OrchestratorChatHistory)
+    Route::new(routes!(remove), OperationId::OrchestratorChatHistory, SOURCES)
 }

@@ -18,6 +18,7 @@ use utoipa_axum::routes;
 
 use crate::answer::{Answer, Failure};
 use crate::app::App;
+use crate::approval::{At, Source};
 use crate::extract::{JsonMembers, QueryMembers, TicketPath};
 use crate::pipeline::Requester;
 use crate::router::Route;
@@ -204,18 +205,21 @@ async fn forget(State(app): State<App>, asked: Asked) -> Answer<Success> {
     Ok(Success::YES)
 }
 
+/// Where requests name what they are about.
+const SOURCES: &[Source] = &[Source::Path(At::Query("repo")), Source::Ticket(At::Query("ticketId"))];
+
 pub(crate) fn read_route() -> Route {
-    Route::new(routes!(read), OperationId::OrchestratorCommentChat)
+    Route::new(routes!(read), OperationId::OrchestratorCommentChat, SOURCES)
 }
 
 pub(crate) fn chat_route() -> Route {
-    Route::new(routes!(chat), OperationId::OrchestratorCommentChat)
+    Route::new(routes!(chat), OperationId::OrchestratorCommentChat, SOURCES)
 }
 
 pub(crate) fn mark_route() -> Route {
-    Route::new(routes!(mark), OperationId::OrchestratorCommentChat)
+    Route::new(routes!(mark), OperationId::OrchestratorCommentChat, SOURCES)
 }
 
 pub(crate) fn forget_route() -> Route {
-    Route::new(routes!(forget), OperationId::OrchestratorCommentChat)
+    Route::new(routes!(forget), OperationId::OrchestratorCommentChat, SOURCES)
 }

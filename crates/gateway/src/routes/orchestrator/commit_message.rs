@@ -11,6 +11,7 @@ use utoipa_axum::routes;
 
 use crate::answer::{Answer, Failure};
 use crate::app::App;
+use crate::approval::{At, Source};
 use crate::extract::{QueryMembers, TicketPath};
 use crate::router::Route;
 use crate::routes::files::worktree_of;
@@ -77,5 +78,9 @@ async fn write(
 }
 
 pub(crate) fn route() -> Route {
-    Route::new(routes!(write), OperationId::OrchestratorCommitMessage)
+    Route::new(
+        routes!(write),
+        OperationId::OrchestratorCommitMessage,
+        &[Source::Path(At::Query("repo")), Source::Ticket(At::Segment("ticketId"))],
+    )
 }

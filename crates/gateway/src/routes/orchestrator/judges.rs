@@ -9,6 +9,7 @@ use utoipa_axum::routes;
 
 use crate::answer::{Answer, Failure};
 use crate::app::App;
+use crate::approval::{At, Source};
 use crate::extract::{QueryMembers, TicketPath};
 use crate::router::Route;
 use crate::ticket_files::judges::{Judgement, Unjudged};
@@ -47,5 +48,9 @@ async fn read(
 }
 
 pub(crate) fn route() -> Route {
-    Route::new(routes!(read), OperationId::OrchestratorJudges)
+    Route::new(
+        routes!(read),
+        OperationId::OrchestratorJudges,
+        &[Source::Path(At::Query("repo")), Source::Ticket(At::Segment("ticketId"))],
+    )
 }

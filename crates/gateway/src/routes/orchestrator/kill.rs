@@ -20,6 +20,7 @@ use utoipa_axum::routes;
 
 use crate::answer::{Answer, Failure};
 use crate::app::App;
+use crate::approval::{At, Source};
 use crate::extract::JsonMembers;
 use crate::router::Route;
 use crate::ticket_files::TicketFiles;
@@ -169,5 +170,14 @@ fn not_managed() -> Failure {
 }
 
 pub(crate) fn route() -> Route {
-    Route::new(routes!(kill), OperationId::OrchestratorKill)
+    Route::new(
+        routes!(kill),
+        OperationId::OrchestratorKill,
+        &[
+            Source::Path(At::Body("repoPath")),
+            Source::Ticket(At::Body("ticketId")),
+            Source::Process(At::Body("pid")),
+        ],
+    )
+    .with_action(&["pid"])
 }

@@ -18,6 +18,7 @@ use utoipa_axum::routes;
 
 use crate::answer::{Answer, Failure};
 use crate::app::App;
+use crate::approval::{At, Source};
 use crate::extract::JsonMembers;
 use crate::router::Route;
 use crate::routes::on_disk;
@@ -180,5 +181,14 @@ impl From<LaunchError> for Failure {
 }
 
 pub(crate) fn route() -> Route {
-    Route::new(routes!(launch), OperationId::OrchestratorLaunch)
+    Route::new(
+        routes!(launch),
+        OperationId::OrchestratorLaunch,
+        &[
+            Source::Path(At::Body("repoPath")),
+            Source::Path(At::Body("ticket.contextRepoPaths.*")),
+            Source::Path(At::Body("ticket.mentionedFiles.*.repoPath")),
+            Source::Ticket(At::Body("ticketIdentifier")),
+        ],
+    )
 }

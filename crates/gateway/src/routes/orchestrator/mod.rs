@@ -34,6 +34,7 @@ use utoipa_axum::routes;
 use self::loop_facts::LoopFacts;
 use crate::answer::{Answer, Failure, shown};
 use crate::app::App;
+use crate::approval::{At, Source};
 use crate::extract::{QueryMembers, TicketPath};
 use crate::pipeline::Requester;
 use crate::pipeline::body::BodyLimit;
@@ -228,28 +229,51 @@ async fn ticket_plan(
     plan.await.map(Json)
 }
 
+/// Where requests name what they are about.
+const SOURCES: &[Source] = &[Source::Path(At::Query("repo")), Source::Ticket(At::Segment("ticketId"))];
+
 pub(crate) fn start_route() -> Route {
-    Route::new(routes!(start), OperationId::OrchestratorLoop).with_limit(BodyLimit::LOOP)
+    Route::new(
+        routes!(start),
+        OperationId::OrchestratorLoop,
+        &[
+            Source::Path(At::Body("localRepoPath")),
+            Source::Path(At::Body("additionalRepos.*.localRepoPath")),
+            Source::Path(At::Body("codeEvaluationContext.localRepoPath")),
+            Source::Name(At::Body("repo.fullName")),
+            Source::Name(At::Body("additionalRepos.*.fullName")),
+            Source::Name(At::Body("codeEvaluationContext.repo.fullName")),
+            Source::Name(At::Body("codeEvaluationContext.pullRequest.repositoryFullName")),
+            Source::BootstrapOrder,
+            Source::Loop(At::Body("loopId")),
+        ],
+    )
+    .with_action(&["command"])
+    .with_limit(BodyLimit::LOOP)
 }
 
 pub(crate) fn end_route() -> Route {
-    Route::new(routes!(end), OperationId::OrchestratorLoopKill)
+    Route::new(routes!(end), OperationId::OrchestratorLoopKill, &[Source::Loop(At::Body("loopId"))])
 }
 
 pub(crate) fn directory_status_route() -> Route {
-    Route::new(routes!(directory_status), OperationId::OrchestratorStatus)
+    Route::new(
+        routes!(directory_status),
+        OperationId::OrchestratorStatus,
+        &[Source::Path(At::Query("workDir"))],
+    )
 }
 
 pub(crate) fn ticket_status_route() -> Route {
-    Route::new(routes!(ticket_status), OperationId::OrchestratorStatus)
+    Route::new(routes!(ticket_status), OperationId::OrchestratorStatus, SOURCES)
 }
 
 pub(crate) fn ticket_logs_route() -> Route {
-    Route::new(routes!(ticket_logs), OperationId::OrchestratorLogs)
+    Route::new(routes!(ticket_logs), OperationId::OrchestratorLogs, SOURCES)
 }
 
 pub(crate) fn ticket_plan_route() -> Route {
-    Route::new(routes!(ticket_plan), OperationId::OrchestratorPlan)
+    Route::new(routes!(ticket_plan), OperationId::OrchestratorPlan, SOURCES)
 }
 
 /// A gateway may run without a runtime; it then starts nothing.

@@ -17,6 +17,7 @@ use utoipa_axum::routes;
 
 use crate::answer::{Answer, Failure, shown};
 use crate::app::App;
+use crate::approval::{At, Source};
 use crate::extract::{JsonMembers, TicketPath};
 use crate::router::Route;
 use crate::routes::on_disk;
@@ -279,22 +280,32 @@ impl From<CannotCancel> for Failure {
     }
 }
 
+/// Where requests name what they are about.
+const SOURCES: &[Source] = &[Source::Path(At::Body("repoPath")), Source::Ticket(At::Segment("ticketId"))];
+
+/// Where requests name what they are about.
+const SOURCES_1: &[Source] = &[
+    Source::Path(At::Body("repoPath")),
+    Source::Ticket(At::Segment("ticketId")),
+    Source::Loop(At::Body("loopId")),
+];
+
 pub(crate) fn prepare_route() -> Route {
-    Route::new(routes!(prepare), OperationId::OrchestratorPlanLoop)
+    Route::new(routes!(prepare), OperationId::OrchestratorPlanLoop, SOURCES)
 }
 
 pub(crate) fn prepare_artifact_route() -> Route {
-    Route::new(routes!(prepare_artifact), OperationId::OrchestratorPlanLoop)
+    Route::new(routes!(prepare_artifact), OperationId::OrchestratorPlanLoop, SOURCES)
 }
 
 pub(crate) fn confirm_route() -> Route {
-    Route::new(routes!(confirm), OperationId::OrchestratorPlanLoop)
+    Route::new(routes!(confirm), OperationId::OrchestratorPlanLoop, SOURCES_1)
 }
 
 pub(crate) fn confirm_artifact_route() -> Route {
-    Route::new(routes!(confirm_artifact), OperationId::OrchestratorPlanLoop)
+    Route::new(routes!(confirm_artifact), OperationId::OrchestratorPlanLoop, SOURCES_1)
 }
 
 pub(crate) fn cancel_route() -> Route {
-    Route::new(routes!(cancel), OperationId::OrchestratorPlanLoop)
+    Route::new(routes!(cancel), OperationId::OrchestratorPlanLoop, SOURCES_1)
 }

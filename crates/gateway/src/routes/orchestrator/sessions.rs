@@ -14,6 +14,7 @@ use utoipa_axum::routes;
 
 use crate::answer::{Answer, Failure};
 use crate::app::App;
+use crate::approval::{At, Source};
 use crate::extract::{JsonMembers, QueryMembers};
 use crate::router::Route;
 use crate::routes::on_disk;
@@ -177,17 +178,26 @@ fn unwritten(error: &std::io::Error) -> Failure {
 }
 
 pub(crate) fn list_route() -> Route {
-    Route::new(routes!(list), OperationId::OrchestratorSessions)
+    Route::new(routes!(list), OperationId::OrchestratorSessions, &[])
 }
 
 pub(crate) fn note_route() -> Route {
-    Route::new(routes!(note), OperationId::OrchestratorSessions)
+    Route::new(
+        routes!(note),
+        OperationId::OrchestratorSessions,
+        &[
+            Source::Path(At::Body("repoPath")),
+            Source::Path(At::Body("worktreePath")),
+            Source::Path(At::Body("contextRepoPaths.*")),
+            Source::Session(At::Body("ticketId")),
+        ],
+    )
 }
 
 pub(crate) fn forget_route() -> Route {
-    Route::new(routes!(forget), OperationId::OrchestratorSessions)
+    Route::new(routes!(forget), OperationId::OrchestratorSessions, &[Source::Session(At::Query("ticketId"))])
 }
 
 pub(crate) fn unread_route() -> Route {
-    Route::new(routes!(unread), OperationId::OrchestratorSessions)
+    Route::new(routes!(unread), OperationId::OrchestratorSessions, &[])
 }

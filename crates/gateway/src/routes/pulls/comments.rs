@@ -16,6 +16,7 @@ use super::budget::{self, Budget, Fitting};
 use super::{NamedClone, named_pull};
 use crate::answer::{Answer, Failure, encoded};
 use crate::app::App;
+use crate::approval::{At, Source};
 use crate::extract::QueryMembers;
 use crate::router::Route;
 
@@ -153,7 +154,11 @@ async fn comments(State(app): State<App>, query: QueryMembers) -> Answer<PullReq
 }
 
 pub(crate) fn route() -> Route {
-    Route::new(routes!(comments), OperationId::GitPr)
+    Route::new(
+        routes!(comments),
+        OperationId::GitPr,
+        &[Source::Path(At::Query("repo")), Source::OwnerAndName],
+    )
 }
 
 const MISSING: &str = "owner, repo, number, and branchId are required";

@@ -13,6 +13,7 @@ use utoipa_axum::routes;
 use super::{NamedClone, in_own_words, named_pull};
 use crate::answer::{Answer, Failure};
 use crate::app::App;
+use crate::approval::{At, Source};
 use crate::extract::QueryMembers;
 use crate::router::Route;
 
@@ -93,11 +94,11 @@ async fn head_sha(State(app): State<App>, query: QueryMembers) -> Answer<HeadSha
 }
 
 pub(crate) fn files_route() -> Route {
-    Route::new(routes!(files), OperationId::GitPr)
+    Route::new(routes!(files), OperationId::GitPr, &[Source::Path(At::Query("repo")), Source::OwnerAndName])
 }
 
 pub(crate) fn head_sha_route() -> Route {
-    Route::new(routes!(head_sha), OperationId::GitPr)
+    Route::new(routes!(head_sha), OperationId::GitPr, &[Source::Path(At::Query("repo"))])
 }
 
 /// A pull request of a clone's origin.

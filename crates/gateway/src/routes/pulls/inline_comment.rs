@@ -12,6 +12,7 @@ use utoipa_axum::routes;
 use super::NamedClone;
 use crate::answer::{Answer, Failure};
 use crate::app::App;
+use crate::approval::{At, Source};
 use crate::extract::JsonMembers;
 use crate::router::Route;
 
@@ -79,5 +80,5 @@ async fn inline_comment(State(app): State<App>, body: JsonMembers) -> Answer<Pla
 }
 
 pub(crate) fn route() -> Route {
-    Route::new(routes!(inline_comment), OperationId::GitPr)
+    Route::new(routes!(inline_comment), OperationId::GitPr, &[Source::Path(At::Body("repoPath"))])
 }

@@ -12,6 +12,7 @@ use utoipa_axum::routes;
 use super::NamedClone;
 use crate::answer::{Answer, Failure};
 use crate::app::App;
+use crate::approval::{At, Source};
 use crate::extract::QueryMembers;
 use crate::router::Route;
 
@@ -87,7 +88,7 @@ async fn list(State(app): State<App>, query: QueryMembers) -> Answer<PullRequest
 }
 
 pub(crate) fn route() -> Route {
-    Route::new(routes!(list), OperationId::GitPr)
+    Route::new(routes!(list), OperationId::GitPr, &[Source::Path(At::Query("repo"))])
 }
 
 impl From<Listed> for ListedPullRequest {

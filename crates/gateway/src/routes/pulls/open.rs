@@ -12,6 +12,7 @@ use utoipa_axum::routes;
 use super::NamedClone;
 use crate::answer::{Answer, Failure};
 use crate::app::App;
+use crate::approval::{At, Source};
 use crate::extract::JsonMembers;
 use crate::router::Route;
 
@@ -75,7 +76,7 @@ async fn open(State(app): State<App>, body: JsonMembers) -> Answer<OpenedAnswer>
 }
 
 pub(crate) fn route() -> Route {
-    Route::new(routes!(open), OperationId::GitPr)
+    Route::new(routes!(open), OperationId::GitPr, &[Source::Path(At::Body("repoPath"))])
 }
 
 /// The text with the ticket's page below a line.

@@ -12,6 +12,7 @@ use utoipa_axum::routes;
 use super::NamedClone;
 use crate::answer::{Answer, Failure};
 use crate::app::App;
+use crate::approval::{At, Source};
 use crate::extract::JsonMembers;
 use crate::router::Route;
 
@@ -75,5 +76,6 @@ async fn reply(State(app): State<App>, body: JsonMembers) -> Answer<SaidAnswer> 
 }
 
 pub(crate) fn route() -> Route {
-    Route::new(routes!(reply), OperationId::GitPr)
+    Route::new(routes!(reply), OperationId::GitPr, &[Source::Path(At::Body("repoPath"))])
+        .with_action(&["requestChanges"])
 }

@@ -12,6 +12,7 @@ use utoipa_axum::routes;
 use super::named_pull;
 use crate::answer::{Answer, Failure};
 use crate::app::App;
+use crate::approval::Source;
 use crate::extract::QueryMembers;
 use crate::router::Route;
 
@@ -67,7 +68,7 @@ async fn reviews(State(app): State<App>, query: QueryMembers) -> Answer<PullRequ
 }
 
 pub(crate) fn route() -> Route {
-    Route::new(routes!(reviews), OperationId::GitPr)
+    Route::new(routes!(reviews), OperationId::GitPr, &[Source::OwnerAndName])
 }
 
 impl From<Reviews> for PullRequestReviews {

@@ -35,5 +35,5 @@ async fn user(State(app): State<App>) -> Answer<GitUser> {
 }
 
 pub(crate) fn route() -> Route {
-    Route::new(routes!(user), OperationId::GitPr)
+    Route::new(routes!(user), OperationId::GitPr, &[])
 }

@@ -1,0 +1,255 @@
+//! Finds what a request is about, by the ways in which its handler will find it.
+
+use std::path::{Path, PathBuf};
+
+use loopgate_api::bootstrap::BootstrapOrder;
+use loopgate_api::ids::{LoopId, RepoFullName, TicketId};
+use loopgate_home::{canonical_path, expand_home};
+use loopgate_tools::git::Checkout;
+use serde_json::Value;
+
+use super::source::{At, Source, Values};
+use super::subject::{How, Place, Subject};
+use crate::app::App;
+
+/// Members that name a ticket, a session or a process where a route declares nothing.
+const ANY_TICKET: [At; 3] = [At::Body("ticketId"), At::Query("ticketId"), At::Segment("ticketId")];
+const ANY_PROCESS: At = At::Body("pid");
+
+/// Finds what a request is about. Asks the records of the loops, then looks at the disk.
+pub(super) async fn resolve(app: &App, sources: &'static [Source], values: Values) -> Option<Subject> {
+    let recorded = recorded(app, sources, &values).await;
+    let app = app.clone();
+    let searched = tokio::task::spawn_blocking(move || {
+        let mut search = Search { app: &app, subject: Subject::default() };
+        recorded.iter().for_each(|path| search.found(path));
+        // Tickets are looked for in the repositories that are named.
+        let (tickets, others): (Vec<&Source>, Vec<&Source>) =
+            sources.iter().partition(|source| matches!(source, Source::Ticket(_)));
+        others.into_iter().chain(tickets).for_each(|source| search.follow(*source, &values));
+        search.subject
+    });
+    searched.await.ok()
+}
+
+/// The directories that are recorded of loops and processes.
+async fn recorded(app: &App, sources: &[Source], values: &Values) -> Vec<PathBuf> {
+    let Some(runtime) = &app.runtime else { return Vec::new() };
+    let mut found = Vec::new();
+    for source in sources {
+        let (tickets, processes): (&[At], &[At]) = match source {
+            Source::Ticket(at) => (&[*at], &[]),
+            Source::Process(at) => (&[], &[*at]),
+            Source::Anything => (&ANY_TICKET, &[ANY_PROCESS]),
+            Source::Loop(at) => {
+                for id in values.texts(*at).into_iter().filter_map(|id| id.trim().parse::<LoopId>().ok()) {
+                    found.extend(
+                        runtime.job(id).await.ok().flatten().iter().flat_map(|job| job.facts.directories()),
+                    );
+                }
+                continue;
+            }
+            _ => continue,
+        };
+        for ticket in tickets.iter().flat_map(|at| values.texts(*at)) {
+            let jobs = runtime.jobs_of_ticket(&TicketId::new(ticket)).await.unwrap_or_default();
+            found.extend(jobs.into_iter().filter_map(|job| job.facts.worktree_dir.map(PathBuf::from)));
+        }
+        let pids = processes.iter().flat_map(|at| values.values(*at)).filter_map(Value::as_u64);
+        for pid in pids.filter_map(|pid| u32::try_from(pid).ok()) {
+            found.extend(runtime.directories_of(pid).await.unwrap_or_default());
+        }
+    }
+    found
+}
+
+struct Search<'a> {
+    app: &'a App,
+    subject: Subject,
+}
+
+impl Search<'_> {
+    fn follow(&mut self, source: Source, values: &Values) {
+        match source {
+            Source::Path(at) => values.texts(at).into_iter().for_each(|text| self.path(text, true)),
+            Source::Listing(at) => match values.texts(at).as_slice() {
+                [] => self.path("~", false),
+                texts => texts.iter().for_each(|text| self.path(text, false)),
+            },
+            Source::Name(at) => values.texts(at).into_iter().for_each(|text| self.name(text)),
+            Source::OwnerAndName => self.owner_and_name(values),
+            Source::Ticket(at) => values.texts(at).into_iter().for_each(|text| self.ticket(text)),
+            Source::Session(at) => values.texts(at).into_iter().for_each(|text| self.session(text)),
+            Source::BootstrapOrder => self.bootstrap(values),
+            Source::PullRequestWorktrees => self.pull_request_worktrees(),
+            Source::Anything => self.anything(values),
+            // Their records were asked for.
+            Source::Loop(_) | Source::Process(_) => {}
+        }
+    }
+
+    /// A path as it is written, and without blanks around it: some handlers trim, others do not.
+    fn path(&mut self, text: &str, whole: bool) {
+        let trimmed = text.trim();
+        let both = if trimmed == text { vec![text] } else { vec![trimmed, text] };
+        for text in both.into_iter().filter(|text| !text.is_empty()) {
+            if let Some(path) = canonical_path(text) {
+                self.add(&path, How::Named, whole);
+            }
+            let Ok(written) = std::path::absolute(expand_home(text)) else { continue };
+            // A relative path means whatever the process works in; nothing is known to take one.
+            let whole = whole && Path::new(text).is_absolute();
+            for other in [written.canonicalize().ok(), Some(written)].into_iter().flatten() {
+                self.add(&other, How::Otherwise, whole);
+            }
+        }
+    }
+
+    /// A directory that is recorded or stands where one is looked for. One that is gone is worked in by
+    /// nobody, and is named by nobody either.
+    fn found(&mut self, path: &Path) {
+        let Some(path) = canonical_path(&path.to_string_lossy()) else { return };
+        let how = if path.is_dir() { How::Found } else { How::Otherwise };
+        self.add(&path, how, true);
+    }
+
+    /// Adds a place once, as the most that it is known for.
+    fn add(&mut self, path: &Path, how: How, whole: bool) {
+        if let Some(known) = self.subject.places.iter_mut().find(|known| known.path == path) {
+            known.how = known.how.min(how);
+            known.whole |= whole;
+            return;
+        }
+        let existing = path.ancestors().find(|path| path.is_dir()).unwrap_or(path);
+        let clone = self.app.sandbox.repository(existing).ok();
+        let clone = clone.map(|repository| repository.clone_root().to_owned());
+        // What cannot be used as a repository may still say whose worktree it is.
+        let claimed = match Checkout::of(existing) {
+            Checkout::Linked(own) if clone.is_none() => own.ancestors().nth(2).map(Path::to_owned),
+            _ => None,
+        };
+        let claimed = claimed.and_then(|claimed| claimed.canonicalize().ok());
+        self.subject.places.push(Place { path: path.to_owned(), clone, how, whole });
+        if let Some(claimed) = claimed {
+            let holder = claimed.parent().filter(|_| claimed.ends_with(".git")).unwrap_or(&claimed);
+            self.add(holder, How::Otherwise, whole);
+        }
+    }
+
+    /// A repository by its name: the managed ones of that name, else the one of that name directly in the
+    /// sandbox, which may be a clone that is still to be made.
+    fn name(&mut self, text: &str) {
+        let Ok(name) = text.trim().parse::<RepoFullName>() else { return };
+        let list = self.app.repos.list().ok();
+        let managed = list.iter().flat_map(|list| &list.repos).map(|repo| expand_home(&repo.path));
+        let managed: Vec<PathBuf> = managed
+            .filter(|path| self.app.sandbox.origin_of(path).is_some_and(|origin| origin.same_as(&name)))
+            .collect();
+        let base = self.app.sandbox.base();
+        let in_base = base.iter().flat_map(|base| {
+            let itself = base.file_name().is_some_and(|last| last == name.name()).then(|| base.clone());
+            let itself = itself
+                .filter(|base| self.app.sandbox.origin_of(base).is_some_and(|origin| origin.same_as(&name)));
+            itself.or_else(|| Some(base.join(name.name())))
+        });
+        let preferred = self.app.repos.find(&name).ok().flatten().filter(|path| path.is_dir());
+        let meant = preferred.or_else(|| in_base.into_iter().next()).map(|path| {
+            // Nothing is cloned for a name beside a path.
+            let beside = !path.is_dir() && self.subject.first().is_some();
+            (path, if beside { How::Otherwise } else { How::Named })
+        });
+        let others = managed.into_iter().map(|path| (path, How::Otherwise));
+        for (path, how) in meant.into_iter().chain(others) {
+            let path = canonical_path(&path.to_string_lossy()).unwrap_or(path);
+            self.add(&path, how, true);
+        }
+        if !self.subject.names.contains(&name) {
+            self.subject.names.push(name);
+        }
+    }
+
+    fn owner_and_name(&mut self, values: &Values) {
+        for owner in values.texts(At::Query("owner")) {
+            for name in values.texts(At::Query("repo")) {
+                self.name(&format!("{owner}/{name}"));
+            }
+        }
+    }
+
+    fn ticket(&mut self, text: &str) {
+        let ticket = TicketId::new(text);
+        let named = self.subject.places.iter().filter(|place| place.how == How::Named);
+        let mut repositories: Vec<PathBuf> = named.map(|place| place.path.clone()).collect();
+        if repositories.is_empty() {
+            repositories = self.managed();
+        }
+        for repository in repositories {
+            let Ok(repository) = self.app.sandbox.check(&repository) else { continue };
+            if let Some(worktree) = self.app.places.ticket_worktree(&repository, &ticket) {
+                self.found(worktree.canonical());
+            }
+            // Where it would be made.
+            if let Ok(place) = self.app.places.for_ticket(&repository, &ticket) {
+                self.add(place.canonical(), How::Otherwise, true);
+            }
+        }
+    }
+
+    fn session(&mut self, ticket: &str) {
+        let sessions = self.app.sessions.all().into_iter().filter(|session| session.ticket_id == ticket);
+        for note in sessions.map(|session| session.note) {
+            for path in [note.repo_path, note.worktree_path] {
+                self.found(Path::new(&path));
+            }
+        }
+    }
+
+    fn bootstrap(&mut self, values: &Values) {
+        let is_bootstrap = |command: &&str| command.trim().eq_ignore_ascii_case("bootstrap");
+        if !values.texts(At::Body("command")).iter().any(is_bootstrap) {
+            return;
+        }
+        let orders = values.texts(At::Body("prompt"));
+        let orders: Vec<&str> = orders.into_iter().filter(|text| !text.trim().is_empty()).collect();
+        if orders.is_empty() {
+            self.managed().iter().for_each(|path| self.found(path));
+        }
+        let orders = orders.into_iter().filter_map(|text| serde_json::from_str::<BootstrapOrder>(text).ok());
+        for repository in orders.flat_map(|order| order.repos) {
+            match repository.local_path.filter(|path| !path.trim().is_empty()) {
+                Some(path) => self.path(&path, true),
+                None => self.name(&repository.full_name),
+            }
+        }
+    }
+
+    fn pull_request_worktrees(&mut self) {
+        let parent = self.app.repos.named_worktree_parents().into_iter().next();
+        let parent = parent.and_then(|parent| self.app.sandbox.check(parent).ok());
+        let found =
+            parent.and_then(|parent| loopgate_tools::git::pull_request_worktrees(parent.as_path()).ok());
+        found.unwrap_or_default().iter().for_each(|worktree| self.found(worktree));
+    }
+
+    fn anything(&mut self, values: &Values) {
+        for text in values.all_texts() {
+            if text.trim_start().starts_with(['/', '~']) {
+                self.path(text, true);
+            } else {
+                self.name(text);
+            }
+        }
+        self.owner_and_name(values);
+        for text in ANY_TICKET.into_iter().flat_map(|at| values.texts(at)) {
+            self.ticket(text);
+            self.session(text);
+        }
+    }
+
+    /// Every managed repository.
+    fn managed(&self) -> Vec<PathBuf> {
+        let list = self.app.repos.list().ok();
+        let paths = list.iter().flat_map(|list| &list.repos);
+        paths.filter_map(|repo| canonical_path(&repo.path)).collect()
+    }
+}

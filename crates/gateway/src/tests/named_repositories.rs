@@ -1,0 +1,457 @@
+//! A repository that is closed stays closed by every name, on every route.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use loopgate_api::ids::TicketId;
+use loopgate_runtime::{PlanConfirmation, Runtime};
+use serde_json::{Value, json};
+
+use super::place::{Ask, Place, Reply, Wish};
+use crate::approval::{At, Source};
+use crate::router::{RouteFacts, all_facts};
+use crate::{Coverage, Effect};
+
+const LOOP: &str = "0190a5f3-c8b9-7f00-a1b2-c3d4e5f60718";
+
+/// Members that lead to no directory of this machine beside those that are declared: texts, switches,
+/// branches and files of a repository that is named beside them, ids and names at other programs.
+const HARMLESS: &[&str] = &[
+    "body action",
+    "body agents.*.name",
+    "body agents.*.prompt",
+    "body agents.*.slug",
+    "body apiBaseUrl",
+    "body artifactId",
+    // Names a worktree of the repository that is named.
+    "body artifactSlug",
+    "body artifacts.*.content",
+    "body artifacts.*.id",
+    "body artifacts.*.raw",
+    "body artifacts.*.title",
+    "body artifacts.*.type",
+    "body additionalRepos.*.branch",
+    "body baseBranch",
+    "body body",
+    "body branchName",
+    "body commentContext",
+    "body commentContext.author",
+    "body commentContext.body",
+    "body commentContext.line",
+    "body commentContext.path",
+    "body commentContext.replies.*.author",
+    "body commentContext.replies.*.body",
+    "body commentContext.url",
+    "body commentId",
+    "body commitSha",
+    "body committer",
+    "body committer.email",
+    "body committer.name",
+    "body description",
+    "body file",
+    "body filePath",
+    "body files.*",
+    "body force",
+    "body harness",
+    "body issueId",
+    "body line",
+    "body loopgateAuthToken",
+    "body message",
+    "body message.content",
+    "body message.id",
+    "body message.role",
+    "body message.sender",
+    "body message.timestamp",
+    "body messageId",
+    "body outcome",
+    "body parentBranchName",
+    // Names a branch of the repository that is named.
+    "body parentLoopId",
+    "body parentSessionId",
+    "body parentTicketId",
+    "body prNumber",
+    "body primaryArtifactId",
+    "body provider",
+    "body repo",
+    "body repo.branch",
+    "body requestChanges",
+    "body responded",
+    "body s3StateKey",
+    "body sessionId",
+    "body ticket",
+    "body ticket.additionalContext",
+    "body ticket.description",
+    "body ticket.identifier",
+    "body ticket.issueId",
+    "body ticket.mentionedFiles.*.filePath",
+    "body ticket.title",
+    "body ticket.url",
+    "body ticketTitle",
+    "body ticketUrl",
+    "body title",
+    "body userContext",
+    "body worktreeParentDirConfirmed",
+    "query base",
+    "query branchId",
+    "query expectedMcpUrl",
+    "query headBranch",
+    "query index",
+    "query latestVersion",
+    "query lines",
+    "query number",
+    "query pr",
+    "query provider",
+    "query query",
+    "query state",
+    "segment commentId",
+    "POST /api/gateway/git/pr/inline-comment body path",
+    // Kept and shown, never looked up.
+    "POST /api/gateway/orchestrator/sessions body loopId",
+    "POST /api/gateway/orchestrator/sessions body pid",
+    // Programs: asked about each time, and never in the sandbox.
+    "PATCH /api/gateway/settings/binary-paths body assistant",
+    "PATCH /api/gateway/settings/binary-paths body codeHost",
+    "PATCH /api/gateway/settings/binary-paths body git",
+    "PATCH /api/gateway/settings/binary-paths body python3",
+    "PATCH /api/gateway/settings/binary-paths body reviewer",
+];
+
+/// A place with a managed clone `shop` and a worktree of it for the ticket `T-1`, and another clone
+/// `other`.
+async fn world(wish: Wish) -> Place {
+    let place = Place::with(wish).await;
+    for name in ["shop", "other"] {
+        let clone = place.clone_of(name, &format!("https://github.com/acme/{name}.git"));
+        for directory in ["objects", "refs", "worktrees"] {
+            std::fs::create_dir_all(clone.join(".git").join(directory)).unwrap();
+        }
+        std::fs::write(clone.join(".git/HEAD"), "ref: refs/heads/main\n").unwrap();
+    }
+    for name in ["shop-T-1", "shop-pr-7", "elsewhere"] {
+        worktree(&place.sandbox().join("shop"), &place.sandbox().join("worktrees").join(name));
+    }
+    let at = |name: &str| place.sandbox().join(name);
+    std::os::unix::fs::symlink(at("shop"), at("link")).unwrap();
+    let repos = json!({
+        "repos": [{"path": at("shop"), "addedAt": ""}, {"path": at("other"), "addedAt": ""}],
+        "settings": {"worktreeParentDir": at("worktrees")},
+    });
+    std::fs::create_dir_all(place.repos_file().parent().unwrap()).unwrap();
+    std::fs::write(place.repos_file(), repos.to_string()).unwrap();
+    let session =
+        json!({"sessions": [{"ticketId": "S-1", "repoPath": at("other"), "worktreePath": at("shop")}]});
+    std::fs::write(at(".loopgate/sessions.json"), session.to_string()).unwrap();
+    place
+}
+
+/// A worktree, as git writes one.
+fn worktree(clone: &Path, directory: &Path) {
+    let clone = clone.canonicalize().unwrap();
+    let records = clone.join(".git/worktrees").join(directory.file_name().unwrap());
+    std::fs::create_dir_all(&records).unwrap();
+    std::fs::create_dir_all(directory).unwrap();
+    let directory = directory.canonicalize().unwrap();
+    std::fs::write(directory.join(".git"), format!("gitdir: {}\n", records.display())).unwrap();
+    std::fs::write(records.join("gitdir"), format!("{}\n", directory.join(".git").display())).unwrap();
+    std::fs::write(records.join("commondir"), "../..\n").unwrap();
+    std::fs::write(records.join("HEAD"), "ref: refs/heads/T-1\n").unwrap();
+}
+
+fn close(place: &Place, repository: &Path) {
+    let repository = Some(repository.to_string_lossy().into_owned());
+    let coverage = Coverage { repository, ..Coverage::default() };
+    place.gateway.approvals().set_policy(coverage, Effect::Deny).unwrap();
+}
+
+/// A request that says something at some places, and nothing else that its handler needs.
+fn ask(place: &Place, route: &RouteFacts, said: &[(At, Value)]) -> Ask {
+    let mut path = route.path.clone();
+    let mut query = url::form_urlencoded::Serializer::new(String::new());
+    let mut body = Value::Null;
+    for (at, value) in said {
+        let text = value.as_str().map_or_else(|| value.to_string(), ToOwned::to_owned);
+        match at {
+            At::Body(name) => put(&mut body, name, value.clone()),
+            At::Query(name) => drop(query.append_pair(name, &text)),
+            At::Segment(name) => {
+                path = path.replace(&format!("{{*{name}}}"), &format!("{text}/x"));
+                path = path.replace(&format!("{{{name}}}"), &text);
+            }
+        }
+    }
+    let path = path.replace(['{', '}', '*'], "");
+    let ask = place.internal(route.method.as_str(), &format!("{path}?{}", query.finish()));
+    if body.is_null() { ask } else { ask.body(body.to_string()) }
+}
+
+fn put(body: &mut Value, path: &str, value: Value) {
+    let (step, rest) = path.split_once('.').map_or((path, None), |(step, rest)| (step, Some(rest)));
+    if body.is_null() {
+        *body = if step == "*" { json!([null]) } else { json!({}) };
+    }
+    let inner = if step == "*" { &mut body[0] } else { &mut body[step] };
+    match rest {
+        Some(rest) => put(inner, rest, value),
+        None => *inner = value,
+    }
+}
+
+fn is_denied(reply: &Reply) -> bool {
+    reply.status == 403 && reply.text().contains("\"code\":\"request_denied\"")
+}
+
+/// Every way to write a path to the closed repository.
+fn paths(place: &Place, whole: bool) -> Vec<String> {
+    let at = |name: &str| place.sandbox().join(name).to_string_lossy().into_owned();
+    let mut paths = vec![
+        at("shop"),
+        at("shop/"),
+        at("shop//."),
+        at("shop/web/new"),
+        at("other/../shop"),
+        at("absent/../shop"),
+        at("link"),
+        at("link/web"),
+        at("worktrees/elsewhere"),
+        at("worktrees/elsewhere/deep/er"),
+        at("worktrees/shop-T-1"),
+        format!(" {}\t", at("shop")),
+    ];
+    if whole {
+        paths.extend([at(""), at("other/..")]);
+    }
+    paths
+}
+
+const NAMES: [&str; 3] = ["acme/shop", "ACME/Shop", " acme/shop "];
+
+/// What a source is to say, so that it names the closed repository.
+fn spellings(place: &Place, source: Source) -> Vec<Vec<(At, Value)>> {
+    let text = |at: At, texts: Vec<String>| texts.into_iter().map(|text| vec![(at, json!(text))]).collect();
+    let order = |repos: Value| {
+        let prompt = json!({"repos": [repos]}).to_string();
+        vec![(At::Body("command"), json!("BOOTSTRAP")), (At::Body("prompt"), json!(prompt))]
+    };
+    match source {
+        Source::Path(at) => text(at, paths(place, true)),
+        Source::Listing(at) => text(at, paths(place, false)),
+        Source::Name(at) => text(at, NAMES.map(ToOwned::to_owned).to_vec()),
+        Source::OwnerAndName => ["acme", "ACME"]
+            .map(|owner| vec![(At::Query("owner"), json!(owner)), (At::Query("repo"), json!("shop"))])
+            .to_vec(),
+        Source::Session(at) => text(at, vec!["S-1".to_owned()]),
+        Source::Ticket(at) => {
+            vec![vec![(at, json!("T-1"))]]
+        }
+        Source::Loop(at) => text(at, vec![LOOP.to_owned()]),
+        Source::BootstrapOrder => paths(place, true)
+            .into_iter()
+            .map(|path| order(json!({"fullName": "x/y", "localPath": path})))
+            .chain(NAMES.map(|name| order(json!({"fullName": name}))))
+            .chain([vec![(At::Body("command"), json!("BOOTSTRAP"))]])
+            .collect(),
+        Source::PullRequestWorktrees => vec![Vec::new()],
+        Source::Anything => paths(place, true)
+            .into_iter()
+            .flat_map(|path| [(At::Body("some.*.member"), path.clone()), (At::Query("x"), path)])
+            .chain(NAMES.map(|name| (At::Body("some.member"), name.to_owned())))
+            .map(|(at, text)| vec![(at, json!(text))])
+            .collect(),
+        // Shown where processes live.
+        Source::Process(_) => Vec::new(),
+    }
+}
+
+#[tokio::test]
+async fn every_name_of_a_closed_repository_is_refused_on_every_route() {
+    let wish = Wish { runtime: true, ..Wish::default() };
+    let place = world(wish).await;
+    note_loop(&place, place.runtime.as_ref().unwrap()).await;
+    let shop = place.sandbox().join("shop");
+    close(&place, &shop);
+    let mut passed = Vec::new();
+    let mut tried = 0;
+    for route in all_facts().iter().filter(|route| route.operation.is_some()) {
+        for source in route.sources {
+            for said in spellings(&place, *source) {
+                tried += 1;
+                let reply = ask(&place, route, &said).send().await;
+                if !is_denied(&reply) {
+                    passed.push(format!("{} {} {said:?}: {}", route.method, route.path, reply.status));
+                }
+            }
+        }
+    }
+    assert!(passed.is_empty(), "{} of {tried} passed:\n{}", passed.len(), passed.join("\n"));
+    assert!(tried > 1000, "{tried}");
+}
+
+/// A loop that works in the closed repository, for the ticket `T-9`.
+async fn note_loop(place: &Place, runtime: &Arc<Runtime>) {
+    let sandbox = loopgate_home::Sandbox::new(place.settings.clone(), &place.data_dir());
+    let agreed = PlanConfirmation {
+        repository: sandbox.check(place.sandbox().join("shop")).unwrap(),
+        ticket: TicketId::new("T-9"),
+        loop_id: Some(LOOP.parse().unwrap()),
+        artifact_id: None,
+        artifact_slug: None,
+        issue_id: None,
+        ticket_title: None,
+        runs: false,
+    };
+    let worktree_dir = runtime.confirm_plan(agreed).await.unwrap();
+    worktree(&place.sandbox().join("shop"), &worktree_dir);
+}
+
+#[tokio::test]
+async fn a_closed_worktree_is_refused_by_its_ticket_and_by_those_of_its_loops() {
+    let wish = Wish { runtime: true, ..Wish::default() };
+    let place = world(wish).await;
+    note_loop(&place, place.runtime.as_ref().unwrap()).await;
+    let mut tried = 0;
+    for (ticket, repository) in [("T-1", "shop"), ("T-9", "other"), (LOOP, "other")] {
+        let worktree = if ticket == "T-1" { "worktrees/shop-T-1" } else { "worktrees/shop-T-9" };
+        close(&place, &place.sandbox().join(worktree));
+        let repository = json!(place.sandbox().join(repository));
+        for route in all_facts().iter().filter(|route| route.operation.is_some()) {
+            let tickets = route.sources.iter().filter_map(|source| match source {
+                Source::Ticket(at) => Some(*at),
+                _ => None,
+            });
+            let named = route.sources.iter().find_map(|source| match source {
+                Source::Path(at) => Some(*at),
+                _ => None,
+            });
+            for at in tickets {
+                tried += 1;
+                let said: Vec<_> = named
+                    .map(|at| (at, repository.clone()))
+                    .into_iter()
+                    .chain([(at, json!(ticket))])
+                    .collect();
+                let reply = ask(&place, route, &said).send().await;
+                assert!(is_denied(&reply), "{} {} {said:?}: {}", route.method, route.path, reply.text());
+            }
+        }
+    }
+    assert!(tried > 60, "{tried}");
+}
+
+#[tokio::test]
+async fn another_repository_passes_and_so_does_a_list_of_all() {
+    let place = world(Wish::default()).await;
+    close(&place, &place.sandbox().join("shop"));
+    let other = place.sandbox().join("other");
+    for path in [
+        "/api/gateway/repos".to_owned(),
+        "/api/gateway/orchestrator/sessions".to_owned(),
+        format!("/api/gateway/directories?path={}", place.sandbox().display()),
+        format!("/api/gateway/directories?path={}", other.display()),
+        format!("/api/gateway/files/search?repo={}&base=true", other.display()),
+        format!("/api/gateway/orchestrator/status/T-1?repo={}", other.display()),
+        "/api/gateway/git/repo-path?repoFullName=acme/other".to_owned(),
+    ] {
+        let reply = place.internal("GET", &path).send().await;
+        assert_eq!(reply.status, 200, "{path}: {}", reply.text());
+    }
+}
+
+/// Nothing that a route takes is left out of what approval judges. The order of a loop is described by
+/// what the control plane writes, so what else is read of it stands in the sources alone.
+#[test]
+fn every_member_is_declared_or_harmless() {
+    let document = serde_json::to_value(crate::openapi()).unwrap();
+    let mut undeclared = BTreeSet::new();
+    for route in all_facts().iter().filter(|route| route.built && route.operation.is_some()) {
+        let operation =
+            &document["paths"][route.path.replace("{*", "{")][route.method.as_str().to_lowercase()];
+        let mut taken = BTreeSet::new();
+        for parameter in operation["parameters"].as_array().into_iter().flatten() {
+            let name = parameter["name"].as_str().unwrap();
+            match parameter["in"].as_str().unwrap() {
+                "query" => drop(taken.insert(format!("query {name}"))),
+                "path" => drop(taken.insert(format!("segment {name}"))),
+                _ => {}
+            }
+        }
+        let bodies = operation["requestBody"]["content"].as_object().into_iter().flatten();
+        for (_, content) in bodies {
+            members(&document, &content["schema"], "", &mut taken);
+        }
+        let declared: BTreeSet<String> = route.sources.iter().flat_map(|source| places(*source)).collect();
+        for name in taken.difference(&declared) {
+            let whole = format!("{} {} {name}", route.method, route.path);
+            if !HARMLESS.contains(&name.as_str()) && !HARMLESS.contains(&whole.as_str()) {
+                undeclared.insert(whole);
+            }
+        }
+    }
+    assert!(undeclared.is_empty(), "{}", Vec::from_iter(undeclared).join("\n"));
+}
+
+/// The places at which a source reads.
+fn places(source: Source) -> Vec<String> {
+    let at = match source {
+        Source::Path(at)
+        | Source::Listing(at)
+        | Source::Name(at)
+        | Source::Ticket(at)
+        | Source::Session(at)
+        | Source::Loop(at)
+        | Source::Process(at) => at,
+        Source::OwnerAndName => return vec!["query owner".to_owned(), "query repo".to_owned()],
+        Source::BootstrapOrder => return vec!["body command".to_owned(), "body prompt".to_owned()],
+        Source::PullRequestWorktrees | Source::Anything => return Vec::new(),
+    };
+    vec![match at {
+        At::Body(name) => format!("body {name}"),
+        At::Query(name) => format!("query {name}"),
+        At::Segment(name) => format!("segment {name}"),
+    }]
+}
+
+/// The members of a schema that hold texts or numbers, at any depth.
+fn members(document: &Value, schema: &Value, prefix: &str, found: &mut BTreeSet<String>) {
+    let schema = match schema["$ref"].as_str() {
+        Some(name) => &document["components"]["schemas"][name.rsplit('/').next().unwrap()],
+        None => schema,
+    };
+    for part in ["allOf", "oneOf", "anyOf"].iter().flat_map(|part| schema[part].as_array()).flatten() {
+        members(document, part, prefix, found);
+    }
+    let below = |name: &str| if prefix.is_empty() { name.to_owned() } else { format!("{prefix}.{name}") };
+    if let Some(properties) = schema["properties"].as_object() {
+        properties.iter().for_each(|(name, inner)| members(document, inner, &below(name), found));
+    } else if !schema["items"].is_null() {
+        members(document, &schema["items"], &below("*"), found);
+    } else if !prefix.is_empty() && ["allOf", "oneOf", "anyOf"].iter().all(|part| schema[part].is_null()) {
+        found.insert(format!("body {prefix}"));
+    }
+}
+
+/// A directory of a place, where it really is.
+fn real(place: &Place, name: &str) -> PathBuf {
+    place.sandbox().canonicalize().unwrap().join(name)
+}
+
+#[tokio::test]
+async fn what_is_open_is_nothing_but_the_directory_itself() {
+    let settings = "default_approval_tier = \"none\"";
+    let place = world(Wish { settings, ..Wish::default() }).await;
+    let approvals = place.gateway.approvals();
+    let repository = Some(real(&place, "shop").to_string_lossy().into_owned());
+    approvals.set_policy(Coverage { repository, ..Coverage::default() }, Effect::Allow).unwrap();
+    let status =
+        |query: &str| place.internal("GET", &format!("/api/gateway/orchestrator/status/T-1?{query}"));
+    let at = |name: &str| place.sandbox().join(name).display().to_string();
+    for open in ["shop", "link", "shop/web"] {
+        let reply = status(&format!("repo={}", at(open))).send().await;
+        assert_eq!(reply.status, 200, "{open}: {}", reply.text());
+    }
+    for asks in ["other", "worktrees/elsewhere", ""] {
+        let (reply, pending) = super::approvals::held(&place, status(&format!("repo={}", at(asks)))).await;
+        approvals.deny(pending.id).unwrap();
+        assert_eq!(super::place::within(reply).await.unwrap().status, 403, "{asks}");
+    }
+}
