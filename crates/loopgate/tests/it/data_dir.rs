@@ -107,6 +107,15 @@ async fn a_token_file_that_others_can_reach_is_refused() -> Result<()> {
         ensure!(!refused.contains(TOKEN), "{refused}");
     }
     ensure!(!at("src/new").exists(), "no token is made where it could be read");
+
+    write_private(&at("short"), "short")?;
+    for (file, said) in [("short", "too short"), ("src/token", "lies in the sandbox")] {
+        let mut command = home.command(PROGRAM);
+        command.current_dir(home.path()).args(["gateway", "--port", "0", "--sandbox", "src", "--home"]);
+        let output = command.arg(&data).args(["--gateway-token-file", file]).output().await?;
+        let refused = String::from_utf8_lossy(&output.stderr);
+        ensure!(!output.status.success() && refused.contains(said), "relative {file}: {refused}");
+    }
     Ok(())
 }
 
