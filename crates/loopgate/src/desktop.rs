@@ -256,8 +256,9 @@ fn gateway_token(home: &Home, args: &DesktopArgs) -> anyhow::Result<SecretString
     match args.gateway_token_file.as_deref().or(settings.gateway_token_file.as_deref()) {
         None => Ok(fresh()),
         Some(file) => {
-            secret_file::check_outside(file, &home.sandbox).context("cannot use the gateway token")?;
-            token_of_file(file, fresh())
+            let file = std::path::absolute(file).context("the gateway token's file is no usable path")?;
+            secret_file::check_outside(&file, &home.sandbox).context("cannot use the gateway token")?;
+            token_of_file(&file, fresh())
         }
     }
 }

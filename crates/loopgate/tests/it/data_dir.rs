@@ -107,6 +107,15 @@ async fn a_token_file_that_others_can_reach_is_refused() -> Result<()> {
         ensure!(!refused.contains(TOKEN), "{refused}");
     }
     ensure!(!at("src/new").exists(), "no token is made where it could be read");
+
+    write_private(&at("short"), "short")?;
+    for (file, said) in [("short", "too short"), ("src/token", "lies in the sandbox")] {
+        let mut command = home.command(PROGRAM);
+        command.current_dir(home.path()).args(["gateway", "--port", "0", "--sandbox", "src", "--home"]);
+        let output = command.arg(&data).args(["--gateway-token-file", file]).output().await?;
+        let refused = String::from_utf8_lossy(&output.stderr);
+        ensure!(!output.status.success() && refused.contains(said), "relative {file}: {refused}");
+    }
     Ok(())
 }
 
@@ -175,7 +184,8 @@ async fn a_directory_that_is_deleted_under_a_running_program_comes_back_closed()
     let home = UserHome::temporary()?;
     let loopgate = Setup::new(&home)?.binary(PROGRAM).gateway_alone().start().await?;
     let data = loopgate.setup().data_dir();
-    std::fs::remove_dir_all(&data)?;
+    // In one step, since the program goes on writing.
+    std::fs::rename(&data, home.path().join("gone"))?;
     // What is written of it makes the directory again.
     ensure!(loopgate.gateway_bare(Method::GET, "/api/gateway/version").send().await?.status() == 401);
     let mode = signs::seen(home.path(), async || mode_of(&data)).await?;
