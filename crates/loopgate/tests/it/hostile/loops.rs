@@ -41,6 +41,8 @@ fn plant(outside: &Outside, stage: &Stage) -> Result<()> {
     git(clone, &["commit", "--quiet", "-m", "Bring more along"])?;
     let remote = stage.scene.remotes.bare(story::REPOSITORY);
     git(clone, &["push", "--quiet", &remote.to_string_lossy(), "main"])?;
+    // Once it is trusted its own way to the remote counts, which leads nowhere.
+    git(clone, &["update-ref", "refs/remotes/origin/main", "main"])?;
     for name in HOOKS {
         let file = clone.join(".git/hooks").join(name);
         write(&file, format!("#!/bin/sh\n{}\n", mark(&format!("hook-{name}"))))?;
