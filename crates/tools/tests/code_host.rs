@@ -147,13 +147,11 @@ async fn an_open_pull_request_is_found() {
 #[tokio::test]
 async fn a_pull_request_is_made_with_exactly_these_words() {
     let desk = Desk::new("echo 'Creating pull request'; echo https://github.com/acme/widget/pull/31");
-    let body = desk.machine.at("body.md");
     let (main, head) = (branch("main"), branch("orchestrator/a"));
-    let new = NewPullRequest { title: "$(rm -rf) \"it\"", body_file: &body, base: &main, head: Some(&head) };
+    let new = NewPullRequest { title: "$(rm -rf) \"it\"", body: "Why", base: &main, head: Some(&head) };
     let made = desk.host.pr_create(&desk.code(), &new).await.unwrap();
     assert_eq!(made.number, 31);
-    let body = body.display().to_string();
-    let words = ["pr", "create", "--title", "$(rm -rf) \"it\"", "--body-file", &body];
+    let words = ["pr", "create", "--title", "$(rm -rf) \"it\"", "--body-file", "-"];
     let words = words.into_iter().chain(["--base", "main", "--head", "orchestrator/a", "prompt=1"]);
     assert!(desk.noted().iter().map(String::as_str).eq(words));
     desk.host.pr_add_label(&desk.code(), 31, "orchestrator").await.unwrap();
@@ -164,8 +162,8 @@ async fn a_pull_request_is_made_with_exactly_these_words() {
 async fn a_text_is_read_and_replaced() {
     let desk = Desk::new(r#"printf '%s\n' '{"body":"line\nLoop ID: x"}'"#);
     assert_eq!(desk.host.pr_body(&desk.code(), 5).await.unwrap(), "line\nLoop ID: x");
-    desk.host.pr_edit_body(&desk.code(), 5, &desk.machine.at("body.md")).await.unwrap();
-    assert_eq!(desk.noted()[..4], ["pr", "edit", "5", "--body-file"]);
+    desk.host.pr_edit_body(&desk.code(), 5, "other").await.unwrap();
+    assert_eq!(desk.noted()[..5], ["pr", "edit", "5", "--body-file", "-"]);
 }
 
 #[tokio::test]

@@ -81,9 +81,8 @@ async fn a_clone_becomes_a_pull_request() {
     git.push(&place, &name, time::PUSH).await.unwrap();
     assert_eq!(desk.remotes.branches("acme/shop").unwrap()["orchestrator/cart"], commit);
 
-    let (body_file, main) = (desk.at("body.md"), branch("main"));
-    fs::write(&body_file, "A cart.\n").unwrap();
-    let new = NewPullRequest { title: "Cart", body_file: &body_file, base: &main, head: None };
+    let main = branch("main");
+    let new = NewPullRequest { title: "Cart", body: "A cart.\n", base: &main, head: None };
     let made = gh.pr_create(&place, &new).await.unwrap();
     assert_eq!(made.url, "https://github.com/acme/shop/pull/1");
     assert_eq!(gh.pr_view(&place, &name).await.unwrap(), Some(made.clone()));
@@ -92,8 +91,8 @@ async fn a_clone_becomes_a_pull_request() {
 
     gh.pr_add_label(&place, made.number, "orchestrator").await.unwrap();
     let body = gh.pr_body(&place, made.number).await.unwrap();
-    fs::write(&body_file, format!("{body}\n---\nLoop ID: 7\n")).unwrap();
-    gh.pr_edit_body(&place, made.number, &body_file).await.unwrap();
+    let body = format!("{body}\n---\nLoop ID: 7\n");
+    gh.pr_edit_body(&place, made.number, &body).await.unwrap();
     let pull = desk.host.pull_requests("acme/shop").remove(0);
     assert_eq!(
         (pull.title.as_str(), pull.labels.as_slice()),

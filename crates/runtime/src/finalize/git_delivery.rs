@@ -102,14 +102,13 @@ async fn pull_request(
     let body_file = site.work_dir.join("pr-body.md");
     let pull_request = match known {
         Some(known) => {
-            ensure_footer(ending, job, site, &known, &body_file).await;
+            ensure_footer(ending, job, site, &known, body_file).await;
             known
         }
         None => {
-            write_body(job, site, body_file.clone(), None).await.map_err(|error| error.to_string())?;
+            let body = write_body(job, site, body_file, None).await.map_err(|error| error.to_string())?;
             let title = subject(ending, site).await.unwrap_or_else(|| title.to_owned());
-            let new =
-                NewPullRequest { title: &title, body_file: &body_file, base: &site.base, head: Some(branch) };
+            let new = NewPullRequest { title: &title, body: &body, base: &site.base, head: Some(branch) };
             match host.pr_create(directory, &new).await {
                 Ok(made) => made,
                 // Somebody may have made it meanwhile, or the answer was lost on its way.
@@ -127,14 +126,14 @@ async fn pull_request(
 }
 
 /// An existing pull request learns which loop changed it.
-async fn ensure_footer(ending: &Ending<'_>, job: &Job, site: &Site, known: &PullRequest, body_file: &Path) {
+async fn ensure_footer(ending: &Ending<'_>, job: &Job, site: &Site, known: &PullRequest, body_file: PathBuf) {
     let (host, directory) = (&ending.runtime.code_host, site.directory.as_path());
     let Ok(body) = host.pr_body(directory, known.number).await else { return };
     if body.contains(&format!("Loop ID: {}", job.id)) {
         return;
     }
-    let edited = match write_body(job, site, body_file.to_owned(), Some(body)).await {
-        Ok(()) => host.pr_edit_body(directory, known.number, body_file).await.map_err(|e| e.to_string()),
+    let edited = match write_body(job, site, body_file, Some(body)).await {
+        Ok(body) => host.pr_edit_body(directory, known.number, &body).await.map_err(|e| e.to_string()),
         Err(error) => Err(error.to_string()),
     };
     if let Err(error) = edited {
@@ -171,7 +170,13 @@ fn template_in(directory: &Path) -> Option<String> {
     String::from_utf8(bytes).ok()
 }
 
-async fn write_body(job: &Job, site: &Site, file: PathBuf, present: Option<String>) -> std::io::Result<()> {
+/// Keeps the text of a pull request in a file, and answers it.
+async fn write_body(
+    job: &Job,
+    site: &Site,
+    file: PathBuf,
+    present: Option<String>,
+) -> std::io::Result<String> {
     let (directory, footer) = (site.directory.clone(), footer(job));
     let header = format!("Changes made by loop {} ({}).", job.id, job.command);
     let command = job.command;
@@ -184,7 +189,8 @@ async fn write_body(job: &Job, site: &Site, file: PathBuf, present: Option<Strin
                 format!("{header}\n\n{template}{footer}\nCommand: {command}\n")
             }
         };
-        write_private(&file, text.as_bytes())
+        write_private(&file, text.as_bytes())?;
+        Ok(text)
     })
     .await
     .map_err(std::io::Error::other)?

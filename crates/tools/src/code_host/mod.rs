@@ -153,9 +153,20 @@ impl CodeHost {
     /// # Errors
     /// [`CodeHostError`], also for an exit code other than 0.
     async fn say(&self, directory: &Path, args: &[&str], text: Vec<u8>) -> Result<String, CodeHostError> {
-        let command = self.command_in(directory).await?.args(args).stdin(Stdin::Bytes(text));
-        let output = succeeded(command.run_undisturbed(limits(time::WRITE)).await?)?;
+        let output = self.change_with(directory, args, text, time::WRITE).await?;
         Ok(output.stdout_text().trim().to_owned())
+    }
+
+    /// As [`CodeHost::change`], with a text as standard input.
+    async fn change_with(
+        &self,
+        directory: &Path,
+        args: &[&str],
+        text: Vec<u8>,
+        within: Duration,
+    ) -> Result<Output, CodeHostError> {
+        let command = self.command_in(directory).await?.args(args).stdin(Stdin::Bytes(text));
+        succeeded(command.run_undisturbed(limits(within)).await?)
     }
 
     /// Login of the user; `None` when the program names nobody.

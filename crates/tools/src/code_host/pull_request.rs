@@ -23,8 +23,8 @@ pub struct PullRequest {
 pub struct NewPullRequest<'a> {
     /// Title.
     pub title: &'a str,
-    /// File with the text.
-    pub body_file: &'a Path,
+    /// Text, which the program gets as its standard input: a file could be changed before it is read.
+    pub body: &'a str,
     /// Branch that it asks to change.
     pub base: &'a BranchName,
     /// Branch with the work; the one that is checked out when absent.
@@ -86,13 +86,12 @@ impl CodeHost {
         directory: &Path,
         new: &NewPullRequest<'_>,
     ) -> Result<PullRequest, CodeHostError> {
-        let body = new.body_file.to_string_lossy();
-        let mut args = vec!["pr", "create", "--title", new.title, "--body-file", &body];
+        let mut args = vec!["pr", "create", "--title", new.title, "--body-file", "-"];
         args.extend(["--base", new.base.as_str()]);
         if let Some(head) = new.head {
             args.extend(["--head", head.as_str()]);
         }
-        let output = self.change(directory, &args, time::CREATE).await?;
+        let output = self.change_with(directory, &args, new.body.into(), time::CREATE).await?;
         parse_pull_request(&output.stdout_text()).ok_or(CodeHostError::Unreadable)
     }
 
@@ -128,19 +127,13 @@ impl CodeHost {
         Ok(body.body)
     }
 
-    /// Replaces the text of a pull request by that of a file.
+    /// Replaces the text of a pull request.
     ///
     /// # Errors
     /// [`CodeHostError`]
-    pub async fn pr_edit_body(
-        &self,
-        directory: &Path,
-        number: u64,
-        body_file: &Path,
-    ) -> Result<(), CodeHostError> {
-        let body = body_file.to_string_lossy();
-        let args = ["pr", "edit", &number.to_string(), "--body-file", &body];
-        self.change(directory, &args, time::EDIT).await.map(drop)
+    pub async fn pr_edit_body(&self, directory: &Path, number: u64, body: &str) -> Result<(), CodeHostError> {
+        let args = ["pr", "edit", &number.to_string(), "--body-file", "-"];
+        self.change_with(directory, &args, body.into(), time::EDIT).await.map(drop)
     }
 }
 
