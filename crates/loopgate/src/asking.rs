@@ -25,6 +25,7 @@ fn held(request: PendingApproval) -> HeldRequest {
         operation: request.operation_id.as_str(),
         method: request.method,
         path: request.path,
+        action: request.action,
         location: request.location,
         waits_until: request.waits_until,
     }

@@ -263,5 +263,6 @@ fn queued_job(request: &LoopRequest, headers: &LoopHeaders, number: i64) -> Job 
     facts.ticket_id.clone_from(&request.ticket_id);
     facts.artifact_slug.clone_from(&request.artifact_slug);
     facts.primary_repo_full_name = request.repo.as_ref().map(|repo| repo.full_name.to_string());
+    facts.local_repo_path.clone_from(&request.local_repo_path);
     job
 }

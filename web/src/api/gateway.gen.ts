@@ -878,7 +878,9 @@ export interface paths {
         head?: never;
         /**
          * Set or clear paths
-         * @description The first member that is wrong answers, and nothing is stored.
+         * @description The first member that is wrong answers, and nothing is stored. A path in the sandbox, or through a
+         *     link there, is refused. Whoever does not hold the gateway token on this machine waits for its owner,
+         *     each time anew.
          */
         patch: operations["set_binary_paths"];
         trace?: never;
@@ -2871,9 +2873,11 @@ export interface components {
         Versions: Record<string, never>;
         /** @description A request that is held. */
         WaitingRequest: {
+            /** @description What it does, in the words of its body. */
+            action?: string | null;
             /** @description ISO 8601. */
             createdAt: string;
-            /** @description Directories that it names, where they really are. */
+            /** @description Directories that it is about, where they really are. */
             directories: string[];
             /** Format: uuid */
             id: string;
@@ -2901,6 +2905,7 @@ export interface components {
          *           "riskTier": "medium",
          *           "method": "POST",
          *           "path": "/api/gateway/git",
+         *           "action": "action=commit",
          *           "directories": [
          *             "/home/dev/src/shop"
          *           ],
@@ -2917,6 +2922,8 @@ export interface components {
              *     last eight characters of one, it decides.
              */
             command: string;
+            /** @description What is wrong with the rules and policies that the owner has set. */
+            problems?: string[];
             /** @description Newest first. */
             waiting: components["schemas"]["WaitingRequest"][];
         };

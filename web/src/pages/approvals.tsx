@@ -28,6 +28,11 @@ export function ApprovalsPage() {
         These requests to this machine are held until its owner decides. A page can show them, and
         cannot decide: type the command in a terminal of this machine.
       </p>
+      {data?.problems?.map((problem) => (
+        <div key={problem} className="mt-5">
+          <Notice tone="warn" title={problem} />
+        </div>
+      ))}
       {error ? (
         <Panel className="mt-5">
           <EmptyState title="What waits cannot be read">
@@ -81,6 +86,11 @@ function Request({ request, command }: { request: WaitingRequest; command: strin
             {request.query ? `?${request.query}` : ""}
           </span>
         </Fact>
+        {request.action && (
+          <Fact name="Does">
+            <span className="font-mono">{request.action}</span>
+          </Fact>
+        )}
         <Fact name="Asked by">
           {request.location === "cloud-socket" ? "the control plane" : request.location}
         </Fact>

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use loopgate_api::bootstrap::BootstrapOrder;
 use loopgate_api::ids::{LoopId, RepoFullName, TicketId};
 use loopgate_home::{canonical_path, expand_home};
+use loopgate_runtime::Runtime;
 use loopgate_tools::git::Checkout;
 use serde_json::Value;
 
@@ -12,17 +13,19 @@ use super::source::{At, Source, Values};
 use super::subject::{How, Place, Subject};
 use crate::app::App;
 
-/// Members that name a ticket, a session or a process where a route declares nothing.
+/// Members that name a ticket or a session, and a process, where a route declares nothing.
 const ANY_TICKET: [At; 3] = [At::Body("ticketId"), At::Query("ticketId"), At::Segment("ticketId")];
 const ANY_PROCESS: At = At::Body("pid");
 
 /// Finds what a request is about. Asks the records of the loops, then looks at the disk.
 pub(super) async fn resolve(app: &App, sources: &'static [Source], values: Values) -> Option<Subject> {
-    let recorded = recorded(app, sources, &values).await;
+    let recorded = Recorded::of(app, sources, &values).await;
     let app = app.clone();
     let searched = tokio::task::spawn_blocking(move || {
-        let mut search = Search { app: &app, subject: Subject::default() };
-        recorded.iter().for_each(|path| search.found(path));
+        let managed = Managed::all(&app);
+        let mut search = Search { app: &app, managed, subject: Subject::default() };
+        recorded.directories.iter().for_each(|path| search.found(path));
+        recorded.names.iter().for_each(|name| search.name(name));
         // Tickets are looked for in the repositories that are named.
         let (tickets, others): (Vec<&Source>, Vec<&Source>) =
             sources.iter().partition(|source| matches!(source, Source::Ticket(_)));
@@ -32,39 +35,70 @@ pub(super) async fn resolve(app: &App, sources: &'static [Source], values: Value
     searched.await.ok()
 }
 
-/// The directories that are recorded of loops and processes.
-async fn recorded(app: &App, sources: &[Source], values: &Values) -> Vec<PathBuf> {
-    let Some(runtime) = &app.runtime else { return Vec::new() };
-    let mut found = Vec::new();
-    for source in sources {
-        let (tickets, processes): (&[At], &[At]) = match source {
-            Source::Ticket(at) => (&[*at], &[]),
-            Source::Process(at) => (&[], &[*at]),
-            Source::Anything => (&ANY_TICKET, &[ANY_PROCESS]),
-            Source::Loop(at) => {
-                for id in values.texts(*at).into_iter().filter_map(|id| id.trim().parse::<LoopId>().ok()) {
-                    found.extend(
-                        runtime.job(id).await.ok().flatten().iter().flat_map(|job| job.facts.directories()),
-                    );
+/// What is recorded of loops and processes.
+#[derive(Default)]
+struct Recorded {
+    directories: Vec<PathBuf>,
+    /// Repositories of loops that have no directory yet.
+    names: Vec<String>,
+}
+
+impl Recorded {
+    async fn of(app: &App, sources: &[Source], values: &Values) -> Self {
+        let mut recorded = Self::default();
+        let Some(runtime) = &app.runtime else { return recorded };
+        for source in sources {
+            match source {
+                Source::Ticket(at) => recorded.tickets(runtime, &values.texts(*at)).await,
+                Source::Loop(at) => recorded.loops(runtime, &values.texts(*at)).await,
+                Source::Process(at) => recorded.processes(runtime, &values.values(*at)).await,
+                Source::Anything => {
+                    for at in ANY_TICKET {
+                        recorded.tickets(runtime, &values.texts(at)).await;
+                    }
+                    recorded.processes(runtime, &values.values(ANY_PROCESS)).await;
                 }
-                continue;
+                _ => {}
             }
-            _ => continue,
-        };
-        for ticket in tickets.iter().flat_map(|at| values.texts(*at)) {
-            let jobs = runtime.jobs_of_ticket(&TicketId::new(ticket)).await.unwrap_or_default();
-            found.extend(jobs.into_iter().filter_map(|job| job.facts.worktree_dir.map(PathBuf::from)));
         }
-        let pids = processes.iter().flat_map(|at| values.values(*at)).filter_map(Value::as_u64);
-        for pid in pids.filter_map(|pid| u32::try_from(pid).ok()) {
-            found.extend(runtime.directories_of(pid).await.unwrap_or_default());
+        recorded
+    }
+
+    async fn tickets(&mut self, runtime: &Runtime, tickets: &[&str]) {
+        for ticket in tickets {
+            let jobs = runtime.jobs_of_ticket(&TicketId::new(*ticket)).await.unwrap_or_default();
+            self.directories
+                .extend(jobs.into_iter().filter_map(|job| job.facts.worktree_dir.map(PathBuf::from)));
         }
     }
-    found
+
+    async fn loops(&mut self, runtime: &Runtime, ids: &[&str]) {
+        for id in ids.iter().filter_map(|id| id.trim().parse::<LoopId>().ok()) {
+            let Ok(Some(job)) = runtime.job(id).await else { continue };
+            let directories = job.facts.directories();
+            if directories.is_empty() {
+                self.names.extend(job.facts.primary_repo_full_name);
+            }
+            self.directories.extend(directories);
+        }
+    }
+
+    async fn processes(&mut self, runtime: &Runtime, pids: &[&Value]) {
+        for pid in pids.iter().filter_map(|pid| u32::try_from(pid.as_u64()?).ok()) {
+            self.directories.extend(runtime.directories_of(pid).await.unwrap_or_default());
+        }
+    }
+}
+
+/// A managed repository.
+struct Managed {
+    path: PathBuf,
+    origin: Option<RepoFullName>,
 }
 
 struct Search<'a> {
     app: &'a App,
+    managed: Vec<Managed>,
     subject: Subject,
 }
 
@@ -72,10 +106,14 @@ impl Search<'_> {
     fn follow(&mut self, source: Source, values: &Values) {
         match source {
             Source::Path(at) => values.texts(at).into_iter().for_each(|text| self.path(text, true)),
-            Source::Listing(at) => match values.texts(at).as_slice() {
-                [] => self.path("~", false),
-                texts => texts.iter().for_each(|text| self.path(text, false)),
-            },
+            Source::Listing(at) => values.texts(at).into_iter().for_each(|text| self.path(text, false)),
+            Source::ListingOrHome(at) => {
+                let texts = values.texts(at);
+                texts.iter().for_each(|text| self.path(text, false));
+                if texts.iter().all(|text| text.is_empty()) {
+                    self.path("~", false);
+                }
+            }
             Source::Name(at) => values.texts(at).into_iter().for_each(|text| self.name(text)),
             Source::OwnerAndName => self.owner_and_name(values),
             Source::Ticket(at) => values.texts(at).into_iter().for_each(|text| self.ticket(text)),
@@ -136,36 +174,34 @@ impl Search<'_> {
         }
     }
 
-    /// A repository by its name: the managed ones of that name, else the one of that name directly in the
+    /// A repository by its name: the managed one of that name, else the one of that name directly in the
     /// sandbox, which may be a clone that is still to be made.
     fn name(&mut self, text: &str) {
         let Ok(name) = text.trim().parse::<RepoFullName>() else { return };
-        let list = self.app.repos.list().ok();
-        let managed = list.iter().flat_map(|list| &list.repos).map(|repo| expand_home(&repo.path));
-        let managed: Vec<PathBuf> = managed
-            .filter(|path| self.app.sandbox.origin_of(path).is_some_and(|origin| origin.same_as(&name)))
-            .collect();
-        let base = self.app.sandbox.base();
-        let in_base = base.iter().flat_map(|base| {
-            let itself = base.file_name().is_some_and(|last| last == name.name()).then(|| base.clone());
-            let itself = itself
-                .filter(|base| self.app.sandbox.origin_of(base).is_some_and(|origin| origin.same_as(&name)));
-            itself.or_else(|| Some(base.join(name.name())))
-        });
-        let preferred = self.app.repos.find(&name).ok().flatten().filter(|path| path.is_dir());
-        let meant = preferred.or_else(|| in_base.into_iter().next()).map(|path| {
-            // Nothing is cloned for a name beside a path.
-            let beside = !path.is_dir() && self.subject.first().is_some();
-            (path, if beside { How::Otherwise } else { How::Named })
-        });
+        let of_name = |managed: &&Managed| managed.origin.as_ref().is_some_and(|own| own.same_as(&name));
+        let mut managed: Vec<&Managed> = self.managed.iter().filter(of_name).collect();
+        // One whose name is the same to the letter goes before.
+        managed.sort_by_key(|managed| managed.origin.as_ref() != Some(&name));
+        let managed: Vec<PathBuf> = managed.into_iter().map(|managed| managed.path.clone()).collect();
+        let meant = managed.iter().find(|path| path.is_dir()).cloned().or_else(|| self.in_base(&name));
+        // Nothing is cloned for a name beside a path.
+        let beside = meant.as_ref().is_some_and(|path| !path.is_dir()) && self.subject.first().is_some();
+        let how = if beside { How::Otherwise } else { How::Named };
         let others = managed.into_iter().map(|path| (path, How::Otherwise));
-        for (path, how) in meant.into_iter().chain(others) {
+        for (path, how) in meant.map(|path| (path, how)).into_iter().chain(others) {
             let path = canonical_path(&path.to_string_lossy()).unwrap_or(path);
             self.add(&path, how, true);
         }
         if !self.subject.names.contains(&name) {
             self.subject.names.push(name);
         }
+    }
+
+    fn in_base(&self, name: &RepoFullName) -> Option<PathBuf> {
+        let base = self.app.sandbox.base()?;
+        let itself = base.file_name().is_some_and(|last| last == name.name())
+            && self.app.sandbox.origin_of(&base).is_some_and(|origin| origin.same_as(name));
+        Some(if itself { base } else { base.join(name.name()) })
     }
 
     fn owner_and_name(&mut self, values: &Values) {
@@ -178,10 +214,11 @@ impl Search<'_> {
 
     fn ticket(&mut self, text: &str) {
         let ticket = TicketId::new(text);
-        let named = self.subject.places.iter().filter(|place| place.how == How::Named);
+        // Its worktree is called like the repository, as that is written.
+        let named = self.subject.places.iter().filter(|place| place.how != How::Found);
         let mut repositories: Vec<PathBuf> = named.map(|place| place.path.clone()).collect();
         if repositories.is_empty() {
-            repositories = self.managed();
+            repositories = self.managed.iter().map(|managed| managed.path.clone()).collect();
         }
         for repository in repositories {
             let Ok(repository) = self.app.sandbox.check(&repository) else { continue };
@@ -212,7 +249,8 @@ impl Search<'_> {
         let orders = values.texts(At::Body("prompt"));
         let orders: Vec<&str> = orders.into_iter().filter(|text| !text.trim().is_empty()).collect();
         if orders.is_empty() {
-            self.managed().iter().for_each(|path| self.found(path));
+            let managed: Vec<PathBuf> = self.managed.iter().map(|managed| managed.path.clone()).collect();
+            managed.iter().for_each(|path| self.found(path));
         }
         let orders = orders.into_iter().filter_map(|text| serde_json::from_str::<BootstrapOrder>(text).ok());
         for repository in orders.flat_map(|order| order.repos) {
@@ -245,11 +283,13 @@ impl Search<'_> {
             self.session(text);
         }
     }
+}
 
+impl Managed {
     /// Every managed repository.
-    fn managed(&self) -> Vec<PathBuf> {
-        let list = self.app.repos.list().ok();
-        let paths = list.iter().flat_map(|list| &list.repos);
-        paths.filter_map(|repo| canonical_path(&repo.path)).collect()
+    fn all(app: &App) -> Vec<Self> {
+        let list = app.repos.list().ok();
+        let paths = list.iter().flat_map(|list| &list.repos).map(|repo| expand_home(&repo.path));
+        paths.map(|path| Self { origin: app.sandbox.origin_of(&path), path }).collect()
     }
 }

@@ -25,8 +25,10 @@ pub(crate) enum At {
 pub(crate) enum Source {
     /// A path; everything below it counts too.
     Path(At),
-    /// A path of which nothing but its own entries is looked at. The home directory when it is missing.
+    /// A path of which nothing but its own entries is looked at.
     Listing(At),
+    /// The same; the home directory when it is missing or empty.
+    ListingOrHome(At),
     /// `<org>/<repo>`.
     Name(At),
     /// The same, in the query's `owner` and `repo`.

@@ -235,7 +235,7 @@ fn spellings(place: &Place, source: Source) -> Vec<Vec<(At, Value)>> {
     };
     match source {
         Source::Path(at) => text(at, paths(place, true)),
-        Source::Listing(at) => text(at, paths(place, false)),
+        Source::Listing(at) | Source::ListingOrHome(at) => text(at, paths(place, false)),
         Source::Name(at) => text(at, NAMES.map(ToOwned::to_owned).to_vec()),
         Source::OwnerAndName => ["acme", "ACME"]
             .map(|owner| vec![(At::Query("owner"), json!(owner)), (At::Query("repo"), json!("shop"))])
@@ -395,6 +395,7 @@ fn places(source: Source) -> Vec<String> {
     let at = match source {
         Source::Path(at)
         | Source::Listing(at)
+        | Source::ListingOrHome(at)
         | Source::Name(at)
         | Source::Ticket(at)
         | Source::Session(at)

@@ -23,6 +23,8 @@ pub struct HeldRequest {
     pub method: String,
     /// Path without query.
     pub path: String,
+    /// What it does, in the words of its body.
+    pub action: Option<String>,
     /// Who asks.
     pub location: String,
     /// ISO 8601: until when it waits.
@@ -43,7 +45,7 @@ impl Runtime {
 
 impl Told {
     fn of_request(request: &HeldRequest) -> Self {
-        let facts = json!({
+        let mut facts = json!({
             "event": "needs-answer",
             "reason": "approval",
             "title": TITLE,
@@ -55,6 +57,9 @@ impl Told {
             "location": request.location,
             "waitsUntil": request.waits_until,
         });
+        if let Some(action) = &request.action {
+            facts["action"] = json!(action);
+        }
         Self { title: TITLE, message: request.reason.clone(), facts }
     }
 }
@@ -73,6 +78,7 @@ mod tests {
             operation: "deploy",
             method: "POST".to_owned(),
             path: "/api/gateway/deploy".to_owned(),
+            action: Some("action=start".to_owned()),
             location: "https://app.example.test".to_owned(),
             waits_until: "2030-01-02T09:00:00.000Z".to_owned(),
         });
@@ -87,11 +93,12 @@ mod tests {
             ("LOOPGATE_EVENT_OPERATION", "deploy"),
             ("LOOPGATE_EVENT_METHOD", "POST"),
             ("LOOPGATE_EVENT_PATH", "/api/gateway/deploy"),
+            ("LOOPGATE_EVENT_ACTION", "action=start"),
             ("LOOPGATE_EVENT_LOCATION", "https://app.example.test"),
             ("LOOPGATE_EVENT_WAITS_UNTIL", "2030-01-02T09:00:00.000Z"),
         ] {
             assert_eq!(variables.get(name).map(String::as_str), Some(value), "{name}");
         }
-        assert_eq!(variables.len(), 10);
+        assert_eq!(variables.len(), 11);
     }
 }

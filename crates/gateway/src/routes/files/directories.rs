@@ -80,5 +80,5 @@ fn list_on_disk(app: &App, path: &str, sources: &mut Sources) -> Result<Director
 }
 
 pub(crate) fn route() -> Route {
-    Route::new(routes!(list), OperationId::Filesystem, &[Source::Listing(At::Query("path"))])
+    Route::new(routes!(list), OperationId::Filesystem, &[Source::ListingOrHome(At::Query("path"))])
 }

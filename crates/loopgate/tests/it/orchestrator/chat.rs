@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 use super::Shop;
 use crate::foreign::encoded;
 use crate::local::write;
+use crate::owner::Owner;
 use crate::stage::Stage;
 
 /// A page that reads a stream line by line.
@@ -196,6 +197,13 @@ async fn a_chat_that_is_stopped_leaves_no_process() -> Result<()> {
     let mut reader = talk.say("Why two caches?").await?;
     let pid = reader.until("status").await?["pid"].clone();
     talk.stage.scene.model.held("answering").await?;
+    // Of a repository that is closed, a pid is a name like others.
+    let mut owner = Owner::of(&talk.stage.loopgate).await?;
+    let closed = json!({"repository": talk.stage.clone, "effect": "deny"});
+    let policy = owner.ask("approvals.set_policy", closed).await?;
+    let refused = talk.kill(&pid).await?;
+    ensure!(refused.0 == 403 && refused.1["code"] == "request_denied", "{refused:?}");
+    owner.ask("approvals.remove_policy", json!({"policyId": policy["id"]})).await?;
     let ended = talk.kill(&pid).await?;
     ensure!(
         ended == (200, json!({"success": true, "message": "Process terminated", "pid": pid})),
