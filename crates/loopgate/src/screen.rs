@@ -15,10 +15,20 @@ pub struct Screen {
     pub gateway_port: u16,
     /// The sandbox base directory.
     pub sandbox: PathBuf,
-    /// Full name and place of each repository.
-    pub repositories: Vec<(String, PathBuf)>,
+    /// The repositories in it.
+    pub repositories: Vec<Listed>,
     /// Each program with its version; `None` when it was not found.
     pub programs: Vec<(Program, Option<String>)>,
+}
+
+/// A repository in the sandbox.
+pub struct Listed {
+    /// Its name at the code host.
+    pub full_name: String,
+    /// Where its clone is.
+    pub path: PathBuf,
+    /// Whether it brings something along to be run that the person has not agreed to.
+    pub untrusted: bool,
 }
 
 /// The same for a program, one JSON object.
@@ -36,7 +46,7 @@ pub struct Ready {
 }
 
 /// Repositories that are listed by name; the rest is counted.
-const SHOWN_REPOSITORIES: usize = 8;
+pub const SHOWN_REPOSITORIES: usize = 8;
 
 impl Screen {
     /// The text, with colours that the terminal may drop.
@@ -71,9 +81,14 @@ impl Screen {
         if self.repositories.is_empty() {
             row(text, "Repositories", "none yet: clone one into the sandbox, or name one on the page");
         }
-        for (index, (name, path)) in self.repositories.iter().take(SHOWN_REPOSITORIES).enumerate() {
+        for (index, repository) in self.repositories.iter().take(SHOWN_REPOSITORIES).enumerate() {
             let label = if index == 0 { "Repositories" } else { "" };
-            row(text, label, &format!("{name}  {}", path.display().to_string().dimmed()));
+            let path = harmless(&repository.path.to_string_lossy());
+            row(text, label, &format!("{}  {}", repository.full_name, path.dimmed()));
+            if repository.untrusted {
+                let hint = format!("  brings programs along that do not run: loopgate trust {path}");
+                row(text, "", &hint.yellow().to_string());
+            }
         }
         let rest = self.repositories.len().saturating_sub(SHOWN_REPOSITORIES);
         if rest > 0 {

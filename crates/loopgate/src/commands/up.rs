@@ -2,11 +2,13 @@
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context as _;
 use clap::Args;
-use loopgate_home::{DataDir, DataDirError, Program, Sandbox};
+use loopgate_home::{DataDir, DataDirError, Program, Sandbox, TrustStore};
+use loopgate_tools::git::Git;
 use loopgate_tools::programs::Programs;
 use tokio_util::sync::CancellationToken;
 use url::Url;
@@ -15,7 +17,7 @@ use crate::cli::{Common, DesktopArgs};
 use crate::desktop::Desktop;
 use crate::embedded::{self, Embedded};
 use crate::home::{Home, open_dir, settings};
-use crate::screen::{self, Ready, Screen};
+use crate::screen::{self, Listed, Ready, SHOWN_REPOSITORIES, Screen};
 use crate::shutdown::Shutdown;
 use crate::{commands, control_client, onboarding, sandbox_choice};
 
@@ -108,7 +110,7 @@ impl Up {
             let screen = Screen {
                 sign_in_url: sign_in_url.clone(),
                 gateway_port: port,
-                repositories: repositories(&home, &sandbox),
+                repositories: repositories(&home, &sandbox, &programs).await,
                 sandbox,
                 programs: versions(&programs).await,
             };
@@ -169,7 +171,7 @@ fn choose_sandbox(home: &Home) -> anyhow::Result<PathBuf> {
 
 /// The repositories of the sandbox. Clones that are not in `repos.json` yet are added, so that
 /// the page can offer them.
-fn repositories(home: &Home, sandbox: &Path) -> Vec<(String, PathBuf)> {
+async fn repositories(home: &Home, sandbox: &Path, programs: &Arc<Programs>) -> Vec<Listed> {
     let mut found = Vec::new();
     look_for_clones(&home.sandbox, sandbox, REPOSITORY_DEPTH, &mut found);
     for (name, clone) in &found {
@@ -180,7 +182,15 @@ fn repositories(home: &Home, sandbox: &Path) -> Vec<(String, PathBuf)> {
         }
     }
     found.sort();
-    found
+    let (git, store) = (Git::new(programs.clone(), home.sandbox.clone()), TrustStore::new(home.dir.path()));
+    let mut listed = Vec::new();
+    for (full_name, path) in found {
+        let shown = listed.len() < SHOWN_REPOSITORIES;
+        let brought = if shown { git.brought(&path).await.ok() } else { None };
+        let untrusted = brought.is_some_and(|brought| !brought.parts.is_empty() && !brought.is_trusted(&store));
+        listed.push(Listed { full_name, path, untrusted });
+    }
+    listed
 }
 
 fn look_for_clones(sandbox: &Sandbox, directory: &Path, depth: usize, found: &mut Vec<(String, PathBuf)>) {

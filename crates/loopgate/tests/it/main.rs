@@ -50,4 +50,5 @@ mod streams;
 mod stuck;
 mod support_bundle;
 mod tickets;
+mod trust;
 mod worktrees;

@@ -8,9 +8,11 @@ mod comparisons;
 mod diff;
 mod failures;
 mod lookup;
+mod normal_work;
 mod odd_repositories;
 mod removal;
 mod status;
+mod swapped;
 
 use std::path::{Path, PathBuf};
 

@@ -1,0 +1,97 @@
+//! `loopgate trust`: seeing what a repository brings along to be run, and agreeing to it.
+
+use std::path::Path;
+use std::process::Output;
+
+use anyhow::{Result, ensure};
+use loopgate_testkit::git::git;
+use loopgate_testkit::home::UserHome;
+use loopgate_testkit::scene::Scene;
+use loopgate_testkit::story;
+
+use crate::cli::run;
+use crate::local::write;
+use crate::stage::setup;
+
+struct Desk {
+    home: UserHome,
+    clone: std::path::PathBuf,
+}
+
+impl Desk {
+    fn new() -> Result<Self> {
+        let home = UserHome::temporary()?;
+        let clone = home.path().join("shop");
+        std::fs::create_dir(&clone)?;
+        git(&clone, &["init", "--quiet"])?;
+        Ok(Self { home, clone })
+    }
+
+    fn hook(&self, text: &str) -> Result<()> {
+        write(&self.clone.join(".git/hooks/pre-commit"), text)
+    }
+
+    async fn trust(&self, more: &[&str]) -> Result<(Output, String)> {
+        let data = self.home.path().join("data");
+        let mut words = vec!["trust", "--home", data.to_str().unwrap_or_default()];
+        words.extend(more);
+        let output = run(&self.home, &words, &[]).await?;
+        let text = String::from_utf8_lossy(&[&output.stdout[..], &output.stderr[..]].concat()).into_owned();
+        Ok((output, text))
+    }
+}
+
+fn shown(path: &Path) -> &str {
+    path.to_str().unwrap_or_default()
+}
+
+#[tokio::test]
+async fn a_person_sees_it_and_agrees_until_it_changes() -> Result<()> {
+    let desk = Desk::new()?;
+    let clone = shown(&desk.clone);
+    let (output, text) = desk.trust(&[clone]).await?;
+    ensure!(output.status.success() && text.contains("brings nothing along"), "{text}");
+
+    desk.hook("#!/bin/sh\necho \u{1b}[2Jhidden\u{202e}\n")?;
+    let (output, text) = desk.trust(&[clone]).await?;
+    ensure!(output.status.code() == Some(1) && text.contains("there is nobody to ask"), "{text}");
+    ensure!(text.contains("hook pre-commit") && text.contains(r"echo \u{1b}[2Jhidden\u{202e}"), "{text}");
+    let (_, text) = desk.trust(&["--list"]).await?;
+    ensure!(text.contains("No repository may run anything"), "{text}");
+
+    let (output, text) = desk.trust(&[clone, "--yes"]).await?;
+    ensure!(output.status.success() && text.contains("may run this from now on"), "{text}");
+    // A worktree is the same clone.
+    git(&desk.clone, &["-c", "core.hooksPath=/dev/null", "commit", "--quiet", "--allow-empty", "-m", "Begin"])?;
+    let worktree = desk.home.path().join("tree");
+    git(&desk.clone, &["worktree", "add", "--quiet", shown(&worktree)])?;
+    for place in [clone, shown(&worktree)] {
+        let (output, text) = desk.trust(&[place]).await?;
+        ensure!(output.status.success() && text.contains("You have agreed to all of it"), "{text}");
+    }
+    let (_, text) = desk.trust(&["--list"]).await?;
+    ensure!(text.contains(clone) && text.contains("hook pre-commit"), "{text}");
+
+    desk.hook("#!/bin/sh\necho something else\n")?;
+    let (output, _) = desk.trust(&[clone]).await?;
+    ensure!(output.status.code() == Some(1), "it changed");
+    desk.trust(&[clone, "--yes"]).await?;
+    for said in ["is trusted no longer", "was not trusted"] {
+        let (output, text) = desk.trust(&[clone, "--revoke"]).await?;
+        ensure!(output.status.success() && text.contains(said), "{text}");
+    }
+    let (output, text) = desk.trust(&["/nowhere"]).await?;
+    ensure!(output.status.code() == Some(1) && text.contains("/nowhere"), "{text}");
+    Ok(())
+}
+
+#[tokio::test]
+async fn the_screen_names_what_does_not_run() -> Result<()> {
+    let scene = Scene::new(story::script()).await?;
+    let clone = scene.add_story()?;
+    write(&clone.join(".git/hooks/pre-commit"), "#!/bin/sh\nexit 0\n")?;
+    let loopgate = setup(&scene)?.start().await?;
+    let hint = format!("do not run: loopgate trust {}", clone.display());
+    ensure!(loopgate.output().contains(&hint), "{}", loopgate.output());
+    Ok(())
+}
