@@ -3,8 +3,6 @@
 
 use std::path::PathBuf;
 
-use loopgate_home::untrusted;
-
 const NAME: &str = "gateway-port";
 
 /// The file, while it is ours.
@@ -19,7 +17,7 @@ impl DiscoveryFile {
         let path = dir.join(NAME);
         let written = tokio::task::spawn_blocking({
             let path = path.clone();
-            move || untrusted::write(&path, port.to_string().as_bytes())
+            move || loopgate_home::files::write_atomic(&path, port.to_string().as_bytes())
         })
         .await;
         match written {
@@ -36,8 +34,8 @@ impl DiscoveryFile {
     pub(crate) async fn withdraw(self) {
         let Self { path, port } = self;
         let _ = tokio::task::spawn_blocking(move || {
-            let ours = untrusted::read_text(&path).is_ok_and(|text| text == port.to_string());
-            if ours && let Err(error) = untrusted::remove(&path) {
+            let ours = std::fs::read_to_string(&path).is_ok_and(|text| text == port.to_string());
+            if ours && let Err(error) = std::fs::remove_file(&path) {
                 tracing::warn!(%error, file = %path.display(), "the discovery file could not be removed");
             }
         })

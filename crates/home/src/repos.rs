@@ -253,7 +253,9 @@ fn current(path: &Path, known: &mut Option<(Stamp, Arc<ReposFile>)>) -> Result<A
     };
     match untrusted::kind(path) {
         None if failure.kind() == io::ErrorKind::NotFound => store(path, &ReposFile::default())?,
-        Some(Kind::Link | Kind::Other | Kind::Directory) => begin_anew(path).map(drop)?,
+        Some(Kind::Link | Kind::Other) => begin_anew(path).map(drop)?,
+        // Nobody mistakes one for a list that may be begun anew.
+        Some(Kind::Directory) => return Err(io::Error::from(io::ErrorKind::IsADirectory).into()),
         None | Some(Kind::File) => return Err(unreachable_through(path, failure)),
     }
     let file = Arc::new(ReposFile::default());

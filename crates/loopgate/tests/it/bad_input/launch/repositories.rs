@@ -62,11 +62,13 @@ async fn a_repository_must_be_here_and_in_the_sandbox() -> Result<()> {
     let named = |body: &mut Value| body["repo"]["fullName"] = json!("other/garden-notes");
     place.refuses(named, 404, text, "not_found", Some(("REPO_NOT_FOUND", text))).await?;
 
-    // What the code-host CLI says may hold secrets; a clone may lead out of the sandbox.
+    // What the code-host CLI says may hold secrets; a clone may lead out of the sandbox. Neither an entry
+    // of the list nor a link makes a repository outside of it one that is here.
     let hex = "0123456789abcdef0123456789abcdef01234567";
     let says = format!("#!/bin/sh\necho 'fatal: https://u:hunter2@host {hex}' >&2\nexit 1\n");
     let leads = format!("#!/bin/sh\nfor last; do :; done\nln -s '{}' \"$last\"\n", outside.display());
-    for (name, script) in [("acme/secret", says), ("acme/away", leads)] {
+    let not_here = ["acme/secret", "acme/outside", "acme/linked"].map(|name| (name, says.clone()));
+    for (name, script) in not_here.into_iter().chain([("acme/away", leads)]) {
         place.scene.home.script("gh", &script)?;
         let text = format!("Repository not found locally: {name}");
         let named = |body: &mut Value| body["repo"]["fullName"] = json!(name);
