@@ -187,7 +187,8 @@ async fn repositories(home: &Home, sandbox: &Path, programs: &Arc<Programs>) -> 
     for (full_name, path) in found {
         let shown = listed.len() < SHOWN_REPOSITORIES;
         let brought = if shown { git.brought(&path).await.ok() } else { None };
-        let untrusted = brought.is_some_and(|brought| !brought.parts.is_empty() && !brought.is_trusted(&store));
+        let untrusted =
+            brought.is_some_and(|brought| !brought.parts.is_empty() && !brought.is_trusted(&store));
         listed.push(Listed { full_name, path, untrusted });
     }
     listed

@@ -62,7 +62,10 @@ async fn a_person_sees_it_and_agrees_until_it_changes() -> Result<()> {
     let (output, text) = desk.trust(&[clone, "--yes"]).await?;
     ensure!(output.status.success() && text.contains("may run this from now on"), "{text}");
     // A worktree is the same clone.
-    git(&desk.clone, &["-c", "core.hooksPath=/dev/null", "commit", "--quiet", "--allow-empty", "-m", "Begin"])?;
+    git(
+        &desk.clone,
+        &["-c", "core.hooksPath=/dev/null", "commit", "--quiet", "--allow-empty", "-m", "Begin"],
+    )?;
     let worktree = desk.home.path().join("tree");
     git(&desk.clone, &["worktree", "add", "--quiet", shown(&worktree)])?;
     for place in [clone, shown(&worktree)] {

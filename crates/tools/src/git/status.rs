@@ -1,6 +1,11 @@
 //! What `git status` says of a checkout: where HEAD is, and what changed. One process answers both.
 
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
+use std::sync::Arc;
+
+use loopgate_home::Repository;
 
 use super::{Caller, Git, GitError, checked, finish, time};
 
@@ -176,7 +181,27 @@ impl Git {
         let command = command.args(["--branch", "--no-ahead-behind", "--untracked-files=normal"]);
         let args = ["status"];
         let output = checked(&args, finish(&command, &args, time::LOCAL, Caller::Needed).await?)?;
-        Ok(parse_status(&output.stdout))
+        Ok(self.status_told(&repository, &output.stdout).await)
+    }
+
+    /// Reads what `git status` printed. Git enters the working tree by its name, in whose place, or in
+    /// that of a directory in it, a link may stand for a moment: what git does not know counts only
+    /// when it is in the directory that was looked at.
+    pub(super) async fn status_told(&self, repository: &Arc<Repository>, printed: &[u8]) -> Status {
+        let mut status = parse_status(printed);
+        if status.changes.iter().any(|change| change.tree == '?') {
+            let repository = repository.clone();
+            let there = move || {
+                let is_there = |path: &[u8]| {
+                    let path = Path::new(OsStr::from_bytes(path));
+                    repository.handles.root.kind(path).is_some()
+                };
+                status.changes.retain(|change| change.tree != '?' || is_there(&change.path));
+                status
+            };
+            return tokio::task::spawn_blocking(there).await.unwrap_or_default();
+        }
+        status
     }
 }
 

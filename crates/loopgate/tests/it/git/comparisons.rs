@@ -32,6 +32,7 @@ async fn the_trunk_is_called_main_or_master_and_nothing_like_it() -> Result<()> 
     git(&local.at(""), &["clone", "--quiet", "--bare", "seed", "maintained.git"])?;
     git(&local.at(""), &["clone", "--quiet", "maintained.git", "r"])?;
     let repo = local.at("r");
+    local.trust(&repo).await?;
     let expected = json!({"isUpToDate": true, "behindBy": 0, "aheadBy": 0, "currentBranch": "maintenance",
         "trackingBranch": null});
     act(&local, &repo, "sync-status", json!({})).await?.is(200, &expected)?;

@@ -33,7 +33,15 @@ async fn a_repository_with_a_submodule() -> Result<()> {
     let local = Local::new().await?;
     let library = local.repository("library", &[("l", "1\n")])?;
     let repo = local.repository("r", &[("a", "1\n")])?;
-    let add = ["-c", "protocol.file.allow=always", "submodule", "--quiet", "add", &library.to_string_lossy(), "lib"];
+    let add = [
+        "-c",
+        "protocol.file.allow=always",
+        "submodule",
+        "--quiet",
+        "add",
+        &library.to_string_lossy(),
+        "lib",
+    ];
     git(&repo, &add)?;
     write(&repo.join("a"), "2\n")?;
     commit(&local, &repo).await?;
@@ -62,7 +70,8 @@ async fn worktrees_of_the_person_and_links_in_the_sandbox() -> Result<()> {
 async fn filters_and_signatures_of_the_person() -> Result<()> {
     let local = Local::new().await?;
     let key = local.home.path().join("key");
-    let made = local.home.command("ssh-keygen").args(["-q", "-t", "ed25519", "-N", "", "-f"]).arg(&key).output();
+    let made =
+        local.home.command("ssh-keygen").args(["-q", "-t", "ed25519", "-N", "", "-f"]).arg(&key).output();
     let made = made.await.map_err(|error| anyhow::anyhow!("ssh-keygen (package openssh-client): {error}"))?;
     ensure!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
     let repo = local.repository("r", &[(".gitattributes", "*.big filter=big\n"), ("a.big", "SMALL\n")])?;
@@ -81,7 +90,10 @@ async fn filters_and_signatures_of_the_person() -> Result<()> {
     write(&repo.join("a.big"), "larger\n")?;
     commit(&local, &repo).await?;
     ensure!(git(&repo, &["cat-file", "blob", "HEAD:a.big"])? == "LARGER\n", "it was not filtered");
-    ensure!(git(&repo, &["cat-file", "commit", "HEAD"])?.contains("BEGIN SSH SIGNATURE"), "it was not signed");
+    ensure!(
+        git(&repo, &["cat-file", "commit", "HEAD"])?.contains("BEGIN SSH SIGNATURE"),
+        "it was not signed"
+    );
     Ok(())
 }
 

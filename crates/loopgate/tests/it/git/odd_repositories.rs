@@ -194,6 +194,7 @@ async fn a_clone_without_history() -> Result<()> {
     let url = format!("file://{}", local.remotes.bare("acme/widget").display());
     let place = shallow.to_string_lossy().into_owned();
     git(&local.at(""), &["clone", "--quiet", "--depth=1", "--no-single-branch", &url, &place])?;
+    local.trust(&shallow).await?;
     assert_eq!(status(&local, &shallow).await?["currentBranch"], "main");
     let answer = act(&local, &shallow, "branch-diff", json!({"baseBranch": "side"})).await?;
     failed(&answer.body, 128, "no merge base")?;

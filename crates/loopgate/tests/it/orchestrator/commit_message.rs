@@ -63,7 +63,10 @@ async fn the_changes_are_read_and_names_left_out() -> Result<()> {
     let message = json!({"title": "Cache with", "description": "Faster.", "source": "assistant"});
     shop.get("commit-message/SHOP-7").await?.is(200, &message)?;
     let parent = shop.local.at("wt");
-    ensure!(std::fs::read_to_string(parent.join("args"))? == "--model haiku -p\n");
+    ensure!(
+        std::fs::read_to_string(parent.join("args"))?
+            == "--setting-sources user --add-dir . --model haiku -p\n"
+    );
     let told = std::fs::read_to_string(parent.join("told"))?;
     ensure!(told.contains("+A shop with a cache") && told.contains("1 file changed"), "{told}");
     Ok(())

@@ -241,6 +241,7 @@ async fn work_begins_at_the_remotes_newest_state() -> Result<()> {
     let remote = remote.to_string_lossy();
     git(&shop.repo, &["clone", "--quiet", "--bare", ".", &remote])?;
     git(&shop.repo, &["remote", "add", "origin", &remote])?;
+    shop.local.trust(&shop.repo).await?;
     git(&shop.repo, &["fetch", "--quiet", "origin"])?;
     git(&shop.repo, &["remote", "set-head", "origin", "main"])?;
     git(&shop.repo, &["commit", "--quiet", "--allow-empty", "-m", "Newer"])?;

@@ -8,7 +8,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 use crate::git::status::{Change, Status};
-use crate::git::{Caller, Git, GitError, checked, finish, parse_status, time};
+use crate::git::{Caller, Git, GitError, checked, finish, time};
 
 impl Git {
     /// The status of which these files may have changed since `known`; `None` when git has to be
@@ -24,7 +24,7 @@ impl Git {
         let command = command.args(["--branch", "--no-ahead-behind", "--untracked-files=normal", "--"]);
         let (command, args) = (command.args(files), ["status"]);
         let output = checked(&args, finish(&command, &args, time::LOCAL, Caller::Needed).await?)?;
-        let found = parse_status(&output.stdout);
+        let found = self.status_told(&repository, &output.stdout).await;
         let mut there = BTreeSet::new();
         for file in files {
             if tokio::fs::symlink_metadata(directory.join(file)).await.is_ok() {

@@ -29,12 +29,6 @@ async fn a_repository_must_be_here_and_in_the_sandbox() -> Result<()> {
         let entry = json!({"path": outside, "addedAt": "2030-01-01T00:00:00.000Z"});
         list["repos"].as_array_mut().into_iter().for_each(|repos| repos.push(entry.clone()));
     })?;
-    // What lies outside is not told apart from what is nowhere.
-    for name in ["acme/outside", "acme/linked"] {
-        let text = format!("Repository not found locally: {name}");
-        let named = |body: &mut Value| body["repo"]["fullName"] = json!(name);
-        place.refuses(named, 404, &text, "not_found", Some(("REPO_NOT_FOUND", &text))).await?;
-    }
     let missing = place.scene.sandbox().join("missing").to_string_lossy().into_owned();
     let text = format!("Repository not found locally: {missing}");
     let named = |body: &mut Value| body["localRepoPath"] = json!(missing);
