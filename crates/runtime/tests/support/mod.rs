@@ -12,12 +12,13 @@ use std::time::Duration;
 
 use loopgate_api::ids::LoopId;
 use loopgate_api::job::JobStatus;
-use loopgate_home::{Credentials, DataDir, Overrides, Program, Repos, Sandbox, SettingsStore};
+use loopgate_home::{Credentials, DataDir, Overrides, Program, Repos, Sandbox, SettingsStore, TrustStore};
 use loopgate_runtime::job::Job;
 use loopgate_runtime::{LoopError, LoopHeaders, Pace, Runtime, RuntimeConfig, Started};
 use loopgate_testkit::cloud::Cloud;
 use loopgate_testkit::leftovers;
 use loopgate_testkit::signs::Changes;
+use loopgate_tools::git::Git;
 use loopgate_tools::process::{Command, Limits};
 use loopgate_tools::programs::Programs;
 use loopgate_tools::shim;
@@ -135,6 +136,18 @@ impl Desktop {
         self.git(&clone, &["add", "-A"]).await;
         self.git(&clone, &["commit", "-q", "-m", "first"]).await;
         self.git(&clone, &["push", "-q", "-u", "origin", "main"]).await;
+        self.trust().await;
+    }
+
+    /// Agrees to all that the clone brings along; its remote is a directory of this machine.
+    pub async fn trust(&self) {
+        let base = Overrides { sandbox_base_directory: Some(self.at("box")), ..Overrides::default() };
+        let settings = Arc::new(SettingsStore::open(&self.at("settings.toml"), base).unwrap());
+        let sandbox = Arc::new(Sandbox::new(settings.clone(), &self.at("data")));
+        let git = Git::new(Arc::new(Programs::new(settings)), sandbox);
+        let brought = git.brought(&self.at("box/api")).await.unwrap();
+        std::fs::create_dir_all(self.at("data")).unwrap();
+        TrustStore::new(&self.at("data")).trust(&brought.clone, brought.entries()).unwrap();
     }
 
     /// Looks now, and whenever a file of this desktop has changed or the control plane has heard
