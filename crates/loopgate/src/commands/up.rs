@@ -110,7 +110,8 @@ impl Up {
             let screen = Screen {
                 sign_in_url: sign_in_url.clone(),
                 gateway_port: port,
-                repositories: repositories(&home, &sandbox, &programs).await,
+                // On the heap: the future is large.
+                repositories: Box::pin(repositories(&home, &sandbox, &programs)).await,
                 sandbox,
                 programs: versions(&programs).await,
             };

@@ -194,8 +194,7 @@ impl Runtime {
         };
         let mcp = self.expected_mcp(request).await;
         let guard = self.guard(&checkouts(ground, &staged)).await;
-        let script =
-            self.script(request, repository, ground, &staged, plugin.as_deref(), &mcp, &guard).await?;
+        let script = self.script(request, repository, ground, &staged, plugin.as_deref(), &mcp).await?;
 
         let process = spawn::stage_process(self, request.loop_id, Stage::Main, work_dir);
         let secret = failure_marker::new_secret();

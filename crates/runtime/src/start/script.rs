@@ -7,7 +7,7 @@ use loopgate_api::event::code;
 use loopgate_api::mcp::McpRecord;
 use loopgate_home::untrusted::write_private;
 
-use crate::bootstrap;
+use crate::bootstrap::{self, Target};
 use crate::error::LoopError;
 use crate::ground::Ground;
 use crate::prompt::Prompt;
@@ -17,7 +17,6 @@ use crate::request::LoopRequest;
 use crate::review;
 use crate::runtime::Runtime;
 use crate::staging::Staged;
-use crate::trust::Guard;
 
 impl Runtime {
     /// The file that the assistant reads, or that is run, when there is one.
@@ -29,7 +28,6 @@ impl Runtime {
         staged: &Staged,
         plugin: Option<&Path>,
         mcp: &McpRecord,
-        guard: &Guard,
     ) -> Result<Option<PathBuf>, Refusal> {
         let command = request.command;
         let (name, text) = match command.spec().runner {
@@ -39,8 +37,10 @@ impl Runtime {
                 (format!("{}-prompt.txt", command.lower().replace('_', "-")), text)
             }
             Runner::EachRepository => {
+                let visited: Vec<&Path> = staged.targets.iter().filter_map(Target::visited).collect();
+                let guard = self.guard(&visited).await;
                 let order = request.bootstrap.as_ref();
-                let text = bootstrap::script(order, &staged.targets, &ground.work_dir, plugin, mcp, guard);
+                let text = bootstrap::script(order, &staged.targets, &ground.work_dir, plugin, mcp, &guard);
                 (format!("{}.sh", command.lower()), text)
             }
         };
