@@ -102,7 +102,13 @@ impl Git {
     pub(super) async fn stager(&self, directory: &Path) -> Result<Command, GitError> {
         let repository = self.repository(directory).await?;
         if let Some(odd) = self.odd_submodule(&repository).await? {
-            let reason = format!("the configuration of its submodule {} names programs", odd.display());
+            let place = repository.root.join(&odd);
+            let reason = format!(
+                "the configuration of its submodule {} names programs that you have not trusted; look at it with: \
+                 loopgate trust {}",
+                odd.display(),
+                place.display()
+            );
             return Err(GitError::Repository(RepositoryError::Refused(reason)));
         }
         let overrides = self.overrides(&repository, true).await?;

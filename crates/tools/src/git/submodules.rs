@@ -19,7 +19,7 @@ const SPLIT: &[u8] = b"link";
 
 impl Git {
     /// The first submodule, at any depth, that is no repository of the sandbox, or whose configuration
-    /// names programs.
+    /// names programs and is not trusted.
     ///
     /// # Errors
     /// [`GitError`] when git could not list what is there.
@@ -35,7 +35,8 @@ impl Git {
                 Err(_) => return Ok(Some(path)),
             };
             let names_programs = config::includes(&found.config) || config::withheld(&found.config);
-            if names_programs || Box::pin(self.odd_submodule(&found)).await?.is_some() {
+            let odd = names_programs && !self.trusts(&found.root).await;
+            if odd || Box::pin(self.odd_submodule(&found)).await?.is_some() {
                 return Ok(Some(path));
             }
         }

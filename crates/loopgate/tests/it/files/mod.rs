@@ -1,7 +1,7 @@
 //! The routes of files, against real directories.
 
 mod directories;
-mod form;
+pub mod form;
 mod run_viewer;
 mod sandbox;
 mod search;

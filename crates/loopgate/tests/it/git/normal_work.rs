@@ -48,6 +48,20 @@ async fn a_repository_with_a_submodule() -> Result<()> {
     write(&repo.join("lib/l"), "2\n")?;
     ensure!(status(&local, &repo).await?["files"]["modified"] == json!(["lib"]));
     commit(&local, &repo.join("lib")).await?;
+    commit(&local, &repo).await?;
+
+    // One whose own configuration names a program has to be looked at first.
+    git(&repo.join("lib"), &["config", "filter.big.clean", "tr a-z A-Z"])?;
+    write(&repo.join("lib/.gitattributes"), "*.big filter=big\n")?;
+    write(&repo.join("lib/a.big"), "small\n")?;
+    ensure!(status(&local, &repo).await?["hasChanges"] == false, "it is not looked into");
+    let refused = act(&local, &repo, "commit", json!({"message": "Work"})).await?;
+    let hint = format!("loopgate trust {}", repo.join("lib").display());
+    ensure!(refused.body["error"].as_str().is_some_and(|error| error.contains(&hint)), "{refused:?}");
+    local.trust(&repo.join("lib")).await?;
+    ensure!(status(&local, &repo).await?["files"]["modified"] == json!(["lib"]));
+    commit(&local, &repo.join("lib")).await?;
+    ensure!(git(&repo.join("lib"), &["cat-file", "blob", "HEAD:a.big"])? == "SMALL\n", "it was filtered");
     commit(&local, &repo).await
 }
 

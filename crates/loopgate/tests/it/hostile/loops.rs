@@ -1,12 +1,12 @@
 //! PLAN and EXECUTE with the real assistant in a repository that brings along all that could run.
 
-use anyhow::{Result, ensure};
+use anyhow::{Context as _, Result, ensure};
 use loopgate_testkit::git::git;
 use loopgate_testkit::home::UserHome;
 use loopgate_testkit::story;
 use serde_json::{Value, json};
 
-use super::{Outside, SECRET};
+use super::{MOST_MEMORY_KB, Outside, SECRET, most_memory_kb};
 use crate::local::write;
 use crate::stage::Stage;
 
@@ -129,4 +129,48 @@ async fn what_was_trusted_runs_until_it_changes() -> Result<()> {
     write(&stage.clone.join(".git/hooks/pre-commit"), "#!/bin/sh\nexit 0\n")?;
     plan().await?;
     outside.is_untouched(home)
+}
+
+/// What a repository has tracked where a loop keeps its files: links that lead out, and a device.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_loop_follows_no_link_that_the_repository_brought() -> Result<()> {
+    let names = ["prd.md", "plan.json", "plan.md", "state.json", "judges.json", "execution-result.json"];
+    for whole in [false, true] {
+        let stage = Stage::story().await?;
+        let home = &stage.scene.home;
+        let outside = Outside::make(home)?;
+        let secret = outside.directory.join("repository/secret");
+        if whole {
+            std::os::unix::fs::symlink(&outside.directory, stage.clone.join(".loopgate"))?;
+        } else {
+            std::fs::create_dir_all(stage.clone.join(".loopgate/work"))?;
+            for name in names {
+                std::os::unix::fs::symlink(&secret, stage.clone.join(".loopgate/work").join(name))?;
+            }
+            std::os::unix::fs::symlink("/dev/zero", stage.clone.join("CONTRIBUTING.md"))?;
+        }
+        git(&stage.clone, &["add", "--all", "--force"])?;
+        git(&stage.clone, &["commit", "--quiet", "-m", "Links"])?;
+        let remote = stage.scene.remotes.bare(story::REPOSITORY);
+        git(&stage.clone, &["push", "--quiet", &remote.to_string_lossy(), "main"])?;
+        let wish = stage.page.wish().await?;
+        for command in ["plan", "execute"] {
+            let loop_id = stage.page.press(&wish, command).await?;
+            let ended = stage.page.ended(&loop_id).await?;
+            let told = format!("{ended} {:?}", stage.page.events(&loop_id).await?);
+            ensure!(!told.contains(SECRET), "{told}");
+            outside.is_untouched(home)?;
+            if ended["status"] != "COMPLETED" {
+                let reason = ended["error"]["message"].as_str().unwrap_or_default();
+                ensure!(whole && !reason.is_empty(), "{ended}\n{}", stage.loopgate.output());
+                break;
+            }
+            if let Some(slug) = ended["producedDocument"]["slug"].as_str() {
+                ensure!(!stage.page.document(slug).await?.to_string().contains(SECRET), "{slug}");
+            }
+        }
+        let most = most_memory_kb(stage.loopgate.pid().context("it runs")?)?;
+        ensure!(most < MOST_MEMORY_KB, "{most} kB");
+    }
+    Ok(())
 }

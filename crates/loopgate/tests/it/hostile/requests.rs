@@ -1,13 +1,18 @@
 //! Every route that takes a repository, asked about each of the hostile ones.
 
+use std::io::{Cursor, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context as _, Result, ensure};
-use reqwest::Method;
+use loopgate_testkit::home::UserHome;
+use reqwest::{Method, header};
 use serde_json::{Value, json};
+use zip::ZipWriter;
+use zip::write::SimpleFileOptions;
 
 use super::{MOST_MEMORY_KB, Outside, SECRET, make, most_memory_kb};
+use crate::files::form::{Part, content_type, form};
 use crate::local::Local;
 
 /// Longest that a route takes to answer; what only looks may take ten seconds.
@@ -88,6 +93,24 @@ fn requests(repository: &Path) -> Vec<(Method, String, Value)> {
     requests
 }
 
+/// Asks everything about a repository and looks after each answer.
+async fn ask_everything(local: &Local, outside: &Outside, name: &str, repository: &Path) -> Result<()> {
+    for (method, route, body) in requests(repository) {
+        let asked = format!("{name}: {method} {route} {body}");
+        let mut request = local.loopgate.gateway(method, &format!("/api/gateway/{route}")).timeout(ANSWERED);
+        if !body.is_null() {
+            request = request.json(&body);
+        }
+        let answer = request.send().await.with_context(|| asked.clone())?.text().await;
+        let answer = answer.with_context(|| asked.clone())?;
+        ensure!(!answer.contains(SECRET), "{asked}\n{answer}");
+        outside.is_untouched(&local.home).with_context(|| format!("{asked}\n{answer}"))?;
+    }
+    let most = most_memory_kb(local.loopgate.pid().context("it runs")?)?;
+    ensure!(most < MOST_MEMORY_KB, "{most} kB after {name}");
+    Ok(())
+}
+
 #[tokio::test]
 async fn no_route_runs_or_leaves_anything() -> Result<()> {
     let local = Local::new().await?;
@@ -96,20 +119,50 @@ async fn no_route_runs_or_leaves_anything() -> Result<()> {
         let name = script.file_stem().context("a name")?.to_string_lossy().into_owned();
         let repository = local.at(&name);
         make(&local.home, &outside, &script, &repository).await?;
-        for (method, route, body) in requests(&repository) {
-            let asked = format!("{name}: {method} {route} {body}");
-            let mut request =
-                local.loopgate.gateway(method, &format!("/api/gateway/{route}")).timeout(ANSWERED);
-            if !body.is_null() {
-                request = request.json(&body);
+        ask_everything(&local, &outside, &name, &repository).await?;
+    }
+    Ok(())
+}
+
+/// An archive of all regular files of a directory; links are refused as a whole.
+fn archive(directory: &Path) -> Result<Vec<u8>> {
+    let mut writer = ZipWriter::new(Cursor::new(Vec::new()));
+    let mut waiting = vec![directory.to_owned()];
+    while let Some(at) = waiting.pop() {
+        for entry in std::fs::read_dir(at)? {
+            let path = entry?.path();
+            if path.is_dir() {
+                waiting.push(path);
+            } else if path.is_file() {
+                let name = path.strip_prefix(directory)?.to_string_lossy().into_owned();
+                writer.start_file(name, SimpleFileOptions::default().unix_permissions(0o755))?;
+                writer.write_all(&std::fs::read(&path)?)?;
             }
-            let answer = request.send().await.with_context(|| asked.clone())?.text().await;
-            let answer = answer.with_context(|| asked.clone())?;
-            ensure!(!answer.contains(SECRET), "{asked}\n{answer}");
-            outside.is_untouched(&local.home).with_context(|| format!("{asked}\n{answer}"))?;
         }
     }
-    let most = most_memory_kb(local.loopgate.pid().context("it runs")?)?;
-    ensure!(most < MOST_MEMORY_KB, "{most} kB");
+    Ok(writer.finish()?.into_inner())
+}
+
+/// Where a page's archives are unpacked may lie in the sandbox.
+#[tokio::test]
+async fn an_archive_is_a_repository_like_others() -> Result<()> {
+    let home = UserHome::temporary()?;
+    let temporary = home.path().join("src/temporary");
+    std::fs::create_dir_all(&temporary)?;
+    let local = Local::in_home(home, |setup| setup.env("TMPDIR", temporary.clone())).await?;
+    let outside = Outside::make(&local.home)?;
+    for script in scripts()? {
+        let name = script.file_stem().context("a name")?.to_string_lossy().into_owned();
+        let made = local.home.path().join("made").join(&name);
+        make(&local.home, &outside, &script, &made).await?;
+        let sent = form(&[Part(Some("run.zip"), "application/zip", &archive(&made)?)]);
+        let request = local.loopgate.gateway(Method::POST, "/api/gateway/run-viewer-extract");
+        let answer = request.header(header::CONTENT_TYPE, content_type()).body(sent).send().await?;
+        ensure!(answer.status() == 200, "{name}: {}", answer.text().await?);
+        let run = answer.json::<Value>().await?;
+        let run = Path::new(run["runDir"].as_str().context("a directory")?);
+        ensure!(run.starts_with(&temporary), "{}", run.display());
+        ask_everything(&local, &outside, &name, run).await?;
+    }
     Ok(())
 }
