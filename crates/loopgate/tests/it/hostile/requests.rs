@@ -124,23 +124,27 @@ async fn no_route_runs_or_leaves_anything() -> Result<()> {
     Ok(())
 }
 
-/// An archive of all regular files of a directory; links are refused as a whole.
-fn archive(directory: &Path) -> Result<Vec<u8>> {
+/// An archive of all regular files of a directory, if it has any; one with a link in it is refused as a
+/// whole.
+fn archive(directory: &Path) -> Result<Option<Vec<u8>>> {
+    let mut files = 0;
     let mut writer = ZipWriter::new(Cursor::new(Vec::new()));
     let mut waiting = vec![directory.to_owned()];
     while let Some(at) = waiting.pop() {
         for entry in std::fs::read_dir(at)? {
-            let path = entry?.path();
-            if path.is_dir() {
+            let entry = entry?;
+            let (path, kind) = (entry.path(), entry.file_type()?);
+            if kind.is_dir() {
                 waiting.push(path);
-            } else if path.is_file() {
+            } else if kind.is_file() {
                 let name = path.strip_prefix(directory)?.to_string_lossy().into_owned();
                 writer.start_file(name, SimpleFileOptions::default().unix_permissions(0o755))?;
                 writer.write_all(&std::fs::read(&path)?)?;
+                files += 1;
             }
         }
     }
-    Ok(writer.finish()?.into_inner())
+    Ok((files > 0).then_some(writer.finish()?.into_inner()))
 }
 
 /// Where a page's archives are unpacked may lie in the sandbox.
@@ -155,7 +159,8 @@ async fn an_archive_is_a_repository_like_others() -> Result<()> {
         let name = script.file_stem().context("a name")?.to_string_lossy().into_owned();
         let made = local.home.path().join("made").join(&name);
         make(&local.home, &outside, &script, &made).await?;
-        let sent = form(&[Part(Some("run.zip"), "application/zip", &archive(&made)?)]);
+        let Some(archive) = archive(&made)? else { continue };
+        let sent = form(&[Part(Some("run.zip"), "application/zip", &archive)]);
         let request = local.loopgate.gateway(Method::POST, "/api/gateway/run-viewer-extract");
         let answer = request.header(header::CONTENT_TYPE, content_type()).body(sent).send().await?;
         ensure!(answer.status() == 200, "{name}: {}", answer.text().await?);
