@@ -46,10 +46,10 @@ impl StoredFile {
         let json = serde_json::to_vec_pretty(content)?;
         let mut unreadable = self.reason();
         if unreadable.is_some() {
-            let time = jiff::Timestamp::now().as_millisecond();
-            let aside = self.path.with_file_name(format!("{}.corrupt-{time}", self.name()));
-            match std::fs::rename(&self.path, &aside) {
-                Ok(()) => tracing::warn!(moved_to = %aside.display(), "an unreadable file was moved aside"),
+            match loopgate_home::files::keep_aside(&self.path) {
+                Ok(aside) => {
+                    tracing::warn!(moved_to = %aside.display(), "an unreadable file was moved aside")
+                }
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
                 Err(error) => return Err(error),
             }
