@@ -256,5 +256,6 @@ pub mod code {
     pub const NO_WORK_PRODUCED: &str = "NO_WORK_PRODUCED";
     pub const CONTEXT_LIMIT_EXCEEDED: &str = "CONTEXT_LIMIT_EXCEEDED";
     pub const PLAN_STATE_UNAVAILABLE: &str = "PLAN_STATE_UNAVAILABLE";
+    pub const ITERATION_LIMIT: &str = "ITERATION_LIMIT";
     pub const STALE_DISPATCH: &str = "STALE_DISPATCH";
 }

@@ -48,10 +48,21 @@ const SUBCODES: Record<string, Advice> = {
       "The model's provider asked Loopgate to slow down and the limit did not lift in time.",
     steps: ["Wait until the limit resets (often within the hour).", "Run the loop again."],
   },
+  ASSISTANT_ERROR: {
+    title: "The assistant reported an error",
+    explanation: "It ended its run with an error instead of an answer. Its own words stand below.",
+    steps: ["Run the loop again; a model service that was down may be back."],
+  },
   ASSISTANT_UNKNOWN_SKILL: {
     title: "The assistant does not know a Loopgate command",
     explanation: "Loopgate's plugin was not loaded, or it is from another version.",
     steps: ["Restart Loopgate, which unpacks its plugins anew.", "Run the loop again."],
+  },
+  ITERATION_LIMIT: {
+    title: "The loop used up its iterations",
+    explanation:
+      "The assistant was not done when the limit was reached. What it did is committed on the loop's branch, and not pushed.",
+    steps: ["Run Execute again: it goes on from the work already done."],
   },
   BAD_PLAN_STATE: {
     title: "The plan cannot be read",

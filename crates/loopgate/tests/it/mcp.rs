@@ -78,7 +78,7 @@ async fn a_loop_may_use_the_server_that_it_expects_and_no_other() -> Result<()> 
     let server = McpServer::start().await?;
     let desk = Desk::playing([
         asker("split", "# Split requirements", "Read."),
-        asker("coding", "# Coding loop", "Read. <promise>COMPLETE</promise>"),
+        asker("coding", "# Coding loop", "Read.\n<promise>COMPLETE</promise>"),
     ])
     .await?;
     server.register(&desk)?;

@@ -6,7 +6,8 @@ use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use loopgate_api::names::STATE_DIR;
+use loopgate_api::event::code::ITERATION_LIMIT;
+use loopgate_api::names::{STATE_DIR, STATE_JSON};
 use loopgate_api::redact;
 use loopgate_home::untrusted;
 use tokio_util::sync::CancellationToken;
@@ -34,7 +35,7 @@ const PAUSE_DOUBLINGS: u32 = 5;
 pub enum Outcome {
     /// The promise was kept.
     Completed,
-    /// The iterations are used up.
+    /// The iterations are used up, and the promise was not made.
     MaxIterations,
     /// It failed; why is on record.
     Failed,
@@ -195,6 +196,11 @@ impl Driver {
         let root = &self.context.project_root;
         if fresh {
             archive::started(root, &self.state.workdir)?;
+            // What an earlier run said of itself says nothing about this one.
+            match untrusted::remove(&self.state.workdir.join(STATE_JSON)) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+                _ => {}
+            }
             self.state.save(root)?;
             if self.perf.wants_run() {
                 let git = Git::at(root, &self.context.env, &self.stop);
@@ -235,7 +241,7 @@ impl Driver {
                 break Outcome::Interrupted;
             }
         };
-        if matches!(outcome, Outcome::Completed | Outcome::MaxIterations) {
+        if outcome == Outcome::Completed {
             review::run(self).await;
             if self.stop.is_cancelled() {
                 return Outcome::Interrupted;
@@ -256,8 +262,8 @@ impl Driver {
             let _ = untrusted::remove(&state_file::path(&self.context.project_root));
         }
         match outcome {
-            Outcome::Completed | Outcome::MaxIterations => 0,
-            Outcome::Failed => FAILED,
+            Outcome::Completed => 0,
+            Outcome::MaxIterations | Outcome::Failed => FAILED,
             Outcome::Interrupted => INTERRUPTED,
         }
     }
@@ -276,6 +282,14 @@ impl Driver {
             self.record("max_iterations");
             self.perf.iteration(number, &span, "max_iterations", None);
             pipeline::run(self).await;
+            self.fail(
+                ITERATION_LIMIT,
+                &format!(
+                    "The loop reached its limit of {} iterations before the assistant said that it was done. \
+                     What was done is kept; start the loop again to go on with it.",
+                    self.state.max_iterations
+                ),
+            );
             return Ok(Some(Outcome::MaxIterations));
         }
         self.context.export(var::ITERATION, number.to_string());

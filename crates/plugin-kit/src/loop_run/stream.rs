@@ -16,6 +16,11 @@ use super::failure::{self, KnownFailure};
 use super::lines::Lines;
 use crate::formatter::Formatter;
 
+/// Blanks that make a line code in Markdown.
+const CODE_INDENT: &str = "    ";
+/// Signs that a fence begins with, at least.
+const FENCE: usize = 3;
+
 /// The last `result` record.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunResult {
@@ -34,7 +39,7 @@ pub struct Facts {
     pub result: Option<RunResult>,
     /// Any `result` record had text.
     pub has_result_text: bool,
-    /// The main session made the promise.
+    /// The last text of the main session ends with the promise.
     pub promised: bool,
     /// First failure of the kind that wins.
     pub failure: Option<KnownFailure>,
@@ -51,7 +56,11 @@ impl Facts {
             self.session_id = Some(id.to_owned());
         }
         match record.get("type").and_then(Value::as_str) {
-            Some("assistant") => self.promised |= promises(record, promise),
+            Some("assistant") => {
+                if let Some(text) = said(record) {
+                    self.promised = makes(text, promise);
+                }
+            }
             Some("result") => self.feed_result(record),
             Some("user") => self.refusal = refusal(record).or_else(|| self.refusal.take()),
             _ => {}
@@ -81,22 +90,39 @@ impl Facts {
     }
 }
 
-/// Whether a record of the main session holds the promise in a text of its own.
-fn promises(record: &Value, promise: &str) -> bool {
+/// The text of the main session in a record, the last one when there are several.
+fn said(record: &Value) -> Option<&str> {
     let of_subagent = record.get("parent_tool_use_id").is_some_and(|id| !id.is_null())
         || record.get("isSidechain").and_then(Value::as_bool).unwrap_or(false);
-    let blocks = record.pointer("/message/content").and_then(Value::as_array);
-    !of_subagent
-        && blocks.into_iter().flatten().any(|block| {
-            block.get("type").and_then(Value::as_str) == Some("text")
-                && block.get("text").and_then(Value::as_str).is_some_and(|text| makes(text, promise))
-        })
+    let blocks = record.pointer("/message/content").and_then(Value::as_array).filter(|_| !of_subagent)?;
+    let texts = blocks.iter().filter(|block| block.get("type").and_then(Value::as_str) == Some("text"));
+    texts.filter_map(|block| block.get("text")?.as_str()).filter(|text| !text.trim().is_empty()).last()
 }
 
-/// Whether a text makes the promise; one in backticks or quotes only speaks of it.
+/// Whether a text ends with the promise as a line of its own. In a fence, in a quotation, indented as code
+/// or within a sentence it is only spoken of.
 fn makes(text: &str, promise: &str) -> bool {
-    let tag = format!("<promise>{promise}</promise>");
-    text.match_indices(&tag).any(|(at, _)| !text[..at].ends_with(['`', '"', '\'']))
+    let text = text.trim_end();
+    let (before, last) = text.rsplit_once('\n').unwrap_or(("", text));
+    let is_promise = last.trim_start_matches(' ') == format!("<promise>{promise}</promise>");
+    is_promise && !last.starts_with(CODE_INDENT) && !is_in_fence(before)
+}
+
+/// Whether a fence of Markdown is open at the end of a text.
+fn is_in_fence(text: &str) -> bool {
+    let mut open: Option<&str> = None;
+    for line in text.lines().map(str::trim_start) {
+        let fence = |sign: char| &line[..line.len() - line.trim_start_matches(sign).len()];
+        let Some(found) = [fence('`'), fence('~')].into_iter().find(|fence| fence.len() >= FENCE) else {
+            continue;
+        };
+        match open {
+            None => open = Some(found),
+            Some(begun) if found.starts_with(begun) && line.len() == found.len() => open = None,
+            Some(_) => {}
+        }
+    }
+    open.is_some()
 }
 
 /// Said without a single turn of the model, so it cannot be the model's own words.
@@ -224,7 +250,7 @@ mod tests {
 
     #[test]
     fn only_the_main_sessions_own_words_are_a_promise() {
-        assert!(facts(&[says("done <promise>COMPLETE</promise>")]).promised);
+        assert!(facts(&[says("Done.\n<promise>COMPLETE</promise>\n")]).promised);
         let mut of_subagent = says("<promise>COMPLETE</promise>");
         of_subagent["parent_tool_use_id"] = json!("toolu_1");
         let quoted = json!({"type": "user", "message": {"content": [
@@ -240,6 +266,38 @@ mod tests {
         ] {
             assert!(!facts(std::slice::from_ref(&record)).promised, "{record}");
         }
+    }
+
+    #[test]
+    fn the_promise_is_the_last_line_of_the_last_text() {
+        let promise = "<promise>COMPLETE</promise>";
+        for text in [
+            format!("{promise}"),
+            format!("```\nlet x;\n```\n\n{promise}\n\n"),
+            format!("~~~~\n~~~\n```\n~~~~\n  {promise}"),
+            format!("I said {promise}.\n{promise}"),
+        ] {
+            assert!(facts(&[says(&text)]).promised, "{text}");
+        }
+        for text in [
+            format!("done {promise}"),
+            format!("{promise} is what I will say"),
+            format!("{promise}\nBut one task is left."),
+            format!("I will say\n```\n{promise}\n```"),
+            format!("I will say\n```\n{promise}"),
+            format!("````text\n```\n{promise}"),
+            format!("The rule is:\n\n    {promise}"),
+            format!("> {promise}"),
+            format!("- {promise}"),
+            format!("\"{promise}\""),
+        ] {
+            assert!(!facts(&[says(&text)]).promised, "{text}");
+        }
+        assert!(!facts(&[says(promise), says("Wait, the tests fail.")]).promised, "taken back");
+        assert!(facts(&[says("Not yet."), says(promise)]).promised);
+        let tool =
+            json!({"type": "assistant", "message": {"content": [{"type": "tool_use", "name": "Bash"}]}});
+        assert!(facts(&[says(promise), tool]).promised, "only words take words back");
     }
 
     #[test]

@@ -199,6 +199,19 @@ async fn existing(part: &Part, result: ExecutionResult) -> Delivered {
     Delivered { incomplete, ..Delivered::new(status, DeliveryPath::ArtifactExisting).with(result) }
 }
 
+/// Commits what an execution did on the branches of its worktrees, and delivers nothing: a later execution
+/// of the document goes on from there. What cannot be committed stays in the files.
+pub(super) async fn commit_unfinished(ending: &Ending<'_>, job: &Job) {
+    let peers = job.facts.additional_worktree_dirs.iter().filter_map(peers::part);
+    for part in std::iter::once(Part::primary(job)).chain(peers) {
+        let Ok(site) = look(ending, &part).await else { continue };
+        clear_scratch(ending, &site).await;
+        if let Err(reason) = git_delivery::commit_unfinished(ending, job, &site).await {
+            tracing::warn!(loop_id = %job.id, repository = site.full_name, reason, "unfinished work was not committed");
+        }
+    }
+}
+
 /// Where the work lies, if it may and can be looked at.
 async fn look(ending: &Ending<'_>, part: &Part) -> Result<Site, Delivered> {
     let skipped = |reason: &str| Delivered::new(DeliveryStatus::Skipped, DeliveryPath::None).because(reason);

@@ -90,11 +90,15 @@ impl Failure {
     }
 
     fn marked(marker: UserVisibleFailure) -> Self {
-        Self {
-            live_activity: Some(marker.message.clone()),
-            result: Some(marker.result),
-            ..Self::new(&marker.code, marker.message)
-        }
+        let subcode = marker.result.get("subcode").and_then(Value::as_str);
+        let code = if subcode == Some(code::ITERATION_LIMIT) { code::ITERATION_LIMIT } else { &marker.code };
+        let failure = Self::new(code, &marker.message);
+        Self { live_activity: Some(marker.message), result: Some(marker.result), ..failure }
+    }
+
+    /// The loop used up its iterations; what it did is not finished, and not lost.
+    pub fn is_iteration_limit(&self) -> bool {
+        self.code == code::ITERATION_LIMIT
     }
 
     pub fn is_auth(&self) -> bool {

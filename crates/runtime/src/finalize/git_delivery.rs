@@ -29,15 +29,10 @@ pub(super) async fn deliver(ending: &Ending<'_>, job: &Job, site: &Site) -> Resu
     let (git, directory) = (&ending.runtime.git, site.directory.as_path());
     let title = commit_title(job);
     git.commit_all(directory, &title, job.facts.committer.as_ref()).await?;
-    let Some(branch) = git.current_branch(directory).await? else {
-        return Ok(git_failed("the worktree is on no branch"));
+    let branch = match own_branch(ending, site).await {
+        Ok(branch) => branch,
+        Err(reason) => return Ok(git_failed(&reason)),
     };
-    let Ok(branch) = branch.parse::<BranchName>() else {
-        return Ok(git_failed("the worktree's branch has a name that cannot be used"));
-    };
-    if branch == site.base {
-        return Ok(git_failed("the worktree is on its base branch; nothing is pushed there"));
-    }
     let branch = push(ending, job, site, branch).await?;
     let head = git.head(directory).await?;
     match pull_request(ending, job, site, &branch, &title).await {
@@ -57,6 +52,32 @@ pub(super) async fn deliver(ending: &Ending<'_>, job: &Job, site: &Site) -> Resu
         }
         Err(reason) => Ok(git_failed(&reason)),
     }
+}
+
+/// Commits the work of a site on its branch.
+///
+/// # Errors
+/// Why not, for the log.
+pub(super) async fn commit_unfinished(ending: &Ending<'_>, job: &Job, site: &Site) -> Result<(), String> {
+    own_branch(ending, site).await?;
+    let title = format!("{} (unfinished)", commit_title(job));
+    let git = &ending.runtime.git;
+    let committed = git.commit_all(&site.directory, &title, job.facts.committer.as_ref()).await;
+    committed.map(|_| ()).map_err(|error| error.to_string())
+}
+
+/// The branch that the work belongs on.
+async fn own_branch(ending: &Ending<'_>, site: &Site) -> Result<BranchName, String> {
+    let branch =
+        ending.runtime.git.current_branch(&site.directory).await.map_err(|error| error.to_string())?;
+    let branch: BranchName = branch
+        .ok_or("the worktree is on no branch")?
+        .parse()
+        .map_err(|_| "the worktree's branch has a name that cannot be used")?;
+    if branch == site.base {
+        return Err("the worktree is on its base branch; nothing is pushed there".to_owned());
+    }
+    Ok(branch)
 }
 
 /// Pushes the branch. When `origin` has other work on it, that work stays and ours gets a branch of

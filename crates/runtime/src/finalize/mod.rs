@@ -141,6 +141,9 @@ impl Ending<'_> {
             Box::pin(self.succeed(job)).await
         } else {
             let failure = failure::judge(&job, self).await;
+            if failure.is_iteration_limit() && job.command == LoopCommand::Execute {
+                delivery::commit_unfinished(self, &job).await;
+            }
             self.fail(&job, failure).await
         }
     }

@@ -48,7 +48,7 @@ pub(super) async fn deliver(
     Ok(stored(&work_dir(job), delivered.with(ExecutionResult::v2(entries))).await)
 }
 
-fn part(peer: &PeerWorktree) -> Option<Part> {
+pub(super) fn part(peer: &PeerWorktree) -> Option<Part> {
     let full_name = peer.full_name.clone().filter(|name| !name.is_empty())?;
     let directory = Path::new(&peer.dir).to_owned();
     Some(Part {

@@ -183,15 +183,8 @@ async fn a_context_that_is_full_and_a_signed_failure_are_told_as_what_they_are()
     desktop.reported(&runtime, id).await;
     assert_eq!(desktop.cloud.events(id, "error")[0]["code"], "CONTEXT_LIMIT_EXCEEDED");
 
-    let marker = r#"
-signed='{"code":"RUNNER_ERROR","message":"Two tasks are open.","result":{"subcode":"PENDING_TASKS_AT_COMPLETION"}}'
-mac=$(printf '%s' "$signed" | openssl dgst -sha256 -hmac "$KEY" | sed 's/.* //')
-printf '%s' "${signed%\}},\"signature\":\"sha256=$mac\"}" > "$W/loop-error.json"
-exit 1"#;
-    for (key, code) in
-        [("$LOOPGATE_USER_VISIBLE_FAILURE_SECRET", "RUNNER_ERROR"), ("guessed", "PROCESS_FAILED")]
-    {
-        desktop.driver(&format!("KEY=\"{key}\"\n{marker}"));
+    for (key, code) in [(SECRET, "RUNNER_ERROR"), ("guessed", "PROCESS_FAILED")] {
+        desktop.driver(&fails_with(key, "PENDING_TASKS_AT_COMPLETION", "Two tasks are open."));
         let id = new_id();
         start(&runtime, &request(id, "PLAN")).await.unwrap();
         let job = desktop.reported(&runtime, id).await;
@@ -202,4 +195,37 @@ exit 1"#;
             assert_eq!(job.facts.live_activity.as_deref(), Some("Two tasks are open."));
         }
     }
+}
+
+/// The variable with the secret that the driver signs with.
+const SECRET: &str = "$LOOPGATE_USER_VISIBLE_FAILURE_SECRET";
+
+/// What a driver does that ends with a failure for people to read, signed with a key.
+fn fails_with(key: &str, subcode: &str, message: &str) -> String {
+    format!(
+        r#"
+signed='{{"code":"RUNNER_ERROR","message":"{message}","result":{{"subcode":"{subcode}"}}}}'
+mac=$(printf '%s' "$signed" | openssl dgst -sha256 -hmac "{key}" | sed 's/.* //')
+printf '%s' "${{signed%\}}}},\"signature\":\"sha256=$mac\"}}" > "$W/loop-error.json"
+exit 1"#
+    )
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_execution_at_its_iteration_limit_has_failed_and_its_work_is_committed_but_not_pushed() {
+    let desktop = Desktop::new().await;
+    let runtime = desktop.open().await;
+    desktop.driver(&format!("{IMPLEMENTS}\n{}", fails_with(SECRET, "ITERATION_LIMIT", "Not done yet.")));
+    let id = new_id();
+    start(&runtime, &request(id, "EXECUTE")).await.unwrap();
+    let job = desktop.reported(&runtime, id).await;
+    assert_eq!(job.status(), JobStatus::Failed);
+    let error = &desktop.cloud.events(id, "error")[0];
+    assert_eq!((&error["code"], &error["message"]), (&json!("ITERATION_LIMIT"), &json!("Not done yet.")));
+    assert!(desktop.cloud.events(id, "completed").is_empty());
+    let worktree = std::path::PathBuf::from(job.facts.worktree_dir.unwrap());
+    assert_eq!(desktop.git(&worktree, &["status", "--porcelain"]).await, "");
+    assert!(desktop.git(&worktree, &["log", "-1", "--format=%s"]).await.ends_with("(unfinished)"));
+    let pushed = desktop.git(&worktree, &["branch", "--remotes", "--contains", "HEAD"]).await;
+    assert_eq!((pushed, desktop.state("created")), (String::new(), String::new()));
 }

@@ -32,8 +32,9 @@ impl Driver {
         if code != 0 {
             return self.judge_error(run, span, code).await;
         }
-        if let Some(result) = run.facts.result.as_ref().filter(|result| result.is_error) {
-            complain(format!("The assistant reports an error: {}", redact::message(&result.text)));
+        if run.facts.result.as_ref().is_some_and(|result| result.is_error) {
+            let message = format!("The assistant reports an error: {}", cause(run, code));
+            self.fail("ASSISTANT_ERROR", &message);
             return Some(self.end_failed("error", span, code));
         }
         if let Some(end) = self.judge_silence(run, span) {
@@ -54,8 +55,7 @@ impl Driver {
         self.empty_runs = 0;
         pipeline::run(self).await;
         self.perf.iteration(self.state.iteration, span, "error", Some(code));
-        let last_line = run.stderr.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or_default();
-        let failure = format!("exit code {code}: {}", redact::message(last_line));
+        let failure = cause(run, code);
         self.failures = match std::mem::take(&mut self.failures) {
             (last, count) if last == failure => (last, count + 1),
             _ => (failure, 1),
@@ -64,7 +64,7 @@ impl Driver {
             return None;
         }
         let message =
-            format!("The assistant failed {EQUAL_FAILURES} times in the same way, with {}", self.failures.0);
+            format!("The assistant failed {EQUAL_FAILURES} times in the same way: {}", self.failures.0);
         self.fail("REPEATED_FAILURE", &message);
         Some(Outcome::Failed)
     }
@@ -120,4 +120,15 @@ impl Driver {
 fn known_failure(run: &Run, code: i32) -> Option<failure::KnownFailure> {
     let known = run.facts.final_failure().cloned();
     known.or_else(|| (code != 0).then(|| failure::in_stderr(&run.stderr)).flatten())
+}
+
+/// Why a run failed, in the assistant's own words as far as it has any: its result says more than what it
+/// printed last.
+fn cause(run: &Run, code: i32) -> String {
+    let said = run.facts.result.as_ref().filter(|result| result.is_error).map(|result| result.text.trim());
+    let printed = || run.stderr.lines().map(str::trim).rfind(|line| !line.is_empty());
+    match said.filter(|text| !text.is_empty()).or_else(printed) {
+        Some(words) => format!("{} (exit code {code})", redact::message(words)),
+        None => format!("it said nothing (exit code {code})"),
+    }
 }
