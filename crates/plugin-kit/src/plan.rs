@@ -8,7 +8,7 @@ mod build;
 mod document;
 mod markdown;
 mod state;
-mod structure;
+pub(crate) mod structure;
 mod text_check;
 
 use std::path::{Path, PathBuf};

@@ -58,6 +58,11 @@ const SUBCODES: Record<string, Advice> = {
     explanation: "Loopgate's plugin was not loaded, or it is from another version.",
     steps: ["Restart Loopgate, which unpacks its plugins anew.", "Run the loop again."],
   },
+  INVALID_PLAN: {
+    title: "The assistant left a plan that cannot be read",
+    explanation: "It was asked twice to put the plan right. What is wrong with it stands below.",
+    steps: ["Make the plan again."],
+  },
   ITERATION_LIMIT: {
     title: "The loop used up its iterations",
     explanation:

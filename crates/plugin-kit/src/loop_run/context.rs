@@ -91,11 +91,13 @@ impl Context {
         self.env.insert(name.into(), value.as_ref().to_owned());
     }
 
-    /// Arguments of an iteration. `dirs` are directories outside the project that it may work in.
+    /// Arguments of an iteration, which may go on with a session. `dirs` are directories outside the project
+    /// that it may work in.
     #[must_use]
-    pub fn iteration_args(&self, dirs: &[PathBuf], prompt: &str) -> Vec<OsString> {
+    pub fn iteration_args(&self, dirs: &[PathBuf], session: Option<&str>, prompt: &str) -> Vec<OsString> {
         let mut args: Vec<OsString> = vec![format!("--allowed-tools={}", self.tools).into()];
         args.extend(["--model", MODEL, "--effort", "high"].map(OsString::from));
+        args.extend(session.into_iter().flat_map(|id| ["--resume", id]).map(OsString::from));
         self.finish_args(args, dirs, prompt)
     }
 

@@ -2,7 +2,7 @@
 
 mod judgement;
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -70,6 +70,10 @@ pub struct Driver {
     /// Session of the assistant's last run.
     pub last_session: Option<String>,
     empty_runs: u32,
+    /// What the next iteration asks the last session to put right, instead of beginning anew.
+    correction: Option<String>,
+    /// Corrections that were asked for.
+    corrections: u32,
     /// The last failure, and how often it came in a row.
     failures: (String, u32),
 }
@@ -188,6 +192,8 @@ impl Driver {
             stop,
             last_session: None,
             empty_runs: 0,
+            correction: None,
+            corrections: 0,
             failures: (String::new(), 0),
         }
     }
@@ -268,6 +274,12 @@ impl Driver {
         }
     }
 
+    /// Whether a plan is what the loop is for.
+    fn leaves_a_plan(&self) -> bool {
+        let command = self.context.env.get(OsStr::new(var::COMMAND)).and_then(|name| name.to_str());
+        matches!(command, Some("PLAN" | "REQUEST_CHANGES"))
+    }
+
     const fn is_used_up(&self) -> bool {
         self.state.max_iterations > 0 && self.state.iteration > self.state.max_iterations
     }
@@ -295,7 +307,10 @@ impl Driver {
         self.context.export(var::ITERATION, number.to_string());
         self.mark_iteration()?;
         self.journal.progress(&format!("Iteration {number} of run {}", self.state.run_id));
-        let args = self.context.iteration_args(&self.outside_dirs(), &self.state.prompt);
+        let correction = self.correction.take();
+        let session = self.last_session.as_deref().filter(|_| correction.is_some());
+        let prompt = correction.as_deref().unwrap_or(&self.state.prompt);
+        let args = self.context.iteration_args(&self.outside_dirs(), session, prompt);
         let run = match self.assistant(args).await {
             Ok(run) => run,
             Err(error) => {

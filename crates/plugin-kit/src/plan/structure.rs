@@ -67,6 +67,18 @@ pub fn report(workdir: &Path) -> Value {
     if issues.is_empty() { valid(object) } else { failed("FORMAT_ISSUES", &issues) }
 }
 
+/// What makes the plan of a work directory impossible to read: it is no JSON, or lacks members or has them
+/// in another form. Nothing when there is no plan.
+#[must_use]
+pub fn schema_faults(workdir: &Path) -> Vec<String> {
+    let Ok(text) = untrusted::read_text(&plan_path(workdir)) else { return Vec::new() };
+    match loopgate_api::plan::parse(&text) {
+        Ok(Value::Object(plan)) => fields(&plan),
+        Ok(_) => vec!["plan.json root must be an object".to_owned()],
+        Err(error) => vec![format!("JSON parse error: {error}")],
+    }
+}
+
 /// Everything that is wrong with a plan. Without sound fields nothing further is looked at.
 #[must_use]
 pub fn judge(plan: &Value) -> Vec<String> {

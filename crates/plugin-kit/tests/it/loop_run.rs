@@ -114,6 +114,36 @@ fn equal_failures_stop_a_long_loop_with_a_signed_reason() {
 }
 
 #[test]
+fn a_plan_that_cannot_be_read_goes_back_to_the_assistant() {
+    let plan = json!({"content": "", "acceptanceCriteria": [], "pendingTasks": [], "completedTasks": [],
+        "openQuestions": [], "answeredQuestions": [], "gaps": []});
+    let plans = |second: &str| {
+        format!(
+            "for last; do :; done; echo \"$*\" >> $OUT/calls
+case \"$last\" in *'not a valid plan'*) printf '%s' '{second}' > .loopgate/work/plan.json ;;
+*) printf '%s' '{{\"content\": 1' > .loopgate/work/plan.json ;; esac
+{DONE}"
+        )
+    };
+    let project = Project::new().env("LOOPGATE_COMMAND", "PLAN");
+    project.assistant(&plans(&plan.to_string()));
+    let ended = project.run(&["--max-iterations", "9"]);
+    assert_eq!((ended.code, project.statuses()), (0, vec!["invalid_plan".into(), "completed".into()]));
+    let calls = project.note("calls");
+    assert!(calls.contains("--resume s-1 ") && calls.contains("JSON parse error: "), "{calls}");
+
+    let project =
+        Project::new().env("LOOPGATE_COMMAND", "PLAN").env("LOOPGATE_USER_VISIBLE_FAILURE_SECRET", "key");
+    project.assistant(&plans(r#"{"content": "", "gaps": {}}"#));
+    assert_eq!(project.run(&["--max-iterations", "9"]).code, 1);
+    assert_eq!(project.statuses(), ["invalid_plan"; 3]);
+    let marker: Value = serde_json::from_str(&project.read("loop-error.json")).unwrap();
+    assert_eq!(marker["result"]["subcode"], "INVALID_PLAN");
+    assert!(marker["message"].as_str().unwrap().contains("Field gaps must be an array"), "{marker}");
+    assert!(project.is_clean());
+}
+
+#[test]
 fn a_failure_is_told_in_the_assistants_own_words() {
     let overloaded = r#"{"type":"result","is_error":true,"result":"API Error: 500 the service is down"}"#;
     for (script, subcode) in [

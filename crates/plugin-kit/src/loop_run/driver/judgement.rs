@@ -1,5 +1,8 @@
 //! What a run of the assistant means for the loop.
 
+use std::path::Path;
+
+use loopgate_api::names::PLAN_JSON;
 use loopgate_api::redact;
 
 use super::super::child::{self, End};
@@ -7,9 +10,15 @@ use super::super::{failure, pipeline, spurious};
 use super::{Driver, Outcome, Run};
 use crate::clock::Span;
 use crate::console::complain;
+use crate::plan::structure::schema_faults;
+use crate::quoting::quote;
 
 /// Empty runs in a row after which nobody seems to be there.
 const EMPTY_RUNS: u32 = 3;
+/// Times that the assistant is asked to put a plan right.
+const CORRECTIONS: u32 = 2;
+/// Faults of a plan that it is told of at once.
+const TOLD_FAULTS: usize = 20;
 /// Equal failures in a row after which another try is pointless.
 const EQUAL_FAILURES: u32 = 5;
 
@@ -42,7 +51,7 @@ impl Driver {
         }
         pipeline::run(self).await;
         if run.facts.promised {
-            return Some(self.judge_promise(span));
+            return self.judge_promise(span);
         }
         self.record("in_progress");
         self.perf.iteration(self.state.iteration, span, "ok", Some(0));
@@ -96,17 +105,36 @@ impl Driver {
         Some(self.end_failed("ghost_loop_abort", span, 0))
     }
 
-    fn judge_promise(&mut self, span: &Span) -> Outcome {
+    fn judge_promise(&mut self, span: &Span) -> Option<Outcome> {
+        let faults = if self.leaves_a_plan() { schema_faults(&self.state.workdir) } else { Vec::new() };
+        if !faults.is_empty() {
+            return self.judge_invalid_plan(&faults, span);
+        }
         if let Some(found) = spurious::contradiction(&self.state.workdir) {
             self.fail(found.subcode, &found.message);
             self.record("spurious_complete");
             self.perf.iteration(self.state.iteration, span, "spurious_complete", Some(0));
-            return Outcome::Failed;
+            return Some(Outcome::Failed);
         }
         self.journal.progress(&format!("Completed in iteration {}", self.state.iteration));
         self.record("completed");
         self.perf.iteration(self.state.iteration, span, "completed", Some(0));
-        Outcome::Completed
+        Some(Outcome::Completed)
+    }
+
+    /// Puts a plan that cannot be read back to the assistant, and gives up when that does not help.
+    fn judge_invalid_plan(&mut self, faults: &[String], span: &Span) -> Option<Outcome> {
+        self.record("invalid_plan");
+        self.perf.iteration(self.state.iteration, span, "invalid_plan", Some(0));
+        if self.corrections == CORRECTIONS {
+            let message = format!("The assistant left a plan that cannot be read: {}", faults.join("; "));
+            self.fail("INVALID_PLAN", &failure::clamp(&message));
+            return Some(Outcome::Failed);
+        }
+        self.corrections += 1;
+        self.journal.progress("The plan cannot be read; the assistant is asked to put it right");
+        self.correction = Some(correction(&self.state.workdir, &self.state.completion_promise, faults));
+        None
     }
 
     fn end_failed(&self, status: &str, span: &Span, code: i32) -> Outcome {
@@ -120,6 +148,16 @@ impl Driver {
 fn known_failure(run: &Run, code: i32) -> Option<failure::KnownFailure> {
     let known = run.facts.final_failure().cloned();
     known.or_else(|| (code != 0).then(|| failure::in_stderr(&run.stderr)).flatten())
+}
+
+fn correction(workdir: &Path, promise: &str, faults: &[String]) -> String {
+    let list: String = faults.iter().take(TOLD_FAULTS).map(|fault| format!("- {fault}\n")).collect();
+    format!(
+        "The file {} is not a valid plan:\n\n{list}\nPut exactly this right and change nothing else. Check it with \
+         `loopgate plan validate {}`. Then end with this line:\n\n<promise>{promise}</promise>",
+        workdir.join(PLAN_JSON).display(),
+        quote(&workdir.to_string_lossy())
+    )
 }
 
 /// Why a run failed, in the assistant's own words as far as it has any: its result says more than what it
