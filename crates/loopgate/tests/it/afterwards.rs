@@ -76,7 +76,8 @@ async fn heard_heartbeats(desk: &Desk, id: LoopId, number: usize) {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_execution_that_fails_hands_over_the_plan_that_it_was_given() -> Result<()> {
-    let local = r##"{"content": "# Another plan", "pendingTasks": [], "completedTasks": []}"##;
+    let local = r##"{"content": "# Another plan", "acceptanceCriteria": [], "pendingTasks": [], "completedTasks": [],
+        "openQuestions": [], "answeredQuestions": [], "gaps": []}"##;
     let planned = in_loop("plan", "PLAN")
         .turn([Step::write("{{workdir}}/plan.json", local)])
         .says("<promise>COMPLETE</promise>");
