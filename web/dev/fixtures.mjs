@@ -290,6 +290,24 @@ export function fixtures() {
     },
     {
       record: loop({
+        id: id(17),
+        status: "AWAITING_USER",
+        command: "EXECUTE",
+        ...say("Round prices per country"),
+        documentId: plan.id,
+        createdAt: minutesAgo(50),
+        updatedAt: minutesAgo(40),
+        startedAt: minutesAgo(50),
+        completedAt: minutesAgo(40),
+        error: {
+          code: "AWAITING_USER",
+          message: "Switzerland rounds to five centimes. Should the total be rounded, or each item?",
+        },
+      }),
+      events: [],
+    },
+    {
+      record: loop({
         id: id(16),
         status: "TIMED_OUT",
         command: "CODE_REVIEW",

@@ -106,10 +106,11 @@ function startLoop(document, command, repo) {
   return { loopId: record.id, status: record.status };
 }
 
-function resume(loop) {
+function resume(loop, prompt) {
   const { record } = loop;
   const document = findDocument(record.documentId);
-  return startLoop({ ...document, title: record.document.title }, record.command, record.repo);
+  const content = prompt ?? document.content;
+  return startLoop({ ...document, content, title: record.document.title }, record.command, record.repo);
 }
 
 const link = ({ id, slug, title, type }) => ({ id, slug, title, type });
@@ -140,7 +141,7 @@ const ok = (data) => ({ status: 200, body: { success: true, data } });
 const fail = (status, error, extra = {}) => ({ status, body: { success: false, error, ...extra } });
 
 const routes = [
-  ["POST", /^\/loops\/([^/]+)\/resume$/, ([id]) => ok(resume(byId(id)))],
+  ["POST", /^\/loops\/([^/]+)\/resume$/, ([id], body) => ok(resume(byId(id), body?.prompt))],
   [
     "POST",
     /^\/auth\/sign-in-link$/,

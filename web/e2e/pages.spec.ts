@@ -13,6 +13,7 @@ const PAGES = {
   "loop with results": { path: `/acme/loops/${id(11)}`, ready: "Pull request opened" },
   "loop with a plan": { path: `/acme/loops/${id(12)}`, ready: "print, exit 0" },
   "failed loop": { path: `/acme/loops/${id(13)}`, ready: "rate limit was reached" },
+  "asking loop": { path: `/acme/loops/${id(17)}`, ready: "Should the total be rounded" },
   document: { path: "/acme/implementation-plans/plan-1", ready: "print, exit 0" },
   approvals: { path: "/acme/approvals", ready: "waits 1 min" },
   "unknown loop": { path: "/acme/loops/nope", ready: "Not found" },
@@ -160,6 +161,19 @@ test("an error explains itself and opens its details", async ({ page }) => {
   await expect(page.getByText("Wait until the limit resets")).toBeVisible();
   await page.getByText("Technical details").click();
   await expect(page.getByText("RUNNER_ERROR / ASSISTANT_RATE_LIMIT")).toBeVisible();
+});
+
+test("a loop that asks is answered on its page", async ({ page }) => {
+  await signIn(page);
+  await open(page, `/acme/loops/${id(17)}`);
+  const question = page.getByRole("region", { name: "Question" });
+  const go = question.getByRole("button", { name: "Answer and go on" });
+  await expect(go).toBeDisabled();
+  await question.getByLabel("Your answer").fill("Round the total.");
+  const sent = page.waitForRequest((request) => request.url().endsWith(`/loops/${id(17)}/resume`));
+  await go.click();
+  expect((await sent).postDataJSON()).toEqual({ prompt: "Round the total." });
+  await expect(page).not.toHaveURL(new RegExp(id(17)));
 });
 
 test("what waits is counted on every page, and shown with the command that decides", async ({

@@ -256,6 +256,7 @@ pub mod code {
     pub const NO_WORK_PRODUCED: &str = "NO_WORK_PRODUCED";
     pub const CONTEXT_LIMIT_EXCEEDED: &str = "CONTEXT_LIMIT_EXCEEDED";
     pub const PLAN_STATE_UNAVAILABLE: &str = "PLAN_STATE_UNAVAILABLE";
+    pub const AWAITING_USER: &str = "AWAITING_USER";
     pub const ITERATION_LIMIT: &str = "ITERATION_LIMIT";
     pub const STALE_DISPATCH: &str = "STALE_DISPATCH";
 }

@@ -13,7 +13,7 @@ pub enum JobStatus {
     Starting,
     /// Its process lives, or its work is being finalized.
     Running,
-    /// Ended with questions for a person.
+    /// Its process ended with a question for a person; a later loop goes on with its work.
     AwaitingUser,
     /// Asked to stop; its process may still live.
     CancelPending,
@@ -37,7 +37,13 @@ impl JobStatus {
     pub const fn is_terminal(self) -> bool {
         matches!(
             self,
-            Self::Completed | Self::Failed | Self::Cancelled | Self::Stopped | Self::Unknown | Self::TimedOut
+            Self::AwaitingUser
+                | Self::Completed
+                | Self::Failed
+                | Self::Cancelled
+                | Self::Stopped
+                | Self::Unknown
+                | Self::TimedOut
         )
     }
 }
@@ -60,6 +66,8 @@ pub enum LoopStatus {
     Cancelled,
     /// Given up.
     TimedOut,
+    /// Ended with a question for a person; a later loop goes on with its work.
+    AwaitingUser,
 }
 
 impl LoopStatus {
@@ -74,13 +82,14 @@ impl LoopStatus {
             Self::Failed => "FAILED",
             Self::Cancelled => "CANCELLED",
             Self::TimedOut => "TIMED_OUT",
+            Self::AwaitingUser => "AWAITING_USER",
         }
     }
 
     /// Whether the loop has ended.
     #[must_use]
     pub const fn is_terminal(self) -> bool {
-        matches!(self, Self::Completed | Self::Failed | Self::Cancelled | Self::TimedOut)
+        matches!(self, Self::Completed | Self::Failed | Self::Cancelled | Self::TimedOut | Self::AwaitingUser)
     }
 
     /// Whether the table of transitions allows going from here to `next`.
@@ -89,12 +98,12 @@ impl LoopStatus {
     /// become [`LoopStatus::Completed`].
     #[must_use]
     pub const fn may_become(self, next: Self) -> bool {
-        use LoopStatus::{Cancelled, Claimed, Completed, Failed, Pending, Running, TimedOut};
+        use LoopStatus::{AwaitingUser, Cancelled, Claimed, Completed, Failed, Pending, Running, TimedOut};
         match self {
             Pending => matches!(next, Claimed | Running | Cancelled | Failed | TimedOut),
-            Claimed => matches!(next, Running | Completed | Failed | Cancelled | TimedOut),
-            Running => matches!(next, Completed | Failed | Cancelled | TimedOut),
-            Failed | Cancelled | TimedOut => matches!(next, Completed),
+            Claimed => matches!(next, Running | Completed | Failed | Cancelled | TimedOut | AwaitingUser),
+            Running => matches!(next, Completed | Failed | Cancelled | TimedOut | AwaitingUser),
+            Failed | Cancelled | TimedOut | AwaitingUser => matches!(next, Completed),
             Completed => false,
         }
     }

@@ -16,7 +16,7 @@ pub enum JobEvent {
     Queued,
     /// Its process runs.
     Spawned,
-    /// It waits for a person.
+    /// It waits for the answer of a person.
     Asked,
     /// A person wants it to stop.
     CancelRequested,
@@ -49,17 +49,17 @@ const QUEUED: [Option<S>; 1] = [Some(S::Queued)];
 const BEGINNING: [Option<S>; 1] = [Some(S::Starting)];
 /// States in which nothing was started.
 const WAITING: [Option<S>; 2] = [Some(S::Queued), Some(S::Starting)];
-/// States in which the process runs, or its end is being worked on.
-const WORKING: [Option<S>; 2] = [Some(S::Running), Some(S::AwaitingUser)];
+/// The process runs, or its end is being worked on.
+const WORKING: [Option<S>; 1] = [Some(S::Running)];
 /// States that nobody has asked to end.
-const WANTED: [Option<S>; 4] = [Some(S::Queued), Some(S::Starting), Some(S::Running), Some(S::AwaitingUser)];
+const WANTED: [Option<S>; 3] = [Some(S::Queued), Some(S::Starting), Some(S::Running)];
 /// Every state that is not terminal.
-const ACTIVE: [Option<S>; 5] =
-    [Some(S::Queued), Some(S::Starting), Some(S::Running), Some(S::AwaitingUser), Some(S::CancelPending)];
+const ACTIVE: [Option<S>; 4] = [Some(S::Queued), Some(S::Starting), Some(S::Running), Some(S::CancelPending)];
 const CANCELLING: [Option<S>; 1] = [Some(S::CancelPending)];
 /// No record, or one that is over.
-const FREE: [Option<S>; 7] = [
+const FREE: [Option<S>; 8] = [
     None,
+    Some(S::AwaitingUser),
     Some(S::Completed),
     Some(S::Failed),
     Some(S::Cancelled),
@@ -70,7 +70,7 @@ const FREE: [Option<S>; 7] = [
 
 /// What may follow: in one of these states, on this event, that state. What is not in it cannot
 /// happen.
-pub const TABLE: [(&[Option<S>], E, S); 18] = [
+pub const TABLE: [(&[Option<S>], E, S); 19] = [
     (&FREE, E::Ordered, ORDERED),
     // Its turn has come.
     (&QUEUED, E::Ordered, ORDERED),
@@ -87,6 +87,7 @@ pub const TABLE: [(&[Option<S>], E, S); 18] = [
     (&CANCELLING, E::Cancelled, S::Cancelled),
     (&CANCELLING, E::Stopped, S::Stopped),
     // Whatever became of the process, a person had asked for its end.
+    (&CANCELLING, E::Asked, S::Cancelled),
     (&CANCELLING, E::Completed, S::Cancelled),
     (&CANCELLING, E::Failed, S::Cancelled),
     (&CANCELLING, E::Vanished, S::Cancelled),

@@ -298,7 +298,9 @@ fn judge_from_disk(job: &Job) -> Ended {
     if let Some(exit) = Exit::read(&main_exit) {
         return Ended::Exit { code: exit.code, signal: exit.signal };
     }
-    match state_since(job, &directory).as_deref() {
+    let state = state_of_run(job, &directory);
+    let status = state.as_ref().and_then(|state| state.get("status")?.as_str()).map(str::to_uppercase);
+    match status.as_deref() {
         Some("COMPLETED" | "AWAITING_USER") => return Ended::Done,
         Some("FAILED") => return Ended::SaidFailed,
         Some("STOPPED" | "CANCELLED") => return Ended::SaidStopped,
@@ -307,14 +309,10 @@ fn judge_from_disk(job: &Job) -> Ended {
     if left_results(job, &directory) { Ended::Done } else { Ended::Lost }
 }
 
-/// The status in the loop's own state file, when it was written by this run.
-fn state_since(job: &Job, directory: &Path) -> Option<String> {
+/// The loop's own state file, when it was written by this run. Looks at the disk.
+pub(crate) fn state_of_run(job: &Job, directory: &Path) -> Option<Value> {
     let path = directory.join(STATE_JSON);
-    if !written_since(job, &path) {
-        return None;
-    }
-    let state: Value = untrusted::read_json(&path)?;
-    state.get("status")?.as_str().map(str::to_uppercase)
+    written_since(job, &path).then(|| untrusted::read_json(&path)).flatten()
 }
 
 fn written_since(job: &Job, path: &Path) -> bool {

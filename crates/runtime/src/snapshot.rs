@@ -127,7 +127,7 @@ fn event(job: &Job, said: Option<JobStatus>, process_running: bool, followed: bo
     match (job.status(), said) {
         (JobStatus::CancelPending, _) => Some(JobEvent::Cancelled),
         (JobStatus::Queued | JobStatus::Starting, _) => (age(job) > GHOST_AGE).then_some(JobEvent::Failed),
-        (_, Some(JobStatus::AwaitingUser)) | (JobStatus::AwaitingUser, None) => Some(JobEvent::Asked),
+        (_, Some(JobStatus::AwaitingUser)) => Some(JobEvent::Asked),
         (_, Some(JobStatus::Completed)) => Some(JobEvent::Completed),
         (_, Some(JobStatus::Failed)) => Some(JobEvent::Failed),
         _ => Some(JobEvent::Vanished),

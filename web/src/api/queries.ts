@@ -132,8 +132,11 @@ async function runLoop(
 export function useResumeLoop() {
   const client = useQueryClient();
   return useMutation({
-    mutationFn: async (id: string) =>
-      (await unwrap(api.POST("/loops/{id}/resume", { params: { path: { id } } }))).loopId,
+    mutationFn: async ({ id, prompt }: { id: string; prompt?: string }) => {
+      const body = prompt === undefined ? undefined : { prompt };
+      const path = { params: { path: { id } } };
+      return (await unwrap(api.POST("/loops/{id}/resume", { ...path, body }))).loopId;
+    },
     onSuccess: () => client.invalidateQueries({ queryKey: ["loops"] }),
   });
 }

@@ -51,17 +51,26 @@ export function ExecuteButton({
 
 const RESUMABLE: readonly LoopStatus[] = ["FAILED", "CANCELLED", "TIMED_OUT"];
 
-/** Takes an ended loop up again. */
-export function RerunButton({ loop, orgSlug }: { loop: LoopDetail; orgSlug: string }) {
-  const resume = useResumeLoop();
+/** Takes an ended loop up again, and opens the loop that does. */
+export function useResume(orgSlug: string) {
+  const { mutate, isPending, error } = useResumeLoop();
   const opening = useOpenLoop(orgSlug);
+  return {
+    start: (again: { id: string; prompt?: string }) => mutate(again, opening),
+    isPending,
+    error,
+  };
+}
+
+export function RerunButton({ loop, orgSlug }: { loop: LoopDetail; orgSlug: string }) {
+  const resume = useResume(orgSlug);
   if (!RESUMABLE.includes(loop.status)) return null;
   return (
     <>
       <Button
         look="primary"
         busy={resume.isPending}
-        onClick={() => resume.mutate(loop.id, opening)}
+        onClick={() => resume.start({ id: loop.id })}
       >
         {!resume.isPending && <RotateCcw aria-hidden />}
         Run again
@@ -98,7 +107,7 @@ export function StopButton({ loopId }: { loopId: string }) {
   );
 }
 
-function Refusal({ title, error }: { title: string; error: unknown }) {
+export function Refusal({ title, error }: { title: string; error: unknown }) {
   return (
     <div className="order-last basis-full">
       <Notice tone="bad" title={title}>

@@ -17,6 +17,7 @@ const FACTS: Record<LoopStatus, StatusFacts> = {
   FAILED: { label: "Failed", tone: "bad", active: false },
   CANCELLED: { label: "Stopped", tone: "idle", active: false },
   TIMED_OUT: { label: "Timed out", tone: "warn", active: false },
+  AWAITING_USER: { label: "Needs an answer", tone: "warn", active: false },
 };
 
 export const STATUSES = Object.keys(FACTS) as LoopStatus[];

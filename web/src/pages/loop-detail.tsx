@@ -10,6 +10,7 @@ import type { LoopDetail } from "@/api/types";
 import { LoopError } from "@/loops/error-card";
 import { LoopFacts } from "@/loops/facts";
 import { ExecuteButton, RerunButton, StopButton } from "@/loops/loop-actions";
+import { Question } from "@/loops/question";
 import { ResultList } from "@/loops/result-list";
 import { resultEntries, safeHref } from "@/loops/results";
 import { SpendView } from "@/loops/spend-view";
@@ -80,7 +81,11 @@ function LoopView({ loop, orgSlug }: { loop: LoopDetail; orgSlug: string }) {
         <Actions loop={loop} orgSlug={orgSlug} />
       </header>
       <LoopFacts loop={loop} />
-      {loop.error && loop.status !== "COMPLETED" && <LoopError error={loop.error} />}
+      {loop.status === "AWAITING_USER" ? (
+        <Question loop={loop} orgSlug={orgSlug} />
+      ) : (
+        loop.error && loop.status !== "COMPLETED" && <LoopError error={loop.error} />
+      )}
       <Warnings loop={loop} />
       <WaitingForDesktop loop={loop} />
       <Sections loop={loop} orgSlug={orgSlug} />

@@ -192,7 +192,13 @@ async fn parent(
         LoopCommand::RequestChanges => &[LoopCommand::Plan, LoopCommand::RequestChanges],
         _ => &[LoopCommand::Plan, LoopCommand::RequestChanges, LoopCommand::Execute],
     };
-    let ended = [LoopStatus::Completed, LoopStatus::Cancelled, LoopStatus::Failed, LoopStatus::TimedOut];
+    let ended = [
+        LoopStatus::Completed,
+        LoopStatus::Cancelled,
+        LoopStatus::Failed,
+        LoopStatus::TimedOut,
+        LoopStatus::AwaitingUser,
+    ];
     Ok(preferred(of_chain(subject, before, &ended).all(db).await?))
 }
 
@@ -245,7 +251,8 @@ async fn inherited_peers(
         LoopCommand::Execute => &[LoopCommand::Plan, LoopCommand::Execute],
         _ => return Ok(Vec::new()),
     };
-    let ended = [LoopStatus::Completed, LoopStatus::Cancelled, LoopStatus::TimedOut];
+    let ended =
+        [LoopStatus::Completed, LoopStatus::Cancelled, LoopStatus::TimedOut, LoopStatus::AwaitingUser];
     match preferred(of_chain(subject, from, &ended).all(db).await?).and_then(|row| row.additional_repos) {
         Some(peers) => Ok(serde_json::from_value(peers)?),
         None => Ok(Vec::new()),

@@ -180,8 +180,11 @@ async fn failed(tx: &DatabaseTransaction, row: &agent_loop::Model, event: Runner
     if let Some(usage) = event.token_usage() {
         raise_tokens(tx, row, usage).await?;
     }
-    let to =
-        if code == loopgate_api::event::code::TIMED_OUT { LoopStatus::TimedOut } else { LoopStatus::Failed };
+    let to = match code.as_str() {
+        loopgate_api::event::code::TIMED_OUT => LoopStatus::TimedOut,
+        loopgate_api::event::code::AWAITING_USER => LoopStatus::AwaitingUser,
+        _ => LoopStatus::Failed,
+    };
     let mut error = json!({"code": code, "message": event.text("message")});
     if let Some(result) = event.members.get("result").filter(|_| to == LoopStatus::Failed) {
         error["result"] = result.clone();

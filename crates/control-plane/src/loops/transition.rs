@@ -17,7 +17,7 @@ use crate::store::entity::{agent_loop, loop_token_refresh};
 use crate::store::now;
 
 /// Every status.
-pub const ALL: [LoopStatus; 7] = [
+pub const ALL: [LoopStatus; 8] = [
     LoopStatus::Pending,
     LoopStatus::Claimed,
     LoopStatus::Running,
@@ -25,6 +25,7 @@ pub const ALL: [LoopStatus; 7] = [
     LoopStatus::Failed,
     LoopStatus::Cancelled,
     LoopStatus::TimedOut,
+    LoopStatus::AwaitingUser,
 ];
 
 /// Statuses of a loop that still holds its slot.

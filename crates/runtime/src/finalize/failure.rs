@@ -6,6 +6,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use loopgate_api::assistant_stream::{is_auth_failure, is_context_limit};
 use loopgate_api::event::{AbortReason, ErrorEvent, LoopEvent, code};
+use loopgate_api::link::Severity;
 use loopgate_api::redact;
 use secrecy::SecretString;
 use serde_json::{Map, Value, json};
@@ -72,6 +73,15 @@ impl Failure {
         }
     }
 
+    /// The loop can go on only with an answer.
+    pub fn asks(question: String) -> Self {
+        Self {
+            live_activity: Some(question.clone()),
+            job_event: JobEvent::Asked,
+            ..Self::new(code::AWAITING_USER, question)
+        }
+    }
+
     pub fn auth(text: &str) -> Self {
         let message = redact::message(text);
         let message = if message.is_empty() { AUTH_HINT.to_owned() } else { message };
@@ -101,8 +111,13 @@ impl Failure {
         self.code == code::ITERATION_LIMIT
     }
 
-    pub fn is_auth(&self) -> bool {
-        self.code == code::AUTH_CHALLENGE
+    /// How it is reported.
+    pub fn report(&self) -> (Severity, &'static str) {
+        match self.code.as_str() {
+            code::AUTH_CHALLENGE => (Severity::Error, "job.auth_challenge"),
+            code::AWAITING_USER => (Severity::Info, "job.awaiting_user"),
+            _ => (Severity::Error, "job.failed"),
+        }
     }
 }
 

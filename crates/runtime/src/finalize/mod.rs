@@ -21,13 +21,15 @@ use loopgate_api::command::{LoopCommand, Runner};
 use loopgate_api::event::LoopEvent;
 use loopgate_api::ids::LoopId;
 use loopgate_api::link::{Severity, Trace};
+use loopgate_api::redact;
 use loopgate_api::time::now_iso;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::bootstrap;
 use crate::ground;
 use crate::job::{FinalizationSource, Job};
 use crate::lifecycle::JobEvent;
+use crate::recovery;
 use crate::review;
 use crate::runtime::Runtime;
 use crate::store::{Outgoing, OutgoingKind, StoreError};
@@ -153,6 +155,10 @@ impl Ending<'_> {
         let summary;
         let mut told = *self;
         if job.command == LoopCommand::Execute {
+            if let Some(question) = open_question(&job).await {
+                delivery::commit_unfinished(self, &job).await;
+                return self.fail(&job, Failure::asks(question)).await;
+            }
             let outcome = delivery::deliver(self, &job).await?;
             summary = commit_stage::with_spend(self.summary, &job).await;
             told.summary = &summary;
@@ -198,8 +204,8 @@ impl Ending<'_> {
         let activity = failure.live_activity.clone();
         match self.store(job, failure.job_event, files, event, &[], activity).await? {
             Stored::Yes(job) => {
-                let category = if failure.is_auth() { "job.auth_challenge" } else { "job.failed" };
-                self.report(&job, Severity::Error, category, &failure.message, diagnostics);
+                let (severity, category) = failure.report();
+                self.report(&job, severity, category, &failure.message, diagnostics);
                 Ok(())
             }
             Stored::Cancelled => self.cancel(job).await,
@@ -319,6 +325,21 @@ impl Ending<'_> {
             _ => "job.recovery.finalize_replayed",
         }
     }
+}
+
+/// What the assistant wants to know before it goes on, when that is how its run ended.
+async fn open_question(job: &Job) -> Option<String> {
+    let job = job.clone();
+    tokio::task::spawn_blocking(move || {
+        let state = recovery::state_of_run(&job, &work_dir(&job))?;
+        let asks = state.get("status")?.as_str()?.eq_ignore_ascii_case("AWAITING_USER");
+        let question = state.pointer("/userAction/description").and_then(Value::as_str).map(redact::message);
+        let question = question.filter(|text| !text.is_empty());
+        asks.then(|| question.unwrap_or_else(|| "The assistant waits for an answer of yours.".to_owned()))
+    })
+    .await
+    .ok()
+    .flatten()
 }
 
 pub(crate) fn work_dir(job: &Job) -> PathBuf {

@@ -112,7 +112,9 @@ impl Told {
                 ("Plan ready", format!("{agent} waits for you to judge its plan."))
             }
             Notice::NeedsAnswer(Need::Question) => {
-                ("Loop needs an answer", format!("{agent} asks you something."))
+                let question = facts.live_activity.as_deref().filter(|_| job.status().is_terminal());
+                let asks = question.map_or("asks you something.".to_owned(), |text| format!("asks: {text}"));
+                ("Loop needs an answer", format!("{agent} {asks}"))
             }
             Notice::NeedsAnswer(Need::Stuck) => {
                 ("Loop may be stuck", format!("{agent} has been quiet for long."))

@@ -191,6 +191,7 @@ fn stage_execute(request: &LoopRequest, work_dir: &Path) -> io::Result<Staged> {
         // Nothing else says what to do. A plan or requirements are never replaced by a wish.
         write_private(&work_dir.join(PRD_MD), prompt.as_bytes())?;
     }
+    stage_prompt(request, work_dir)?;
     Ok(staged)
 }
 
