@@ -301,7 +301,8 @@ export function fixtures() {
         completedAt: minutesAgo(40),
         error: {
           code: "AWAITING_USER",
-          message: "Switzerland rounds to five centimes. Should the total be rounded, or each item?",
+          message:
+            "Switzerland rounds to five centimes. Should the total be rounded, or each item?",
         },
       }),
       events: [],

@@ -110,7 +110,11 @@ function resume(loop, prompt) {
   const { record } = loop;
   const document = findDocument(record.documentId);
   const content = prompt ?? document.content;
-  return startLoop({ ...document, content, title: record.document.title }, record.command, record.repo);
+  return startLoop(
+    { ...document, content, title: record.document.title },
+    record.command,
+    record.repo,
+  );
 }
 
 const link = ({ id, slug, title, type }) => ({ id, slug, title, type });

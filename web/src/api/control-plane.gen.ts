@@ -2247,7 +2247,7 @@ export interface components {
          * @description Status of a loop in the control plane.
          * @enum {string}
          */
-        LoopStatus: "PENDING" | "CLAIMED" | "RUNNING" | "COMPLETED" | "FAILED" | "CANCELLED" | "TIMED_OUT";
+        LoopStatus: "PENDING" | "CLAIMED" | "RUNNING" | "COMPLETED" | "FAILED" | "CANCELLED" | "TIMED_OUT" | "AWAITING_USER";
         /** @description The desktop that runs a loop. */
         LoopTarget: {
             /**

@@ -67,11 +67,7 @@ export function RerunButton({ loop, orgSlug }: { loop: LoopDetail; orgSlug: stri
   if (!RESUMABLE.includes(loop.status)) return null;
   return (
     <>
-      <Button
-        look="primary"
-        busy={resume.isPending}
-        onClick={() => resume.start({ id: loop.id })}
-      >
+      <Button look="primary" busy={resume.isPending} onClick={() => resume.start({ id: loop.id })}>
         {!resume.isPending && <RotateCcw aria-hidden />}
         Run again
       </Button>

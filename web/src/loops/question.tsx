@@ -26,8 +26,8 @@ export function Question({ loop, orgSlug }: { loop: LoopDetail; orgSlug: string 
         <h2 className="text-lg leading-6 font-semibold">The assistant needs your answer</h2>
         <p className="mt-1 max-w-[70ch] wrap-anywhere whitespace-pre-line">{loop.error?.message}</p>
         <p className="mt-2 max-w-[70ch] text-pretty text-ink-2">
-          What it did so far is committed on the loop’s branch, and not pushed. It goes on from there with
-          your answer.
+          What it did so far is committed on the loop’s branch, and not pushed. It goes on from
+          there with your answer.
         </p>
         <form
           className="mt-3 max-w-[70ch] space-y-3"
