@@ -158,7 +158,7 @@ impl Drop for Place {
 }
 
 /// Whether the process, or the system, has no descriptors left.
-fn is_exhausted(error: &io::Error) -> bool {
+pub(crate) fn is_exhausted(error: &io::Error) -> bool {
     #[cfg(unix)]
     return [rustix::io::Errno::MFILE, rustix::io::Errno::NFILE]
         .iter()

@@ -10,6 +10,8 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 use tokio::sync::watch;
 
+use crate::connections::is_exhausted;
+
 /// For the gateway to answer itself.
 const PROBE_LIMIT: Duration = Duration::from_secs(2);
 /// How every good answer begins.
@@ -64,8 +66,21 @@ impl Watch {
     pub(crate) async fn probe(&self, port: u16) {
         let turn = self.latest.fetch_add(1, Ordering::Relaxed) + 1;
         let answered = tokio::time::timeout(PROBE_LIMIT, answers(port)).await;
+        self.judge(turn, answered.unwrap_or(Ok(false)));
+    }
+
+    /// Takes in what a probe found. One that could not ask has found nothing.
+    fn judge(&self, turn: u64, answered: io::Result<bool>) {
         let newest = self.latest.load(Ordering::Relaxed) == turn;
-        if newest && !matches!(answered, Ok(Ok(true))) {
+        let found_nobody = match answered {
+            Ok(answered) => !answered,
+            Err(error) if is_exhausted(&error) => {
+                tracing::warn!(%error, "the gateway could not ask itself");
+                false
+            }
+            Err(_) => true,
+        };
+        if newest && found_nobody {
             self.failed.send_replace(turn);
         }
     }
@@ -97,6 +112,21 @@ mod tests {
         let mut doubted = std::pin::pin!(watch.doubted());
         assert!(doubted.as_mut().now_or_never().is_none());
         watch.probe(nobody).await;
+        assert!(doubted.now_or_never().is_some());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_probe_that_could_not_ask_says_nothing() {
+        use rustix::io::Errno;
+        let watch = Watch::default();
+        let mut doubted = std::pin::pin!(watch.doubted());
+        for errno in [Errno::MFILE, Errno::NFILE] {
+            watch.judge(0, Err(errno.into()));
+            assert!(doubted.as_mut().now_or_never().is_none(), "{errno}");
+        }
+        watch.latest.store(1, Ordering::Relaxed);
+        watch.judge(1, Err(Errno::CONNREFUSED.into()));
         assert!(doubted.now_or_never().is_some());
     }
 }

@@ -24,11 +24,11 @@ pub(crate) enum Audience {
     Owner,
 }
 
-/// Replaces a file in one step: temporary file in the same directory, sync, rename. Missing parent
-/// directories are made.
+/// Replaces a file in one step: temporary file in the same directory, sync, rename, sync of the directory.
+/// Missing parent directories are made.
 ///
 /// # Errors
-/// Any failure of the file system; the old content is then untouched.
+/// Any failure of the file system; what is in the file's place is whole then, and most likely the old content.
 pub fn write_atomic(path: &Path, bytes: &[u8]) -> io::Result<()> {
     write(path, bytes, Audience::Everybody)
 }
@@ -108,6 +108,7 @@ pub fn keep_aside(path: &Path) -> io::Result<PathBuf> {
     name.push(format!(".corrupt-{}", jiff::Timestamp::now().as_millisecond()));
     let aside = path.with_file_name(name);
     std::fs::rename(path, &aside)?;
+    sync_directory(parent(path))?;
     Ok(aside)
 }
 
@@ -134,7 +135,7 @@ pub(crate) fn create_dirs(path: &Path, audience: Audience) -> io::Result<()> {
 }
 
 fn write(path: &Path, bytes: &[u8], audience: Audience) -> io::Result<()> {
-    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let parent = parent(path);
     create_dirs(parent, audience)?;
     let (prefix, suffix) = TEMPORARY;
     let mut temporary = tempfile::Builder::new();
@@ -152,7 +153,38 @@ fn write(path: &Path, bytes: &[u8], audience: Audience) -> io::Result<()> {
     }
     file.as_file().sync_all()?;
     file.persist(path).map_err(|error| error.error)?;
-    Ok(())
+    sync_directory(parent)
+}
+
+/// The directory that holds a file.
+fn parent(path: &Path) -> &Path {
+    path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+/// Makes the names in a directory outlive a loss of power: a rename is on the disk only when its
+/// directory is.
+///
+/// # Errors
+/// Any failure of the file system.
+pub fn sync_directory(path: &Path) -> io::Result<()> {
+    #[cfg(unix)]
+    return sync_names(File::open(path)?);
+    // Elsewhere a directory cannot be opened to be flushed.
+    #[cfg(not(unix))]
+    {
+        let _ = path;
+        Ok(())
+    }
+}
+
+/// As [`sync_directory`], of one that is open. Some file systems cannot, and say so.
+#[cfg(unix)]
+pub(crate) fn sync_names(directory: impl std::os::fd::AsFd) -> io::Result<()> {
+    use rustix::io::Errno;
+    match rustix::fs::fsync(directory) {
+        Err(error) if error != Errno::INVAL && error != Errno::NOTSUP => Err(error.into()),
+        _ => Ok(()),
+    }
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@ mod credentials;
 mod data_dir;
 pub mod files;
 mod git_config;
+mod json_file;
 mod notify;
 mod origin;
 mod program;

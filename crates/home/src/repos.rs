@@ -1,11 +1,9 @@
 //! The list of managed repositories, `repos.json`, which other programs read and write too.
 //!
-//! Reading is from memory while the file is unchanged; writing is one at a time, in this process and
-//! among all Loopgates of the sandbox, to a temporary file that is renamed. What is no list is moved
-//! aside, never overwritten. Whatever works in the sandbox can write the file, so an entry counts only
-//! while the sandbox allows its path.
+//! Reading is from memory while the file is unchanged. What is no list is moved aside by the first read,
+//! which begins a new one. Whatever works in the sandbox can write the file, so an entry counts only while
+//! the sandbox allows its path.
 
-use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -14,23 +12,28 @@ use std::time::SystemTime;
 use loopgate_api::ids::RepoFullName;
 use loopgate_api::names::env;
 use loopgate_api::repos::{ManagedRepo, ReposSettings};
-use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
 use thiserror::Error;
 
-use crate::sandbox::{Kind, Sandbox, SandboxedPath, expand_home};
+use crate::json_file::{self, Content};
+use crate::sandbox::{Sandbox, SandboxedPath, expand_home};
 use crate::settings::SettingsStore;
 use crate::untrusted;
 
+/// The member of the file that holds the repositories.
+const LIST: &str = "repos";
+/// The one that holds their settings.
+const SETTINGS: &str = "settings";
+
 /// Content of `repos.json`.
-#[derive(Debug, Clone, PartialEq, Default, Serialize)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct ReposFile {
     /// The repositories.
     pub repos: Vec<ManagedRepo>,
     /// Their settings.
     pub settings: ReposSettings,
     /// Whether entries were left out that the sandbox does not allow.
-    #[serde(skip)]
     pub incomplete: bool,
 }
 
@@ -71,7 +74,7 @@ struct Stamp {
 pub struct Repos {
     settings: Arc<SettingsStore>,
     sandbox: Arc<Sandbox>,
-    /// What was read last, with the entries that are not allowed. The lock also makes writers one at a time.
+    /// What was read last, with the entries that are not allowed.
     known: Mutex<Option<(Stamp, Arc<ReposFile>)>>,
 }
 
@@ -95,9 +98,7 @@ impl Repos {
     /// See [`ReposError`].
     pub fn list(&self) -> Result<Arc<ReposFile>, ReposError> {
         let path = self.path().ok_or(ReposError::NotConfigured)?;
-        // Making the file is writing it.
-        let _turn = if untrusted::is_file(&path) { None } else { Some(lock(&path)?) };
-        let stored = current(&path, &mut self.known.lock().unwrap_or_else(PoisonError::into_inner))?;
+        let stored = self.stored(&path)?;
         if stored.repos.iter().all(|repo| self.allows(repo)) {
             return Ok(stored);
         }
@@ -126,12 +127,12 @@ impl Repos {
             deployment,
             added_at: loopgate_api::time::now_iso(),
         };
-        let mut there = false;
-        self.change(|file| {
-            there = file.repos.iter().any(|known| same_place(&known.path, &repo.path));
+        let there = self.change(|entries, _| {
+            let there = entries.iter().filter_map(path_of).any(|known| same_place(known, &repo.path));
             if !there {
-                file.repos.push(repo.clone());
+                entries.push(json!(repo));
             }
+            there
         })?;
         if there { Err(AddRepoError::AlreadyThere) } else { Ok(repo) }
     }
@@ -142,13 +143,11 @@ impl Repos {
     /// See [`ReposError`].
     pub fn remove(&self, path: &str) -> Result<bool, ReposError> {
         let path = shorten_home(&expand_home(path));
-        let mut removed = false;
-        self.change(|file| {
-            let before = file.repos.len();
-            file.repos.retain(|known| !same_place(&known.path, &path));
-            removed = file.repos.len() != before;
-        })?;
-        Ok(removed)
+        self.change(|entries, _| {
+            let before = entries.len();
+            entries.retain(|entry| !path_of(entry).is_some_and(|known| same_place(known, &path)));
+            entries.len() != before
+        })
     }
 
     /// Changes the settings of the list.
@@ -156,7 +155,15 @@ impl Repos {
     /// # Errors
     /// See [`ReposError`].
     pub fn update_settings(&self, change: impl FnOnce(&mut ReposSettings)) -> Result<(), ReposError> {
-        self.change(|file| change(&mut file.settings))
+        self.change(|_, others| {
+            let mut settings = settings_of(others);
+            change(&mut settings);
+            // Over what is there: a member of another type than was expected stays as well.
+            match (others.get_mut(SETTINGS), json!(settings)) {
+                (Some(Value::Object(stored)), Value::Object(changed)) => stored.extend(changed),
+                (_, changed) => drop(others.insert(SETTINGS.to_owned(), changed)),
+            }
+        })
     }
 
     /// Sets and confirms the worktree parent when it is missing or outside the sandbox.
@@ -216,60 +223,38 @@ impl Repos {
         named.filter(|dir| !dir.trim().is_empty()).map(|dir| expand_home(dir.trim())).collect()
     }
 
-    fn change(&self, change: impl FnOnce(&mut ReposFile)) -> Result<(), ReposError> {
-        let path = self.path().ok_or(ReposError::NotConfigured)?;
-        // Readers do not wait for the lock.
-        let _turn = lock(&path)?;
+    /// The list as the file has it.
+    fn stored(&self, path: &Path) -> Result<Arc<ReposFile>, ReposError> {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        let before = current(&path, &mut known)?;
-        let mut after = (*before).clone();
-        change(&mut after);
-        if after != *before {
-            store(&path, &after)?;
-            *known = Some((stamp(&path)?, Arc::new(after)));
+        // Taken before the content is read, which may be newer then, but never older.
+        let now = stamp(path).ok();
+        if let (Some(now), Some((stamp, file))) = (&now, &*known)
+            && stamp == now
+        {
+            return Ok(file.clone());
         }
-        Ok(())
+        let document = match json_file::read(path).map_err(|error| json_file::explain(path, error))? {
+            Content::Document(document) => document,
+            Content::Missing | Content::Malformed => json_file::begin(path, empty())?,
+        };
+        let file = Arc::new(tolerant(&document));
+        *known = now.map(|stamp| (stamp, file.clone()));
+        Ok(file)
+    }
+
+    /// Changes the entries and the other members of the file.
+    fn change<T>(
+        &self,
+        change: impl FnOnce(&mut Vec<Value>, &mut Map<String, Value>) -> T,
+    ) -> Result<T, ReposError> {
+        let path = self.path().ok_or(ReposError::NotConfigured)?;
+        Ok(json_file::change(&path, LIST, change)?)
     }
 }
 
-/// Waits until no other process changes the list. Ends when it is dropped.
-fn lock(path: &Path) -> Result<File, ReposError> {
-    untrusted::lock(&path.with_extension("lock")).map_err(|error| unreachable_through(path, error))
-}
-
-fn current(path: &Path, known: &mut Option<(Stamp, Arc<ReposFile>)>) -> Result<Arc<ReposFile>, ReposError> {
-    let failure = match stamp(path) {
-        Ok(now) => {
-            if let Some((stamp, file)) = known
-                && *stamp == now
-            {
-                return Ok(file.clone());
-            }
-            let file = Arc::new(load(path)?);
-            *known = Some((stamp(path)?, file.clone()));
-            return Ok(file);
-        }
-        Err(error) => error,
-    };
-    match untrusted::kind(path) {
-        None if failure.kind() == io::ErrorKind::NotFound => store(path, &ReposFile::default())?,
-        Some(Kind::Link | Kind::Other) => begin_anew(path).map(drop)?,
-        // Nobody mistakes one for a list that may be begun anew.
-        Some(Kind::Directory) => return Err(io::Error::from(io::ErrorKind::IsADirectory).into()),
-        None | Some(Kind::File) => return Err(unreachable_through(path, failure)),
-    }
-    let file = Arc::new(ReposFile::default());
-    *known = Some((stamp(path)?, file.clone()));
-    Ok(file)
-}
-
-/// Says what a link in the way means.
-fn unreachable_through(path: &Path, error: io::Error) -> ReposError {
-    if crate::sandbox::led_away(&error) {
-        let name = path.file_name().unwrap_or_default().to_string_lossy();
-        return io::Error::other(format!("{name} is behind a symbolic link, which is not followed")).into();
-    }
-    error.into()
+/// The content of a file that is made because there is none.
+fn empty() -> Map<String, Value> {
+    [(LIST.to_owned(), json!([])), (SETTINGS.to_owned(), json!({}))].into_iter().collect()
 }
 
 fn stamp(path: &Path) -> io::Result<Stamp> {
@@ -289,47 +274,27 @@ const fn file_number(_: &std::fs::Metadata) -> u64 {
     0
 }
 
-fn store(path: &Path, file: &ReposFile) -> io::Result<()> {
-    untrusted::write(path, &serde_json::to_vec_pretty(file)?)
-}
-
-fn load(path: &Path) -> io::Result<ReposFile> {
-    let text = match untrusted::read(path, untrusted::MAX_DOCUMENT) {
-        Err(error) if error.kind() == io::ErrorKind::FileTooLarge => return begin_anew(path),
-        read => read?,
-    };
-    match serde_json::from_slice::<Value>(&text) {
-        Ok(Value::Object(document)) => Ok(tolerant(&document)),
-        _ => begin_anew(path),
-    }
-}
-
-/// Puts away what is no list.
-fn begin_anew(path: &Path) -> io::Result<ReposFile> {
-    let aside = untrusted::set_aside(path)?;
-    tracing::warn!(moved_to = %aside.display(), "repos.json could not be read and was moved aside");
-    store(path, &ReposFile::default())?;
-    Ok(ReposFile::default())
-}
-
 /// Keeps the entries that can be read and skips the others.
 fn tolerant(document: &Map<String, Value>) -> ReposFile {
-    #[derive(Deserialize)]
-    struct PathOnly {
-        path: String,
-    }
-    let entries = document.get("repos").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    let entries = document.get(LIST).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
     let repos = entries
         .iter()
         .filter_map(|entry| {
             serde_json::from_value(entry.clone()).ok().or_else(|| {
-                let PathOnly { path } = serde_json::from_value(entry.clone()).ok()?;
+                let path = path_of(entry)?.to_owned();
                 Some(ManagedRepo { path, description: None, deployment: None, added_at: String::new() })
             })
         })
         .collect();
-    let settings = document.get("settings").cloned().unwrap_or_default();
-    ReposFile { repos, settings: serde_json::from_value(settings).unwrap_or_default(), incomplete: false }
+    ReposFile { repos, settings: settings_of(document), incomplete: false }
+}
+
+fn settings_of(document: &Map<String, Value>) -> ReposSettings {
+    document.get(SETTINGS).and_then(|settings| ReposSettings::deserialize(settings).ok()).unwrap_or_default()
+}
+
+fn path_of(entry: &Value) -> Option<&str> {
+    entry.get("path").and_then(Value::as_str)
 }
 
 /// Writes a path at or below the home directory with a leading `~`.

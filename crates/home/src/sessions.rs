@@ -1,20 +1,23 @@
 //! The sessions that the page keeps of tickets, `sessions.json`, beside the list of repositories.
 //!
-//! Read anew each time, written one at a time. A file that cannot be read counts as empty, and is moved
-//! aside before it would be replaced.
+//! Read anew each time. A file that is no list of sessions counts as empty, and is moved aside before it
+//! would be replaced.
 
 use std::io;
-use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::path::PathBuf;
+use std::sync::Arc;
 
 use loopgate_api::names::SESSIONS_JSON;
 use loopgate_api::time::now_iso;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
+use crate::json_file::{self, Content};
 use crate::sandbox::expand_home;
 use crate::settings::SettingsStore;
-use crate::untrusted;
+
+/// The member of the file that holds the sessions.
+const LIST: &str = "sessions";
 
 /// Work on a ticket, as the page remembers it. Members that are not known here are kept.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -85,15 +88,13 @@ impl SessionNote {
 #[derive(Debug)]
 pub struct Sessions {
     settings: Arc<SettingsStore>,
-    /// Makes writers one at a time.
-    writing: Mutex<()>,
 }
 
 impl Sessions {
     /// The sessions below the settings' sandbox base directory.
     #[must_use]
     pub const fn new(settings: Arc<SettingsStore>) -> Self {
-        Self { settings, writing: Mutex::new(()) }
+        Self { settings }
     }
 
     /// Where the file lies; `None` while no sandbox is set.
@@ -105,7 +106,10 @@ impl Sessions {
     /// Every session, as the file has it. Changes nothing.
     #[must_use]
     pub fn all(&self) -> Vec<Session> {
-        self.path().and_then(|path| load(&path).ok()).unwrap_or_default()
+        let content = self.path().and_then(|path| json_file::read(&path).ok());
+        let Some(Content::Document(document)) = content else { return Vec::new() };
+        let entries = document.get(LIST).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+        entries.iter().filter_map(session).collect()
     }
 
     /// The sessions whose worktree is there; the file forgets the others.
@@ -113,10 +117,14 @@ impl Sessions {
     /// # Errors
     /// When the file cannot be written.
     pub fn living(&self) -> io::Result<Vec<Session>> {
-        self.change(|sessions| {
-            sessions.retain(|session| expand_home(&session.note.worktree_path).is_dir());
-            sessions.clone()
-        })
+        let is_living = |session: &Session| expand_home(&session.note.worktree_path).is_dir();
+        let (living, gone): (Vec<_>, Vec<_>) = self.all().into_iter().partition(is_living);
+        if !gone.is_empty() {
+            self.change(|entries| {
+                entries.retain(|entry| session(entry).is_none_or(|session| is_living(&session)));
+            })?;
+        }
+        Ok(living)
     }
 
     /// Notes a session. One that is known keeps its beginning and what the note does not say.
@@ -124,20 +132,22 @@ impl Sessions {
     /// # Errors
     /// When the file cannot be written.
     pub fn note(&self, ticket_id: &str, note: SessionNote) -> io::Result<()> {
-        self.change(|sessions| {
+        self.change(|entries| {
             let now = now_iso();
-            match sessions.iter_mut().find(|session| session.ticket_id == ticket_id) {
-                Some(known) => {
+            let of_ticket = |entry: &Value| session(entry).filter(|session| session.ticket_id == ticket_id);
+            match entries.iter_mut().find_map(|entry| Some((of_ticket(entry)?, entry))) {
+                Some((mut known, entry)) => {
                     known.note.update(note);
                     known.last_accessed_at = now;
+                    *entry = json!(known);
                 }
-                None => sessions.push(Session {
+                None => entries.push(json!(Session {
                     ticket_id: ticket_id.to_owned(),
                     note,
                     started_at: now.clone(),
                     last_accessed_at: now,
                     more: Map::new(),
-                }),
+                })),
             }
         })
     }
@@ -147,41 +157,28 @@ impl Sessions {
     /// # Errors
     /// When the file cannot be written.
     pub fn forget(&self, ticket_id: &str) -> io::Result<()> {
-        self.change(|sessions| sessions.retain(|session| session.ticket_id != ticket_id))
+        let is_others = |entry: &Value| session(entry).is_none_or(|session| session.ticket_id != ticket_id);
+        self.change(|entries| entries.retain(is_others))
     }
 
-    fn change<T>(&self, change: impl FnOnce(&mut Vec<Session>) -> T) -> io::Result<T> {
+    fn change(&self, change: impl FnOnce(&mut Vec<Value>)) -> io::Result<()> {
         let path = self.path().ok_or(io::ErrorKind::NotFound)?;
-        let _alone = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
-        let before = load(&path);
-        let mut after = before.as_ref().cloned().unwrap_or_default();
-        let result = change(&mut after);
-        if after != *before.as_deref().unwrap_or_default() {
-            if before.is_err() && untrusted::kind(&path).is_some() {
-                let aside = untrusted::set_aside(&path)?;
-                tracing::warn!(moved_to = %aside.display(), "sessions.json could not be read and was moved aside");
-            }
-            untrusted::write(&path, &serde_json::to_vec_pretty(&json!({"sessions": after}))?)?;
-        }
-        Ok(result)
+        json_file::change(&path, LIST, |entries, _| change(entries))
     }
 }
 
-/// The entries that can be read; fails when there is no list of them.
-fn load(path: &Path) -> io::Result<Vec<Session>> {
-    #[derive(Deserialize)]
-    struct Document {
-        sessions: Vec<Value>,
-    }
-    let text = untrusted::read(path, untrusted::MAX_DOCUMENT)?;
-    let Document { sessions } = serde_json::from_slice(&text)?;
-    Ok(sessions.into_iter().filter_map(|entry| serde_json::from_value(entry).ok()).collect())
+/// An entry that can be read.
+fn session(entry: &Value) -> Option<Session> {
+    Session::deserialize(entry).ok()
 }
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use super::*;
     use crate::settings::Overrides;
+    use crate::untrusted;
 
     fn place() -> (tempfile::TempDir, Sessions) {
         let dir = tempfile::tempdir().unwrap();
@@ -198,7 +195,9 @@ mod tests {
 
     fn names(dir: &Path) -> Vec<String> {
         let name = |entry: io::Result<std::fs::DirEntry>| entry.unwrap().file_name().into_string().unwrap();
-        let mut names: Vec<_> = std::fs::read_dir(dir).unwrap().map(name).collect();
+        let is_lock = |name: &String| name.ends_with(".lock");
+        let mut names: Vec<_> =
+            std::fs::read_dir(dir).unwrap().map(name).filter(|name| !is_lock(name)).collect();
         names.sort();
         names
     }

@@ -114,7 +114,7 @@ pub fn make_private_directory(path: &Path) -> io::Result<Directory> {
 /// Puts a file in the place of what has its name, in one step. Missing directories are made.
 ///
 /// # Errors
-/// As [`open`]; the old content is then untouched.
+/// As [`open`]; what is in the file's place is whole then, and most likely the old content.
 pub fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     replace(path, bytes, Audience::Everybody)
 }

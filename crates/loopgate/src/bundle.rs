@@ -10,6 +10,7 @@ use flate2::write::GzEncoder;
 use loopgate_api::redact;
 use loopgate_api::time::now_iso;
 use loopgate_gateway::SupportReport;
+use loopgate_home::files::sync_directory;
 use loopgate_home::{Kind, untrusted};
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -115,7 +116,10 @@ impl Bundle {
         let bytes = file.as_file().metadata()?.len();
         let kept = if replace { file.persist(output) } else { file.persist_noclobber(output) };
         match kept {
-            Ok(_) => Ok(bytes),
+            Ok(_) => {
+                sync_directory(parent).with_context(|| format!("cannot write {}", output.display()))?;
+                Ok(bytes)
+            }
             Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => bail!(there()),
             Err(error) => Err(error.error).with_context(|| format!("cannot write {}", output.display())),
         }

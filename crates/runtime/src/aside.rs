@@ -5,6 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use loopgate_api::names::STATE_DIR;
+use loopgate_home::files::sync_directory;
 
 /// Where the state that lies in the place of a worktree waits while git makes the worktree. Its name
 /// is the same at every launch, so that the next one finds what was left by one that was cut off.
@@ -62,6 +63,7 @@ fn merge(from: &Path, into: &Path) -> io::Result<()> {
             Ok(_) => tracing::warn!(kept = %entry.path().display(), "a file of this name is there already"),
         }
     }
+    sync_directory(into)?;
     match std::fs::remove_dir(from) {
         Err(error) if error.kind() != io::ErrorKind::DirectoryNotEmpty => Err(error),
         _ => Ok(()),

@@ -48,10 +48,10 @@ pub(super) struct Answer {
 }
 
 impl Index {
-    /// Reads the tree.
-    pub(super) fn read(root: Root) -> std::io::Result<Self> {
+    /// Reads the tree, and watches it with at most so many watches.
+    pub(super) fn read(root: Root, most_watches: usize) -> std::io::Result<Self> {
         let identity = root.handle().identity()?;
-        let watch = Watch::new().ok_or_else(|| std::io::Error::other("the system gives no watches"))?;
+        let watch = Watch::new(most_watches);
         let tree = Tree::read(&root, &watch);
         Ok(Self { root, identity, watch: Mutex::new(watch), tree: RwLock::new(tree) })
     }

@@ -31,6 +31,9 @@ const SWEEP_EVERY: Duration = Duration::from_secs(60);
 /// Indexes, and files in all of them, that are kept at once; the last one asked stays in any case.
 const MOST_INDEXES: usize = 16;
 const MOST_FILES: usize = 400_000;
+/// Watches on one tree: the system has a limited number, which editors want as well. A tree with more
+/// directories is read with every search.
+const MOST_WATCHES: usize = 20_000;
 
 /// What a search found.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
@@ -46,6 +49,7 @@ pub struct Matches {
 pub struct FileSearch {
     sandbox: Arc<Sandbox>,
     kept: Arc<Kept>,
+    most_watches: usize,
     /// Forgets idle indexes; runs while there are any.
     sweeper: Mutex<Option<JoinHandle<()>>>,
 }
@@ -73,7 +77,7 @@ impl FileSearch {
     /// Nothing is read yet.
     #[must_use]
     pub fn new(sandbox: Arc<Sandbox>) -> Self {
-        Self { sandbox, kept: Arc::default(), sweeper: Mutex::default() }
+        Self { sandbox, kept: Arc::default(), most_watches: MOST_WATCHES, sweeper: Mutex::default() }
     }
 
     /// The best matches below a directory, as it is now. Blocks on the disk when the tree is not
@@ -118,7 +122,7 @@ impl FileSearch {
         *kept = None;
         let denied = self.denied_below(path);
         let root = Root::new(directory.clone(), handle, self.sandbox.clone(), denied);
-        let index = Arc::new(Index::read(root)?);
+        let index = Arc::new(Index::read(root, self.most_watches)?);
         if index.is_lasting() {
             *kept = Some(index.clone());
             drop(kept);

@@ -197,6 +197,29 @@ fn every_change_is_in_the_next_answer() {
 }
 
 #[test]
+fn a_tree_that_cannot_be_watched_is_read_each_time() {
+    let mut place = Place::new();
+    for name in ["a/one", "b/one", ".gitignore"] {
+        place.write(name);
+    }
+    for (most_watches, is_watched) in [(0, false), (2, false), (3, false), (4, true)] {
+        place.search = FileSearch::new(place.sandbox.clone());
+        place.search.most_watches = most_watches;
+        assert_eq!(place.find("one"), ["a/one", "b/one"]);
+        assert_eq!(place.is_warm(), is_watched, "three directories and the rules of one need four");
+        place.write("a/two");
+        assert_eq!(place.find("two"), ["a/two"]);
+        fs::remove_file(place.path("a/two")).unwrap();
+        assert_eq!(place.find("two"), [""; 0]);
+    }
+    // What is forgotten makes room.
+    fs::remove_dir_all(place.path("b")).unwrap();
+    place.write("c/one");
+    assert_eq!(place.find("one"), ["a/one", "c/one"]);
+    assert!(place.is_warm());
+}
+
+#[test]
 fn links_are_shown_when_they_lead_to_a_file_inside() {
     let place = Place::new();
     place.write("real/file");

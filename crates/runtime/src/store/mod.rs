@@ -151,7 +151,7 @@ impl Store {
         let db = Database::connect(options).await?;
         migration::Migrator::up(&db, None).await?;
         let durable = Arc::new(Durable::of(path));
-        durable.begin().await;
+        durable.begin(&db).await;
         Ok(Self { db, durable, credentials })
     }
 
@@ -311,7 +311,7 @@ impl Store {
     /// Commits what must not vanish with the machine's power.
     async fn commit(&self, tx: DatabaseTransaction) -> Result<(), DbErr> {
         tx.commit().await?;
-        self.durable.reached().await;
+        self.durable.reached(&self.db).await;
         Ok(())
     }
 }

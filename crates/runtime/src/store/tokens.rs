@@ -80,7 +80,7 @@ impl Store {
         let replace =
             OnConflict::column(token::Column::LoopId).update_column(token::Column::Sealed).to_owned();
         token::Entity::insert(row).on_conflict(replace).exec_without_returning(&self.db).await?;
-        self.durable.reached().await;
+        self.durable.reached(&self.db).await;
         Ok(())
     }
 
@@ -107,7 +107,7 @@ impl Store {
     /// [`StoreError::Database`].
     pub async fn delete_token(&self, id: LoopId) -> Result<(), StoreError> {
         token::Entity::delete_by_id(id.to_string()).exec(&self.db).await?;
-        self.durable.reached().await;
+        self.durable.reached(&self.db).await;
         Ok(())
     }
 

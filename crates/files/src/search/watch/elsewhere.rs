@@ -18,9 +18,10 @@ pub(in crate::search) struct Watch {
 }
 
 impl Watch {
-    pub(in crate::search) fn new() -> Option<Self> {
+    /// One watch hears of the whole tree; the system limits what that takes.
+    pub(in crate::search) fn new(_most: usize) -> Self {
         let (tell, told) = channel();
-        Some(Self { watcher: OnceLock::new(), begin: Mutex::new(Some(tell)), events: Mutex::new(told) })
+        Self { watcher: OnceLock::new(), begin: Mutex::new(Some(tell)), events: Mutex::new(told) }
     }
 
     pub(in crate::search) fn add(&self, directory: &str, place: &Path) {

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use loopgate_home::{Event, Hear, WatchId, Watches, What};
@@ -13,9 +13,12 @@ use crate::search::walk::{GIT, RULES_FILE};
 /// Watches on a tree. They end with this value.
 #[derive(Debug)]
 pub(in crate::search) struct Watch {
-    watches: Watches,
+    /// `None` when the system gives none.
+    watches: Option<Watches>,
     known: Mutex<Known>,
-    /// A directory could not be watched, so silence means nothing.
+    /// Watches that may still be begun.
+    left: AtomicUsize,
+    /// Something could not be watched, so silence means nothing.
     deaf: AtomicBool,
 }
 
@@ -34,25 +37,34 @@ enum Watched {
 }
 
 impl Watch {
-    /// `None` when the system gives none.
-    pub(in crate::search) fn new() -> Option<Self> {
-        Some(Self { watches: Watches::new().ok()?, known: Mutex::default(), deaf: AtomicBool::new(false) })
+    /// At most so many watches. Where the system gives none, or more would be needed, not every change is
+    /// heard.
+    pub(in crate::search) fn new(most: usize) -> Self {
+        let refused = |error: &std::io::Error| tracing::debug!(%error, "a tree cannot be watched");
+        let watches = Watches::new().inspect_err(refused).ok();
+        let deaf = AtomicBool::new(watches.is_none());
+        Self { watches, known: Mutex::default(), left: AtomicUsize::new(most), deaf }
     }
 
     /// Begins to watch a directory of the tree; from now on its changes are told.
     pub(in crate::search) fn add(&self, directory: &str, place: &Path) {
-        match self.watches.begin(place, Hear::Names) {
-            Ok(Some(watch)) => self.known().insert(watch, Watched::Directory(directory.into())),
-            // It went away: its parent tells.
-            Ok(None) => {}
-            Err(_) => self.deaf.store(true, Ordering::Relaxed),
-        }
+        self.begin(place, Hear::Names, || Watched::Directory(directory.into()));
     }
 
     /// Begins to watch the rules of a directory, which is watched already.
     pub(in crate::search) fn add_rules(&self, directory: &str, place: &Path) {
-        if let Ok(Some(watch)) = self.watches.begin(&place.join(RULES_FILE), Hear::Writing) {
-            self.known().insert(watch, Watched::Rules(directory.into()));
+        self.begin(&place.join(RULES_FILE), Hear::Writing, || Watched::Rules(directory.into()));
+    }
+
+    fn begin(&self, place: &Path, hear: Hear, watched: impl FnOnce() -> Watched) {
+        let Some(watches) = self.watches.as_ref().filter(|_| self.hears_all()) else { return };
+        let order = Ordering::Relaxed;
+        let room = self.left.try_update(order, order, |left| left.checked_sub(1)).is_ok();
+        match if room { watches.begin(place, hear) } else { Err(std::io::ErrorKind::QuotaExceeded.into()) } {
+            Ok(Some(watch)) => self.known().insert(watch, watched()),
+            // It went away: its parent tells.
+            Ok(None) => drop(self.left.fetch_add(1, order)),
+            Err(_) => self.deaf.store(true, order),
         }
     }
 
@@ -61,7 +73,10 @@ impl Watch {
         let mut known = self.known();
         for watch in known.by_directory.remove(directory).unwrap_or_default() {
             known.by_watch.remove(&watch);
-            self.watches.end(watch);
+            self.left.fetch_add(1, Ordering::Relaxed);
+            if let Some(watches) = &self.watches {
+                watches.end(watch);
+            }
         }
     }
 
@@ -73,7 +88,9 @@ impl Watch {
     /// Everything that happened since the last call.
     pub(in crate::search) fn changes(&self) -> Vec<Change> {
         let mut changes = Vec::new();
-        if self.watches.take(|event| changes.extend(self.read(&event))).is_err() {
+        let taken =
+            self.watches.as_ref().map(|watches| watches.take(|event| changes.extend(self.read(&event))));
+        if taken != Some(Ok(())) {
             changes.push(Change::Everything);
         }
         changes
@@ -86,6 +103,9 @@ impl Watch {
         let watched =
             if ended { known.forget(event.watch) } else { known.by_watch.get(&event.watch).cloned() };
         drop(known);
+        if ended && watched.is_some() {
+            self.left.fetch_add(1, Ordering::Relaxed);
+        }
         Some(match (watched?, name.as_deref()) {
             (Watched::Rules(directory), _) | (Watched::Directory(directory), Some(GIT | RULES_FILE)) => {
                 Change::Directory(directory)
@@ -124,5 +144,22 @@ impl Known {
             watches.retain(|known| *known != watch);
         }
         Some(watched)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn without_a_queue_of_the_system_nothing_is_heard_and_nothing_fails() {
+        let dir = tempfile::tempdir().unwrap();
+        let deaf = AtomicBool::new(true);
+        let watch = Watch { watches: None, known: Mutex::default(), left: AtomicUsize::new(9), deaf };
+        watch.add("", dir.path());
+        watch.add_rules("", dir.path());
+        watch.remove("");
+        assert!(!watch.hears_all());
+        assert_eq!(watch.changes(), [Change::Everything]);
     }
 }

@@ -212,7 +212,7 @@ impl Directory {
     /// step. One writer at a time for a name.
     ///
     /// # Errors
-    /// Any failure of the file system; the old content is then untouched.
+    /// Any failure of the file system; what has the name is whole then, and most likely the old content.
     pub fn replace(&self, name: &OsStr, bytes: &[u8]) -> io::Result<()> {
         let mut part = OsString::from(".");
         part.push(name);
@@ -266,7 +266,7 @@ impl Directory {
         if file.metadata()?.is_file() { Ok(file) } else { Err(io::ErrorKind::NotFound.into()) }
     }
 
-    /// Gives a file, a link or a directory in it another name in it.
+    /// Gives a file, a link or a directory in it another name in it, which outlives a loss of power.
     ///
     /// # Errors
     /// Any failure of the file system.

@@ -11,7 +11,7 @@ use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags};
 use rustix::io::Errno;
 
 use super::{Entry, Kind};
-use crate::files::Audience;
+use crate::files::{self, Audience};
 
 /// A file that is opened for reading must not make its opener wait, as a pipe would.
 const READING: OFlags = OFlags::RDONLY.union(OFlags::NONBLOCK).union(OFlags::NOCTTY);
@@ -79,7 +79,8 @@ impl Handle {
     }
 
     pub(super) fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
-        Ok(rustix::fs::renameat(&self.0, from, &self.0, to)?)
+        rustix::fs::renameat(&self.0, from, &self.0, to)?;
+        files::sync_names(&self.0)
     }
 
     pub(super) fn entries(&self) -> io::Result<Vec<Entry>> {

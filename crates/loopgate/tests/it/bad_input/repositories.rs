@@ -106,6 +106,14 @@ async fn a_broken_list_is_moved_aside_and_begun_anew() -> Result<()> {
     std::fs::write(&file, json!({"repos": [5, {"path": stage.clone}, {"name": "x"}]}).to_string())?;
     assert_eq!(listed(&stage.loopgate).await?["repos"].as_array().map(Vec::len), Some(1));
     assert_eq!(corrupt()?.len(), 1);
+    let settings = json!({"worktreeParentDirConfirmed": true});
+    assert_eq!(stage.loopgate.gateway(Method::PATCH, REPOS).json(&settings).send().await?.status(), 200);
+    let written: Value = serde_json::from_slice(&std::fs::read(&file)?)?;
+    assert_eq!(
+        written["repos"],
+        json!([5, {"path": stage.clone}, {"name": "x"}]),
+        "a change keeps the others"
+    );
     assert!(stage.loopgate.output().contains("repos.json"), "the user is told: {}", stage.loopgate.output());
     Ok(())
 }
@@ -133,6 +141,20 @@ async fn writers_of_two_processes_leave_every_entry() -> Result<()> {
     }
     let file: Value = serde_json::from_slice(&std::fs::read(first.at(".loopgate/config/repos.json"))?)?;
     assert_eq!(file["repos"].as_array().map(Vec::len), Some(2 * EACH));
+    let mut writers = tokio::task::JoinSet::new();
+    for number in 0..2 * EACH {
+        let gateway = if number % 2 == 0 { &first } else { &second };
+        let session =
+            json!({"ticketId": format!("AB-{number}"), "repoPath": sandbox, "worktreePath": sandbox});
+        let request =
+            gateway.loopgate.gateway(Method::POST, "/api/gateway/orchestrator/sessions").json(&session);
+        writers.spawn(async move { request.send().await.map(|answer| answer.status().as_u16()) });
+    }
+    while let Some(status) = writers.join_next().await {
+        assert_eq!(status??, 200);
+    }
+    let sessions: Value = serde_json::from_slice(&std::fs::read(first.at(".loopgate/sessions.json"))?)?;
+    assert_eq!(sessions["sessions"].as_array().map(Vec::len), Some(2 * EACH));
     // What the first one wrote lies below its own home directory, which is no place for the other one.
     for (gateway, entries) in [(&first, 2 * EACH), (&second, EACH)] {
         assert_eq!(listed(&gateway.loopgate).await?["repos"].as_array().map(Vec::len), Some(entries));
