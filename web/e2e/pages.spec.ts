@@ -19,7 +19,6 @@ const PAGES = {
   "unknown loop": { path: "/acme/loops/nope", ready: "Not found" },
   "unknown page": { path: "/acme/nope/nope", ready: "There is no such page" },
   "signed out": { path: "/signed-out", ready: "You are signed out" },
-  "spent link": { path: "/sign-in?token=spent", ready: "This link is used up" },
   "no link": { path: "/sign-in", ready: "Sign in with a link" },
 };
 
@@ -52,6 +51,17 @@ for (const [name, { path, ready }] of Object.entries(PAGES)) {
     watch.expectClean();
   });
 }
+
+test("a used link leads to the page for whom is signed in, and says so to others", async ({
+  page,
+}) => {
+  await open(page, "/sign-in?token=spent");
+  await expect(page.getByText("This link is used up")).toBeVisible();
+  await expectAccessible(page);
+  await signIn(page);
+  await open(page, "/sign-in?token=spent");
+  await expect(page.getByRole("heading", { level: 1, name: "Loops" })).toBeVisible();
+});
 
 test("without a session every page leads to the signed-out page", async ({ page }) => {
   await open(page, `/acme/loops/${id(10)}`);

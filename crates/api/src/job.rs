@@ -95,7 +95,8 @@ impl LoopStatus {
     /// Whether the table of transitions allows going from here to `next`.
     ///
     /// A runner that reports finished work is believed, so the other terminal states may still
-    /// become [`LoopStatus::Completed`].
+    /// become [`LoopStatus::Completed`]. One that was given up for its silence runs again when its
+    /// desktop is heard of.
     #[must_use]
     pub const fn may_become(self, next: Self) -> bool {
         use LoopStatus::{AwaitingUser, Cancelled, Claimed, Completed, Failed, Pending, Running, TimedOut};
@@ -103,7 +104,8 @@ impl LoopStatus {
             Pending => matches!(next, Claimed | Running | Cancelled | Failed | TimedOut),
             Claimed => matches!(next, Running | Completed | Failed | Cancelled | TimedOut | AwaitingUser),
             Running => matches!(next, Completed | Failed | Cancelled | TimedOut | AwaitingUser),
-            Failed | Cancelled | TimedOut | AwaitingUser => matches!(next, Completed),
+            TimedOut => matches!(next, Running | Completed | AwaitingUser),
+            Failed | Cancelled | AwaitingUser => matches!(next, Completed),
             Completed => false,
         }
     }

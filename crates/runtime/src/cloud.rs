@@ -8,7 +8,7 @@ use std::time::Duration;
 use loopgate_api::ids::LoopId;
 use loopgate_api::names::EVENT_NONCE_HEADER;
 use loopgate_api::redact;
-use loopgate_home::{ApiKey, Credentials, SettingsStore};
+use loopgate_home::{ApiKey, Credentials, Provenance, SettingsStore};
 use reqwest::{Method, RequestBuilder, StatusCode};
 use secrecy::{ExposeSecret as _, SecretString};
 use serde_json::Value;
@@ -83,14 +83,15 @@ impl CallError {
         }
     }
 
-    /// Whether nobody has looked at what was sent, or could have: the control plane is away, busy,
-    /// or does not know the sender. Says nothing against what was sent.
+    /// Whether the control plane refuses what was sent for what it is: the same will never be taken. All
+    /// else says nothing against it: the control plane is away, busy, or does not know the sender.
     #[must_use]
-    pub const fn is_away(&self) -> bool {
+    pub const fn is_refusal(&self) -> bool {
         match self {
-            Self::Http { status, .. } => matches!(*status, 401 | 408 | 429 | 502..=504),
-            Self::Malformed => false,
-            _ => true,
+            Self::Http { status, .. } => {
+                *status >= 400 && *status < 500 && !matches!(*status, 401 | 403 | 408 | 409 | 425 | 429)
+            }
+            _ => false,
         }
     }
 }
@@ -188,14 +189,21 @@ impl Cloud {
         id: LoopId,
         token: &SecretString,
     ) -> Result<Option<FreshToken>, CallError> {
-        let path = format!("/loops/{id}/heartbeat");
-        let mut request = self.request(Method::POST, &path)?.bearer_auth(token.expose_secret());
-        for (name, value) in self.credentials.pop_headers("POST", &path).into_iter().flatten() {
-            request = request.header(name, value);
-        }
-        let answer = send(request, HEARTBEAT_TIME).await?;
+        let answer =
+            send(self.signed(Method::POST, &format!("/loops/{id}/heartbeat"), token)?, HEARTBEAT_TIME);
+        let answer = answer.await?;
         let revived = answer.get("revived").and_then(Value::as_bool).unwrap_or(false);
         Ok(if revived { fresh_token(&answer) } else { None })
+    }
+
+    /// Asks for a token with the key that is bound to this desktop, for a loop whose own token is not
+    /// accepted any more. The control plane takes the loop back when it had given it up.
+    pub(crate) async fn renew_token(&self, id: LoopId) -> Result<FreshToken, CallError> {
+        let key = self.credentials.api_key();
+        let key = key.filter(|key| key.provenance == Provenance::DesktopManaged);
+        let key = key.ok_or(CallError::MissingToken)?;
+        let request = self.signed(Method::POST, &format!("/loops/{id}/heartbeat"), &key.secret)?;
+        fresh_token(&send(request, HEARTBEAT_TIME).await?).ok_or(CallError::Malformed)
     }
 
     /// The loop's status in the control plane.
@@ -208,15 +216,23 @@ impl Cloud {
     /// Takes a loop back, with the desktop's own key. One that is not known any more counts as taken
     /// back.
     pub(crate) async fn cancel(&self, id: LoopId, key: &ApiKey) -> Result<(), CallError> {
-        let path = format!("/loops/{id}");
-        let mut request = self.request(Method::DELETE, &path)?.bearer_auth(key.secret.expose_secret());
-        for (name, value) in self.credentials.pop_headers("DELETE", &path).into_iter().flatten() {
-            request = request.header(name, value);
-        }
+        let request = self.signed(Method::DELETE, &format!("/loops/{id}"), &key.secret)?;
         match send(request, CANCEL_TIME).await {
             Err(CallError::Http { status: 404, .. }) => Ok(()),
             other => other.map(drop),
         }
+    }
+
+    /// A request with a credential, and with the proof that it comes from this desktop.
+    fn signed(
+        &self,
+        method: Method,
+        path: &str,
+        credential: &SecretString,
+    ) -> Result<RequestBuilder, CallError> {
+        let proof = self.credentials.pop_headers(method.as_str(), path).into_iter().flatten();
+        let request = self.request(method, path)?.bearer_auth(credential.expose_secret());
+        Ok(proof.fold(request, |request, (name, value)| request.header(name, value)))
     }
 
     fn request(&self, method: Method, path: &str) -> Result<RequestBuilder, CallError> {

@@ -32,8 +32,6 @@ pub enum JobEvent {
     Vanished,
     /// Nobody can tell how it ended.
     Lost,
-    /// The control plane has given it up.
-    TimedOut,
 }
 
 use JobEvent as E;
@@ -70,7 +68,7 @@ const FREE: [Option<S>; 8] = [
 
 /// What may follow: in one of these states, on this event, that state. What is not in it cannot
 /// happen.
-pub const TABLE: [(&[Option<S>], E, S); 19] = [
+pub const TABLE: [(&[Option<S>], E, S); 18] = [
     (&FREE, E::Ordered, ORDERED),
     // Its turn has come.
     (&QUEUED, E::Ordered, ORDERED),
@@ -92,7 +90,6 @@ pub const TABLE: [(&[Option<S>], E, S); 19] = [
     (&CANCELLING, E::Failed, S::Cancelled),
     (&CANCELLING, E::Vanished, S::Cancelled),
     (&CANCELLING, E::Lost, S::Cancelled),
-    (&ACTIVE, E::TimedOut, S::TimedOut),
 ];
 
 /// An event that cannot happen to a job in this state.
@@ -121,7 +118,7 @@ pub(crate) mod tests {
     use super::*;
 
     /// Every event, in the order in which the page explains them.
-    pub(crate) const EVENTS: [(JobEvent, &str); 12] = [
+    pub(crate) const EVENTS: [(JobEvent, &str); 11] = [
         (E::Ordered, "it is ordered"),
         (E::Queued, "it must wait for its turn"),
         (E::Spawned, "its process runs"),
@@ -133,7 +130,6 @@ pub(crate) mod tests {
         (E::Stopped, "it ended and a person had stopped its process alone"),
         (E::Vanished, "its process vanished"),
         (E::Lost, "nobody can tell how it ended"),
-        (E::TimedOut, "the control plane has given it up"),
     ];
 
     const STATES: [Option<S>; 12] = [
@@ -194,18 +190,17 @@ pub(crate) mod tests {
     #[test]
     fn every_active_state_has_a_way_out() {
         for state in STATES.into_iter().flatten().filter(|state| !state.is_terminal()) {
-            assert!(next(Some(state), E::TimedOut).unwrap().is_terminal());
             assert!(next(Some(state), E::Lost).unwrap().is_terminal());
         }
     }
 
     proptest! {
         #[test]
-        fn a_cancelled_job_never_completes(events in proptest::collection::vec(2usize..12, 0..12)) {
+        fn a_cancelled_job_never_completes(events in proptest::collection::vec(2..EVENTS.len(), 0..12)) {
             let mut state = next(Some(S::Running), E::CancelRequested).unwrap();
             for event in events {
                 state = next(Some(state), EVENTS[event].0).unwrap_or(state);
-                prop_assert!(matches!(state, S::CancelPending | S::Cancelled | S::Stopped | S::TimedOut));
+                prop_assert!(matches!(state, S::CancelPending | S::Cancelled | S::Stopped));
             }
         }
     }

@@ -4,7 +4,7 @@
 //! event that arrived twice counts once. Shutdown never waits for a try: what was not acknowledged
 //! is sent again by the next process.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use loopgate_api::ids::LoopId;
@@ -31,37 +31,29 @@ struct Inner {
     pace: Pace,
     /// Senders that run; each is woken when something was queued.
     senders: Mutex<HashMap<LoopId, Arc<Notify>>>,
-    /// Ended loops that this process found; the first answered failure of each counts as an attempt.
-    found_at_boot: Mutex<HashSet<LoopId>>,
     tasks: TaskTracker,
     stop: CancellationToken,
 }
 
 /// What the control plane calls a loop whose end it knows.
 const COMPLETED: &str = "COMPLETED";
-/// Files must not hold up the loop's last event for ever; those that failed so often are left out.
-const UPLOAD_TRIES: u32 = 12;
 
-/// Answers of the control plane against the head of a queue. Hours in which it was away do not
-/// count: what waited through them must not be dropped at the first word afterwards.
+/// Refusals of the head of a queue. Only these count: what waits while the control plane is away, or
+/// does not know this desktop, must still be there when that is over.
 #[derive(Debug, Default)]
-struct Answers {
+struct Refusals {
     row: i64,
     times: u32,
 }
 
-impl Answers {
-    /// Counts a failure; answers whether trying again makes no sense.
-    fn are_hopeless(&mut self, row: &Queued, error: &CallError) -> bool {
+impl Refusals {
+    /// Counts a failure; answers whether the control plane will never take the row.
+    fn are_final(&mut self, row: &Queued, error: &CallError) -> bool {
         if self.row != row.id {
             *self = Self { row: row.id, times: 0 };
         }
-        if error.is_away() {
-            return false;
-        }
-        self.times += 1;
-        let refused = !error.is_retryable() && self.times >= TRIES_WHEN_REFUSED;
-        refused || (row.outgoing.kind == OutgoingKind::Artifacts && self.times >= UPLOAD_TRIES)
+        self.times += u32::from(error.is_refusal());
+        self.times >= TRIES_WHEN_REFUSED
     }
 }
 
@@ -82,16 +74,7 @@ impl Outbox {
         tasks: TaskTracker,
         stop: CancellationToken,
     ) -> Self {
-        Self(Arc::new(Inner {
-            store,
-            cloud,
-            tokens,
-            pace,
-            senders: Mutex::default(),
-            found_at_boot: Mutex::default(),
-            tasks,
-            stop,
-        }))
+        Self(Arc::new(Inner { store, cloud, tokens, pace, senders: Mutex::default(), tasks, stop }))
     }
 
     /// Something may be queued for this loop.
@@ -111,15 +94,10 @@ impl Outbox {
         self.0.tasks.spawn(async move { this.send_all(id, &notify).await });
     }
 
-    /// An ended loop of an earlier process: its first answered failure counts as an attempt.
-    pub fn expect_attempt(&self, id: LoopId) {
-        self.0.found_at_boot.lock().unwrap_or_else(PoisonError::into_inner).insert(id);
-    }
-
     async fn send_all(&self, id: LoopId, notify: &Arc<Notify>) {
-        let mut answers = Answers::default();
+        let mut refusals = Refusals::default();
         loop {
-            let wait = match self.send_first(id, &mut answers).await {
+            let wait = match self.send_first(id, &mut refusals).await {
                 Ok(Some(Tried::Done)) => continue,
                 Ok(Some(Tried::Wait(wait))) => Some(wait),
                 Ok(Some(Tried::Rest)) => None,
@@ -161,7 +139,7 @@ impl Outbox {
         false
     }
 
-    async fn send_first(&self, id: LoopId, answers: &mut Answers) -> Result<Option<Tried>, StoreError> {
+    async fn send_first(&self, id: LoopId, refusals: &mut Refusals) -> Result<Option<Tried>, StoreError> {
         let Some(row) = self.0.store.first_outgoing(id).await? else { return Ok(None) };
         let answer = tokio::select! {
             () = self.0.stop.cancelled() => return Ok(Some(Tried::Rest)),
@@ -186,9 +164,9 @@ impl Outbox {
         }
         let tries = self.0.store.tried(&row).await?;
         self.note_failure(id, &row, &error).await?;
-        if answers.are_hopeless(&row, &error) {
-            tracing::warn!(loop_id = %id, %error, "the control plane does not take this; it is dropped");
-            self.0.store.dropped(id, &row, &error.to_string()).await?;
+        if refusals.are_final(&row, &error) {
+            tracing::warn!(loop_id = %id, %error, "the control plane refuses a report of the loop; it is kept on disk and not sent again");
+            self.0.store.refused(id, &row, &error.to_string()).await?;
             if row.outgoing.kind == OutgoingKind::Final {
                 self.0.tokens.forget(id).await;
             }
@@ -219,7 +197,7 @@ impl Outbox {
     /// Whether a last event is refused because it had arrived before, and this process died before it
     /// could note that: with the end of a loop that is completed its token is not taken any more.
     async fn had_arrived(&self, id: LoopId, row: &Queued, error: &CallError) -> bool {
-        if row.outgoing.kind != OutgoingKind::Final || error.status() != Some(401) {
+        if row.outgoing.kind != OutgoingKind::Final || !matches!(error.status(), Some(401 | 410)) {
             return false;
         }
         let Ok(token) = self.0.tokens.current(id).await else { return false };
@@ -228,20 +206,10 @@ impl Outbox {
 
     async fn note_failure(&self, id: LoopId, row: &Queued, error: &CallError) -> Result<(), StoreError> {
         tracing::info!(loop_id = %id, %error, "an event was not accepted and will be sent again");
-        let answered = error.status().is_some();
-        let counts =
-            answered && self.0.found_at_boot.lock().unwrap_or_else(PoisonError::into_inner).remove(&id);
-        if row.outgoing.kind == OutgoingKind::Event && !counts {
-            return Ok(());
+        if row.outgoing.kind != OutgoingKind::Event {
+            let text = error.to_string();
+            self.0.store.update(id, |job| job.facts.last_recovery_error = Some(text)).await?;
         }
-        let text = error.to_string();
-        self.0
-            .store
-            .update(id, |job| {
-                job.facts.recovery_attempts += u32::from(counts);
-                job.facts.last_recovery_error = Some(text);
-            })
-            .await?;
         Ok(())
     }
 }
@@ -261,16 +229,13 @@ mod tests {
     fn hours_without_a_control_plane_drop_nothing() {
         for kind in [OutgoingKind::Event, OutgoingKind::Artifacts, OutgoingKind::Final] {
             let row = Queued { id: 7, outgoing: Outgoing::new(kind, &json!({})), attempts: 0 };
-            let mut answers = Answers::default();
-            let away = [http(502), http(503), http(401), CallError::Timeout, CallError::Stranger(200)];
+            let mut refusals = Refusals::default();
+            let away = [http(500), http(503), http(401), http(403), http(409), CallError::Timeout];
             for error in away.iter().cycle().take(1000) {
-                assert!(!answers.are_hopeless(&row, error), "{kind:?} {error}");
+                assert!(!refusals.are_final(&row, error), "{kind:?} {error}");
             }
-            let refused = (1..).find(|_| answers.are_hopeless(&row, &http(400)));
+            let refused = (1..).find(|_| refusals.are_final(&row, &http(400)));
             assert_eq!(refused, Some(TRIES_WHEN_REFUSED), "{kind:?}");
-            let mut answers = Answers::default();
-            let broken = (1..=UPLOAD_TRIES).find(|_| answers.are_hopeless(&row, &http(500)));
-            assert_eq!(broken, (kind == OutgoingKind::Artifacts).then_some(UPLOAD_TRIES), "{kind:?}");
         }
     }
 }

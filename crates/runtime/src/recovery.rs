@@ -17,7 +17,6 @@ use loopgate_home::untrusted;
 use loopgate_tools::shim::{self, Exit};
 use serde_json::Value;
 
-use crate::cloud::CallError;
 use crate::finalize::{Ended, OutputPlaces, work_dir};
 use crate::ground;
 use crate::job::{FinalizationSource, Job, Stage};
@@ -28,10 +27,7 @@ use crate::store::StoreError;
 use crate::stream_file;
 use crate::supervise::{self, Begin};
 
-/// Starts of the program in which reporting an ended loop may fail.
-const MAX_ATTEMPTS: u32 = 3;
 const SWEEP_GRACE: Duration = Duration::from_secs(3);
-const TIMED_OUT: &str = "TIMED_OUT";
 
 /// Processes of Loopgate that may die while they start a loop, before it is given up: the start itself
 /// may be what kills them.
@@ -62,7 +58,10 @@ impl Runtime {
         // Those that live come first: somebody may want to see or to end them.
         self.take_up_unfollowed().await?;
         for job in self.store.unreported().await? {
-            self.report_again(&job).await?;
+            if self.store.first_outgoing(job.id).await?.is_none() {
+                // Nothing is left to say: only the mark of it was lost.
+                self.store.mark_reported(job.id).await?;
+            }
         }
         for id in self.store.loops_with_outgoing().await? {
             self.outbox.wake(id);
@@ -107,23 +106,6 @@ impl Runtime {
                 });
             }
         }
-        Ok(())
-    }
-
-    /// An ended loop of which the control plane has not heard.
-    async fn report_again(&self, job: &Job) -> Result<(), StoreError> {
-        if job.facts.recovery_attempts >= MAX_ATTEMPTS {
-            let reason = format!("Exceeded retry cap ({MAX_ATTEMPTS})");
-            tracing::warn!(loop_id = %job.id, "the end of a loop was never accepted; it is given up");
-            self.store.give_up(job.id, &reason).await?;
-            self.tokens.forget(job.id).await;
-            return Ok(());
-        }
-        if self.store.first_outgoing(job.id).await?.is_none() {
-            // Nothing is left to say: only the mark of it was lost.
-            return self.store.give_up(job.id, "nothing was left to report").await;
-        }
-        self.outbox.expect_attempt(job.id);
         Ok(())
     }
 
@@ -177,9 +159,6 @@ impl Runtime {
                 self.note_alive(job, &shim).await?;
                 return Ok(Found::There(Begin::Live(shim)));
             }
-        }
-        if self.was_given_up(job).await? {
-            return Ok(Found::Over);
         }
         if self.may_begin_again(job).await {
             tracing::info!(loop_id = %job.id, "a loop had not begun when Loopgate ended");
@@ -244,31 +223,6 @@ impl Runtime {
             });
         }
         Ok(())
-    }
-
-    /// Whether the control plane has given a dead loop up; then nothing more is said about it.
-    async fn was_given_up(&self, job: &Job) -> Result<bool, StoreError> {
-        let answer =
-            self.tokens.call(job.id, |token| async move { self.cloud.status(job.id, &token).await }).await;
-        match answer {
-            Ok(status) if status == TIMED_OUT => {}
-            Ok(_) | Err(CallError::MissingToken) => return Ok(false),
-            Err(error) => {
-                tracing::info!(loop_id = %job.id, %error, "the control plane could not be asked about a loop");
-                return Ok(false);
-            }
-        }
-        self.change(job.id, |now| {
-            now.apply(JobEvent::TimedOut)?;
-            let text = "The control plane gave the loop up while this desktop was away. Start it again.";
-            now.job.facts.live_activity = Some(text.to_owned());
-            now.job.facts.finalization_source = Some(FinalizationSource::BootRecovery);
-            Ok(())
-        })
-        .await?;
-        self.store.give_up(job.id, "the control plane gave the loop up").await?;
-        self.tokens.forget(job.id).await;
-        Ok(true)
     }
 
     /// Deletes tokens that nobody will ever use.

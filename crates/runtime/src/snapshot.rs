@@ -36,17 +36,27 @@ pub struct Snapshot {
     /// What it does, while it runs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stillness: Option<Stillness>,
+    /// Why the control plane will never take something that this desktop reported of it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub refused_report: Option<String>,
 }
 
 impl Runtime {
-    /// The loops that have not ended: those that run, then those that wait, in their order.
+    /// The loops that have not ended: those that run, then those that wait, in their order; and ended
+    /// ones of which the control plane refused a report.
     ///
     /// # Errors
     /// [`StoreError`] when the records cannot be read.
     pub async fn under_way(&self) -> Result<Vec<Snapshot>, StoreError> {
+        let mut jobs = self.store.active().await?;
+        let mut refusals = self.store.refusals().await?;
+        for id in refusals.keys() {
+            jobs.extend(self.store.job(*id).await?.filter(|job| job.status().is_terminal()));
+        }
         let mut snapshots = Vec::new();
-        for job in self.store.active().await? {
-            snapshots.push(self.snapshot(job).await);
+        for job in jobs {
+            let refused_report = refusals.remove(&job.id);
+            snapshots.push(Snapshot { refused_report, ..self.snapshot(job).await });
         }
         snapshots.sort_by_key(|snapshot| snapshot.queue_place);
         Ok(snapshots)
@@ -65,7 +75,7 @@ impl Runtime {
 
 impl Snapshot {
     const fn of(job: Job, process_running: bool) -> Self {
-        Self { job, process_running, queue_place: None, stillness: None }
+        Self { job, process_running, queue_place: None, stillness: None, refused_report: None }
     }
 }
 

@@ -36,7 +36,7 @@ impl Tokens {
     }
 
     /// Calls with the stored token; a refusal of the token is answered by one refresh and one more
-    /// try. When the refresh fails, the refusal stands.
+    /// try. When the refresh fails, the refusal stands, unless the loop has ended for good.
     pub async fn call<T, F>(&self, id: LoopId, call: impl Fn(SecretString) -> F) -> Result<T, CallError>
     where
         F: Future<Output = Result<T, CallError>>,
@@ -47,6 +47,7 @@ impl Tokens {
         }
         match self.refresh(id).await {
             Ok(()) => call(self.current(id).await?).await,
+            Err(error) if error.status() == Some(410) => Err(error),
             Err(error) => {
                 tracing::info!(loop_id = %id, %error, "the loop's token was refused and could not be renewed");
                 first
@@ -97,6 +98,12 @@ impl Tokens {
             let key = self.note_key(id, &stored).await;
             answer = self.cloud.refresh_token(id, &stored.token.0, &key).await;
         }
+        if matches!(&answer, Err(CallError::Http { status: 401 | 403 | 409, .. })) {
+            answer = match self.cloud.renew_token(id).await {
+                Err(CallError::MissingToken) => answer,
+                renewed => renewed,
+            };
+        }
         match answer {
             Ok(fresh) => self.take(id, fresh).await,
             Err(error) => {
@@ -104,8 +111,9 @@ impl Tokens {
                     let mut not_found = self.not_found.lock().unwrap_or_else(PoisonError::into_inner);
                     not_found.insert(id, Instant::now());
                 }
-                if error.status().is_some() {
-                    // It was answered: the next refresh is another question.
+                if error.status().is_some_and(|status| status < 500) {
+                    // It was decided: the next refresh is another question. Behind any other failure
+                    // the token may have been exchanged already.
                     self.note(id, &StoredToken { last_idempotency_key: None, ..stored }).await;
                 }
                 Err(error)
@@ -177,6 +185,7 @@ mod tests {
         plane: Plane,
         tokens: Tokens,
         id: LoopId,
+        credentials: Arc<Credentials>,
         _data: DataDir,
         _dir: tempfile::TempDir,
     }
@@ -190,10 +199,10 @@ mod tests {
             let settings = SettingsStore::open(&dir.path().join("settings.toml"), Overrides::default());
             let origin = Some(plane.origin());
             let cloud = Cloud::new(Arc::new(settings.unwrap()), origin, credentials.clone()).unwrap();
-            let store = Store::open(&data.file("desktop.db"), credentials).await.unwrap();
+            let store = Store::open(&data.file("desktop.db"), credentials.clone()).await.unwrap();
             let id = LoopId(Uuid::new_v4());
             store.put_token(id, &StoredToken::new("token-1".to_owned().into())).await.unwrap();
-            Self { plane, tokens: Tokens::new(store, cloud), id, _data: data, _dir: dir }
+            Self { plane, tokens: Tokens::new(store, cloud), id, credentials, _data: data, _dir: dir }
         }
 
         /// The keys under which a new token was asked for.
@@ -230,6 +239,38 @@ mod tests {
         place.tokens.refresh(place.id).await.unwrap();
         let keys = place.keys();
         assert!(keys.len() == 2 && keys[0] != keys[1], "{keys:?}");
+    }
+
+    #[tokio::test]
+    async fn an_exchange_that_may_have_happened_is_asked_for_again() {
+        let place = Place::new().await;
+        place.plane.answer_once("refresh-token", 502, json!({"error": "bad gateway"}));
+        assert_eq!(place.tokens.refresh(place.id).await.unwrap_err().status(), Some(502));
+        place.tokens.refresh(place.id).await.unwrap();
+        let keys = place.keys();
+        assert!(keys.len() == 2 && keys[0] == keys[1], "{keys:?}");
+    }
+
+    #[tokio::test]
+    async fn a_token_that_has_ended_is_renewed_with_the_key_of_the_desktop() {
+        let place = Place::new().await;
+        place.credentials.store_managed_key("lgk_live_x".to_owned().into()).unwrap();
+        let ended = json!({"success": false, "error": "Invalid or expired runner token"});
+        place.plane.answer_always("refresh-token", 401, ended);
+        let fresh = json!({"bumped": true, "revived": true, "token": "token-9", "expiresAt": null});
+        place.plane.answer_once("heartbeat", 200, json!({"success": true, "data": fresh}));
+        let call = async |token: SecretString| match token.expose_secret() {
+            "token-1" => Err(refused()),
+            token => Ok(token.to_owned()),
+        };
+        assert_eq!(place.tokens.call(place.id, call).await.as_deref(), Ok("token-9"));
+        let heard = place.plane.heard();
+        assert_eq!(heard.last().unwrap().token, "lgk_live_x");
+
+        let over = json!({"success": false, "error": "Loop is no longer running", "code": "TERMINAL_LOOP"});
+        place.plane.answer_always("heartbeat", 410, over);
+        let call = async |_| Err::<(), _>(refused());
+        assert_eq!(place.tokens.call(place.id, call).await.unwrap_err().status(), Some(410));
     }
 
     #[tokio::test]

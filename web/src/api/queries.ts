@@ -4,6 +4,7 @@ import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query
 import { isActive } from "@/loops/status";
 
 import { api, unwrap } from "./client";
+import { ApiError } from "./errors";
 import { setSessionKey } from "./session-key";
 import type { Loop, RepoRef } from "./types";
 
@@ -50,9 +51,17 @@ export const computeTargetsQuery = queryOptions({
 });
 
 /** Trades the token of a one-time link for a session. */
+/** Signs in with a one-time link. One that was used is no failure for whom is signed in already. */
 export async function signInWithLink(token: string): Promise<void> {
-  const signedIn = await unwrap(api.POST("/auth/sign-in-link", { body: { token } }));
-  setSessionKey(signedIn.sessionKey);
+  try {
+    const signedIn = await unwrap(api.POST("/auth/sign-in-link", { body: { token } }));
+    setSessionKey(signedIn.sessionKey);
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.status !== 401) throw error;
+    await unwrap(api.GET("/me")).catch(() => {
+      throw error;
+    });
+  }
 }
 
 export function useSignOut() {

@@ -79,11 +79,23 @@ impl RunnerTokens {
 
     /// Makes a token for a loop.
     pub fn issue(&self, loop_id: Uuid, organization_id: Uuid, now_ms: i64) -> ApiResult<Issued> {
+        self.issue_for_slot(loop_id, organization_id, Uuid::new_v4(), now_ms)
+    }
+
+    /// Makes the token of a slot. The same arguments give the same token, so one whose answer was lost
+    /// is made again and need not be stored.
+    pub fn issue_for_slot(
+        &self,
+        loop_id: Uuid,
+        organization_id: Uuid,
+        jti: Uuid,
+        now_ms: i64,
+    ) -> ApiResult<Issued> {
         let iat = now_ms / 1000;
         let claims = Claims {
             sub: loop_id,
             organization_id,
-            jti: Uuid::new_v4(),
+            jti,
             aud: AUDIENCE.to_owned(),
             iss: ISSUER.to_owned(),
             iat,

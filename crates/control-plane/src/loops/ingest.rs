@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 
 use super::completion;
 use super::cost;
+use super::revival;
 use super::runner_event::RunnerEvent;
 use super::transition::{self, ACTIVE, Moved, NewEvent};
 use crate::app::App;
@@ -40,9 +41,12 @@ pub async fn receive(app: &App, runner: &Runner, nonce: Uuid, event: RunnerEvent
     let loop_id = runner.row.id;
     let tx = app.store.begin().await?;
     let row = agent_loop::Entity::find_by_id(loop_id).lock_exclusive().one(&tx).await?;
-    let row = row.ok_or_else(|| not_found("Loop"))?;
+    let mut row = row.ok_or_else(|| not_found("Loop"))?;
     if is_replay(&tx, loop_id, nonce).await? {
         return Err(replay());
+    }
+    if revival::revive(&tx, &row, runner.claims.jti, runner.claims.exp * 1000).await? {
+        row = agent_loop::Entity::find_by_id(loop_id).one(&tx).await?.ok_or_else(|| not_found("Loop"))?;
     }
     if row.status.0.is_terminal() && !accepted_after_end(&event, row.status.0) {
         return Ok(Received::Ignored);

@@ -11,6 +11,7 @@ pub mod events;
 pub mod ingest;
 pub mod reaper;
 pub mod refresh;
+pub mod revival;
 pub mod runner_event;
 pub mod transition;
 pub mod view;

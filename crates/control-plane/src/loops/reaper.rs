@@ -1,4 +1,7 @@
 //! Gives up loops of which nothing was heard for too long.
+//!
+//! Only the record changes: silence is no reason to end what may be running on a desktop that sleeps,
+//! and [`super::revival`] takes the loop back when its desktop is heard of.
 
 use std::time::Duration;
 
@@ -11,7 +14,6 @@ use serde_json::{Value, json};
 use super::transition::{self, ACTIVE, words};
 use crate::app::App;
 use crate::bus::Topic;
-use crate::dispatch;
 use crate::store::entity::agent_loop;
 use crate::store::now;
 
@@ -101,7 +103,6 @@ async fn give_up(app: &App, row: &agent_loop::Model, reason: &str) -> Result<boo
     tx.commit().await?;
     if ended {
         app.bus.publish(Topic::Loop(row.id));
-        dispatch::kill::spawn(app, row);
     }
     Ok(ended)
 }

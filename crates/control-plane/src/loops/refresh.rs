@@ -30,19 +30,28 @@ pub struct Requester {
     pub user_agent: Option<String>,
 }
 
-/// Exchanges the token in force; the old one is worthless from then on.
+/// Exchanges the token in force; the old one is worthless from then on. The same token and key get the
+/// same new token until that is exchanged in its turn, because the answer may have been lost.
 pub async fn refresh(app: &App, claims: &Claims, requester: Requester) -> ApiResult<Issued> {
     let tx = app.store.begin().await?;
     let row = agent_loop::Entity::find_by_id(claims.sub).lock_exclusive().one(&tx).await?;
     let row = row
         .filter(|row| row.organization_id == claims.organization_id)
         .ok_or_else(|| refuse(StatusCode::NOT_FOUND, "Loop not found", "LOOP_NOT_FOUND"))?;
-    check(&tx, &row, claims).await?;
-    let issued = app.runner_tokens.issue(row.id, row.organization_id, now()).map_err(|_| {
-        refuse(StatusCode::INTERNAL_SERVER_ERROR, "Failed to refresh token", "GENERATION_FAILED")
-    })?;
+    let used = loop_token_refresh::Entity::find_by_id(claims.jti).one(&tx).await?;
+    let generate = |jti, at| {
+        app.runner_tokens.issue_for_slot(row.id, row.organization_id, jti, at).map_err(|_| {
+            refuse(StatusCode::INTERNAL_SERVER_ERROR, "Failed to refresh token", "GENERATION_FAILED")
+        })
+    };
+    if let Some(used) = used.as_ref().filter(|used| is_repeated(&row, used, &requester)) {
+        return generate(used.new_jti, used.created_at);
+    }
+    check(&tx, &row, claims, used.is_some()).await?;
+    let at = now();
+    let issued = generate(Uuid::new_v4(), at)?;
     rotate(&tx, &row, claims.jti, &issued).await?;
-    record(&tx, &row, claims.jti, &issued, requester).await?;
+    record(&tx, &row, claims.jti, &issued, requester, at).await?;
     tx.commit().await?;
     app.bus.publish(Topic::Loop(row.id));
     Ok(issued)
@@ -52,16 +61,28 @@ fn refuse(status: StatusCode, text: &str, code: &str) -> ApiError {
     ApiError::new(status, text).code(code)
 }
 
-async fn check(tx: &DatabaseTransaction, row: &agent_loop::Model, claims: &Claims) -> ApiResult<()> {
+/// Whether a request repeats the exchange that made the token in force.
+fn is_repeated(row: &agent_loop::Model, used: &loop_token_refresh::Model, requester: &Requester) -> bool {
+    row.status.0 == LoopStatus::Running
+        && row.active_token_jti == Some(used.new_jti)
+        && used.idempotency_key.is_some()
+        && used.idempotency_key == requester.idempotency_key
+}
+
+async fn check(
+    tx: &DatabaseTransaction,
+    row: &agent_loop::Model,
+    claims: &Claims,
+    was_used: bool,
+) -> ApiResult<()> {
     if row.status.0 != LoopStatus::Running {
         return Err(refuse(StatusCode::CONFLICT, "Loop is not running", "NOT_RUNNING"));
     }
     if row.token_expires_at.is_none_or(|at| at <= now()) {
         return Err(refuse(StatusCode::UNAUTHORIZED, "Token expired", "TOKEN_EXPIRED"));
     }
-    let used = loop_token_refresh::Entity::find_by_id(claims.jti).one(tx).await?;
     if row.active_token_jti != Some(claims.jti) {
-        let code = if used.is_some() { "JTI_ALREADY_USED" } else { "JTI_MISMATCH" };
+        let code = if was_used { "JTI_ALREADY_USED" } else { "JTI_MISMATCH" };
         return Err(refuse(StatusCode::UNAUTHORIZED, "Token is not in force", code));
     }
     let recent = loop_token_refresh::Entity::find()
@@ -103,13 +124,14 @@ async fn record(
     old: Uuid,
     issued: &Issued,
     requester: Requester,
+    at: i64,
 ) -> Result<(), DbErr> {
     let audit = loop_token_refresh::ActiveModel {
         jti: Set(old),
         loop_id: Set(row.id),
         new_jti: Set(issued.jti),
         idempotency_key: Set(requester.idempotency_key.clone()),
-        created_at: Set(now()),
+        created_at: Set(at),
     };
     loop_token_refresh::Entity::insert(audit).exec_without_returning(tx).await?;
     let surplus = loop_token_refresh::Entity::find()

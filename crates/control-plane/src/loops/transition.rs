@@ -93,7 +93,16 @@ async fn clear_tokens(tx: &DatabaseTransaction, loop_id: Uuid, to: LoopStatus) -
         .filter(loop_token_refresh::Column::LoopId.eq(loop_id))
         .exec(tx)
         .await?;
-    let event_id = format!("tokens_cleared:{}:{loop_id}", to.as_str().to_lowercase());
+    let mut event_id = format!("tokens_cleared:{}:{loop_id}", to.as_str().to_lowercase());
+    // A loop that was revived may end in the same way again.
+    let earlier = loop_event::Entity::find()
+        .filter(loop_event::Column::LoopId.eq(loop_id))
+        .filter(loop_event::Column::EventId.starts_with(&event_id))
+        .count(tx)
+        .await?;
+    if earlier > 0 {
+        event_id = format!("{event_id}:{earlier}");
+    }
     let data = json!({"eventId": event_id, "status": to.as_str()});
     append(tx, loop_id, NewEvent::internal("tokens_cleared", event_id, data)).await?;
     Ok(())

@@ -3,7 +3,7 @@
 use axum::extract::{Request, State};
 use http::{HeaderMap, StatusCode};
 use loopgate_api::job::LoopStatus;
-use loopgate_api::names::EVENT_NONCE_HEADER;
+use loopgate_api::names::{API_KEY_PREFIX, EVENT_NONCE_HEADER};
 use sea_orm::QuerySelect;
 use sea_orm::prelude::*;
 use sea_orm::sea_query::Expr;
@@ -12,13 +12,14 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
-use crate::answer::{Body, Data, bytes, parse};
+use crate::answer::{Body, Data, Id, bytes, parse};
 use crate::app::App;
-use crate::auth::runner::{RunnerClaims, hold_slot};
-use crate::auth::{Runner, header};
+use crate::auth::runner::{Issued, RunnerClaims, hold_slot};
+use crate::auth::{ApiKey, Caller, Runner, bearer, header};
 use crate::error::{ApiError, ApiResult, Failures, Issues, Named, bad_request, not_found};
 use crate::loops::ingest::{self, HEARTBEAT_THROTTLE, Received};
 use crate::loops::refresh::{Requester, refresh as refresh_token};
+use crate::loops::revival;
 use crate::loops::runner_event::RunnerEvent;
 use crate::loops::transition::words;
 use crate::storage::is_below;
@@ -65,42 +66,88 @@ pub async fn event(
     Ok(Data::new(ReceivedView { received: true, ignored }))
 }
 
-/// Whether the heartbeat was noted.
+/// What a heartbeat came to.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct Heartbeat {
     /// `false` when the last one is younger than four and a half minutes.
     pub bumped: bool,
+    /// The token of the request is replaced: the loop had been given up, or its desktop asked with its
+    /// own key.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub revived: Option<bool>,
+    /// The new token, with `revived` only.
+    #[serde(flatten)]
+    pub token: Option<Refreshed>,
 }
 
-/// Says that the loop's desktop is alive.
+impl Heartbeat {
+    const fn noted(bumped: bool) -> Self {
+        Self { bumped, revived: None, token: None }
+    }
+}
+
+impl From<Issued> for Heartbeat {
+    fn from(issued: Issued) -> Self {
+        Self { bumped: true, revived: Some(true), token: Some(issued.into()) }
+    }
+}
+
+/// Says that the loop's desktop is alive. A loop that was given up for its silence runs again. When
+/// the loop's token is not accepted any more, the desktop asks with the key that is bound to it, and
+/// gets a new one.
 #[utoipa::path(post, path = "/loops/{id}/heartbeat", tag = "runner", params(("id" = Uuid, Path)),
     responses((status = 200, body = Data<Heartbeat>), (status = 410, body = crate::error::FailureBody), Failures))]
 pub async fn heartbeat(
     State(app): State<App>,
-    RunnerClaims(claims): RunnerClaims,
+    desktop: ApiResult<ApiKey>,
+    runner: ApiResult<RunnerClaims>,
+    id: Id,
+    headers: HeaderMap,
 ) -> ApiResult<Data<Heartbeat>> {
-    use agent_loop::Column;
-    let refuse = |code: &str| ApiError::new(StatusCode::FORBIDDEN, "Forbidden").code(code);
+    if bearer(&headers).is_some_and(|credential| credential.starts_with(API_KEY_PREFIX)) {
+        return desktop_heartbeat(&app, &desktop?.0, id).await;
+    }
+    let RunnerClaims(claims) = runner?;
     let row = agent_loop::Entity::find_by_id(claims.sub).one(app.store.reader()).await?;
     let row = row.filter(|row| row.organization_id == claims.organization_id);
-    let row = row.ok_or_else(|| refuse("LOOP_NOT_FOUND"))?;
+    let row = row.ok_or_else(unknown_loop)?;
+    if row.status.0 == LoopStatus::TimedOut {
+        hold_slot(&app.store, &row, claims.jti).await?;
+        return Ok(Data::new(revival::issue_token(&app, row.id).await?.into()));
+    }
     if row.status.0.is_terminal() {
-        return Err(ApiError::new(StatusCode::GONE, "Loop is no longer running").code("TERMINAL_LOOP"));
+        return Err(revival::ended());
     }
     hold_slot(&app.store, &row, claims.jti).await?;
     if row.status.0 != LoopStatus::Running {
-        return Err(refuse("NOT_RUNNING"));
+        return Err(ApiError::new(StatusCode::FORBIDDEN, "Forbidden").code("NOT_RUNNING"));
     }
     if row.last_runner_heartbeat_at.is_some_and(|at| now() - at < HEARTBEAT_THROTTLE) {
-        return Ok(Data::new(Heartbeat { bumped: false }));
+        return Ok(Data::new(Heartbeat::noted(false)));
     }
+    use agent_loop::Column;
     let bumped = agent_loop::Entity::update_many()
         .col_expr(Column::LastRunnerHeartbeatAt, Expr::value(now()))
         .filter(Column::Id.eq(row.id))
         .filter(Column::Status.is_in(words([LoopStatus::Running])))
         .exec(app.store.writer())
         .await?;
-    Ok(Data::new(Heartbeat { bumped: bumped.rows_affected == 1 }))
+    Ok(Data::new(Heartbeat::noted(bumped.rows_affected == 1)))
+}
+
+async fn desktop_heartbeat(app: &App, caller: &Caller, id: Id) -> ApiResult<Data<Heartbeat>> {
+    let id = id.or_unknown("Loop").map_err(|_| unknown_loop())?;
+    let row = agent_loop::Entity::find_by_id(id).one(app.store.reader()).await?;
+    let row = row.filter(|row| row.organization_id == caller.organization_id());
+    let (Some(row), Some(key)) = (row, &caller.key) else { return Err(unknown_loop()) };
+    if !revival::is_of_desktop(app, &row, key).await? {
+        return Err(unknown_loop());
+    }
+    Ok(Data::new(revival::issue_token(app, row.id).await?.into()))
+}
+
+fn unknown_loop() -> ApiError {
+    ApiError::new(StatusCode::FORBIDDEN, "Forbidden").code("LOOP_NOT_FOUND")
 }
 
 /// A new token.
@@ -115,7 +162,15 @@ pub struct Refreshed {
     pub jti: Uuid,
 }
 
-/// Exchanges the token in force for a new one.
+impl From<Issued> for Refreshed {
+    fn from(issued: Issued) -> Self {
+        let token = issued.token.expose_secret().to_owned();
+        Self { token, expires_at: iso(issued.expires_at), jti: issued.jti }
+    }
+}
+
+/// Exchanges the token in force for a new one. The same token and `Idempotency-Key` get the same
+/// answer until the next exchange.
 #[utoipa::path(post, path = "/loops/{id}/refresh-token", tag = "runner", params(("id" = Uuid, Path)),
     responses((status = 200, body = Data<Refreshed>), (status = 429, body = crate::error::FailureBody), Failures))]
 pub async fn refresh(
@@ -126,11 +181,7 @@ pub async fn refresh(
     let text = |name| header(&headers, name).map(|text| text.chars().take(200).collect());
     let requester = Requester { idempotency_key: text("idempotency-key"), user_agent: text("user-agent") };
     let issued = refresh_token(&app, &claims, requester).await.named("Failed to refresh token")?;
-    Ok(Data::new(Refreshed {
-        token: issued.token.expose_secret().to_owned(),
-        expires_at: iso(issued.expires_at),
-        jti: issued.jti,
-    }))
+    Ok(Data::new(issued.into()))
 }
 
 /// What a run has made.

@@ -14,6 +14,9 @@ use crate::control_client::ControlClient;
 
 /// Show the loops that run, and those that wait, in the order in which they will start.
 ///
+/// Ended ones are shown when the control plane refused something that was reported of them; it is kept
+/// in desktop.db.
+///
 /// `max_loops` and `min_free_memory_mb` in settings.toml say how many run at once.
 #[derive(Debug, Args)]
 pub struct Status {
@@ -36,6 +39,7 @@ struct Shown {
     queue_place: Option<usize>,
     stillness: Option<Stillness>,
     spend: Option<Spend>,
+    refused_report: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -73,7 +77,9 @@ fn line(shown: &Shown) -> String {
     };
     let minutes = Timestamp::now().duration_since(shown.started_at).as_mins();
     let name = shown.artifact_slug.as_deref().unwrap_or(&shown.loop_id);
-    let activity = shown.live_activity.as_deref().unwrap_or_default();
+    let refused = shown.refused_report.as_ref();
+    let refused = refused.map(|reason| format!("a report was refused by the control plane: {reason}"));
+    let activity = refused.as_deref().or(shown.live_activity.as_deref()).unwrap_or_default();
     format!(
         "{state:<18}  {:<20}  {minutes:>4} min  {:<22}  {}  {}",
         shown.command,

@@ -295,8 +295,6 @@ pub struct Facts {
     pub final_status_persisted_at: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cloud_finalized_at: Option<String>,
-    #[serde(skip_serializing_if = "is_zero")]
-    pub recovery_attempts: u32,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last_recovery_error: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -367,11 +365,6 @@ pub struct Facts {
     /// Name of the repository that a failure marker must be signed for, sealed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sealed_failure_secret: Option<String>,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde asks for")]
-const fn is_zero(count: &u32) -> bool {
-    *count == 0
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde asks for")]

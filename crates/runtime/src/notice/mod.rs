@@ -121,7 +121,6 @@ mod tests {
             (LoopCommand::Execute, &[E::Spawned, E::Asked], Some(Notice::NeedsAnswer(Need::Question))),
             (LoopCommand::Execute, &[E::Spawned, E::Failed], Some(Notice::Failed)),
             (LoopCommand::Execute, &[E::Spawned, E::Vanished], Some(Notice::Failed)),
-            (LoopCommand::Execute, &[E::Spawned, E::TimedOut], Some(Notice::Failed)),
             (LoopCommand::Execute, &[E::CancelRequested], None),
             (LoopCommand::Execute, &[E::CancelRequested, E::Cancelled], None),
         ] {

@@ -46,6 +46,9 @@ pub(super) mod outbox {
         #[sea_orm(column_type = "Text")]
         pub body: String,
         pub attempts: i32,
+        /// Why the control plane will never take it; it is kept for people and not sent any more.
+        #[sea_orm(column_type = "Text", nullable)]
+        pub refusal: Option<String>,
     }
 
     #[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]

@@ -129,7 +129,7 @@ async fn lives(steps: Vec<Step>) {
                     store.delivered(id, &row).await.unwrap();
                     known.marks[if last { 1 } else { 0 }] = true;
                 } else {
-                    store.dropped(id, &row, "HTTP 400").await.unwrap();
+                    store.refused(id, &row, "HTTP 400").await.unwrap();
                 }
                 known.marks[2] |= last;
             }

@@ -1,7 +1,7 @@
 //! The steps from an empty file to the tables of today. A step that was released never changes.
 
 use sea_orm_migration::prelude::*;
-use sea_orm_migration::schema::{big_integer, blob, boolean, integer, pk_auto, string, text};
+use sea_orm_migration::schema::{big_integer, blob, boolean, integer, pk_auto, string, text, text_null};
 
 /// Every step, oldest first.
 pub(super) struct Migrator;
@@ -9,7 +9,12 @@ pub(super) struct Migrator;
 #[async_trait::async_trait]
 impl MigratorTrait for Migrator {
     fn migrations() -> Vec<Box<dyn MigrationTrait>> {
-        vec![Box::new(JobsOutboxTokens), Box::new(JobsByState), Box::new(JobsByNotice)]
+        vec![
+            Box::new(JobsOutboxTokens),
+            Box::new(JobsByState),
+            Box::new(JobsByNotice),
+            Box::new(OutboxRefusals),
+        ]
     }
 }
 
@@ -119,5 +124,25 @@ impl MigrationTrait for JobsByNotice {
     async fn down(&self, manager: &SchemaManager) -> Result<(), DbErr> {
         manager.drop_index(Index::drop().name("job_by_notice").table("job").to_owned()).await?;
         manager.alter_table(Table::alter().table("job").drop_column("untold").take()).await
+    }
+}
+
+/// What the control plane refuses is kept.
+struct OutboxRefusals;
+
+impl MigrationName for OutboxRefusals {
+    fn name(&self) -> &'static str {
+        "m0004_outbox_refusals"
+    }
+}
+
+#[async_trait::async_trait]
+impl MigrationTrait for OutboxRefusals {
+    async fn up(&self, manager: &SchemaManager) -> Result<(), DbErr> {
+        manager.alter_table(Table::alter().table("outbox").add_column(text_null("refusal")).take()).await
+    }
+
+    async fn down(&self, manager: &SchemaManager) -> Result<(), DbErr> {
+        manager.alter_table(Table::alter().table("outbox").drop_column("refusal").take()).await
     }
 }

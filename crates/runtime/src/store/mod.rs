@@ -343,9 +343,11 @@ async fn trim(tx: &DatabaseTransaction) -> Result<(), DbErr> {
         .all(tx)
         .await?;
     job::Entity::delete_many()
-        .filter(job::Column::LoopId.is_in(surplus).and(job::Column::Reported.eq(true)))
+        .filter(job::Column::LoopId.is_in(surplus.clone()).and(job::Column::Reported.eq(true)))
         .exec(tx)
         .await?;
+    let refused = outbox::Column::LoopId.is_in(surplus).and(outbox::Column::Refusal.is_not_null());
+    outbox::Entity::delete_many().filter(refused).exec(tx).await?;
     Ok(())
 }
 
@@ -388,7 +390,8 @@ async fn write(tx: &DatabaseTransaction, job: &Job) -> Result<(), StoreError> {
 }
 
 async fn delete_outgoing(tx: &DatabaseTransaction, id: LoopId) -> Result<(), DbErr> {
-    outbox::Entity::delete_many().filter(outbox::Column::LoopId.eq(id.to_string())).exec(tx).await?;
+    let waiting = outbox::Column::LoopId.eq(id.to_string()).and(outbox::Column::Refusal.is_null());
+    outbox::Entity::delete_many().filter(waiting).exec(tx).await?;
     Ok(())
 }
 

@@ -1,5 +1,7 @@
 //! The queue of what the control plane has yet to hear: a row exists until it was delivered.
 
+use std::collections::BTreeMap;
+
 use loopgate_api::event::LoopEvent;
 use loopgate_api::ids::LoopId;
 use sea_orm::{
@@ -102,6 +104,7 @@ impl From<outbox::Model> for Queued {
 pub(super) async fn all(tx: &impl sea_orm::ConnectionTrait, id: LoopId) -> Result<Vec<Outgoing>, StoreError> {
     let rows = outbox::Entity::find()
         .filter(outbox::Column::LoopId.eq(id.to_string()))
+        .filter(outbox::Column::Refusal.is_null())
         .order_by_asc(outbox::Column::Id)
         .all(tx)
         .await?;
@@ -116,6 +119,7 @@ pub(super) async fn insert(tx: &DatabaseTransaction, id: LoopId, item: &Outgoing
         kind: ActiveValue::Set(item.kind.as_str().to_owned()),
         body: ActiveValue::Set(item.body.clone()),
         attempts: ActiveValue::Set(0),
+        refusal: ActiveValue::Set(None),
     };
     outbox::Entity::insert(row).exec_without_returning(tx).await?;
     Ok(())
@@ -137,6 +141,7 @@ impl Store {
     pub async fn first_outgoing(&self, id: LoopId) -> Result<Option<Queued>, StoreError> {
         let row = outbox::Entity::find()
             .filter(outbox::Column::LoopId.eq(id.to_string()))
+            .filter(outbox::Column::Refusal.is_null())
             .order_by_asc(outbox::Column::Id)
             .one(&self.db)
             .await?;
@@ -151,6 +156,7 @@ impl Store {
         let ids: Vec<String> = outbox::Entity::find()
             .select_only()
             .column(outbox::Column::LoopId)
+            .filter(outbox::Column::Refusal.is_null())
             .distinct()
             .into_tuple()
             .all(&self.db)
@@ -192,14 +198,19 @@ impl Store {
         Ok(attempts)
     }
 
-    /// Takes out a row that will never be accepted. The job gets a warning, and so does the last
-    /// event when that is still on its way.
+    /// Takes a row out of the queue that will never be accepted, and keeps it with the reason. The job
+    /// gets a warning, and so does the last event when that is still on its way.
     ///
     /// # Errors
     /// [`StoreError`].
-    pub async fn dropped(&self, id: LoopId, row: &Queued, reason: &str) -> Result<(), StoreError> {
+    pub async fn refused(&self, id: LoopId, row: &Queued, reason: &str) -> Result<(), StoreError> {
         let tx = self.db.begin().await?;
-        outbox::Entity::delete_by_id(row.id).exec(&tx).await?;
+        let kept = outbox::ActiveModel {
+            id: ActiveValue::Unchanged(row.id),
+            refusal: ActiveValue::Set(Some(reason.to_owned())),
+            ..Default::default()
+        };
+        outbox::Entity::update(kept).exec(&tx).await?;
         let warning = match row.outgoing.kind {
             OutgoingKind::Artifacts => "ARTIFACT_UPLOAD_FAILED",
             OutgoingKind::Event | OutgoingKind::Final => "EVENT_POST_FAILED",
@@ -221,21 +232,29 @@ impl Store {
         Ok(())
     }
 
-    /// Gives a loop up: nothing more is sent, and nothing more is tried.
+    /// Marks a job as known to the control plane.
     ///
     /// # Errors
     /// [`StoreError`].
-    pub async fn give_up(&self, id: LoopId, reason: &str) -> Result<(), StoreError> {
-        let tx = self.db.begin().await?;
-        super::delete_outgoing(&tx, id).await?;
-        if let Some(before) = find(&tx, id).await? {
-            let mut job = before.clone();
-            job.facts.last_recovery_error = Some(reason.to_owned());
-            job.facts.cloud_finalized_at = Some(loopgate_api::time::now_iso());
-            replace(&tx, &before, &mut job).await?;
-        }
-        self.commit(tx).await?;
-        Ok(())
+    pub async fn mark_reported(&self, id: LoopId) -> Result<(), StoreError> {
+        let mark = |job: &mut Job| job.facts.cloud_finalized_at = Some(loopgate_api::time::now_iso());
+        self.update(id, mark).await.map(drop)
+    }
+
+    /// The loops of which the control plane refused something, each with its last reason.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn refusals(&self) -> Result<BTreeMap<LoopId, String>, StoreError> {
+        let rows: Vec<(String, String)> = outbox::Entity::find()
+            .select_only()
+            .columns([outbox::Column::LoopId, outbox::Column::Refusal])
+            .filter(outbox::Column::Refusal.is_not_null())
+            .order_by_asc(outbox::Column::Id)
+            .into_tuple()
+            .all(&self.db)
+            .await?;
+        Ok(rows.into_iter().filter_map(|(id, reason)| Some((id.parse().ok()?, reason))).collect())
     }
 
     /// Whether a job is recorded as ended and known to the control plane, without reading it whole.
@@ -264,6 +283,7 @@ fn mark(job: &mut Job, kind: OutgoingKind) {
 async fn warn_last_event(tx: &DatabaseTransaction, id: LoopId, warning: &str) -> Result<(), StoreError> {
     let last = outbox::Entity::find()
         .filter(outbox::Column::LoopId.eq(id.to_string()))
+        .filter(outbox::Column::Refusal.is_null())
         .filter(outbox::Column::Kind.eq(OutgoingKind::Final.as_str()))
         .one(tx)
         .await?;

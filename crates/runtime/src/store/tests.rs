@@ -94,7 +94,7 @@ async fn the_last_event_marks_the_job_when_it_is_delivered() {
     assert_eq!(place.store.unreported().await.unwrap().len(), 1);
     let artifacts = place.store.first_outgoing(job.id).await.unwrap().unwrap();
     assert_eq!(artifacts.outgoing.kind, OutgoingKind::Artifacts);
-    place.store.dropped(job.id, &artifacts, "HTTP 400").await.unwrap();
+    place.store.refused(job.id, &artifacts, "HTTP 400").await.unwrap();
     let last = place.store.first_outgoing(job.id).await.unwrap().unwrap();
     assert!(last.outgoing.body.contains("ARTIFACT_UPLOAD_FAILED"), "{}", last.outgoing.body);
     place.store.delivered(job.id, &last).await.unwrap();

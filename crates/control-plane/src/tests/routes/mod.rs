@@ -9,6 +9,7 @@ mod feature_flags;
 mod local_auth;
 mod loops;
 mod onboarding;
+mod revival;
 mod runner;
 mod storage;
 mod web;

@@ -1,0 +1,103 @@
+//! Takes loops back that the reaper gave up, and gives a desktop a token for its loop when the one that
+//! it has is not accepted any more: it was away for longer than the token lived, or never got it.
+
+use http::StatusCode;
+use loopgate_api::job::LoopStatus;
+use sea_orm::prelude::*;
+use sea_orm::sea_query::Expr;
+use sea_orm::{DatabaseTransaction, QueryOrder, QuerySelect, UpdateMany};
+use serde_json::json;
+
+use super::transition::{self, NewEvent};
+use crate::app::App;
+use crate::auth::runner::Issued;
+use crate::bus::Topic;
+use crate::error::{ApiError, ApiResult};
+use crate::store::column::Word;
+use crate::store::entity::api_key::{self, KeySource};
+use crate::store::entity::{agent_loop, compute_target, loop_event};
+use crate::store::now;
+
+/// The answer to a sign of life of a loop that has ended.
+pub fn ended() -> ApiError {
+    ApiError::new(StatusCode::GONE, "Loop is no longer running").code("TERMINAL_LOOP")
+}
+
+/// Lets a loop run again that the reaper gave up, with a token in force. Answers whether it does.
+pub async fn revive(
+    tx: &DatabaseTransaction,
+    row: &agent_loop::Model,
+    jti: Uuid,
+    expires_at: i64,
+) -> Result<bool, DbErr> {
+    use agent_loop::Column;
+    if row.status.0 != LoopStatus::TimedOut || !was_reaped(tx, row.id).await? {
+        return Ok(false);
+    }
+    let columns = |update: UpdateMany<_>| {
+        with_token(update, jti, expires_at)
+            .col_expr(Column::CompletedAt, Expr::value(None::<i64>))
+            .col_expr(Column::Error, Expr::value(None::<Json>))
+            .col_expr(Column::LastRunnerHeartbeatAt, Expr::value(now()))
+    };
+    transition::apply(tx, row.id, LoopStatus::Running, columns).await?;
+    let event_id = format!("reap_reversed:{}", Uuid::now_v7());
+    let data = json!({"eventId": event_id, "timestamp": loopgate_api::time::now_iso()});
+    transition::append(tx, row.id, NewEvent::internal("reap_reversed", event_id, data)).await?;
+    Ok(true)
+}
+
+/// Whether the loop's last error was its silence, and not something that its runner reported.
+async fn was_reaped(tx: &DatabaseTransaction, loop_id: Uuid) -> Result<bool, DbErr> {
+    let last = loop_event::Entity::find()
+        .filter(loop_event::Column::LoopId.eq(loop_id))
+        .filter(loop_event::Column::Kind.eq("error"))
+        .order_by_desc(loop_event::Column::Sequence)
+        .one(tx)
+        .await?;
+    Ok(last.is_some_and(|event| event.data.get("reaper").is_some()))
+}
+
+/// Issues a token for a loop, and revives it when the reaper gave it up.
+///
+/// # Errors
+/// [`ended`] for a loop that has ended otherwise.
+pub async fn issue_token(app: &App, loop_id: Uuid) -> ApiResult<Issued> {
+    let tx = app.store.begin().await?;
+    let row = agent_loop::Entity::find_by_id(loop_id).lock_exclusive().one(&tx).await?.ok_or_else(ended)?;
+    let issued = app.runner_tokens.issue(row.id, row.organization_id, now())?;
+    if row.status.0.is_terminal() {
+        if !revive(&tx, &row, issued.jti, issued.expires_at).await? {
+            return Err(ended());
+        }
+    } else {
+        let renewed = with_token(agent_loop::Entity::update_many(), issued.jti, issued.expires_at)
+            .col_expr(agent_loop::Column::LastRunnerHeartbeatAt, Expr::value(now()));
+        renewed.filter(agent_loop::Column::Id.eq(row.id)).exec(&tx).await?;
+    }
+    tx.commit().await?;
+    app.bus.publish(Topic::Loop(row.id));
+    Ok(issued)
+}
+
+fn with_token(
+    update: UpdateMany<agent_loop::Entity>,
+    jti: Uuid,
+    expires_at: i64,
+) -> UpdateMany<agent_loop::Entity> {
+    use agent_loop::Column;
+    update
+        .col_expr(Column::ActiveTokenJti, Expr::value(jti))
+        .col_expr(Column::LastTokenJti, Expr::value(jti))
+        .col_expr(Column::TokenExpiresAt, Expr::value(expires_at))
+}
+
+/// Whether a key is bound to the desktop to which a loop was sent.
+pub async fn is_of_desktop(app: &App, row: &agent_loop::Model, key: &api_key::Model) -> Result<bool, DbErr> {
+    let bound = key.source == Word(KeySource::DesktopManaged) && key.bound_public_key.is_some();
+    let (true, Some(gateway_id), Some(target_id)) = (bound, key.gateway_id, row.compute_target_id) else {
+        return Ok(false);
+    };
+    let target = compute_target::Entity::find_by_id(target_id).one(app.store.reader()).await?;
+    Ok(target.is_some_and(|target| target.gateway_id == Some(gateway_id)))
+}
