@@ -52,6 +52,13 @@ for (const [name, { path, ready }] of Object.entries(PAGES)) {
   });
 }
 
+test("the address of a plan without an organization leads to the plan", async ({ page }) => {
+  await signIn(page);
+  await open(page, "/implementation-plans/plan-1");
+  await expect(page).toHaveURL(/\/acme\/implementation-plans\/plan-1$/);
+  await expect(page.getByText("print, exit 0").first()).toBeVisible();
+});
+
 test("without a session every page leads to the signed-out page", async ({ page }) => {
   await open(page, `/acme/loops/${id(10)}`);
   await expect(page).toHaveURL(/\/signed-out$/);

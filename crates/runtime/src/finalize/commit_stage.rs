@@ -14,7 +14,7 @@ use loopgate_tools::shim::{self, Exit, ShimHandle, Spec};
 use serde_json::json;
 
 use super::delivery::Site;
-use super::{Ending, failure, git_delivery, work_dir};
+use super::{Ending, failure, pr_text, work_dir};
 use crate::job::{Job, Stage, StageProcess};
 use crate::spawn;
 use crate::store::{Outgoing, StoreError};
@@ -195,7 +195,7 @@ fn prompt(job: &Job, site: &Site) -> String {
         Some(slug) if !slug.is_empty() => format!("Begin its subject with `{slug}: `. "),
         _ => String::new(),
     };
-    let footer = git_delivery::footer(job);
+    let footer = pr_text::footer(job);
     format!(
         "The implementation in this repository is finished. Deliver it; change no source file any more.
 

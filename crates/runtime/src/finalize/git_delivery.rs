@@ -1,29 +1,18 @@
 //! Delivering with git and the code host's command line alone: commit what is there, push, open or
 //! find the pull request. Every step may be repeated.
 
-use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use loopgate_api::ids::BranchName;
-use loopgate_home::Directory;
-use loopgate_home::untrusted::write_private;
 use loopgate_tools::code_host::{NewPullRequest, PullRequest};
 use loopgate_tools::git::time;
 
 use super::delivery::{Delivered, DeliveryError, Site, by_git, git_failed};
+use super::pr_text::{commit_title, write_body};
 use super::{Ending, result_file};
 use crate::job::Job;
 
 const LABEL: &str = "orchestrator";
-/// Bytes of a pull request's template.
-const MAX_TEMPLATE: u64 = 256 * 1024;
-const TEMPLATES: [&str; 4] = [
-    ".github/pull_request_template.md",
-    ".github/PULL_REQUEST_TEMPLATE.md",
-    "docs/pull_request_template.md",
-    "pull_request_template.md",
-];
-
 /// Delivers the work of a site.
 pub(super) async fn deliver(ending: &Ending<'_>, job: &Job, site: &Site) -> Result<Delivered, DeliveryError> {
     let (git, directory) = (&ending.runtime.git, site.directory.as_path());
@@ -146,80 +135,4 @@ async fn subject(ending: &Ending<'_>, site: &Site) -> Option<String> {
     let args = ["log", "-1", "--format=%s"];
     let text = ending.runtime.git.text(&site.directory, &args, time::LOCAL).await.ok()?;
     Some(text).filter(|text| !text.is_empty())
-}
-
-/// Title of a commit that no person and no assistant worded.
-fn commit_title(job: &Job) -> String {
-    let prefix = job.facts.artifact_slug.as_ref().map(|slug| format!("{slug}: ")).unwrap_or_default();
-    format!("{prefix}Automated changes from loop {}", job.id.short())
-}
-
-/// What stands below the text of every pull request of a loop.
-pub(super) fn footer(job: &Job) -> String {
-    let mut footer = format!("---\nLoop ID: {}", job.id);
-    if let (Some(origin), Some(slug)) = (&job.facts.web_app_origin, &job.facts.artifact_slug) {
-        let _ = write!(footer, "\nArtifact: {}/implementation-plans/{slug}", origin.trim_end_matches('/'));
-    }
-    footer
-}
-
-/// The text that the repository wants pull requests to begin with. Blocks on the disk.
-fn template_in(directory: &Path) -> Option<String> {
-    let directory = Directory::of(directory).ok()?;
-    let bytes = TEMPLATES.iter().find_map(|name| directory.read(Path::new(name), MAX_TEMPLATE).ok())?;
-    String::from_utf8(bytes).ok()
-}
-
-/// Keeps the text of a pull request in a file, and answers it.
-async fn write_body(
-    job: &Job,
-    site: &Site,
-    file: PathBuf,
-    present: Option<String>,
-) -> std::io::Result<String> {
-    let (directory, footer) = (site.directory.clone(), footer(job));
-    let header = format!("Changes made by loop {} ({}).", job.id, job.command);
-    let command = job.command;
-    tokio::task::spawn_blocking(move || {
-        let text = match present {
-            Some(body) => format!("{}\n\n{footer}\n", body.trim_end()),
-            None => {
-                let template = template_in(&directory);
-                let template = template.map(|text| format!("{}\n\n", text.trim_end())).unwrap_or_default();
-                format!("{header}\n\n{template}{footer}\nCommand: {command}\n")
-            }
-        };
-        write_private(&file, text.as_bytes())?;
-        Ok(text)
-    })
-    .await
-    .map_err(std::io::Error::other)?
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_template_is_a_file_of_the_repository_and_nothing_else() {
-        let dir = tempfile::tempdir().unwrap();
-        let (tree, key) = (dir.path().join("tree"), dir.path().join("id_ed25519"));
-        std::fs::create_dir_all(tree.join("docs")).unwrap();
-        std::fs::write(&key, "private").unwrap();
-        std::fs::write(tree.join("pull_request_template.md"), "What and why").unwrap();
-        let of = || template_in(&tree);
-        assert_eq!(of().as_deref(), Some("What and why"));
-        std::os::unix::fs::symlink("/dev/zero", tree.join("docs/pull_request_template.md")).unwrap();
-        std::os::unix::fs::symlink(dir.path(), tree.join(".github")).unwrap();
-        std::fs::copy(&key, dir.path().join("pull_request_template.md")).unwrap();
-        assert_eq!(of().as_deref(), Some("What and why"));
-        std::fs::remove_file(tree.join(".github")).unwrap();
-        std::fs::create_dir(tree.join(".github")).unwrap();
-        std::os::unix::fs::symlink(&key, tree.join(TEMPLATES[0])).unwrap();
-        let mode = rustix::fs::Mode::from_raw_mode(0o600);
-        rustix::fs::mkfifoat(rustix::fs::CWD, tree.join(TEMPLATES[1]), mode).unwrap();
-        assert_eq!(of().as_deref(), Some("What and why"));
-        std::fs::write(tree.join(TEMPLATES[3]), vec![b'x'; 300 * 1024]).unwrap();
-        assert_eq!(of(), None, "too large");
-    }
 }

@@ -11,6 +11,7 @@ mod delivery;
 mod failure;
 mod git_delivery;
 mod peers;
+mod pr_text;
 mod result_file;
 
 use std::path::{Path, PathBuf};
