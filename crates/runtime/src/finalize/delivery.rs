@@ -10,10 +10,11 @@ use loopgate_api::names::EXECUTION_RESULT;
 use loopgate_api::redact;
 use loopgate_api::time::now_iso;
 use loopgate_home::untrusted;
-use loopgate_tools::git::{GitError, free_locks};
+use loopgate_tools::git::free_locks;
 
 use super::commit_stage::{self, Committed};
 use super::result_file::{self, Claim};
+use super::retry::{DeliveryError, ensure_wanted};
 use super::{Ending, git_delivery, peers, work_dir, worktree};
 use crate::job::{DeliveryPath, DeliveryStatus, Job};
 use crate::store::StoreError;
@@ -48,6 +49,12 @@ impl Delivered {
             result: None,
             incomplete: status == DeliveryStatus::Error,
         }
+    }
+
+    /// Its entries, when one of them tells of a pull request.
+    pub fn pull_requests(&self) -> Option<&[ResultEntry]> {
+        let results = self.result.as_ref()?.results.as_slice();
+        results.iter().any(|entry| matches!(entry, ResultEntry::Success(_))).then_some(results)
     }
 
     pub fn because(mut self, reason: impl AsRef<str>) -> Self {
@@ -182,9 +189,8 @@ pub(super) async fn deliver_part(
     match deliver_from(ending, job, &site).await {
         Ok(delivered) => Ok(stored(&site.work_dir, delivered).await),
         Err(DeliveryError::Store(error)) => Err(error),
-        Err(DeliveryError::Git(error)) => {
-            Ok(Delivered::new(DeliveryStatus::Error, DeliveryPath::GitFallback).because(error.to_string()))
-        }
+        Err(DeliveryError::Cancelled) => Ok(stopped(ending, &site).await),
+        Err(error) => Ok(git_failed(&error.to_string())),
     }
 }
 
@@ -228,14 +234,6 @@ async fn look(ending: &Ending<'_>, part: &Part) -> Result<Site, Delivered> {
     Ok(Site { directory: directory.to_owned(), work_dir, full_name, base, base_revision })
 }
 
-#[derive(Debug, thiserror::Error)]
-pub(super) enum DeliveryError {
-    #[error(transparent)]
-    Store(#[from] StoreError),
-    #[error(transparent)]
-    Git(#[from] GitError),
-}
-
 async fn deliver_from(ending: &Ending<'_>, job: &Job, site: &Site) -> Result<Delivered, DeliveryError> {
     let git = &ending.runtime.git;
     // A commit that was under way when an earlier process died comes first.
@@ -265,7 +263,7 @@ async fn deliver_from(ending: &Ending<'_>, job: &Job, site: &Site) -> Result<Del
             delivered.auth_challenge = Some(text);
             return Ok(delivered);
         }
-        Committed::Cancelled => return Ok(cancelled()),
+        Committed::Cancelled => return Err(DeliveryError::Cancelled),
         Committed::Ended => {
             if let Some(result) = verified_claim(ending, site).await {
                 clear_scratch(ending, site).await;
@@ -277,17 +275,23 @@ async fn deliver_from(ending: &Ending<'_>, job: &Job, site: &Site) -> Result<Del
         }
     }
     // A commit that ended because a person ended the loop is not made up for.
-    let now = ending.runtime.store.job(job.id).await?;
-    if now.is_none_or(|now| now.is_cancelled()) {
-        return Ok(cancelled());
-    }
+    ensure_wanted(ending).await?;
     clear_scratch(ending, site).await;
     free_locks(ending.runtime.sandbox.clone(), &site.directory).await;
     git_delivery::deliver(ending, job, site).await
 }
 
-fn cancelled() -> Delivered {
-    Delivered::new(DeliveryStatus::Error, DeliveryPath::Llm).because("cancelled")
+/// What a delivery that a person ended has left at the code host.
+async fn stopped(ending: &Ending<'_>, site: &Site) -> Delivered {
+    let found = match verified_claim(ending, site).await {
+        None => git_delivery::open_pull_request(ending, site).await,
+        claimed => claimed,
+    };
+    clear_scratch(ending, site).await;
+    match found {
+        Some(result) => Delivered::new(DeliveryStatus::Success, DeliveryPath::Llm).with(result),
+        None => Delivered::new(DeliveryStatus::Error, DeliveryPath::Llm).because("cancelled"),
+    }
 }
 
 fn no_changes(ending: &Ending<'_>, site: &Site) -> Delivered {

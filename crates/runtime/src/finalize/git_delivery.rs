@@ -3,12 +3,14 @@
 
 use std::path::PathBuf;
 
+use loopgate_api::execution_result::ExecutionResult;
 use loopgate_api::ids::BranchName;
 use loopgate_tools::code_host::{NewPullRequest, PullRequest};
-use loopgate_tools::git::time;
+use loopgate_tools::git::{free_locks, time};
 
-use super::delivery::{Delivered, DeliveryError, Site, by_git, git_failed};
+use super::delivery::{Delivered, Site, by_git, git_failed};
 use super::pr_text::{commit_title, write_body};
+use super::retry::{DeliveryError, repeat};
 use super::{Ending, result_file};
 use crate::job::Job;
 
@@ -17,7 +19,11 @@ const LABEL: &str = "orchestrator";
 pub(super) async fn deliver(ending: &Ending<'_>, job: &Job, site: &Site) -> Result<Delivered, DeliveryError> {
     let (git, directory) = (&ending.runtime.git, site.directory.as_path());
     let title = commit_title(job);
-    git.commit_all(directory, &title, job.facts.committer.as_ref()).await?;
+    let commit = async || {
+        free_locks(ending.runtime.sandbox.clone(), directory).await;
+        Ok(git.commit_all(directory, &title, job.facts.committer.as_ref()).await?)
+    };
+    repeat(ending, "the commit", commit).await?;
     let Some(branch) = git.current_branch(directory).await? else {
         return Ok(git_failed("the worktree is on no branch"));
     };
@@ -29,23 +35,29 @@ pub(super) async fn deliver(ending: &Ending<'_>, job: &Job, site: &Site) -> Resu
     }
     let branch = push(ending, job, site, branch).await?;
     let head = git.head(directory).await?;
-    match pull_request(ending, job, site, &branch, &title).await {
-        Ok(pull_request) => {
-            let named = result_file::repository_and_number(&pull_request.url).and_then(|(name, _)| name);
-            let name =
-                if site.full_name.is_empty() { named.unwrap_or_default() } else { site.full_name.clone() };
-            let result = result_file::success(
-                &name,
-                pull_request.number,
-                branch.as_str(),
-                site.base.as_str(),
-                &head,
-                None,
-            );
-            Ok(by_git(result))
-        }
-        Err(reason) => Ok(git_failed(&reason)),
+    let open = || pull_request(ending, job, site, &branch, &title);
+    let pull_request = repeat(ending, "opening the pull request", open).await?;
+    Ok(by_git(success(site, &pull_request, &branch, &head)))
+}
+
+fn success(site: &Site, pull_request: &PullRequest, branch: &BranchName, head: &str) -> ExecutionResult {
+    let named = result_file::repository_and_number(&pull_request.url).and_then(|(name, _)| name);
+    let name = if site.full_name.is_empty() { named.unwrap_or_default() } else { site.full_name.clone() };
+    result_file::success(&name, pull_request.number, branch.as_str(), site.base.as_str(), head, None)
+}
+
+/// The open pull request of a delivery that was broken off, when `origin` has the work that is
+/// checked out.
+pub(super) async fn open_pull_request(ending: &Ending<'_>, site: &Site) -> Option<ExecutionResult> {
+    let (git, directory) = (&ending.runtime.git, site.directory.as_path());
+    let branch: BranchName = git.current_branch(directory).await.ok()??.parse().ok()?;
+    let head = git.head(directory).await.ok()?;
+    let remote = git.commit_of(directory, &format!("refs/remotes/origin/{branch}")).await.ok()??;
+    if head != remote || git.ahead_of(directory, &site.base_revision).await.ok()? == 0 {
+        return None;
     }
+    let found = ending.runtime.code_host.pr_view(directory, &branch).await.ok()??;
+    Some(success(site, &found, &branch, &head))
 }
 
 /// Pushes the branch. When `origin` has other work on it, that work stays and ours gets a branch of
@@ -57,23 +69,34 @@ async fn push(
     branch: BranchName,
 ) -> Result<BranchName, DeliveryError> {
     let (git, directory) = (&ending.runtime.git, site.directory.as_path());
-    let refused = match git.push(directory, &branch, time::PUSH).await {
-        Ok(()) => return Ok(branch),
-        Err(error) => error,
-    };
-    let diverged = refused
-        .printed()
-        .is_some_and(|said| ["non-fast-forward", "fetch first"].iter().any(|sign| said.contains(sign)));
+    let step = format!("the push of {branch}");
+    let sent = repeat(ending, &step, async || Ok(git.push(directory, &branch, time::PUSH).await?)).await;
+    let Err(refused) = sent else { return Ok(branch) };
+    if !diverged(&refused) {
+        return Err(refused);
+    }
+    // It was pushed before, and somebody went on from there.
+    if repeat(ending, &step, async || Ok(git.is_pushed(directory, &branch).await?)).await? {
+        return Ok(branch);
+    }
     let Ok(own) = format!("{branch}-{}", job.id.short()).parse::<BranchName>() else {
-        return Err(refused.into());
+        return Err(refused);
     };
-    if !diverged || branch.as_str().ends_with(&job.id.short()) {
-        return Err(refused.into());
+    if branch.as_str().ends_with(&job.id.short()) {
+        return Err(refused);
     }
     tracing::info!(loop_id = %job.id, %branch, %own, "the remote branch has other work; ours gets its own");
     git.text(directory, &["switch", "--quiet", "-C", own.as_str()], time::LOCAL).await?;
-    git.push(directory, &own, time::PUSH).await?;
+    repeat(ending, &step, async || Ok(git.push(directory, &own, time::PUSH).await?)).await?;
     Ok(own)
+}
+
+/// Whether `origin` has commits on the branch that the clone has not seen there.
+fn diverged(error: &DeliveryError) -> bool {
+    let DeliveryError::Git(error) = error else { return false };
+    error
+        .printed()
+        .is_some_and(|said| ["non-fast-forward", "fetch first"].iter().any(|sign| said.contains(sign)))
 }
 
 async fn pull_request(
@@ -82,12 +105,15 @@ async fn pull_request(
     site: &Site,
     branch: &BranchName,
     title: &str,
-) -> Result<PullRequest, String> {
+) -> Result<PullRequest, DeliveryError> {
     let (host, directory) = (&ending.runtime.code_host, site.directory.as_path());
-    let known = host.pr_view(directory, branch).await.unwrap_or_else(|error| {
-        tracing::info!(%error, "the code host could not say whether there is a pull request");
-        None
-    });
+    let known = match host.pr_view(directory, branch).await {
+        Err(error) if error.is_transient() => return Err(error.into()),
+        known => known.unwrap_or_else(|error| {
+            tracing::info!(%error, "the code host could not say whether there is a pull request");
+            None
+        }),
+    };
     let body_file = site.work_dir.join("pr-body.md");
     let pull_request = match known {
         Some(known) => {
@@ -95,7 +121,7 @@ async fn pull_request(
             known
         }
         None => {
-            let body = write_body(job, site, body_file, None).await.map_err(|error| error.to_string())?;
+            let body = write_body(job, site, body_file, None).await?;
             let title = subject(ending, site).await.unwrap_or_else(|| title.to_owned());
             let new = NewPullRequest { title: &title, body: &body, base: &site.base, head: Some(branch) };
             match host.pr_create(directory, &new).await {
@@ -103,7 +129,7 @@ async fn pull_request(
                 // Somebody may have made it meanwhile, or the answer was lost on its way.
                 Err(error) => match host.pr_view(directory, branch).await {
                     Ok(Some(there)) => there,
-                    _ => return Err(error.to_string()),
+                    _ => return Err(error.into()),
                 },
             }
         }

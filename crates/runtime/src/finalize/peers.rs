@@ -31,7 +31,9 @@ pub(super) async fn deliver(
     let mut incomplete = primary.incomplete;
     for peer in &job.facts.additional_worktree_dirs {
         let now = ending.runtime.store.job(job.id).await?;
-        let Some(now) = now.filter(|now| !now.is_cancelled()) else { return Ok(primary) };
+        let Some(now) = now.filter(|now| !now.is_cancelled()) else {
+            return Ok(Delivered { incomplete: true, ..primary }.with(ExecutionResult::v2(entries)));
+        };
         let Some(part) = part(peer) else {
             tracing::warn!(directory = peer.dir, "incomplete-metadata: a repository beside is passed over");
             continue;
