@@ -22,6 +22,7 @@ mod forgery;
 mod git;
 mod halves;
 mod health;
+mod held_back;
 mod hostile;
 mod local;
 mod many_requests;

@@ -201,7 +201,7 @@ fn prompt(job: &Job, site: &Site) -> String {
 
 1. Look at `git status` and `git diff` to see what was done.
 2. Stage every change except the directories `.claude` and `.loopgate`, and except `execution-result.json` and \
-`pr-body.md` in the root.
+`pr-body.md` in the root. Leave out what looks like a secret, and dependencies and build output.
 3. Commit. Follow `.gitmessage` when the repository has one. {prefix}Say what changed and why. Never bypass hooks; \
 when a hook fails, repair what it names and commit again.
 4. Push with `git push -u origin HEAD`.

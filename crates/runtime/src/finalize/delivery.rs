@@ -13,6 +13,7 @@ use loopgate_home::untrusted;
 use loopgate_tools::git::free_locks;
 
 use super::commit_stage::{self, Committed};
+use super::held_back::{self, HeldBack};
 use super::result_file::{self, Claim};
 use super::retry::{DeliveryError, ensure_wanted};
 use super::{Ending, git_delivery, peers, work_dir, worktree};
@@ -36,6 +37,8 @@ pub(super) struct Delivered {
     pub result: Option<ExecutionResult>,
     /// Whether the work of some repository was not delivered.
     pub incomplete: bool,
+    /// Whether files were left out.
+    pub held_back: bool,
 }
 
 impl Delivered {
@@ -48,6 +51,7 @@ impl Delivered {
             nothing_was_done: false,
             result: None,
             incomplete: status == DeliveryStatus::Error,
+            held_back: false,
         }
     }
 
@@ -246,13 +250,15 @@ async fn deliver_from(ending: &Ending<'_>, job: &Job, site: &Site) -> Result<Del
         if let Some(result) = claimed {
             return Ok(Delivered::new(DeliveryStatus::Success, DeliveryPath::ArtifactExisting).with(result));
         }
-        let dirty = !git.changes(&site.directory).await?.is_empty();
+        let held = held_back::find(ending, site).await?;
         let ahead = git.ahead_of(&site.directory, &site.base_revision).await? > 0;
-        if !dirty && !ahead {
-            return Ok(no_changes(ending, site));
+        if !held.others_changed && !ahead {
+            held.announce(ending, site).await?;
+            return Ok(no_changes(ending, site, &held));
         }
-        if !dirty {
-            // Committed, and perhaps pushed, already: there is nothing for an assistant to do.
+        // Committed, and perhaps pushed, already: there is nothing for an assistant to do. And what is
+        // held back is no business of one that commits and pushes what it finds.
+        if !held.others_changed || !held.entries.is_empty() {
             return git_delivery::deliver(ending, job, site).await;
         }
         commit_stage::run(ending, job, site).await?
@@ -294,10 +300,16 @@ async fn stopped(ending: &Ending<'_>, site: &Site) -> Delivered {
     }
 }
 
-fn no_changes(ending: &Ending<'_>, site: &Site) -> Delivered {
-    let mut delivered = Delivered::new(DeliveryStatus::NoChanges, DeliveryPath::None).because(NO_CHANGES);
+/// Nothing is there to be delivered, or nothing but what is held back.
+pub(super) fn no_changes(ending: &Ending<'_>, site: &Site, held: &HeldBack) -> Delivered {
+    let reason = match held.describe() {
+        what if what.is_empty() => NO_CHANGES.to_owned(),
+        what => format!("Held back, and nothing else has changed: {what}"),
+    };
+    let mut delivered = Delivered::new(DeliveryStatus::NoChanges, DeliveryPath::None).because(&reason);
     delivered.nothing_was_done = ending.summary.ledger.usage().is_zero();
-    delivered.with(result_file::skipped(&site.full_name, NO_CHANGES))
+    delivered.held_back = !held.entries.is_empty();
+    delivered.with(result_file::skipped(&site.full_name, &reason))
 }
 
 /// What the assistant says it delivered, when the clone agrees: HEAD is that commit, and `origin`
@@ -321,7 +333,7 @@ async fn verified_claim(ending: &Ending<'_>, site: &Site) -> Option<ExecutionRes
         tracing::warn!("the assistant reported a push that did not happen");
         return None;
     }
-    Some(result_file::success(&name, pr_number, branch.as_str(), site.base.as_str(), &head, None))
+    Some(result_file::success(&name, pr_number, branch.as_str(), site.base.as_str(), &head, Vec::new()))
 }
 
 /// Removes the assistant's scratch files, so that they are never committed; files of the repository
@@ -350,8 +362,12 @@ pub(super) async fn stored(work_dir: &Path, delivered: Delivered) -> Delivered {
     }
 }
 
-pub(super) fn by_git(result: ExecutionResult) -> Delivered {
-    Delivered::new(DeliveryStatus::Success, DeliveryPath::GitFallback).with(result)
+pub(super) fn by_git(result: ExecutionResult, held: &HeldBack) -> Delivered {
+    let delivered = Delivered::new(DeliveryStatus::Success, DeliveryPath::GitFallback).with(result);
+    if held.entries.is_empty() {
+        return delivered;
+    }
+    Delivered { held_back: true, ..delivered }.because(format!("held back: {}", held.describe()))
 }
 
 pub(super) fn git_failed(reason: &str) -> Delivered {

@@ -4,11 +4,13 @@
 use std::path::PathBuf;
 
 use loopgate_api::execution_result::ExecutionResult;
+use loopgate_api::held_back::HeldBackFile;
 use loopgate_api::ids::BranchName;
 use loopgate_tools::code_host::{NewPullRequest, PullRequest};
 use loopgate_tools::git::{free_locks, time};
 
-use super::delivery::{Delivered, Site, by_git, git_failed};
+use super::delivery::{Delivered, Site, by_git, git_failed, no_changes};
+use super::held_back;
 use super::pr_text::{commit_title, write_body};
 use super::retry::{DeliveryError, repeat};
 use super::{Ending, result_file};
@@ -19,11 +21,18 @@ const LABEL: &str = "orchestrator";
 pub(super) async fn deliver(ending: &Ending<'_>, job: &Job, site: &Site) -> Result<Delivered, DeliveryError> {
     let (git, directory) = (&ending.runtime.git, site.directory.as_path());
     let title = commit_title(job);
+    let held = held_back::find(ending, site).await?;
+    held.announce(ending, site).await?;
+    let message = held.take_out(ending, site).await?.unwrap_or_else(|| title.clone());
     let commit = async || {
         free_locks(ending.runtime.sandbox.clone(), directory).await;
-        Ok(git.commit_all(directory, &title, job.facts.committer.as_ref()).await?)
+        let committer = job.facts.committer.as_ref();
+        Ok(git.commit_all_but(directory, &message, committer, &held.paths).await?)
     };
     repeat(ending, "the commit", commit).await?;
+    if !held.entries.is_empty() && git.ahead_of(directory, &site.base_revision).await? == 0 {
+        return Ok(no_changes(ending, site, &held));
+    }
     let Some(branch) = git.current_branch(directory).await? else {
         return Ok(git_failed("the worktree is on no branch"));
     };
@@ -37,13 +46,19 @@ pub(super) async fn deliver(ending: &Ending<'_>, job: &Job, site: &Site) -> Resu
     let head = git.head(directory).await?;
     let open = || pull_request(ending, job, site, &branch, &title);
     let pull_request = repeat(ending, "opening the pull request", open).await?;
-    Ok(by_git(success(site, &pull_request, &branch, &head)))
+    Ok(by_git(success(site, &pull_request, &branch, &head, held.entries.clone()), &held))
 }
 
-fn success(site: &Site, pull_request: &PullRequest, branch: &BranchName, head: &str) -> ExecutionResult {
+fn success(
+    site: &Site,
+    pull_request: &PullRequest,
+    branch: &BranchName,
+    head: &str,
+    held_back: Vec<HeldBackFile>,
+) -> ExecutionResult {
     let named = result_file::repository_and_number(&pull_request.url).and_then(|(name, _)| name);
     let name = if site.full_name.is_empty() { named.unwrap_or_default() } else { site.full_name.clone() };
-    result_file::success(&name, pull_request.number, branch.as_str(), site.base.as_str(), head, None)
+    result_file::success(&name, pull_request.number, branch.as_str(), site.base.as_str(), head, held_back)
 }
 
 /// The open pull request of a delivery that was broken off, when `origin` has the work that is
@@ -57,7 +72,7 @@ pub(super) async fn open_pull_request(ending: &Ending<'_>, site: &Site) -> Optio
         return None;
     }
     let found = ending.runtime.code_host.pr_view(directory, &branch).await.ok()??;
-    Some(success(site, &found, &branch, &head))
+    Some(success(site, &found, &branch, &head, Vec::new()))
 }
 
 /// Pushes the branch. When `origin` has other work on it, that work stays and ours gets a branch of

@@ -10,6 +10,7 @@ mod completion;
 mod delivery;
 mod failure;
 mod git_delivery;
+mod held_back;
 mod peers;
 mod pr_text;
 mod result_file;
@@ -292,6 +293,9 @@ impl Ending<'_> {
         };
         if delivered.is_some_and(|outcome| outcome.incomplete) {
             add("GIT_PUSH_FAILED");
+        }
+        if delivered.is_some_and(|outcome| outcome.held_back) {
+            add("FILES_HELD_BACK");
         }
         let (places, command) = (artifacts::Places::of(job), job.command);
         let missing = tokio::task::spawn_blocking(move || places.lack(command));
