@@ -63,6 +63,13 @@ test("a used link leads to the page for whom is signed in, and says so to others
   await expect(page.getByRole("heading", { level: 1, name: "Loops" })).toBeVisible();
 });
 
+test("the address of a plan without an organization leads to the plan", async ({ page }) => {
+  await signIn(page);
+  await open(page, "/implementation-plans/plan-1");
+  await expect(page).toHaveURL(/\/acme\/implementation-plans\/plan-1$/);
+  await expect(page.getByText("print, exit 0").first()).toBeVisible();
+});
+
 test("without a session every page leads to the signed-out page", async ({ page }) => {
   await open(page, `/acme/loops/${id(10)}`);
   await expect(page).toHaveURL(/\/signed-out$/);

@@ -53,6 +53,19 @@ const signedOut = createRoute({
   component: SignedOut,
 });
 
+/** The address of a plan that stands in pull requests: it names no organization. */
+const sharedPlan = createRoute({
+  getParentRoute: () => root,
+  path: "/implementation-plans/$slug",
+  beforeLoad: async ({ params }) => {
+    const me = await requireMe();
+    throw redirect({
+      to: "/$orgSlug/implementation-plans/$slug",
+      params: { orgSlug: me.organization.slug, slug: params.slug },
+    });
+  },
+});
+
 const organization = createRoute({
   getParentRoute: () => root,
   path: "/$orgSlug",
@@ -126,6 +139,7 @@ export const router = createRouter({
     home,
     signIn,
     signedOut,
+    sharedPlan,
     organization.addChildren([
       organizationHome,
       loops,

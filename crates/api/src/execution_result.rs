@@ -5,6 +5,7 @@ use serde_json::Value;
 use thiserror::Error;
 use utoipa::ToSchema;
 
+use crate::held_back::HeldBackFile;
 use crate::ids::BranchName;
 
 /// What became of one repository.
@@ -56,6 +57,9 @@ pub struct SuccessEntry {
     /// The code host's id of the pull request.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub github_id: Option<String>,
+    /// What was not delivered: secrets, dependencies, build output.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub held_back: Vec<HeldBackFile>,
 }
 
 impl ResultEntry {
@@ -219,6 +223,7 @@ impl V1 {
                     has_changes: true,
                     pr_title: self.pr_title,
                     commit_sha: self.commit_sha.filter(|sha| !sha.is_empty()),
+                    held_back: Vec::new(),
                     github_id: self.github_id.map(|id| match id {
                         Value::String(text) => text,
                         other => other.to_string(),

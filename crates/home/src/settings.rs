@@ -63,6 +63,8 @@ pub struct Settings {
     /// Megabytes of memory that must be free for a further loop.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub min_free_memory_mb: Option<u64>,
+    /// Whether deliveries leave out what looks like secrets, dependencies and build output.
+    pub hold_back_files: bool,
     /// How long worktrees of loops are kept.
     pub worktree_retention: WorktreeRetention,
     /// How the person hears of loops.
@@ -145,6 +147,7 @@ impl Default for Settings {
             log_format: None,
             max_loops: None,
             min_free_memory_mb: None,
+            hold_back_files: true,
             worktree_retention: WorktreeRetention::default(),
             notify: Notify::default(),
         }

@@ -113,6 +113,8 @@ pub struct Runtime {
     pub(crate) work_dirs: WorkDirs,
     /// Cancelled when the process ends: tasks stop, loops go on.
     pub(crate) stop: CancellationToken,
+    /// Tells that a person asked some loop to end.
+    pub(crate) stop_requests: watch::Sender<()>,
     /// Counts how often the machine woke up; whoever must do something then listens.
     pub(crate) woken: watch::Sender<u64>,
     /// Every task of the runtime.
@@ -174,6 +176,7 @@ impl Runtime {
             reporter: Reporter::default(),
             work_dirs: WorkDirs::default(),
             stop,
+            stop_requests: watch::Sender::default(),
             woken: watch::Sender::default(),
             tasks,
         }))
@@ -255,6 +258,9 @@ impl Runtime {
             .await?;
         if before != Some(job.status()) {
             tracing::info!(loop_id = %id, status = ?job.status(), "job");
+            if job.is_cancelled() {
+                self.stop_requests.send_replace(());
+            }
         }
         if !job.facts.notices.is_empty() {
             self.untold.notify_one();

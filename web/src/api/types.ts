@@ -10,6 +10,7 @@ export type LoopDetail = Schemas["LoopDetail"];
 export type LoopStatus = Schemas["LoopStatus"];
 export type LoopCommand = Schemas["LoopCommand"];
 export type LoopError = Schemas["LoopError"];
+export type HeldBackFile = Schemas["HeldBackFile"];
 export type ResultEntry = Schemas["ResultEntry"];
 export type RepoRef = Schemas["RepoRef"];
 export type Document = Schemas["DocumentDetail"];

@@ -1,7 +1,7 @@
 /** What became of each repository. */
 import { ArrowRight, GitPullRequest } from "lucide-react";
 
-import type { ResultEntry } from "@/api/types";
+import type { HeldBackFile, ResultEntry } from "@/api/types";
 import { buttonClass } from "@/ui/button";
 import { CopyButton } from "@/ui/copy-button";
 import { Panel } from "@/ui/panel";
@@ -66,9 +66,30 @@ function Story({ entry }: { entry: ResultEntry }) {
         <span>{entry.baseBranch}</span>
         {entry.commitSha && <span className="ml-2 text-ink-3">{entry.commitSha.slice(0, 10)}</span>}
       </p>
+      {entry.heldBack && entry.heldBack.length > 0 && <HeldBack files={entry.heldBack} />}
     </div>
   );
 }
+
+function HeldBack({ files }: { files: HeldBackFile[] }) {
+  return (
+    <div className="mt-2 text-sm text-warn">
+      <p>Not delivered:</p>
+      <ul aria-label="Files that were not delivered" className="mt-0.5">
+        {files.map(({ path, reason }) => (
+          <li key={path} className="break-words">
+            <code className="font-mono text-xs">{path}</code> {HELD_BACK_TEXT[reason]}
+          </li>
+        ))}
+      </ul>
+    </div>
+  );
+}
+
+const HELD_BACK_TEXT: Record<HeldBackFile["reason"], string> = {
+  secret: "looks like a secret",
+  generated: "is dependencies or build output",
+};
 
 function PullRequest({ url, number }: { url: string; number: number }) {
   const href = safeHref(url);

@@ -129,6 +129,8 @@ function WaitingForDesktop({ loop }: { loop: LoopDetail }) {
 const WARNING_TEXT: Record<string, string> = {
   ARTIFACT_UPLOAD_FAILED: "Some files of the loop could not be stored.",
   EVENT_POST_FAILED: "Some of the output did not arrive.",
+  FILES_HELD_BACK:
+    "Files that look like secrets, dependencies or build output were not delivered. They are in the worktree.",
   GIT_PUSH_FAILED: "The branch could not be pushed. The commits are in the worktree.",
   SUPPORT_UPLOAD_FAILED: "The support files could not be stored.",
   REQUIRED_OUTPUT_MISSING: "The assistant left out a file that this command should produce.",

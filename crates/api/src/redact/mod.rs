@@ -102,6 +102,13 @@ pub fn log_line(text: &str) -> String {
     }
 }
 
+/// Whether a text holds a private key, or a token with the mark of its maker. Passwords beside a name
+/// are not looked for: code and prose are full of their likes.
+#[must_use]
+pub fn holds_key(text: &str) -> bool {
+    rules::finds_key(text)
+}
+
 /// Whether a word that could be base64 is a path.
 fn is_path(word: &str) -> bool {
     word.contains('/') && word.split('/').all(|part| NAME.is_match(part))

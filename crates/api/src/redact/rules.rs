@@ -126,6 +126,29 @@ pub(super) fn apply(text: &str) -> Cow<'_, str> {
     text
 }
 
+/// Whether a rule finds a key: what it takes the place of is one by its shape alone, and not the
+/// placeholder of one.
+pub(super) fn finds_key(text: &str) -> bool {
+    let (set, regexes) = &*COMPILED;
+    set.matches(text).into_iter().any(|index| {
+        let (Text(replacement) | TextOf(_, replacement)) = RULES[index].1 else { return false };
+        replacement.contains("[REDACTED_")
+            && regexes[index].find_iter(text).any(|found| is_random(found.as_str()))
+    })
+}
+
+/// Whether a word has the look of a key: long, with digits, and of many different characters.
+fn is_random(word: &str) -> bool {
+    const SHORTEST: usize = 20;
+    const CHARACTERS: usize = 10;
+    let characters: std::collections::BTreeSet<char> =
+        word.chars().filter(char::is_ascii_alphanumeric).collect();
+    word.len() >= SHORTEST
+        && characters.len() >= CHARACTERS
+        && characters.iter().any(char::is_ascii_digit)
+        && !word.to_ascii_uppercase().contains("EXAMPLE")
+}
+
 /// Applies the rules that match; `None` when nothing changed.
 fn pass(text: &str) -> Option<String> {
     let (set, regexes) = &*COMPILED;

@@ -342,3 +342,26 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn keys_are_found_and_their_placeholders_are_not() {
+    let key = "-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7\n-----END PRIVATE KEY-----\n";
+    for text in [
+        key,
+        "token: ghp_16C7e42F292c6912E7710c838347Ae178B4a",
+        "const key = 'sk-ant-api03-9fQzL2xVbT7mKcWdR4yHnJsPgE1uAoXi'",
+        "AWS_KEY=AKIAZ7QFJ2M4XNW6PT3B",
+    ] {
+        assert!(super::holds_key(text), "{text}");
+    }
+    for text in [
+        "-----BEGIN PRIVATE KEY-----",
+        "password = hunter2",
+        "ghp_xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx",
+        "aws_access_key_id = AKIAIOSFODNN7EXAMPLE",
+        ".sk-loading-spinner-container { }",
+        "https://user:secret@host/x",
+    ] {
+        assert!(!super::holds_key(text), "{text}");
+    }
+}

@@ -50,6 +50,23 @@ pub async fn completed(
     }
 }
 
+/// Stores what a cancelled loop had delivered before it ended; also when it was cancelled before this
+/// was told. Answers whether there was anything.
+pub async fn delivered(
+    tx: &DatabaseTransaction,
+    row: &agent_loop::Model,
+    event: &RunnerEvent,
+) -> ApiResult<bool> {
+    if event.results().is_none_or(|results| results.is_empty()) {
+        return Ok(false);
+    }
+    let outcome = Outcome::read(row, event)?;
+    store_pull_requests(tx, row, &outcome.results).await?;
+    let update = outcome.delivery_columns(agent_loop::Entity::update_many());
+    update.filter(agent_loop::Column::Id.eq(row.id)).exec(tx).await?;
+    Ok(true)
+}
+
 /// An EXECUTE that never asked the model has done nothing, whatever it says.
 async fn no_work(
     tx: &DatabaseTransaction,
@@ -129,6 +146,25 @@ impl Outcome {
         self.member(name)?.as_str().filter(|text| !text.is_empty()).map(str::to_owned)
     }
 
+    /// What was delivered.
+    fn delivery_columns(&self, mut update: UpdateMany<agent_loop::Entity>) -> UpdateMany<agent_loop::Entity> {
+        use agent_loop::Column;
+        for (name, column) in [("prUrl", Column::PrUrl), ("branchName", Column::BranchName)] {
+            if let Some(text) = self.text(name) {
+                update = update.col_expr(column, Expr::value(text));
+            }
+        }
+        if let Some(number) = self.member("prNumber").and_then(Value::as_i64) {
+            update = update.col_expr(Column::PrNumber, Expr::value(number));
+        }
+        if !self.results.is_empty()
+            && let Ok(json) = serde_json::to_value(&self.results)
+        {
+            update = update.col_expr(Column::Results, Expr::value(json));
+        }
+        update
+    }
+
     fn columns(
         &self,
         row: &agent_loop::Model,
@@ -137,29 +173,17 @@ impl Outcome {
         use agent_loop::Column;
         let count = |reported: u64, stored: i64| i64::try_from(reported).unwrap_or(i64::MAX).max(stored);
         let cost = cost::estimate(self.by_model.as_ref(), &self.tokens, self.api_key_source.as_deref());
-        let number = self.member("prNumber").and_then(Value::as_i64);
-        let mut update = update
+        let mut update = self
+            .delivery_columns(update)
             .col_expr(Column::TokensInput, Expr::value(count(self.tokens.input, row.tokens_input)))
             .col_expr(Column::TokensOutput, Expr::value(count(self.tokens.output, row.tokens_output)))
             .col_expr(Column::EstimatedCost, Expr::value(cost))
             .col_expr(Column::Metadata, Expr::value(self.metadata(row)));
-        let texts =
-            [("prUrl", Column::PrUrl), ("branchName", Column::BranchName), ("sessionId", Column::SessionId)];
-        for (name, column) in texts {
-            if let Some(text) = self.text(name) {
-                update = update.col_expr(column, Expr::value(text));
-            }
-        }
-        if let Some(number) = number {
-            update = update.col_expr(Column::PrNumber, Expr::value(number));
+        if let Some(session) = self.text("sessionId") {
+            update = update.col_expr(Column::SessionId, Expr::value(session));
         }
         if let Ok(json) = serde_json::to_value(&self.by_model) {
             update = update.col_expr(Column::TokensByModel, Expr::value(json));
-        }
-        if !self.results.is_empty()
-            && let Ok(json) = serde_json::to_value(&self.results)
-        {
-            update = update.col_expr(Column::Results, Expr::value(json));
         }
         update
     }

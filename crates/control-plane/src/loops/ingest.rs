@@ -53,6 +53,11 @@ pub async fn receive(app: &App, runner: &Runner, nonce: Uuid, event: RunnerEvent
     }
     let stored = match take_effect(&tx, &row, event).await? {
         Effect::Store(event) => event,
+        Effect::Update => {
+            tx.commit().await?;
+            app.bus.publish(Topic::Loop(loop_id));
+            return Ok(Received::Stored);
+        }
         Effect::Ignore => return Ok(Received::Ignored),
     };
     let jti = runner.claims.jti;
@@ -96,6 +101,8 @@ fn accepted_after_end(event: &RunnerEvent, status: LoopStatus) -> bool {
 /// What is to be done with the event row.
 enum Effect {
     Store(RunnerEvent),
+    /// The loop has ended, and learns more about it; the event itself is not stored.
+    Update,
     Ignore,
 }
 
@@ -217,8 +224,9 @@ async fn cancelled(
     row: &agent_loop::Model,
     event: RunnerEvent,
 ) -> ApiResult<Effect> {
+    let delivered = completion::delivered(tx, row, &event).await?;
     if row.status.0 == LoopStatus::Cancelled {
-        return Ok(Effect::Ignore);
+        return Ok(if delivered { Effect::Update } else { Effect::Ignore });
     }
     settle(transition::apply(tx, row.id, LoopStatus::Cancelled, |update| update).await?, event)
 }

@@ -99,6 +99,7 @@ impl RunnerEvent {
             "output" => issues.require(is("chunk", Value::is_string), "chunk", "must be a string"),
             "completed" => self.check_completed(&mut issues),
             "error" => {
+                self.check_results(&mut issues);
                 issues.require(is("code", Value::is_string), "code", "must be a string");
                 issues.require(is("message", Value::is_string), "message", "must be a string");
             }
@@ -127,6 +128,10 @@ impl RunnerEvent {
             let valid = number.is_some_and(Value::is_u64);
             issues.require(valid, &format!("tokensUsed.{name}"), "must be a non-negative integer");
         }
+        self.check_results(issues);
+    }
+
+    fn check_results(&self, issues: &mut Issues) {
         match self.members.get("results") {
             None | Some(Value::Null) => {}
             Some(Value::Array(entries)) => {

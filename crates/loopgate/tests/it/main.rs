@@ -10,6 +10,7 @@ mod cli;
 mod commands;
 mod crash;
 mod data_dir;
+mod delivery;
 #[cfg(target_os = "linux")]
 mod descriptors;
 mod direct;
@@ -21,6 +22,7 @@ mod forgery;
 mod git;
 mod halves;
 mod health;
+mod held_back;
 mod hostile;
 mod local;
 mod many_requests;

@@ -14,7 +14,7 @@ use loopgate_tools::shim::{self, Exit, ShimHandle, Spec};
 use serde_json::json;
 
 use super::delivery::Site;
-use super::{Ending, failure, git_delivery, work_dir};
+use super::{Ending, failure, pr_text, work_dir};
 use crate::job::{Job, Stage, StageProcess};
 use crate::spawn;
 use crate::store::{Outgoing, StoreError};
@@ -195,13 +195,13 @@ fn prompt(job: &Job, site: &Site) -> String {
         Some(slug) if !slug.is_empty() => format!("Begin its subject with `{slug}: `. "),
         _ => String::new(),
     };
-    let footer = git_delivery::footer(job);
+    let footer = pr_text::footer(job);
     format!(
         "The implementation in this repository is finished. Deliver it; change no source file any more.
 
 1. Look at `git status` and `git diff` to see what was done.
 2. Stage every change except the directories `.claude` and `.loopgate`, and except `execution-result.json` and \
-`pr-body.md` in the root.
+`pr-body.md` in the root. Leave out what looks like a secret, and dependencies and build output.
 3. Commit. Follow `.gitmessage` when the repository has one. {prefix}Say what changed and why. Never bypass hooks; \
 when a hook fails, repair what it names and commit again.
 4. Push with `git push -u origin HEAD`.

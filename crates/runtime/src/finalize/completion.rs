@@ -21,24 +21,16 @@ pub(super) async fn event(
     let mut result = Map::new();
     result.insert("exitCode".to_owned(), json!(job.facts.exit_code.unwrap_or(0)));
     result.insert("subtype".to_owned(), json!(job.command.lower()));
-    let mut branch = None;
     if job.command == LoopCommand::Execute {
-        let primary = results.as_deref().and_then(|entries| primary(job, entries));
-        branch = primary.map(|entry| entry.branch_name.clone());
-        result.insert("prUrl".to_owned(), json!(primary.map(|entry| &entry.pr_url)));
-        result.insert("prNumber".to_owned(), json!(primary.map(|entry| entry.pr_number)));
-        result.insert("has_changes".to_owned(), json!(primary.is_some_and(|entry| entry.has_changes)));
-        if let Some(sha) = primary.and_then(|entry| entry.commit_sha.as_ref()) {
-            result.insert("commitSha".to_owned(), json!(sha));
-        }
+        result.extend(delivery(job, results.as_deref()));
         for (name, value) in execution_facts(job, ending.source) {
             result.insert(name.to_owned(), value);
         }
     }
-    if branch.is_none() {
-        branch = branch_of(job, ending).await;
+    if !result.contains_key("branchName") {
+        let branch = branch_of(job, ending).await;
+        result.extend(branch.map(|branch| ("branchName".to_owned(), Value::from(branch))));
     }
-    result.extend(branch.map(|branch| ("branchName".to_owned(), Value::from(branch))));
     let session = ending.summary.session_id.clone();
     result.extend(session.map(|session| ("sessionId".to_owned(), Value::from(session))));
     let by_model = ending.summary.ledger.by_model();
@@ -54,6 +46,19 @@ pub(super) async fn event(
     let mut event = LoopEvent::new("completed", &completed);
     event.members.insert("loopId".to_owned(), json!(job.id));
     event
+}
+
+/// What became of the loop's own repository.
+pub(super) fn delivery(job: &Job, results: Option<&[ResultEntry]>) -> Map<String, Value> {
+    let primary = results.and_then(|entries| primary(job, entries));
+    let mut members = Map::new();
+    members.insert("prUrl".to_owned(), json!(primary.map(|entry| &entry.pr_url)));
+    members.insert("prNumber".to_owned(), json!(primary.map(|entry| entry.pr_number)));
+    members.insert("has_changes".to_owned(), json!(primary.is_some_and(|entry| entry.has_changes)));
+    let sha = primary.and_then(|entry| entry.commit_sha.as_ref());
+    members.extend(sha.map(|sha| ("commitSha".to_owned(), json!(sha))));
+    members.extend(primary.map(|entry| ("branchName".to_owned(), json!(entry.branch_name))));
+    members
 }
 
 /// The entry of the loop's own repository, when its work was delivered.

@@ -10,10 +10,12 @@ use loopgate_api::names::EXECUTION_RESULT;
 use loopgate_api::redact;
 use loopgate_api::time::now_iso;
 use loopgate_home::untrusted;
-use loopgate_tools::git::{GitError, free_locks};
+use loopgate_tools::git::free_locks;
 
 use super::commit_stage::{self, Committed};
+use super::held_back::{self, HeldBack};
 use super::result_file::{self, Claim};
+use super::retry::{DeliveryError, ensure_wanted};
 use super::{Ending, git_delivery, peers, work_dir, worktree};
 use crate::job::{DeliveryPath, DeliveryStatus, Job};
 use crate::store::StoreError;
@@ -35,6 +37,8 @@ pub(super) struct Delivered {
     pub result: Option<ExecutionResult>,
     /// Whether the work of some repository was not delivered.
     pub incomplete: bool,
+    /// Whether files were left out.
+    pub held_back: bool,
 }
 
 impl Delivered {
@@ -47,7 +51,14 @@ impl Delivered {
             nothing_was_done: false,
             result: None,
             incomplete: status == DeliveryStatus::Error,
+            held_back: false,
         }
+    }
+
+    /// Its entries, when one of them tells of a pull request.
+    pub fn pull_requests(&self) -> Option<&[ResultEntry]> {
+        let results = self.result.as_ref()?.results.as_slice();
+        results.iter().any(|entry| matches!(entry, ResultEntry::Success(_))).then_some(results)
     }
 
     pub fn because(mut self, reason: impl AsRef<str>) -> Self {
@@ -182,9 +193,8 @@ pub(super) async fn deliver_part(
     match deliver_from(ending, job, &site).await {
         Ok(delivered) => Ok(stored(&site.work_dir, delivered).await),
         Err(DeliveryError::Store(error)) => Err(error),
-        Err(DeliveryError::Git(error)) => {
-            Ok(Delivered::new(DeliveryStatus::Error, DeliveryPath::GitFallback).because(error.to_string()))
-        }
+        Err(DeliveryError::Cancelled) => Ok(stopped(ending, &site).await),
+        Err(error) => Ok(git_failed(&error.to_string())),
     }
 }
 
@@ -241,14 +251,6 @@ async fn look(ending: &Ending<'_>, part: &Part) -> Result<Site, Delivered> {
     Ok(Site { directory: directory.to_owned(), work_dir, full_name, base, base_revision })
 }
 
-#[derive(Debug, thiserror::Error)]
-pub(super) enum DeliveryError {
-    #[error(transparent)]
-    Store(#[from] StoreError),
-    #[error(transparent)]
-    Git(#[from] GitError),
-}
-
 async fn deliver_from(ending: &Ending<'_>, job: &Job, site: &Site) -> Result<Delivered, DeliveryError> {
     let git = &ending.runtime.git;
     // A commit that was under way when an earlier process died comes first.
@@ -261,13 +263,15 @@ async fn deliver_from(ending: &Ending<'_>, job: &Job, site: &Site) -> Result<Del
         if let Some(result) = claimed {
             return Ok(Delivered::new(DeliveryStatus::Success, DeliveryPath::ArtifactExisting).with(result));
         }
-        let dirty = !git.changes(&site.directory).await?.is_empty();
+        let held = held_back::find(ending, site).await?;
         let ahead = git.ahead_of(&site.directory, &site.base_revision).await? > 0;
-        if !dirty && !ahead {
-            return Ok(no_changes(ending, site));
+        if !held.others_changed && !ahead {
+            held.announce(ending, site).await?;
+            return Ok(no_changes(ending, site, &held));
         }
-        if !dirty {
-            // Committed, and perhaps pushed, already: there is nothing for an assistant to do.
+        // Committed, and perhaps pushed, already: there is nothing for an assistant to do. And what is
+        // held back is no business of one that commits and pushes what it finds.
+        if !held.others_changed || !held.entries.is_empty() {
             return git_delivery::deliver(ending, job, site).await;
         }
         commit_stage::run(ending, job, site).await?
@@ -278,7 +282,7 @@ async fn deliver_from(ending: &Ending<'_>, job: &Job, site: &Site) -> Result<Del
             delivered.auth_challenge = Some(text);
             return Ok(delivered);
         }
-        Committed::Cancelled => return Ok(cancelled()),
+        Committed::Cancelled => return Err(DeliveryError::Cancelled),
         Committed::Ended => {
             if let Some(result) = verified_claim(ending, site).await {
                 clear_scratch(ending, site).await;
@@ -290,23 +294,35 @@ async fn deliver_from(ending: &Ending<'_>, job: &Job, site: &Site) -> Result<Del
         }
     }
     // A commit that ended because a person ended the loop is not made up for.
-    let now = ending.runtime.store.job(job.id).await?;
-    if now.is_none_or(|now| now.is_cancelled()) {
-        return Ok(cancelled());
-    }
+    ensure_wanted(ending).await?;
     clear_scratch(ending, site).await;
     free_locks(ending.runtime.sandbox.clone(), &site.directory).await;
     git_delivery::deliver(ending, job, site).await
 }
 
-fn cancelled() -> Delivered {
-    Delivered::new(DeliveryStatus::Error, DeliveryPath::Llm).because("cancelled")
+/// What a delivery that a person ended has left at the code host.
+async fn stopped(ending: &Ending<'_>, site: &Site) -> Delivered {
+    let found = match verified_claim(ending, site).await {
+        None => git_delivery::open_pull_request(ending, site).await,
+        claimed => claimed,
+    };
+    clear_scratch(ending, site).await;
+    match found {
+        Some(result) => Delivered::new(DeliveryStatus::Success, DeliveryPath::Llm).with(result),
+        None => Delivered::new(DeliveryStatus::Error, DeliveryPath::Llm).because("cancelled"),
+    }
 }
 
-fn no_changes(ending: &Ending<'_>, site: &Site) -> Delivered {
-    let mut delivered = Delivered::new(DeliveryStatus::NoChanges, DeliveryPath::None).because(NO_CHANGES);
+/// Nothing is there to be delivered, or nothing but what is held back.
+pub(super) fn no_changes(ending: &Ending<'_>, site: &Site, held: &HeldBack) -> Delivered {
+    let reason = match held.describe() {
+        what if what.is_empty() => NO_CHANGES.to_owned(),
+        what => format!("Held back, and nothing else has changed: {what}"),
+    };
+    let mut delivered = Delivered::new(DeliveryStatus::NoChanges, DeliveryPath::None).because(&reason);
     delivered.nothing_was_done = ending.summary.ledger.usage().is_zero();
-    delivered.with(result_file::skipped(&site.full_name, NO_CHANGES))
+    delivered.held_back = !held.entries.is_empty();
+    delivered.with(result_file::skipped(&site.full_name, &reason))
 }
 
 /// What the assistant says it delivered, when the clone agrees: HEAD is that commit, and `origin`
@@ -330,7 +346,7 @@ async fn verified_claim(ending: &Ending<'_>, site: &Site) -> Option<ExecutionRes
         tracing::warn!("the assistant reported a push that did not happen");
         return None;
     }
-    Some(result_file::success(&name, pr_number, branch.as_str(), site.base.as_str(), &head, None))
+    Some(result_file::success(&name, pr_number, branch.as_str(), site.base.as_str(), &head, Vec::new()))
 }
 
 /// Removes the assistant's scratch files, so that they are never committed; files of the repository
@@ -359,8 +375,12 @@ pub(super) async fn stored(work_dir: &Path, delivered: Delivered) -> Delivered {
     }
 }
 
-pub(super) fn by_git(result: ExecutionResult) -> Delivered {
-    Delivered::new(DeliveryStatus::Success, DeliveryPath::GitFallback).with(result)
+pub(super) fn by_git(result: ExecutionResult, held: &HeldBack) -> Delivered {
+    let delivered = Delivered::new(DeliveryStatus::Success, DeliveryPath::GitFallback).with(result);
+    if held.entries.is_empty() {
+        return delivered;
+    }
+    Delivered { held_back: true, ..delivered }.because(format!("held back: {}", held.describe()))
 }
 
 pub(super) fn git_failed(reason: &str) -> Delivered {

@@ -1,57 +1,73 @@
 //! Delivering with git and the code host's command line alone: commit what is there, push, open or
 //! find the pull request. Every step may be repeated.
 
-use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
+use loopgate_api::execution_result::ExecutionResult;
+use loopgate_api::held_back::HeldBackFile;
 use loopgate_api::ids::BranchName;
-use loopgate_home::Directory;
-use loopgate_home::untrusted::write_private;
 use loopgate_tools::code_host::{NewPullRequest, PullRequest};
-use loopgate_tools::git::time;
+use loopgate_tools::git::{free_locks, time};
 
-use super::delivery::{Delivered, DeliveryError, Site, by_git, git_failed};
+use super::delivery::{Delivered, Site, by_git, git_failed, no_changes};
+use super::held_back;
+use super::pr_text::{commit_title, write_body};
+use super::retry::{DeliveryError, repeat};
 use super::{Ending, result_file};
 use crate::job::Job;
 
 const LABEL: &str = "orchestrator";
-/// Bytes of a pull request's template.
-const MAX_TEMPLATE: u64 = 256 * 1024;
-const TEMPLATES: [&str; 4] = [
-    ".github/pull_request_template.md",
-    ".github/PULL_REQUEST_TEMPLATE.md",
-    "docs/pull_request_template.md",
-    "pull_request_template.md",
-];
-
 /// Delivers the work of a site.
 pub(super) async fn deliver(ending: &Ending<'_>, job: &Job, site: &Site) -> Result<Delivered, DeliveryError> {
     let (git, directory) = (&ending.runtime.git, site.directory.as_path());
     let title = commit_title(job);
-    git.commit_all(directory, &title, job.facts.committer.as_ref()).await?;
+    let held = held_back::find(ending, site).await?;
+    held.announce(ending, site).await?;
+    let message = held.take_out(ending, site).await?.unwrap_or_else(|| title.clone());
+    let commit = async || {
+        free_locks(ending.runtime.sandbox.clone(), directory).await;
+        let committer = job.facts.committer.as_ref();
+        Ok(git.commit_all_but(directory, &message, committer, &held.paths).await?)
+    };
+    repeat(ending, "the commit", commit).await?;
+    if !held.entries.is_empty() && git.ahead_of(directory, &site.base_revision).await? == 0 {
+        return Ok(no_changes(ending, site, &held));
+    }
     let branch = match own_branch(ending, site).await {
         Ok(branch) => branch,
         Err(reason) => return Ok(git_failed(&reason)),
     };
     let branch = push(ending, job, site, branch).await?;
     let head = git.head(directory).await?;
-    match pull_request(ending, job, site, &branch, &title).await {
-        Ok(pull_request) => {
-            let named = result_file::repository_and_number(&pull_request.url).and_then(|(name, _)| name);
-            let name =
-                if site.full_name.is_empty() { named.unwrap_or_default() } else { site.full_name.clone() };
-            let result = result_file::success(
-                &name,
-                pull_request.number,
-                branch.as_str(),
-                site.base.as_str(),
-                &head,
-                None,
-            );
-            Ok(by_git(result))
-        }
-        Err(reason) => Ok(git_failed(&reason)),
+    let open = || pull_request(ending, job, site, &branch, &title);
+    let pull_request = repeat(ending, "opening the pull request", open).await?;
+    Ok(by_git(success(site, &pull_request, &branch, &head, held.entries.clone()), &held))
+}
+
+fn success(
+    site: &Site,
+    pull_request: &PullRequest,
+    branch: &BranchName,
+    head: &str,
+    held_back: Vec<HeldBackFile>,
+) -> ExecutionResult {
+    let named = result_file::repository_and_number(&pull_request.url).and_then(|(name, _)| name);
+    let name = if site.full_name.is_empty() { named.unwrap_or_default() } else { site.full_name.clone() };
+    result_file::success(&name, pull_request.number, branch.as_str(), site.base.as_str(), head, held_back)
+}
+
+/// The open pull request of a delivery that was broken off, when `origin` has the work that is
+/// checked out.
+pub(super) async fn open_pull_request(ending: &Ending<'_>, site: &Site) -> Option<ExecutionResult> {
+    let (git, directory) = (&ending.runtime.git, site.directory.as_path());
+    let branch: BranchName = git.current_branch(directory).await.ok()??.parse().ok()?;
+    let head = git.head(directory).await.ok()?;
+    let remote = git.commit_of(directory, &format!("refs/remotes/origin/{branch}")).await.ok()??;
+    if head != remote || git.ahead_of(directory, &site.base_revision).await.ok()? == 0 {
+        return None;
     }
+    let found = ending.runtime.code_host.pr_view(directory, &branch).await.ok()??;
+    Some(success(site, &found, &branch, &head, Vec::new()))
 }
 
 /// Commits the work of a site on its branch.
@@ -61,8 +77,9 @@ pub(super) async fn deliver(ending: &Ending<'_>, job: &Job, site: &Site) -> Resu
 pub(super) async fn commit_unfinished(ending: &Ending<'_>, job: &Job, site: &Site) -> Result<(), String> {
     own_branch(ending, site).await?;
     let title = format!("{} (unfinished)", commit_title(job));
-    let git = &ending.runtime.git;
-    let committed = git.commit_all(&site.directory, &title, job.facts.committer.as_ref()).await;
+    let held = held_back::find(ending, site).await.map_err(|error| error.to_string())?;
+    let (git, committer) = (&ending.runtime.git, job.facts.committer.as_ref());
+    let committed = git.commit_all_but(&site.directory, &title, committer, &held.paths).await;
     committed.map(|_| ()).map_err(|error| error.to_string())
 }
 
@@ -89,23 +106,34 @@ async fn push(
     branch: BranchName,
 ) -> Result<BranchName, DeliveryError> {
     let (git, directory) = (&ending.runtime.git, site.directory.as_path());
-    let refused = match git.push(directory, &branch, time::PUSH).await {
-        Ok(()) => return Ok(branch),
-        Err(error) => error,
-    };
-    let diverged = refused
-        .printed()
-        .is_some_and(|said| ["non-fast-forward", "fetch first"].iter().any(|sign| said.contains(sign)));
+    let step = format!("the push of {branch}");
+    let sent = repeat(ending, &step, async || Ok(git.push(directory, &branch, time::PUSH).await?)).await;
+    let Err(refused) = sent else { return Ok(branch) };
+    if !diverged(&refused) {
+        return Err(refused);
+    }
+    // It was pushed before, and somebody went on from there.
+    if repeat(ending, &step, async || Ok(git.is_pushed(directory, &branch).await?)).await? {
+        return Ok(branch);
+    }
     let Ok(own) = format!("{branch}-{}", job.id.short()).parse::<BranchName>() else {
-        return Err(refused.into());
+        return Err(refused);
     };
-    if !diverged || branch.as_str().ends_with(&job.id.short()) {
-        return Err(refused.into());
+    if branch.as_str().ends_with(&job.id.short()) {
+        return Err(refused);
     }
     tracing::info!(loop_id = %job.id, %branch, %own, "the remote branch has other work; ours gets its own");
     git.text(directory, &["switch", "--quiet", "-C", own.as_str()], time::LOCAL).await?;
-    git.push(directory, &own, time::PUSH).await?;
+    repeat(ending, &step, async || Ok(git.push(directory, &own, time::PUSH).await?)).await?;
     Ok(own)
+}
+
+/// Whether `origin` has commits on the branch that the clone has not seen there.
+fn diverged(error: &DeliveryError) -> bool {
+    let DeliveryError::Git(error) = error else { return false };
+    error
+        .printed()
+        .is_some_and(|said| ["non-fast-forward", "fetch first"].iter().any(|sign| said.contains(sign)))
 }
 
 async fn pull_request(
@@ -114,12 +142,15 @@ async fn pull_request(
     site: &Site,
     branch: &BranchName,
     title: &str,
-) -> Result<PullRequest, String> {
+) -> Result<PullRequest, DeliveryError> {
     let (host, directory) = (&ending.runtime.code_host, site.directory.as_path());
-    let known = host.pr_view(directory, branch).await.unwrap_or_else(|error| {
-        tracing::info!(%error, "the code host could not say whether there is a pull request");
-        None
-    });
+    let known = match host.pr_view(directory, branch).await {
+        Err(error) if error.is_transient() => return Err(error.into()),
+        known => known.unwrap_or_else(|error| {
+            tracing::info!(%error, "the code host could not say whether there is a pull request");
+            None
+        }),
+    };
     let body_file = site.work_dir.join("pr-body.md");
     let pull_request = match known {
         Some(known) => {
@@ -127,7 +158,7 @@ async fn pull_request(
             known
         }
         None => {
-            let body = write_body(job, site, body_file, None).await.map_err(|error| error.to_string())?;
+            let body = write_body(job, site, body_file, None).await?;
             let title = subject(ending, site).await.unwrap_or_else(|| title.to_owned());
             let new = NewPullRequest { title: &title, body: &body, base: &site.base, head: Some(branch) };
             match host.pr_create(directory, &new).await {
@@ -135,7 +166,7 @@ async fn pull_request(
                 // Somebody may have made it meanwhile, or the answer was lost on its way.
                 Err(error) => match host.pr_view(directory, branch).await {
                     Ok(Some(there)) => there,
-                    _ => return Err(error.to_string()),
+                    _ => return Err(error.into()),
                 },
             }
         }
@@ -167,80 +198,4 @@ async fn subject(ending: &Ending<'_>, site: &Site) -> Option<String> {
     let args = ["log", "-1", "--format=%s"];
     let text = ending.runtime.git.text(&site.directory, &args, time::LOCAL).await.ok()?;
     Some(text).filter(|text| !text.is_empty())
-}
-
-/// Title of a commit that no person and no assistant worded.
-fn commit_title(job: &Job) -> String {
-    let prefix = job.facts.artifact_slug.as_ref().map(|slug| format!("{slug}: ")).unwrap_or_default();
-    format!("{prefix}Automated changes from loop {}", job.id.short())
-}
-
-/// What stands below the text of every pull request of a loop.
-pub(super) fn footer(job: &Job) -> String {
-    let mut footer = format!("---\nLoop ID: {}", job.id);
-    if let (Some(origin), Some(slug)) = (&job.facts.web_app_origin, &job.facts.artifact_slug) {
-        let _ = write!(footer, "\nArtifact: {}/implementation-plans/{slug}", origin.trim_end_matches('/'));
-    }
-    footer
-}
-
-/// The text that the repository wants pull requests to begin with. Blocks on the disk.
-fn template_in(directory: &Path) -> Option<String> {
-    let directory = Directory::of(directory).ok()?;
-    let bytes = TEMPLATES.iter().find_map(|name| directory.read(Path::new(name), MAX_TEMPLATE).ok())?;
-    String::from_utf8(bytes).ok()
-}
-
-/// Keeps the text of a pull request in a file, and answers it.
-async fn write_body(
-    job: &Job,
-    site: &Site,
-    file: PathBuf,
-    present: Option<String>,
-) -> std::io::Result<String> {
-    let (directory, footer) = (site.directory.clone(), footer(job));
-    let header = format!("Changes made by loop {} ({}).", job.id, job.command);
-    let command = job.command;
-    tokio::task::spawn_blocking(move || {
-        let text = match present {
-            Some(body) => format!("{}\n\n{footer}\n", body.trim_end()),
-            None => {
-                let template = template_in(&directory);
-                let template = template.map(|text| format!("{}\n\n", text.trim_end())).unwrap_or_default();
-                format!("{header}\n\n{template}{footer}\nCommand: {command}\n")
-            }
-        };
-        write_private(&file, text.as_bytes())?;
-        Ok(text)
-    })
-    .await
-    .map_err(std::io::Error::other)?
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_template_is_a_file_of_the_repository_and_nothing_else() {
-        let dir = tempfile::tempdir().unwrap();
-        let (tree, key) = (dir.path().join("tree"), dir.path().join("id_ed25519"));
-        std::fs::create_dir_all(tree.join("docs")).unwrap();
-        std::fs::write(&key, "private").unwrap();
-        std::fs::write(tree.join("pull_request_template.md"), "What and why").unwrap();
-        let of = || template_in(&tree);
-        assert_eq!(of().as_deref(), Some("What and why"));
-        std::os::unix::fs::symlink("/dev/zero", tree.join("docs/pull_request_template.md")).unwrap();
-        std::os::unix::fs::symlink(dir.path(), tree.join(".github")).unwrap();
-        std::fs::copy(&key, dir.path().join("pull_request_template.md")).unwrap();
-        assert_eq!(of().as_deref(), Some("What and why"));
-        std::fs::remove_file(tree.join(".github")).unwrap();
-        std::fs::create_dir(tree.join(".github")).unwrap();
-        std::os::unix::fs::symlink(&key, tree.join(TEMPLATES[0])).unwrap();
-        let mode = rustix::fs::Mode::from_raw_mode(0o600);
-        rustix::fs::mkfifoat(rustix::fs::CWD, tree.join(TEMPLATES[1]), mode).unwrap();
-        assert_eq!(of().as_deref(), Some("What and why"));
-        std::fs::write(tree.join(TEMPLATES[3]), vec![b'x'; 300 * 1024]).unwrap();
-        assert_eq!(of(), None, "too large");
-    }
 }

@@ -10,8 +10,11 @@ mod completion;
 mod delivery;
 mod failure;
 mod git_delivery;
+mod held_back;
 mod peers;
+mod pr_text;
 mod result_file;
+mod retry;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -137,7 +140,7 @@ enum Stored {
 impl Ending<'_> {
     async fn work(&self, job: Job) -> Result<(), StoreError> {
         if job.is_cancelled() {
-            return self.cancel(&job).await;
+            return self.cancel(&job, None).await;
         }
         if self.ended.is_success() {
             Box::pin(self.succeed(job)).await
@@ -164,7 +167,7 @@ impl Ending<'_> {
             told.summary = &summary;
             job = self.runtime.store.job(self.id).await?.ok_or(StoreError::NoJob)?;
             if job.is_cancelled() {
-                return told.cancel(&job).await;
+                return told.cancel(&job, Some(&outcome)).await;
             }
             if let Some(text) = &outcome.auth_challenge {
                 return told.fail(&job, Failure::auth(text)).await;
@@ -192,7 +195,7 @@ impl Ending<'_> {
                 self.report(&job, Severity::Info, self.category(), "loop completed", facts);
                 Ok(())
             }
-            Stored::Cancelled => told.cancel(&job).await,
+            Stored::Cancelled => told.cancel(&job, delivered.as_ref()).await,
         }
     }
 
@@ -208,15 +211,19 @@ impl Ending<'_> {
                 self.report(&job, severity, category, &failure.message, diagnostics);
                 Ok(())
             }
-            Stored::Cancelled => self.cancel(job).await,
+            Stored::Cancelled => self.cancel(job, None).await,
         }
     }
 
-    /// A cancelled loop uploads nothing and completes nothing; it only says so.
-    async fn cancel(&self, job: &Job) -> Result<(), StoreError> {
+    /// A cancelled loop uploads nothing and completes nothing; it says so, and what it had delivered.
+    async fn cancel(&self, job: &Job, delivered: Option<&Delivered>) -> Result<(), StoreError> {
         let stopped = job.facts.stopped_by_person;
         let failure = if stopped { Failure::stopped() } else { Failure::cancelled() };
-        let event = failure::event(job, self, &failure).await;
+        let mut event = failure::event(job, self, &failure).await;
+        if let Some(results) = delivered.and_then(Delivered::pull_requests) {
+            event.members.insert("result".to_owned(), completion::delivery(job, Some(results)).into());
+            event.members.insert("results".to_owned(), json!(results));
+        }
         let diagnostics = failure::diagnostics(job, self, &event);
         let (source, spend) = (self.source, Box::new(self.summary.ledger.spend()));
         let job = self
@@ -295,6 +302,9 @@ impl Ending<'_> {
         };
         if delivered.is_some_and(|outcome| outcome.incomplete) {
             add("GIT_PUSH_FAILED");
+        }
+        if delivered.is_some_and(|outcome| outcome.held_back) {
+            add("FILES_HELD_BACK");
         }
         let (places, command) = (artifacts::Places::of(job), job.command);
         let missing = tokio::task::spawn_blocking(move || places.lack(command));

@@ -28,22 +28,25 @@ pub(super) async fn deliver(
     let own = job.facts.primary_repo_full_name.clone().unwrap_or_default();
     let mut entries = vec![entry(&own, &primary)];
     let mut nothing = primary.nothing_was_done;
-    let mut incomplete = primary.incomplete;
+    let (mut incomplete, mut held_back) = (primary.incomplete, primary.held_back);
     for peer in &job.facts.additional_worktree_dirs {
         let now = ending.runtime.store.job(job.id).await?;
-        let Some(now) = now.filter(|now| !now.is_cancelled()) else { return Ok(primary) };
+        let Some(now) = now.filter(|now| !now.is_cancelled()) else {
+            return Ok(Delivered { incomplete: true, ..primary }.with(ExecutionResult::v2(entries)));
+        };
         let Some(part) = part(peer) else {
             tracing::warn!(directory = peer.dir, "incomplete-metadata: a repository beside is passed over");
             continue;
         };
         let name = part.full_name.clone().unwrap_or_default();
         let delivered = deliver_part(ending, &now, &part).await?;
+        held_back |= delivered.held_back;
         let one = entry(&name, &delivered);
         nothing &= !matches!(one, ResultEntry::Success(_));
         incomplete |= matches!(one, ResultEntry::Failed { .. });
         entries.push(one);
     }
-    let delivered = Delivered { nothing_was_done: nothing, incomplete, ..primary };
+    let delivered = Delivered { nothing_was_done: nothing, incomplete, held_back, ..primary };
     // A loop that used nothing and changed nothing leaves no result behind.
     Ok(stored(&work_dir(job), delivered.with(ExecutionResult::v2(entries))).await)
 }

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use loopgate_api::execution_result::{ExecutionResult, ResultEntry, SuccessEntry, pull_request_url};
+use loopgate_api::held_back::HeldBackFile;
 use loopgate_api::names::EXECUTION_RESULT;
 use loopgate_api::redact;
 use loopgate_home::untrusted::{self, write_private};
@@ -67,7 +68,7 @@ pub(super) fn success(
     branch: &str,
     base: &str,
     commit: &str,
-    title: Option<String>,
+    held_back: Vec<HeldBackFile>,
 ) -> ExecutionResult {
     ExecutionResult::v2(vec![ResultEntry::Success(SuccessEntry {
         full_name: full_name.to_owned(),
@@ -76,9 +77,10 @@ pub(super) fn success(
         branch_name: branch.to_owned(),
         base_branch: base.to_owned(),
         has_changes: true,
-        pr_title: title,
+        pr_title: None,
         commit_sha: Some(commit.to_owned()),
         github_id: None,
+        held_back,
     })])
 }
 

@@ -52,6 +52,22 @@ impl CodeHostError {
         }
     }
 
+    /// Whether the same command may succeed later without anybody doing anything: the host was not
+    /// reached, was out of order, or wanted fewer requests.
+    #[must_use]
+    pub fn is_transient(&self) -> bool {
+        match self {
+            Self::TimedOut => true,
+            Self::Git(error) => error.is_transient(),
+            Self::Failed { printed, .. } => {
+                let complaint = printed.to_lowercase();
+                [NETWORK, RATE_LIMITED, SECONDARY_LIMITED].contains(&explain(printed))
+                    || OUT_OF_ORDER.iter().any(|sign| complaint.contains(sign))
+            }
+            Self::Start(_) | Self::TooMuchOutput | Self::Unreadable => false,
+        }
+    }
+
     /// One of a few known sentences for people, chosen by what the program complained.
     #[must_use]
     pub fn sentence(&self) -> &'static str {
@@ -85,6 +101,9 @@ pub(super) const FORBIDDEN: [&str; 5] =
     ["permission denied", "403", "required scope", "not accessible by", "saml"];
 /// What was asked for has another name now.
 const MOVED: [&str; 4] = ["moved permanently", "http 301", "http 307", "http 308"];
+
+/// The host could not answer, whatever it was asked.
+const OUT_OF_ORDER: [&str; 2] = ["http 5", "something went wrong while executing your query"];
 
 /// What a complaint means; the first row of which one text occurs in it, in any case.
 const MEANINGS: [(&[&str], &str); 11] = [
@@ -160,6 +179,31 @@ mod tests {
                 assert!(!sentence.is_empty());
             }
         }
+    }
+
+    #[test]
+    fn an_outage_of_the_host_passes_and_its_refusal_does_not() {
+        let of =
+            |printed: &str| CodeHostError::Failed { code: 1, printed: printed.to_owned() }.is_transient();
+        for printed in [
+            "error connecting to api.github.com",
+            "HTTP 502: Bad Gateway (https://api.github.com/graphql)",
+            "GraphQL: Something went wrong while executing your query.",
+            "gh: API rate limit exceeded for user ID 1. (HTTP 403)",
+            "dial tcp: lookup api.github.com: no such host",
+        ] {
+            assert!(of(printed), "{printed}");
+        }
+        for printed in [
+            "GraphQL: No commits between main and x",
+            "HTTP 403: Must have admin rights",
+            "gh: Bad credentials (HTTP 401)",
+            "a pull request for branch \"x\" already exists",
+            "GraphQL: Could not resolve to a Repository with the name 'a/b'.",
+        ] {
+            assert!(!of(printed), "{printed}");
+        }
+        assert!(CodeHostError::TimedOut.is_transient());
     }
 
     proptest! {

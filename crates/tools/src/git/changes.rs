@@ -2,6 +2,7 @@
 //!
 //! The state directories of Loopgate and of the assistant are never looked at and never staged.
 
+use std::collections::HashSet;
 use std::path::Path;
 use std::time::Duration;
 
@@ -12,7 +13,7 @@ use super::{Caller, Git, GitError, checked, finish, time};
 use crate::process::Stdin;
 
 /// Everything but the state directories.
-const WORK: [&str; 4] = ["--", ".", ":!.claude", ":!.loopgate"];
+pub(super) const WORK: [&str; 4] = ["--", ".", ":!.claude", ":!.loopgate"];
 
 impl Git {
     /// What changed since the last commit, outside the state directories.
@@ -31,16 +32,20 @@ impl Git {
     /// # Errors
     /// [`GitError`]
     pub async fn stage(&self, directory: &Path) -> Result<(), GitError> {
+        self.stage_but(directory, &HashSet::new()).await
+    }
+
+    async fn stage_but(&self, directory: &Path, left_out: &HashSet<Vec<u8>>) -> Result<(), GitError> {
         // A file may vanish between the look and the staging; then both are done again.
-        match self.stage_once(directory).await {
-            Err(GitError::Failed { .. }) => self.stage_once(directory).await,
+        match self.stage_once(directory, left_out).await {
+            Err(GitError::Failed { .. }) => self.stage_once(directory, left_out).await,
             result => result,
         }
     }
 
-    async fn stage_once(&self, directory: &Path) -> Result<(), GitError> {
+    async fn stage_once(&self, directory: &Path, left_out: &HashSet<Vec<u8>>) -> Result<(), GitError> {
         // Handing the exclusions to `add` would fail wherever a state directory is ignored.
-        let changes = self.changes(directory).await?;
+        let changes = self.changes_but(directory, left_out).await?;
         let unstaged = changes.into_iter().filter(|change| change.tree != ' ');
         let paths: Vec<u8> = unstaged.flat_map(|change| change.path.into_iter().chain([0])).collect();
         if paths.is_empty() {
@@ -84,11 +89,38 @@ impl Git {
         message: &str,
         committer: Option<&Committer>,
     ) -> Result<Option<String>, GitError> {
-        if self.changes(directory).await?.is_empty() {
+        self.commit_all_but(directory, message, committer, &HashSet::new()).await
+    }
+
+    /// As [`Git::commit_all`], without these paths, which must not be staged.
+    ///
+    /// # Errors
+    /// [`GitError`]
+    pub async fn commit_all_but(
+        &self,
+        directory: &Path,
+        message: &str,
+        committer: Option<&Committer>,
+        left_out: &HashSet<Vec<u8>>,
+    ) -> Result<Option<String>, GitError> {
+        if self.changes_but(directory, left_out).await?.is_empty() {
             return Ok(None);
         }
-        self.stage(directory).await?;
+        self.stage_but(directory, left_out).await?;
         self.commit(directory, message, committer, time::COMMIT).await.map(Some)
+    }
+
+    async fn changes_but(
+        &self,
+        directory: &Path,
+        left_out: &HashSet<Vec<u8>>,
+    ) -> Result<Vec<Change>, GitError> {
+        if left_out.is_empty() {
+            return self.changes(directory).await;
+        }
+        let mut changes = self.changed_files(directory).await?;
+        changes.retain(|change| !left_out.contains(&change.path));
+        Ok(changes)
     }
 
     /// Whether git tracks this path of the working tree.

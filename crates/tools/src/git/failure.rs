@@ -31,6 +31,74 @@ const NOT_LET_IN: [&str; 7] = [
     "401",
 ];
 
+/// Signs of an answer of the remote that does not change by itself.
+const REFUSED: [&str; 9] = [
+    "[rejected]",
+    "[remote rejected]",
+    "does not appear to be a git repository",
+    "authentication failed",
+    "permission denied",
+    "could not read username",
+    "repository not found",
+    "access denied",
+    "error: 4",
+];
+/// Signs of a network or a server that is out of order for a while.
+const UNREACHABLE: [&str; 21] = [
+    "could not resolve host",
+    "couldn't resolve host",
+    "temporary failure in name resolution",
+    "connection refused",
+    "connection reset",
+    "connection timed out",
+    "connection closed",
+    "operation timed out",
+    "network is unreachable",
+    "no route to host",
+    "failed to connect",
+    "couldn't connect",
+    "could not connect",
+    "recv failure",
+    "empty reply from server",
+    "ssl_error_syscall",
+    "gnutls_handshake() failed",
+    "early eof",
+    "the remote end hung up unexpectedly",
+    "rpc failed",
+    "returned error: 5",
+];
+/// Sub-commands that speak to a remote.
+const NETWORKED: [&str; 4] = ["push", "fetch", "remote", "ls-remote"];
+/// Signs of a clone that cannot be written for a while: a full disk, or another git at work.
+const OCCUPIED: [&str; 2] = ["no space left on device", ".lock': file exists"];
+/// With what git ends when it gives up itself, rather than a hook or the remote.
+const FATAL: i32 = 128;
+
+impl GitError {
+    /// Whether the same command may succeed later without anybody doing anything: the remote was not
+    /// reached or was out of order, the disk was full, or another git held a lock. What a hook or the
+    /// remote refused stays refused.
+    #[must_use]
+    pub fn is_transient(&self) -> bool {
+        let is_networked = |command: &str| NETWORKED.contains(&command);
+        match self {
+            Self::TimedOut { command, .. } => is_networked(command),
+            Self::Failed { command, code, stderr, .. } => {
+                let stderr = stderr.to_lowercase();
+                let has = |signs: &[&str]| signs.iter().any(|sign| stderr.contains(sign));
+                if *code == FATAL && has(&OCCUPIED) {
+                    return true;
+                }
+                let ran = command.split(' ').nth(1).unwrap_or_default();
+                // A push over HTTP that breaks off ends like one that was refused.
+                let gave_up = *code == FATAL || stderr.contains("rpc failed");
+                is_networked(ran) && gave_up && has(&UNREACHABLE) && !has(&REFUSED)
+            }
+            _ => false,
+        }
+    }
+}
+
 /// What kind of failure it was.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Category {
@@ -154,6 +222,58 @@ mod tests {
             let pull = Failure::of(Action::Pull, &failed("pull origin", 128, "", text));
             assert_eq!((pull.category, pull.error.as_str()), (Category::Command(128), text));
         }
+    }
+
+    #[test]
+    fn what_passes_by_itself_is_told_from_what_was_refused() {
+        let of = |command: &str, code, stderr: &str| failed(command, code, "", stderr).is_transient();
+        let push = "push -u origin refs/heads/x:refs/heads/x";
+        for (command, code, stderr) in [
+            (
+                push,
+                128,
+                "ssh: connect to host github.com port 22: Connection refused\nfatal: Could not read from remote repository.",
+            ),
+            (push, 128, "ssh: Could not resolve hostname github.com: Temporary failure in name resolution"),
+            (push, 128, "fatal: unable to access 'https://h/x.git/': Could not resolve host: h"),
+            (push, 128, "fatal: unable to access 'https://h/x.git/': The requested URL returned error: 503"),
+            (
+                push,
+                1,
+                "error: RPC failed; HTTP 502 curl 22\nfatal: the remote end hung up unexpectedly\nEverything up-to-date",
+            ),
+            ("fetch origin", 128, "fatal: unable to access 'https://h/': Failed to connect to h port 443"),
+            ("commit -m x", 128, "fatal: Unable to create '/src/.git/index.lock': File exists."),
+            ("add -A", 128, "error: unable to write file x: No space left on device"),
+        ] {
+            assert!(of(command, code, stderr), "{command}: {stderr}");
+        }
+        for (command, code, stderr) in [
+            (push, 1, " ! [rejected]        x -> x (non-fast-forward)"),
+            (push, 1, " ! [remote rejected] x -> x (pre-receive hook declined)\nremote: connection refused"),
+            (
+                push,
+                128,
+                "git@github.com: Permission denied (publickey).\nfatal: the remote end hung up unexpectedly",
+            ),
+            (push, 128, "ERROR: Repository not found.\nfatal: Could not read from remote repository."),
+            (push, 128, "fatal: unable to access 'https://h/x.git/': The requested URL returned error: 403"),
+            (push, 1, "error: RPC failed; HTTP 413 curl 22 The requested URL returned error: 413"),
+            (push, 1, "pre-push: connection refused"),
+            ("commit -m x", 1, "the tests failed: connection refused"),
+            ("commit -m connection refused", 128, "fatal: bad object"),
+        ] {
+            assert!(!of(command, code, stderr), "{command}: {stderr}");
+        }
+        let late = |command: &str| GitError::TimedOut {
+            command: command.to_owned(),
+            limit: std::time::Duration::from_secs(60),
+            printed: String::new(),
+        };
+        assert!(
+            late("push").is_transient() && !late("commit").is_transient(),
+            "a hook that hangs hangs again"
+        );
     }
 
     #[test]

@@ -25,6 +25,16 @@ pub(super) fn parse_batch<const N: usize>(mut printed: &[u8]) -> [File; N] {
     })
 }
 
+/// Reads all of them, up to the first one that cannot be read.
+pub(super) fn parse_batch_entries(mut printed: &[u8]) -> Vec<File> {
+    let mut files = Vec::new();
+    while let Some((file, rest)) = batch_entry(printed) {
+        files.push(file);
+        printed = rest;
+    }
+    files
+}
+
 /// One entry and what follows it; `None` when it is not whole.
 fn batch_entry(printed: &[u8]) -> Option<(File, &[u8])> {
     let end = printed.iter().position(|byte| *byte == b'\n')?;

@@ -54,6 +54,17 @@ impl Git {
         self.change(directory, &["push", "-u", "origin", &refspec], within).await.map(drop)
     }
 
+    /// Whether a branch of `origin` holds the commit that is checked out, as `origin` says now.
+    ///
+    /// # Errors
+    /// [`GitError`]
+    pub async fn is_pushed(&self, directory: &Path, branch: &BranchName) -> Result<bool, GitError> {
+        let tracked = format!("refs/remotes/origin/{branch}");
+        let refspec = format!("+refs/heads/{branch}:{tracked}");
+        self.change(directory, &["fetch", "origin", &refspec], time::FETCH).await?;
+        self.says_yes(directory, &["merge-base", "--is-ancestor", "HEAD", &tracked]).await
+    }
+
     /// Asks `origin` which branch is its default, and remembers the answer in the clone.
     ///
     /// # Errors

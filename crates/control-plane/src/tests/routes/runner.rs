@@ -161,6 +161,35 @@ async fn failures_keep_their_reason_and_cancellations_their_name() {
     }
 }
 
+/// The person presses Stop while the work is delivered; the runner tells of it before or after that.
+#[tokio::test]
+async fn a_cancelled_loop_shows_what_it_had_delivered() {
+    let plane = Plane::start().await;
+    let owner = plane.owner().await;
+    for stopped_first in [false, true] {
+        let (id, runner) = plane.running("EXECUTE").await;
+        runner.event(id, json!({"type": "started"})).await;
+        if stopped_first {
+            assert_eq!(owner.post(&format!("/loops/{id}/cancel"), json!({})).await.status, 200);
+        }
+        let result = json!({"prUrl": success()["prUrl"], "prNumber": 7, "branchName": "orchestrator/plan-1"});
+        let told = |entry: Value| {
+            json!({"type": "error", "code": "CANCELLED", "message": "Loop cancelled", "result": result,
+                "results": [entry]})
+        };
+        let mut foreign = success();
+        foreign["fullName"] = json!("evil/shop");
+        assert_eq!(runner.event(id, told(foreign)).await.status, 400);
+        assert_eq!(runner.event(id, told(success())).await.status, 200);
+        let shown = owner.get(&format!("/loops/{id}")).await;
+        assert_eq!(shown.data("status"), "CANCELLED");
+        assert_eq!(shown.data("prUrl"), &success()["prUrl"]);
+        assert_eq!(shown.data("results"), &json!([success()]));
+        let events = owner.get(&format!("/loops/{id}/events?type=cancelled")).await;
+        assert_eq!(events.data("total"), 1, "it ends once");
+    }
+}
+
 #[tokio::test]
 async fn events_that_do_not_fit_change_nothing() {
     let plane = Plane::start().await;
