@@ -184,6 +184,61 @@ test("what waits is counted on every page, and shown with the command that decid
   await expect(page.getByRole("main").getByRole("button", { name: /^(?!Cop)/ })).toHaveCount(0);
 });
 
+test("a plan that was executed is executed again only after a question", async ({ page }) => {
+  await signIn(page);
+  await open(page, "/acme/implementation-plans/plan-1");
+  await page.getByRole("button", { name: "Execute again" }).click();
+  const dialog = page.getByRole("alertdialog", { name: "Execute this plan again?" });
+  await dialog.getByRole("button", { name: "Cancel" }).click();
+  await expect(dialog).toBeHidden();
+  await page.getByRole("button", { name: "Execute again" }).click();
+  await expectAccessible(page);
+  await dialog.getByRole("button", { name: "Execute again" }).click();
+  await expect(page).toHaveURL(/\/acme\/loops\/[0-9a-f-]{36}$/);
+});
+
+for (const width of [1280, 390]) {
+  test(`a double click that starts a loop does not reach Stop, ${width} px wide`, async ({
+    page,
+  }) => {
+    await page.setViewportSize({ width, height: 860 });
+    await signIn(page);
+    await open(page, `/acme/loops/${id(13)}`);
+    const start = page.getByRole("button", { name: "Run again" });
+    const from = await start.boundingBox();
+    await start.click();
+    const to = await page.getByRole("button", { name: "Stop" }).boundingBox();
+    if (!from || !to) throw new Error("both buttons are on the page");
+    const beside = from.x + from.width <= to.x || to.x + to.width <= from.x;
+    const below = from.y + from.height <= to.y || to.y + to.height <= from.y;
+    expect(beside || below, JSON.stringify({ from, to })).toBe(true);
+  });
+
+  test(`a title of one long word stays within its page, ${width} px wide`, async ({ page }) => {
+    await page.setViewportSize({ width, height: 860 });
+    await signIn(page);
+    const title = "unbreakable".repeat(20);
+    const retitle = (path: string, change: (data: Record<string, object | string>) => void) =>
+      page.route(path, async (route) => {
+        const answer = (await (await route.fetch()).json()) as { data: Record<string, object> };
+        change(answer.data);
+        await route.fulfill({ json: answer });
+      });
+    await retitle(`${mock.origin}/loops/${id(10)}`, (data) =>
+      Object.assign(data.document ?? {}, { title }),
+    );
+    await retitle(`${mock.origin}/documents/plan-1`, (data) => Object.assign(data, { title }));
+    for (const path of [`/acme/loops/${id(10)}`, "/acme/implementation-plans/plan-1"]) {
+      await open(page, path);
+      const heading = page.getByRole("heading", { level: 1, name: title });
+      await expect(heading).toBeVisible();
+      const hidden = await heading.evaluate((h1) => h1.scrollWidth - h1.clientWidth);
+      expect(hidden, path).toBeLessThanOrEqual(0);
+      await expectNoSidewaysScroll(page);
+    }
+  });
+}
+
 test("a chosen theme outlives the page", async ({ page }) => {
   await page.emulateMedia({ colorScheme: "light" });
   await signIn(page);

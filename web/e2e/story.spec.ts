@@ -106,6 +106,14 @@ test("a wish becomes a plan, and the plan a pull request", async ({ page }) => {
     expect(commits.at(-1)?.sha).toBe(pull.head.sha);
   });
 
+  await test.step("the plan says that it was executed, and asks before it is again", async () => {
+    await page.getByRole("tab", { name: "Plan" }).click();
+    await page.getByRole("link", { name: /· version/ }).click();
+    await page.getByRole("button", { name: "Execute again" }).click();
+    await expect(page.getByRole("alertdialog")).toContainText("It was executed already");
+    await page.getByRole("button", { name: "Cancel" }).click();
+  });
+
   await test.step("the list shows both loops", async () => {
     await page.getByRole("link", { name: "Loopgate, all loops" }).click();
     await expect(page.getByRole("row")).toHaveCount(3);
