@@ -239,6 +239,45 @@ for (const width of [1280, 390]) {
   });
 }
 
+test("a wish that is being written outlives a reload and a sign-out, and not its sending", async ({
+  page,
+}) => {
+  const wish = page.getByLabel("What should change?");
+  await signIn(page);
+  await open(page, "/acme/loops/new");
+  await wish.fill("Say good night");
+  await page.getByLabel("Repository").fill("acme/moon");
+  await page.reload();
+  await expect(wish).toHaveValue("Say good night");
+  await expect(page.getByLabel("Repository")).toHaveValue("acme/moon");
+  await page.getByRole("button", { name: /Account/ }).click();
+  await page.getByRole("menuitem", { name: "Sign out" }).click();
+  await expect(page).toHaveURL(/\/signed-out$/);
+  await signIn(page);
+  await open(page, "/acme/loops/new");
+  await expect(wish).toHaveValue("Say good night");
+  await page.getByRole("button", { name: "Make a plan" }).click();
+  await expect(page.getByRole("heading", { name: "Say good night" })).toBeVisible();
+  await open(page, "/acme/loops/new");
+  await expect(wish).toHaveValue("");
+});
+
+test("no desktop is shown as online while the control plane does not answer", async ({
+  page,
+  context,
+}) => {
+  await signIn(page);
+  const desktops = page.getByRole("button", { name: /^Desktops: / });
+  await expect(desktops).toHaveAccessibleName("Desktops: studio-7");
+  await context.setOffline(true);
+  await expect(desktops).toHaveAccessibleName("Desktops: Desktop unknown", { timeout: 25_000 });
+  await expect(desktops.locator(".bg-ok")).toHaveCount(0);
+  await desktops.click();
+  await expect(page.getByText("The control plane does not answer")).toBeVisible();
+  await context.setOffline(false);
+  await expect(desktops).toHaveAccessibleName("Desktops: studio-7", { timeout: 25_000 });
+});
+
 test("a chosen theme outlives the page", async ({ page }) => {
   await page.emulateMedia({ colorScheme: "light" });
   await signIn(page);
