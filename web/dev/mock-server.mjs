@@ -17,7 +17,7 @@ const POLICY = [
   "style-src 'self' 'unsafe-inline'",
   "img-src 'self' data:",
   "font-src 'self'",
-  "connect-src 'self' http://127.0.0.1:19432 http://127.0.0.1:19433 http://127.0.0.1:19434 http://127.0.0.1:19435",
+  "connect-src 'self' http://127.0.0.1:* http://localhost:*",
   "base-uri 'none'",
   "form-action 'none'",
   "frame-ancestors 'none'",
@@ -303,11 +303,6 @@ const gateway = http.createServer((request, response) => {
   );
 });
 
-/** The ports where pages look, the last one first: the others may belong to a real gateway. */
-const gatewayPorts = [19435, 19434, 19433, 19432];
-const listen = () => gateway.listen(gatewayPorts.shift(), "127.0.0.1");
-gateway.on("error", (error) => {
-  if (error.code !== "EADDRINUSE" || gatewayPorts.length === 0) throw error;
-  listen();
+gateway.listen(0, "127.0.0.1", () => {
+  state.targets[0].capabilities = { gatewayPort: gateway.address().port };
 });
-listen();

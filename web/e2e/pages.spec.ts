@@ -215,6 +215,100 @@ test("what waits is counted on every page, and shown with the command that decid
   await expect(page.getByRole("main").getByRole("button", { name: /^(?!Cop)/ })).toHaveCount(0);
 });
 
+test("a plan that was executed is executed again only after a question", async ({ page }) => {
+  await signIn(page);
+  await open(page, "/acme/implementation-plans/plan-1");
+  await page.getByRole("button", { name: "Execute again" }).click();
+  const dialog = page.getByRole("alertdialog", { name: "Execute this plan again?" });
+  await dialog.getByRole("button", { name: "Cancel" }).click();
+  await expect(dialog).toBeHidden();
+  await page.getByRole("button", { name: "Execute again" }).click();
+  await expectAccessible(page);
+  await dialog.getByRole("button", { name: "Execute again" }).click();
+  await expect(page).toHaveURL(/\/acme\/loops\/[0-9a-f-]{36}$/);
+});
+
+for (const width of [1280, 390]) {
+  test(`a double click that starts a loop does not reach Stop, ${width} px wide`, async ({
+    page,
+  }) => {
+    await page.setViewportSize({ width, height: 860 });
+    await signIn(page);
+    await open(page, `/acme/loops/${id(13)}`);
+    const start = page.getByRole("button", { name: "Run again" });
+    const from = await start.boundingBox();
+    await start.click();
+    const to = await page.getByRole("button", { name: "Stop" }).boundingBox();
+    if (!from || !to) throw new Error("both buttons are on the page");
+    const beside = from.x + from.width <= to.x || to.x + to.width <= from.x;
+    const below = from.y + from.height <= to.y || to.y + to.height <= from.y;
+    expect(beside || below, JSON.stringify({ from, to })).toBe(true);
+  });
+
+  test(`a title of one long word stays within its page, ${width} px wide`, async ({ page }) => {
+    await page.setViewportSize({ width, height: 860 });
+    await signIn(page);
+    const title = "unbreakable".repeat(20);
+    const retitle = (path: string, change: (data: Record<string, object | string>) => void) =>
+      page.route(path, async (route) => {
+        const answer = (await (await route.fetch()).json()) as { data: Record<string, object> };
+        change(answer.data);
+        await route.fulfill({ json: answer });
+      });
+    await retitle(`${mock.origin}/loops/${id(10)}`, (data) =>
+      Object.assign(data.document ?? {}, { title }),
+    );
+    await retitle(`${mock.origin}/documents/plan-1`, (data) => Object.assign(data, { title }));
+    for (const path of [`/acme/loops/${id(10)}`, "/acme/implementation-plans/plan-1"]) {
+      await open(page, path);
+      const heading = page.getByRole("heading", { level: 1, name: title });
+      await expect(heading).toBeVisible();
+      const hidden = await heading.evaluate((h1) => h1.scrollWidth - h1.clientWidth);
+      expect(hidden, path).toBeLessThanOrEqual(0);
+      await expectNoSidewaysScroll(page);
+    }
+  });
+}
+
+test("a wish that is being written outlives a reload and a sign-out, and not its sending", async ({
+  page,
+}) => {
+  const wish = page.getByLabel("What should change?");
+  await signIn(page);
+  await open(page, "/acme/loops/new");
+  await wish.fill("Say good night");
+  await page.getByLabel("Repository").fill("acme/moon");
+  await page.reload();
+  await expect(wish).toHaveValue("Say good night");
+  await expect(page.getByLabel("Repository")).toHaveValue("acme/moon");
+  await page.getByRole("button", { name: /Account/ }).click();
+  await page.getByRole("menuitem", { name: "Sign out" }).click();
+  await expect(page).toHaveURL(/\/signed-out$/);
+  await signIn(page);
+  await open(page, "/acme/loops/new");
+  await expect(wish).toHaveValue("Say good night");
+  await page.getByRole("button", { name: "Make a plan" }).click();
+  await expect(page.getByRole("heading", { name: "Say good night" })).toBeVisible();
+  await open(page, "/acme/loops/new");
+  await expect(wish).toHaveValue("");
+});
+
+test("no desktop is shown as online while the control plane does not answer", async ({
+  page,
+  context,
+}) => {
+  await signIn(page);
+  const desktops = page.getByRole("button", { name: /^Desktops: / });
+  await expect(desktops).toHaveAccessibleName("Desktops: studio-7");
+  await context.setOffline(true);
+  await expect(desktops).toHaveAccessibleName("Desktops: Desktop unknown", { timeout: 25_000 });
+  await expect(desktops.locator(".bg-ok")).toHaveCount(0);
+  await desktops.click();
+  await expect(page.getByText("The control plane does not answer")).toBeVisible();
+  await context.setOffline(false);
+  await expect(desktops).toHaveAccessibleName("Desktops: studio-7", { timeout: 25_000 });
+});
+
 test("a chosen theme outlives the page", async ({ page }) => {
   await page.emulateMedia({ colorScheme: "light" });
   await signIn(page);

@@ -2,7 +2,6 @@
 import { expect, test } from "@playwright/test";
 
 import { Demo } from "./demo";
-import { onKnownPort } from "./known-port";
 import { expectAccessible, Watch } from "./quality";
 
 /** The assistant runs for real. */
@@ -40,20 +39,21 @@ test("a wish becomes a plan, and the plan a pull request", async ({ page }) => {
   });
 
   await test.step("repositories come through the control plane when no gateway is near", async () => {
+    await page.route(`http://127.0.0.1:${gatewayPort}/**`, (route) => route.abort());
+    await page.reload();
     await page.getByRole("link", { name: "Start the first loop" }).click();
     // The only repository is chosen by itself.
     await expect(page.getByLabel("Repository")).toHaveValue(repository);
   });
 
   await test.step("repositories come from the gateway of this machine, after an exchange", async () => {
-    const near = await onKnownPort(gatewayPort);
+    await page.unroute(`http://127.0.0.1:${gatewayPort}/**`);
     const from = (path: string) =>
-      page.waitForResponse(`http://127.0.0.1:${near.port}${path}`, { timeout: NEAR_LIMIT_MS });
+      page.waitForResponse(`http://127.0.0.1:${gatewayPort}${path}`, { timeout: NEAR_LIMIT_MS });
     const answers = Promise.all([from("/gateway-auth/exchange"), from("/api/gateway/repos")]);
     await page.reload();
     for (const answer of await answers) expect(answer.status(), answer.url()).toBe(200);
     await expect(page.getByLabel("Repository")).toHaveValue(repository);
-    await near.close();
   });
 
   await test.step("the wish is written down", async () => {
@@ -104,6 +104,14 @@ test("a wish becomes a plan, and the plan a pull request", async ({ page }) => {
       sha: string;
     }[];
     expect(commits.at(-1)?.sha).toBe(pull.head.sha);
+  });
+
+  await test.step("the plan says that it was executed, and asks before it is again", async () => {
+    await page.getByRole("tab", { name: "Plan" }).click();
+    await page.getByRole("link", { name: /· version/ }).click();
+    await page.getByRole("button", { name: "Execute again" }).click();
+    await expect(page.getByRole("alertdialog")).toContainText("It was executed already");
+    await page.getByRole("button", { name: "Cancel" }).click();
   });
 
   await test.step("the list shows both loops", async () => {

@@ -20,7 +20,10 @@ export const queryClient = new QueryClient({
     },
   }),
   defaultOptions: {
+    // The control plane may be on this machine: whether there is a network says nothing about it.
+    mutations: { networkMode: "always" },
     queries: {
+      networkMode: "always",
       staleTime: 2_000,
       retry: (failures, error) =>
         failures < MAX_RETRIES &&

@@ -132,7 +132,10 @@ impl Desktop {
         let client = Client::new(ClientConfig {
             facts: Arc::new(LiveFacts {
                 settings: home.settings.clone(),
-                hello: HelloFacts::of_this_machine(Vec::new()),
+                hello: HelloFacts {
+                    gateway_port: Some(self.port()),
+                    ..HelloFacts::of_this_machine(Vec::new())
+                },
             }),
             credentials: home.credentials.clone(),
             executor: executor.clone(),

@@ -909,7 +909,10 @@ export interface components {
              * @description Commands that run.
              */
             activeCommands?: number | null;
-            /** @description Open object: versions, limits and what the desktop supports. */
+            /**
+             * @description Open object: versions, limits, what the desktop supports, and `gatewayPort`, where pages on its
+             *     machine reach its gateway.
+             */
             capabilities: {
                 [key: string]: unknown;
             };
@@ -1164,7 +1167,10 @@ export interface components {
                  * @description Commands that run.
                  */
                 activeCommands?: number | null;
-                /** @description Open object: versions, limits and what the desktop supports. */
+                /**
+                 * @description Open object: versions, limits, what the desktop supports, and `gatewayPort`, where pages on its
+                 *     machine reach its gateway.
+                 */
                 capabilities: {
                     [key: string]: unknown;
                 };
@@ -1672,7 +1678,10 @@ export interface components {
                  * @description Commands that run.
                  */
                 activeCommands?: number | null;
-                /** @description Open object: versions, limits and what the desktop supports. */
+                /**
+                 * @description Open object: versions, limits, what the desktop supports, and `gatewayPort`, where pages on its
+                 *     machine reach its gateway.
+                 */
                 capabilities: {
                     [key: string]: unknown;
                 };

@@ -107,11 +107,15 @@ export function useRunDocument() {
   return useMutation({
     mutationFn: ({ documentId, command, ...rest }: RunDocument) =>
       runLoop(documentId, command, rest),
-    onSuccess: () => client.invalidateQueries({ queryKey: ["loops"] }),
+    onSuccess: () =>
+      Promise.all(
+        ["loops", "documents"].map((key) => client.invalidateQueries({ queryKey: [key] })),
+      ),
   });
 }
 
 export interface RunDocument {
+  /** Its id or slug. */
   documentId: string;
   command: "plan" | "execute";
   repo?: RepoRef;

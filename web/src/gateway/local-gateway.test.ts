@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from "vitest";
 
-import { LocalGateway } from "./local-gateway";
+import { type KnownGateway, LocalGateway } from "./local-gateway";
 
 interface Call {
   origin: string;
@@ -21,10 +21,10 @@ class Machine {
     return this;
   }
 
-  open(known: string[] = []): LocalGateway {
+  open(known: KnownGateway[] = []): LocalGateway {
     return new LocalGateway({
       challenge: () => Promise.resolve(`challenge-${++this.challenges}`),
-      knownGatewayIds: () => Promise.resolve(known),
+      knownGateways: () => Promise.resolve(known),
       fetch: this.#fetch,
       now: () => this.now,
     });
@@ -75,12 +75,22 @@ describe("finding the gateway", () => {
 
   test("asks no other gateway when the user's desktops are known", async () => {
     machine.runs(19432, "a").runs(19434, "mine");
-    const gateway = machine.open(["mine"]);
+    const gateway = machine.open([{ id: "mine" }]);
     expect(await names(gateway)).toEqual(["mine"]);
     machine.gateways.delete(19434);
     await expect(gateway.repositories()).rejects.toMatchObject({ problem: "absent" });
     await expect(gateway.repositories()).rejects.toMatchObject({ problem: "absent" });
     expect(machine.count("/gateway-auth/exchange")).toBe(1);
+  });
+
+  test("looks where the desktop said that it is", async () => {
+    machine.runs(19432, "a").runs(50123, "mine");
+    expect(await names(machine.open([{ id: "mine", port: 50123 }]))).toEqual(["mine"]);
+  });
+
+  test("looks on the usual ports when the desktop has moved since it said where it is", async () => {
+    machine.runs(19433, "mine");
+    expect(await names(machine.open([{ id: "mine", port: 50123 }]))).toEqual(["mine"]);
   });
 
   test("passes on to the next one when the first belongs to somebody else, with a fresh challenge", async () => {

@@ -12,7 +12,7 @@ import type {
   WaitingRequests,
 } from "@/api/types";
 
-/** Ports that the gateway binds, the preferred one first. */
+/** Ports that a gateway binds by itself, the preferred one first. */
 export const GATEWAY_PORTS = [19432, 19433, 19434, 19435] as const;
 const PROBE_TIMEOUT_MS = 1_500;
 const CALL_TIMEOUT_MS = 10_000;
@@ -32,11 +32,18 @@ export class GatewayError extends Error {
   }
 }
 
+/** A gateway as the control plane knows it. */
+export interface KnownGateway {
+  id: string;
+  /** Its port on its machine, where the desktop said so. */
+  port?: number;
+}
+
 export interface LocalGatewayOptions {
   /** Asks the control plane for a challenge that names this page's origin. */
   challenge: () => Promise<string>;
   /** Gateways of the user's desktops. When any is known, no other gateway is asked. */
-  knownGatewayIds: () => Promise<readonly string[]>;
+  knownGateways: () => Promise<readonly KnownGateway[]>;
   fetch?: typeof fetch;
   now?: () => number;
 }
@@ -123,16 +130,19 @@ export class LocalGateway {
     throw refusal;
   }
 
+  /** Origins of the gateways that answer: where the desktops said that they are, then elsewhere. */
   async #probe(): Promise<string[]> {
-    const [known, ...answers] = await Promise.all([
-      this.#options.knownGatewayIds(),
-      ...GATEWAY_PORTS.map(async (port) => {
+    const known = await this.#options.knownGateways();
+    const named = known.flatMap(({ port }) => port ?? []);
+    const answers = await Promise.all(
+      [...new Set([...named, ...GATEWAY_PORTS])].map(async (port) => {
         const origin = `http://127.0.0.1:${port}`;
         return { origin, health: await this.#health(origin) };
       }),
-    ]);
+    );
+    const ids = known.map(({ id }) => id);
     return answers
-      .filter(({ health }) => health && (known.length === 0 || known.includes(health.gatewayId)))
+      .filter(({ health }) => health && (ids.length === 0 || ids.includes(health.gatewayId)))
       .map(({ origin }) => origin);
   }
 

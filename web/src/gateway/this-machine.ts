@@ -1,9 +1,10 @@
 /** The page's one connection to the gateway of its machine; its session lives and dies with the page. */
 import { api, unwrap } from "@/api/client";
 import { computeTargetsQuery } from "@/api/queries";
+import type { ComputeTarget } from "@/api/types";
 import { queryClient } from "@/query-client";
 
-import { LocalGateway } from "./local-gateway";
+import { type KnownGateway, LocalGateway } from "./local-gateway";
 
 export const gateway = new LocalGateway({
   challenge: async () => {
@@ -14,8 +15,14 @@ export const gateway = new LocalGateway({
     );
     return challengeToken;
   },
-  knownGatewayIds: async () => {
+  knownGateways: async () => {
     const targets = await queryClient.query(computeTargetsQuery);
-    return targets.flatMap(({ gatewayId }) => gatewayId ?? []);
+    return targets.filter(({ ownerName }) => !ownerName).flatMap(gatewayOf);
   },
 });
+
+function gatewayOf({ gatewayId, capabilities }: ComputeTarget): KnownGateway[] {
+  if (!gatewayId) return [];
+  const { gatewayPort: port } = capabilities as { gatewayPort?: unknown };
+  return [{ id: gatewayId, ...(typeof port === "number" && { port }) }];
+}

@@ -1,11 +1,12 @@
 /** What a person can do with a loop or a plan. */
+import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { Play, RotateCcw, Square } from "lucide-react";
 import { useState } from "react";
 
 import { ApiError, messageOf } from "@/api/errors";
-import { useResumeLoop, useRunDocument, useStopLoop } from "@/api/queries";
-import type { LoopDetail, LoopStatus, RepoRef } from "@/api/types";
+import { documentQuery, useResumeLoop, useRunDocument, useStopLoop } from "@/api/queries";
+import type { Document, LoopDetail, LoopStatus, RepoRef } from "@/api/types";
 import { Button } from "@/ui/button";
 import { ConfirmDialog } from "@/ui/confirm-dialog";
 import { Notice } from "@/ui/panel";
@@ -24,26 +25,51 @@ function useOpenLoop(orgSlug: string) {
   };
 }
 
-/** Carries out a plan. */
+/** Carries out a plan; one that was carried out already only after a question. */
 export function ExecuteButton({
-  documentId,
+  plan,
   repo,
   orgSlug,
 }: {
-  documentId: string;
+  plan: Pick<Document, "slug">;
   repo: RepoRef | null | undefined;
   orgSlug: string;
 }) {
+  const [asking, setAsking] = useState(false);
+  const { data: document, isPending } = useQuery(documentQuery(plan.slug));
+  const executed = document?.loops.some(
+    ({ command, status }) => command === "EXECUTE" && status === "COMPLETED",
+  );
   const run = useRunDocument();
   const opening = useOpenLoop(orgSlug);
-  const execute = () =>
-    run.mutate({ documentId, command: "execute", ...(repo && { repo }) }, opening);
+  const execute = () => {
+    setAsking(false);
+    run.mutate({ documentId: plan.slug, command: "execute", ...(repo && { repo }) }, opening);
+  };
   return (
     <>
-      <Button look="primary" busy={run.isPending} onClick={execute}>
-        {!run.isPending && <Play aria-hidden />}
-        Execute
+      <Button
+        look="primary"
+        busy={isPending || run.isPending}
+        onClick={executed ? () => setAsking(true) : execute}
+      >
+        {!(isPending || run.isPending) && <Play aria-hidden />}
+        {executed ? "Execute again" : "Execute"}
       </Button>
+      <ConfirmDialog
+        open={asking}
+        onOpenChange={setAsking}
+        title="Execute this plan again?"
+        confirm="Execute again"
+        look="primary"
+        busy={run.isPending}
+        onConfirm={execute}
+      >
+        <p>
+          It was executed already. Another loop works on the plan once more, on top of what is
+          there, and costs as much as any other.
+        </p>
+      </ConfirmDialog>
       {run.error && <Refusal title="The plan could not be executed" error={run.error} />}
     </>
   );
@@ -76,12 +102,13 @@ export function RerunButton({ loop, orgSlug }: { loop: LoopDetail; orgSlug: stri
   );
 }
 
+/** Never where a button that starts a loop was: the second of two clicks would hit it. */
 export function StopButton({ loopId }: { loopId: string }) {
   const [asking, setAsking] = useState(false);
   const stop = useStopLoop();
   return (
     <>
-      <Button look="danger" onClick={() => setAsking(true)}>
+      <Button look="danger" size="sm" className="max-sm:ml-auto" onClick={() => setAsking(true)}>
         <Square aria-hidden />
         Stop
       </Button>
@@ -89,6 +116,7 @@ export function StopButton({ loopId }: { loopId: string }) {
         open={asking}
         onOpenChange={setAsking}
         title="Stop this loop?"
+        cancel="Keep it"
         confirm="Stop the loop"
         busy={stop.isPending}
         onConfirm={() => stop.mutate(loopId, { onSuccess: () => setAsking(false) })}

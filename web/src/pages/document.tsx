@@ -65,7 +65,9 @@ function DocumentView({ document, orgSlug }: { document: Document; orgSlug: stri
     <>
       <header className="mt-2 flex flex-wrap items-start justify-between gap-x-8 gap-y-4">
         <div className="min-w-0 flex-1 basis-96">
-          <h1 className="text-2xl font-semibold tracking-tight text-balance">{document.title}</h1>
+          <h1 className="text-2xl font-semibold tracking-tight text-balance wrap-anywhere">
+            {document.title}
+          </h1>
           <div className="mt-2 flex flex-wrap items-center gap-2.5 text-ink-2">
             <Badge tone="idle">{TYPE_NAMES[document.type]}</Badge>
             <span>{humanise(document.status)}</span>
@@ -74,7 +76,7 @@ function DocumentView({ document, orgSlug }: { document: Document; orgSlug: stri
         </div>
         {document.type === "IMPLEMENTATION_PLAN" && (
           <div className="flex flex-wrap gap-2">
-            <ExecuteButton documentId={document.id} repo={document.repo} orgSlug={orgSlug} />
+            <ExecuteButton plan={document} repo={document.repo} orgSlug={orgSlug} />
           </div>
         )}
       </header>

@@ -62,7 +62,9 @@ function LoopView({ loop, orgSlug }: { loop: LoopDetail; orgSlug: string }) {
     <>
       <header className="mt-2 flex flex-wrap items-start justify-between gap-x-8 gap-y-4">
         <div className="min-w-0 flex-1 basis-96">
-          <h1 className="text-2xl font-semibold tracking-tight text-balance">{loopTitle(loop)}</h1>
+          <h1 className="text-2xl font-semibold tracking-tight text-balance wrap-anywhere">
+            {loopTitle(loop)}
+          </h1>
           <div className="mt-2 flex flex-wrap items-center gap-2.5">
             <StatusBadge status={loop.status} />
             <span className="font-medium text-ink-2">{humanise(loop.command)}</span>
@@ -76,6 +78,7 @@ function LoopView({ loop, orgSlug }: { loop: LoopDetail; orgSlug: string }) {
                 />
               </span>
             )}
+            {isActive(loop.status) && <StopButton loopId={loop.id} />}
           </div>
         </div>
         <Actions loop={loop} orgSlug={orgSlug} />
@@ -97,7 +100,6 @@ function Actions({ loop, orgSlug }: { loop: LoopDetail; orgSlug: string }) {
   const href = loop.prUrl ? safeHref(loop.prUrl) : undefined;
   return (
     <div className="flex flex-wrap gap-2">
-      {isActive(loop.status) && <StopButton loopId={loop.id} />}
       <RerunButton loop={loop} orgSlug={orgSlug} />
       {href && (
         <a href={href} target="_blank" rel="noreferrer" className={buttonClass("primary")}>
@@ -106,7 +108,7 @@ function Actions({ loop, orgSlug }: { loop: LoopDetail; orgSlug: string }) {
         </a>
       )}
       {loop.producedDocument?.type === "IMPLEMENTATION_PLAN" && loop.status === "COMPLETED" && (
-        <ExecuteButton documentId={loop.producedDocument.id} repo={loop.repo} orgSlug={orgSlug} />
+        <ExecuteButton plan={loop.producedDocument} repo={loop.repo} orgSlug={orgSlug} />
       )}
     </div>
   );

@@ -7,6 +7,7 @@ import { type SubmitEvent, useEffect, useRef, useState } from "react";
 import { ApiError, messageOf } from "@/api/errors";
 import { computeTargetsQuery, usePlanWish } from "@/api/queries";
 import { gatewayAdvice, repositoriesQuery, type RepositoryChoice } from "@/gateway/repositories";
+import { type Draft, loadDraft, saveDraft } from "@/loops/draft";
 import { branchProblem, promptProblem, repositoryProblem } from "@/loops/wish";
 import { OnlineDot } from "@/shell/desktop-status";
 import { Button } from "@/ui/button";
@@ -39,18 +40,24 @@ function WishForm() {
   const { orgSlug } = route.useParams();
   const navigate = route.useNavigate();
   const repositories = useQuery(repositoriesQuery);
-  const [prompt, setPrompt] = useState("");
-  const [repository, setRepository] = useState("");
-  const [branch, setBranch] = useState("main");
+  const [draft, setDraft] = useState(loadDraft);
+  const { prompt, repository, branch } = draft;
   const [targetId, setTargetId] = useState("");
   const [checked, setChecked] = useState(false);
   const plan = usePlanWish();
   const form = useRef<HTMLFormElement>(null);
 
+  const change = (changes: Partial<Draft>) => {
+    const changed = { ...draft, ...changes };
+    setDraft(changed);
+    saveDraft(changed);
+  };
   const choose = (fullName: string, choices: RepositoryChoice[] | undefined) => {
-    setRepository(fullName);
     const known = choices?.find((choice) => choice.fullName === fullName);
-    if (known?.defaultBranch) setBranch(known.defaultBranch);
+    change({
+      repository: fullName,
+      ...(known?.defaultBranch && { branch: known.defaultBranch }),
+    });
   };
   useFirstChoice(repositories.data, repository === "", choose);
 
@@ -76,6 +83,7 @@ function WishForm() {
       {
         onSuccess: (loopId) => {
           remember(repo.fullName);
+          saveDraft({ ...draft, prompt: "" });
           void navigate({ to: "/$orgSlug/loops/$loopId", params: { orgSlug, loopId } });
         },
       },
@@ -93,7 +101,7 @@ function WishForm() {
             autoFocus
             rows={8}
             value={prompt}
-            onChange={(event) => setPrompt(event.target.value)}
+            onChange={(event) => change({ prompt: event.target.value })}
             onKeyDown={(event) => {
               if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) submit();
             }}
@@ -118,7 +126,7 @@ function WishForm() {
                 detail: path,
               }))}
               onValue={(value, taken) =>
-                taken ? choose(value, repositories.data) : setRepository(value)
+                taken ? choose(value, repositories.data) : change({ repository: value })
               }
             />
           )}
@@ -131,7 +139,7 @@ function WishForm() {
               autoComplete="off"
               autoCapitalize="off"
               spellCheck={false}
-              onChange={(event) => setBranch(event.target.value)}
+              onChange={(event) => change({ branch: event.target.value })}
               className={cx(INPUT_CLASS, "font-mono text-sm")}
             />
           )}

@@ -10,10 +10,13 @@ import { Code } from "@/ui/code";
 
 /** A dot that says whether a desktop is there to run loops, and which. */
 export function DesktopStatus() {
-  const { data: targets, isError } = useQuery(computeTargetsQuery);
+  const { data, isError, failureCount } = useQuery(computeTargetsQuery);
+  // What was read before a failure may no longer be so.
+  const unknown = isError || failureCount > 0;
+  const targets = unknown ? undefined : data;
   const online = targets?.filter((target) => target.isOnline) ?? [];
   const now = useNow(30_000);
-  const label = isError
+  const label = unknown
     ? "Desktop unknown"
     : targets === undefined
       ? "Looking for desktops"
@@ -39,7 +42,12 @@ export function DesktopStatus() {
           aria-label="Desktops"
         >
           <h2 className="text-xs font-medium text-ink-3">Desktops</h2>
-          {targets && targets.length > 0 ? (
+          {unknown ? (
+            <p className="mt-1.5 text-sm text-ink-2">
+              The control plane does not answer, so nobody knows which are online. It is asked
+              again.
+            </p>
+          ) : targets && targets.length > 0 ? (
             <ul className="mt-2 space-y-2.5">
               {targets.map((target) => (
                 <li key={target.id} className="flex items-baseline gap-2.5">

@@ -3,13 +3,15 @@ import type { ReactNode } from "react";
 
 import { Button } from "./button";
 
-/** Asks before something that cannot be taken back. */
+/** Asks before something that cannot be taken back, or that costs. */
 export function ConfirmDialog({
   open,
   onOpenChange,
   title,
   children,
+  cancel = "Cancel",
   confirm,
+  look = "danger",
   busy,
   onConfirm,
 }: {
@@ -17,7 +19,10 @@ export function ConfirmDialog({
   onOpenChange: (open: boolean) => void;
   title: string;
   children: ReactNode;
+  cancel?: string;
   confirm: string;
+  /** Of the button that confirms. */
+  look?: "danger" | "primary";
   busy: boolean;
   onConfirm: () => void;
 }) {
@@ -32,9 +37,9 @@ export function ConfirmDialog({
           </AlertDialog.Description>
           <div className="mt-5 flex justify-end gap-2">
             <AlertDialog.Cancel asChild>
-              <Button look="plain">Keep it</Button>
+              <Button look="plain">{cancel}</Button>
             </AlertDialog.Cancel>
-            <Button look="danger" busy={busy} onClick={onConfirm}>
+            <Button look={look} busy={busy} onClick={onConfirm}>
               {confirm}
             </Button>
           </div>

@@ -43,7 +43,8 @@ pub struct Hello {
     /// Lower-case hex SHA-256 of the JSON array of allowed directories.
     #[serde(default, deserialize_with = "lenient::or_default")]
     pub allowed_directories_hash: String,
-    /// Open object: `commandSigning`, `loopRunnerRefreshSupported`, …; `true` or absent.
+    /// Open object: `commandSigning`, `loopRunnerRefreshSupported`, …, each `true` or absent; and
+    /// `gatewayPort`, the port of the gateway on loopback.
     #[serde(default, deserialize_with = "lenient::or_default", skip_serializing_if = "Map::is_empty")]
     pub capabilities: Map<String, Value>,
 }

@@ -56,7 +56,8 @@ pub struct ComputeTarget {
     /// Stable id of the installation.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gateway_id: Option<Uuid>,
-    /// Open object: versions, limits and what the desktop supports.
+    /// Open object: versions, limits, what the desktop supports, and `gatewayPort`, where pages on its
+    /// machine reach its gateway.
     #[schema(value_type = HashMap<String, Value>)]
     pub capabilities: Value,
     /// Operation ids that it serves.

@@ -34,6 +34,8 @@ pub struct HelloFacts {
     pub allowed_directories: Vec<PathBuf>,
     /// Names of the capabilities that are there.
     pub capabilities: Vec<&'static str>,
+    /// Port of the gateway on loopback, for pages on this machine.
+    pub gateway_port: Option<u16>,
 }
 
 impl HelloFacts {
@@ -56,13 +58,15 @@ impl HelloFacts {
             supported_operations: OperationId::ALL.to_vec(),
             allowed_directories,
             capabilities: vec!["loopRunnerRefreshSupported", "loopRunnerHeartbeatSupported"],
+            gateway_port: None,
         }
     }
 
     /// The hello of a connection.
     pub(super) fn hello(&self, gateway_id: Uuid, target_id: Option<Uuid>) -> Hello {
-        let capabilities: Map<String, Value> =
-            self.capabilities.iter().map(|name| ((*name).to_owned(), Value::Bool(true))).collect();
+        let supported = self.capabilities.iter().map(|name| ((*name).to_owned(), Value::Bool(true)));
+        let port = self.gateway_port.map(|port| ("gatewayPort".to_owned(), Value::from(port)));
+        let capabilities: Map<String, Value> = supported.chain(port).collect();
         Hello {
             compute_target_id: target_id,
             gateway_id: Some(gateway_id),
@@ -179,11 +183,13 @@ mod tests {
     fn a_hello_names_three_versions() {
         let mut facts = HelloFacts::of_this_machine(vec!["/b".into(), "/a".into()]);
         facts.plugin_version = "9.8.7".into();
+        facts.gateway_port = Some(50_123);
         let hello = serde_json::to_value(facts.hello(Uuid::new_v4(), None)).unwrap();
         assert_eq!(hello["pluginVersion"], "9.8.7");
         assert_eq!(hello["desktopClientVersion"], DESKTOP_VERSION);
         assert_eq!(hello["gatewayProtocolVersion"], "0.1.0");
         assert_eq!(hello["capabilities"]["loopRunnerRefreshSupported"], true);
+        assert_eq!(hello["capabilities"]["gatewayPort"], 50_123);
         assert_eq!(hello["maxInFlightCommands"], 2);
         assert_eq!(hello["supportedOperations"].as_array().unwrap().len(), 28);
         let expected = hex::encode(Sha256::digest(r#"["/a","/b"]"#));
