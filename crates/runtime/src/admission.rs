@@ -15,6 +15,7 @@ use loopgate_api::job::JobStatus;
 use loopgate_api::redact;
 use loopgate_api::time::now_iso;
 use loopgate_tools::machine;
+use secrecy::SecretString;
 use serde_json::json;
 
 use crate::error::LoopError;
@@ -171,27 +172,27 @@ impl Runtime {
                 }
             };
             if let Err((refusal, token)) = started {
-                if let Some(token) = token {
-                    let stored = runtime.store.put_token(id, &StoredToken::new(token)).await;
-                    let _ = stored.inspect_err(|error| tracing::warn!(%error, "a token was not stored"));
-                }
-                runtime.refuse_waiting(id, &refusal).await;
+                runtime.refuse_waiting(id, token, &refusal).await;
             }
             runtime.forget_order(id).await;
         });
     }
 
-    /// Ends a loop that had waited and could not be started.
-    async fn refuse_waiting(&self, id: LoopId, refusal: &Refusal) {
+    /// Ends a loop that was accepted and cannot be started, and tells it as the loop's last event.
+    pub(crate) async fn refuse_waiting(&self, id: LoopId, token: Option<SecretString>, refusal: &Refusal) {
+        if let Some(token) = token {
+            let stored = self.store.put_token(id, &StoredToken::new(token)).await;
+            let _ = stored.inspect_err(|error| tracing::warn!(%error, "a token was not stored"));
+        }
         let (code, message) = refusal
             .event
             .clone()
             .unwrap_or_else(|| (code::PRE_RUN_VALIDATION_FAILED, refusal.error.message.clone()));
         let message = redact::message(&message);
-        tracing::info!(loop_id = %id, code, message, "a loop that had waited could not be started");
+        tracing::info!(loop_id = %id, code, message, "an accepted loop could not be started");
         let error = ErrorEvent { code: code.to_owned(), message: message.clone(), ..ErrorEvent::default() };
         if let Err(error) = self.end_waiting(id, &error, JobEvent::Failed, Some(message)).await {
-            tracing::error!(loop_id = %id, %error, "the end of a loop that had waited could not be stored");
+            tracing::error!(loop_id = %id, %error, "the end of a loop that was not started could not be stored");
         }
     }
 
@@ -254,7 +255,7 @@ impl Runtime {
 }
 
 /// The record of a loop that waits.
-fn queued_job(request: &LoopRequest, headers: &LoopHeaders, number: i64) -> Job {
+pub(crate) fn queued_job(request: &LoopRequest, headers: &LoopHeaders, number: i64) -> Job {
     let mut job = Job::waiting(request.loop_id, request.command);
     let facts = &mut job.facts;
     facts.queue_number = Some(number);

@@ -19,6 +19,8 @@ pub struct Pace {
     pub heartbeat: Duration,
     /// How long before its end a token is renewed.
     pub refresh_skew: Duration,
+    /// How long a request for a loop waits for its process before it is answered as accepted.
+    pub launch_answer: Duration,
     /// How long the assistant may take to commit.
     pub commit: Duration,
     /// How long the assistant may take to write the agents of a repository before its loop begins.
@@ -43,6 +45,7 @@ impl Default for Pace {
             ended_retry: [5, 30, 120, 600].map(Duration::from_secs),
             heartbeat: Duration::from_secs(1800),
             refresh_skew: Duration::from_secs(1800),
+            launch_answer: Duration::from_secs(20),
             commit: Duration::from_secs(1800),
             bootstrap: Duration::from_secs(900),
             mcp: Duration::from_secs(10),

@@ -176,6 +176,25 @@ fn a_loop_that_had_not_begun_begins_at_the_next_start_and_is_told_once() {
 }
 
 #[test]
+fn a_loop_that_was_being_prepared_is_started_by_the_next_life() {
+    let (_world, desktop) = world();
+    std::fs::remove_dir_all(desktop.at("box/api")).unwrap();
+    let clones = "[ \"$1 $2\" = \"repo clone\" ] && echo here > \"$STATE/clones\"; mkfifo \"$STATE/never\"; read word < \"$STATE/never\"";
+    desktop.program("gh", clones);
+    let (life, id) = (Life::begin(&desktop), new_id());
+    let (runtime, body) = (life.runtime.clone(), request(id, "PLAN"));
+    life.spawn(async move { start(&runtime, &body).await });
+    let is_cloning = || async { (!desktop.state("clones").is_empty()).then_some(()) };
+    life.block_on(desktop.eventually("the repository is being cloned", is_cloning));
+    let job = life.block_on(life.runtime.job(id)).unwrap().unwrap();
+    assert_eq!(job.status(), JobStatus::Queued);
+    drop(life);
+    desktop.program("gh", support::CODE_HOST);
+    let life = Life::begin(&desktop);
+    assert_eq!(life.reported(id).status(), JobStatus::Completed);
+}
+
+#[test]
 fn a_loop_whose_start_kills_loopgate_is_given_up() {
     let (_world, desktop) = world();
     let id = new_id();

@@ -28,7 +28,8 @@ use crate::loops::view::stored;
 use crate::store::entity::{agent_loop, compute_target, document, user};
 use crate::store::now;
 
-/// Milliseconds after which the desktop gives the request up: clones and set-up scripts take time.
+/// Milliseconds after which the desktop gives the request up. It answers much earlier, also when a clone
+/// or a set-up script still runs; the loop's events tell the rest.
 const LAUNCH_TIMEOUT_MS: u64 = 10 * 60 * 1000;
 
 /// Milliseconds after which a launch that has sent nothing was interrupted.

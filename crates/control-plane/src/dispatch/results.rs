@@ -153,14 +153,15 @@ async fn follow(
     .await
 }
 
-/// Why the launch of a loop did not succeed, when an event says so. Two answers are no failure of
-/// the loop, because it may well be running: that it is running already, and that the desktop was
-/// interrupted while it started it. The desktop itself reports what became of such a loop.
+/// Why the launch of a loop did not succeed, when an event says so. Only what the gateway refuses was
+/// never accepted. That the loop is running already is no failure, and neither is what went wrong with
+/// the command alone, which has a code: its time was over, or the desktop was interrupted. The desktop
+/// itself reports by the loop's events what became of such a loop.
 fn failure_of(event: &CommandEvent) -> Option<(&'static str, String)> {
     let data = &event.data;
     if event.event_type != EventType::Error
         || !event.is_terminal()
-        || data.get("code") == Some(&json!("interrupted"))
+        || data.get("code").is_some_and(Value::is_string)
     {
         return None;
     }
@@ -251,10 +252,7 @@ mod tests {
         );
         let text = r#"gateway returned 500: {"error":"Failed to spawn process"}"#;
         assert_eq!(judged(json!({"terminal": true, "error": text})).unwrap().0, "SPAWN_FAILED");
-        assert_eq!(
-            judged(json!({"terminal": true, "error": "command timed out"})).unwrap().1,
-            "command timed out"
-        );
+        assert_eq!(judged(json!({"terminal": true, "error": "internal error"})).unwrap().1, "internal error");
     }
 
     #[test]
@@ -262,7 +260,9 @@ mod tests {
         let text =
             r#"gateway returned 409: {"error":"Loop is already running on this machine","code":"conflict"}"#;
         assert_eq!(judged(json!({"terminal": true, "error": text})), None);
-        assert_eq!(judged(json!({"terminal": true, "error": "interrupted", "code": "interrupted"})), None);
+        for code in ["interrupted", "timeout", "gateway_timeout"] {
+            assert_eq!(judged(json!({"terminal": true, "error": "command timed out", "code": code})), None);
+        }
         assert_eq!(judged(json!({"error": "not the end"})), None);
     }
 }

@@ -1,5 +1,6 @@
-//! From a request to a running loop: everything is checked, prepared and recorded in one order, and
-//! the answer is given only when the process runs.
+//! From a request to a running loop: everything is checked, prepared and recorded in one order. The
+//! answer is given when the process runs, or after a while: the loop is then accepted, and what becomes
+//! of it is told by its events.
 //!
 //! A caller that goes away stops nothing half-way. Whatever fails gives the reservation back, so
 //! that the same loop can be ordered again.
@@ -27,8 +28,10 @@ use loopgate_tools::programs::Source;
 use loopgate_tools::shim::ShimHandle;
 use secrecy::ExposeSecret as _;
 use serde_json::json;
+use tokio::sync::oneshot;
 use uuid::Uuid;
 
+use crate::admission;
 use crate::bootstrap::{self, Target};
 use crate::diagnostics;
 use crate::error::LoopError;
@@ -48,7 +51,7 @@ use crate::review;
 use crate::runtime::Runtime;
 use crate::spawn::{self, Launch};
 use crate::staging::Staged;
-use crate::store::StoredToken;
+use crate::store::{Former, StoreError, StoredToken};
 use crate::supervise;
 use crate::telemetry;
 
@@ -57,7 +60,7 @@ use crate::telemetry;
 pub struct Started {
     /// The loop.
     pub loop_id: LoopId,
-    /// Pid of its process; `None` while it waits for a place.
+    /// Pid of its process; `None` while it waits for a place or is being prepared.
     pub pid: Option<u32>,
     /// Its worktree.
     pub worktree_path: Option<PathBuf>,
@@ -66,7 +69,7 @@ pub struct Started {
 }
 
 impl Runtime {
-    /// Starts a loop.
+    /// Starts a loop. One that does not run within [`Pace::launch_answer`] is answered as accepted.
     ///
     /// # Errors
     /// Status and exact text of the first check or step that fails.
@@ -89,23 +92,36 @@ impl Runtime {
                 return Err(running());
             }
         }
-        let runtime = self.clone();
+        let (id, runtime) = (request.loop_id, self.clone());
+        let (answer, mut answered) = oneshot::channel();
         let order = Order { body: String::from_utf8_lossy(body).into_owned(), headers: headers.clone() };
-        let start = self.tasks.spawn(async move {
-            let id = request.loop_id;
+        self.tasks.spawn(async move {
             let kept = runtime.keep_order(id, order).await;
             if runtime.must_wait().await {
-                kept?;
-                return Box::pin(runtime.enqueue(&request, &headers, reservation)).await;
+                let queued = match kept {
+                    Ok(()) => Box::pin(runtime.enqueue(&request, &headers, reservation)).await,
+                    Err(error) => Err(error),
+                };
+                let _ = answer.send(queued);
+                return;
             }
-            let started = Box::pin(runtime.start(request, headers, reservation)).await;
+            Box::pin(runtime.start(request, headers, reservation, answer)).await;
             runtime.forget_order(id).await;
-            started
         });
-        start.await.unwrap_or_else(|error| {
-            tracing::error!(%error, "starting a loop ended unexpectedly");
-            Err(LoopError::internal())
-        })
+        if let Ok(answer) = tokio::time::timeout(self.pace.launch_answer, &mut answered).await {
+            return answer.unwrap_or_else(|_| {
+                tracing::error!("starting a loop ended unexpectedly");
+                Err(LoopError::internal())
+            });
+        }
+        // From here on nothing can be answered any more; what was answered a moment ago counts.
+        answered.close();
+        answered.try_recv().unwrap_or(Ok(Started {
+            loop_id: id,
+            pid: None,
+            worktree_path: None,
+            queue_place: None,
+        }))
     }
 
     /// Keeps an order until the loop's process runs, so that the death of this process costs no loop.
@@ -124,24 +140,70 @@ impl Runtime {
         let _ = tokio::task::spawn_blocking(move || runtime.orders.forget(id)).await;
     }
 
+    /// Prepares and starts a loop that has a place. Its record exists from the beginning, so that the
+    /// next process starts it when this one dies.
     async fn start(
         self: &Arc<Self>,
         request: LoopRequest,
         headers: LoopHeaders,
         reservation: Reservation,
-    ) -> Result<Started, LoopError> {
-        let token = request.token.clone();
-        match self.prepare_and_spawn(&request, &headers, reservation).await {
-            Ok(started) => Ok(started),
-            Err(refusal) => {
-                if let Some((code, message)) = &refusal.event {
-                    self.tell_refusal(request.loop_id, &token, code, message).await;
-                }
-                self.report_refusal(&request, &headers, &refusal);
-                tracing::info!(loop_id = %request.loop_id, status = refusal.error.status,
-                    reason = refusal.error.message, "the loop is not started");
-                Err(refusal.error)
+        answer: oneshot::Sender<Result<Started, LoopError>>,
+    ) {
+        let former = match self.record_preparation(&request, &headers).await {
+            Ok(former) => former,
+            Err(error) => return drop(answer.send(Err(error.into()))),
+        };
+        let refusal = match self.prepare_and_spawn(&request, &headers, reservation).await {
+            Ok(started) => return drop(answer.send(Ok(started))),
+            Err(refusal) => refusal,
+        };
+        self.report_refusal(&request, &headers, &refusal);
+        tracing::info!(loop_id = %request.loop_id, status = refusal.error.status,
+            reason = refusal.error.message, "the loop is not started");
+        if !answer.is_closed() {
+            if let Some((code, message)) = &refusal.event {
+                self.tell_refusal(request.loop_id, &request.token, code, message).await;
             }
+            self.take_back(&request, &former).await;
+            if answer.send(Err(refusal.error.clone())).is_ok() {
+                return;
+            }
+            // Nobody waits for the answer any more.
+            if let Err(error) = self.record_preparation(&request, &headers).await {
+                tracing::error!(loop_id = %request.loop_id, %error, "a loop that was not started could not be recorded");
+            }
+        }
+        self.refuse_waiting(request.loop_id, Some(request.token), &refusal).await;
+    }
+
+    /// Records a loop that is being prepared as one that waits, with its number in the queue.
+    async fn record_preparation(
+        &self,
+        request: &LoopRequest,
+        headers: &LoopHeaders,
+    ) -> Result<Former, StoreError> {
+        let mut job = admission::queued_job(request, headers, self.queue.number());
+        job.facts.live_activity = Some("Its repository and worktree are being prepared".to_owned());
+        if let Some(former) = self.store.job(request.loop_id).await? {
+            record::keep(&mut job, &former);
+        }
+        self.store.begin(&job).await
+    }
+
+    /// Restores what was recorded of a loop before it was ordered in vain.
+    async fn take_back(&self, request: &LoopRequest, former: &Former) {
+        let id = request.loop_id;
+        if let Err(error) = self.store.abandon(id, former).await {
+            tracing::error!(loop_id = %id, %error, "the record of a loop that did not start could not be removed");
+        }
+        if former.outgoing.is_empty() {
+            self.tokens.forget(id).await;
+            return;
+        }
+        // The newer token serves the earlier run's last words as well.
+        match self.store.put_token(id, &StoredToken::new(request.token.clone())).await {
+            Ok(()) => self.outbox.wake(id),
+            Err(error) => tracing::warn!(loop_id = %id, %error, "the loop's token could not be stored"),
         }
     }
 
@@ -246,16 +308,10 @@ impl Runtime {
         let former = self.store.begin(&job).await.map_err(LoopError::from)?;
         let spawned =
             self.announce_and_spawn(request, headers, &launch, start, &process, beginning.nonce).await;
-        if spawned.is_err() {
-            if let Err(error) = self.store.abandon(request.loop_id, &former).await {
-                tracing::error!(%error, "the record of a loop that did not start could not be removed");
-            }
-            if former.outgoing.is_empty() {
-                self.tokens.forget(request.loop_id).await;
-            } else {
-                // The newer token serves the earlier run's last words as well.
-                self.outbox.wake(request.loop_id);
-            }
+        if spawned.is_err()
+            && let Err(error) = self.store.abandon(request.loop_id, &former).await
+        {
+            tracing::error!(%error, "the record of a loop that did not start could not be restored");
         }
         spawned
     }

@@ -56,7 +56,8 @@ impl Runtime {
     }
 }
 
-fn keep(job: &mut Job, former: &Job) {
+/// Keeps what an earlier record of the loop knew of its ticket and its document.
+pub(super) fn keep(job: &mut Job, former: &Job) {
     job.started_at.clone_from(&former.started_at);
     let (now, then) = (&mut job.facts, &former.facts);
     let keep = |now: &mut Option<String>, then: &Option<String>| {

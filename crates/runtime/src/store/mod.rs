@@ -251,7 +251,8 @@ impl Store {
     /// [`StoreError::Begun`] when its process was started meanwhile, else [`StoreError`].
     pub async fn abandon(&self, id: LoopId, former: &Former) -> Result<(), StoreError> {
         let tx = self.db.begin().await?;
-        if find(&tx, id).await?.is_some_and(|job| job.status() != lifecycle::ORDERED) {
+        let unbegun = [lifecycle::ORDERED, lifecycle::WAITS];
+        if find(&tx, id).await?.is_some_and(|job| !unbegun.contains(&job.status())) {
             return Err(StoreError::Begun);
         }
         delete_outgoing(&tx, id).await?;

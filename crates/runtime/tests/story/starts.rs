@@ -7,7 +7,7 @@ use loopgate_runtime::{LoopHeaders, Pace};
 use loopgate_testkit::cloud::Cloud;
 use serde_json::{Value, json};
 
-use crate::support::{Desktop, IMPLEMENTS, new_id, quick, request, start};
+use crate::support::{Desktop, IMPLEMENTS, PLANS, new_id, quick, request, start};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn one_loop_once_and_one_loop_a_worktree() {
@@ -257,4 +257,34 @@ async fn attachments_that_lead_home_are_refused_and_written_down() {
     let names: Vec<_> =
         std::fs::read_dir(work.join("attachments")).unwrap().map(|e| e.unwrap().file_name()).collect();
     assert_eq!(names, ["four-a_b.txt"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_loop_that_takes_long_to_prepare_is_accepted_and_tells_the_rest_by_its_events() {
+    let desktop = Desktop::new().await;
+    desktop.driver(&format!("until_there go\n{PLANS}"));
+    let runtime = desktop.open_with(Pace { launch_answer: Duration::ZERO, ..quick() }).await;
+    let id = new_id();
+    let started = start(&runtime, &request(id, "PLAN")).await.unwrap();
+    assert_eq!((started.loop_id, started.pid, started.queue_place), (id, None, None));
+    let again = start(&runtime, &request(id, "PLAN")).await.unwrap_err();
+    assert_eq!(again.message, "Loop is already running on this machine");
+    desktop.signal("go");
+    assert_eq!(desktop.reported(&runtime, id).await.status(), JobStatus::Completed);
+    assert_eq!(desktop.cloud.events(id, "started").len(), 1);
+
+    // What is refused afterwards is reported until it was heard.
+    let id = new_id();
+    let mut body = request(id, "PLAN");
+    let missing = desktop.at("box/nowhere").to_string_lossy().into_owned();
+    body["localRepoPath"] = json!(missing);
+    let away = json!({"success": false, "error": "away"});
+    desktop.cloud.answer_always("events", 503, away);
+    assert_eq!(start(&runtime, &body).await.unwrap().pid, None);
+    desktop.has_status(&runtime, id, JobStatus::Failed).await;
+    desktop.cloud.answer_well();
+    desktop.reported(&runtime, id).await;
+    let errors = desktop.cloud.events(id, "error");
+    assert_eq!(errors.len(), 1);
+    assert_eq!(errors[0]["message"], format!("Repository not found locally: {missing}"));
 }

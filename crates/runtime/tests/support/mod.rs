@@ -326,7 +326,7 @@ pub async fn start(runtime: &Arc<Runtime>, body: &Value) -> Result<Started, Loop
 }
 
 /// Pull requests in files: one a branch; every creation is written down.
-const CODE_HOST: &str = r#"
+pub const CODE_HOST: &str = r#"
 printf '%s\n' "$*" >> "$STATE/gh-argv"
 key() { printf '%s' "$1" | tr '/' '_'; }
 case "$1 $2" in

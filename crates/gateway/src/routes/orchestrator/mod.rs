@@ -57,10 +57,10 @@ const LINES_MOST: usize = 10_000;
 pub(crate) struct LoopStarted {
     success: bool,
     loop_id: String,
-    /// Null while it waits.
+    /// Null while it waits or is being prepared.
     #[schema(required)]
     pid: Option<u32>,
-    /// Null for a loop without a worktree, and while it waits.
+    /// Null for a loop without a worktree, and without a pid.
     #[schema(required)]
     worktree_path: Option<String>,
     /// Its place among those that wait, from 1.
@@ -77,13 +77,13 @@ pub(crate) struct LoopEnded {
 
 /// Start a loop
 ///
-/// Answers when its process runs and its job is recorded; with a clone and a set-up script before
-/// that, this can take minutes. Where as many loops run as may, it waits in line, and the answer says
-/// its place.
+/// Answers when its process runs and its job is recorded. Where as many loops run as may, it waits in
+/// line, and the answer says its place. A clone and a set-up script can take minutes: what does not run
+/// within 20 seconds is answered as accepted, without a pid, and its events tell what becomes of it.
 #[utoipa::path(post, path = "/api/gateway/orchestrator/loop", operation_id = "start_loop", tag = "orchestrator",
     request_body = LoopLaunchBody,
     responses(
-        (status = 200, body = LoopStarted, description = "It runs, or waits in line"),
+        (status = 200, body = LoopStarted, description = "It runs, is being prepared, or waits in line"),
         (status = 400, body = ErrorBody, description = "The body breaks a rule"),
         (status = 403, body = ErrorBody, description = "A path outside the sandbox"),
         (status = 404, body = ErrorBody, description = "No such repository, and it could not be cloned"),
