@@ -1,6 +1,6 @@
 //! The table of commands: a request for a desktop's gateway, kept until its end is known.
 
-use loopgate_api::link::Command;
+use loopgate_api::link::{Cancel, Command};
 use loopgate_api::operation::OperationId;
 use loopgate_link::server::Undelivered;
 use sea_orm::ActiveValue::Set;
@@ -113,6 +113,24 @@ pub async fn launch_command(app: &App, loop_id: Uuid) -> Result<Option<desktop_c
 pub fn deliver(app: &App, row: &desktop_command::Model) -> Result<(), Undelivered> {
     let request: Command = serde_json::from_value(row.request_payload.clone()).unwrap_or_default();
     app.desktops.deliver(row.compute_target_id, &request)
+}
+
+/// Asks a desktop to end a command. The wish is stored, and sent again with each hello until the
+/// command's last event is here. Answers where the command stands.
+pub async fn cancel(app: &App, row: &desktop_command::Model) -> Result<CommandStatus, DbErr> {
+    use desktop_command::Column;
+    let wanted = desktop_command::Entity::update_many()
+        .col_expr(Column::CancelRequestedAt, Expr::value(now()))
+        .filter(Column::Id.eq(row.id))
+        .filter(Column::Status.is_in(CommandStatus::OPEN.map(Word)))
+        .exec(app.store.writer())
+        .await?;
+    let cancel = Cancel { command_id: row.id.to_string(), reason: None };
+    if wanted.rows_affected == 1 && app.desktops.cancel(row.compute_target_id, &cancel).is_err() {
+        tracing::info!(command_id = %row.id, "desktop is not connected; the cancellation waits for it");
+    }
+    let row = desktop_command::Entity::find_by_id(row.id).one(app.store.writer()).await?;
+    Ok(row.map_or(CommandStatus::Cancelled, |row| row.status.0))
 }
 
 /// Gives a command up that its desktop has not taken.

@@ -1,7 +1,8 @@
 //! The control plane as the connections to the desktops see it.
 
 use loopgate_api::link::{
-    Command, CommandAck, CommandEvent, Hello, HelloNack, NackReason, Presence, ServerCapabilities, Telemetry,
+    Cancel, Command, CommandAck, CommandEvent, Hello, HelloNack, NackReason, Presence, ServerCapabilities,
+    Telemetry,
 };
 use loopgate_link::server::{Host, Identity, Ingested, Outstanding, Session};
 use sea_orm::QueryOrder;
@@ -86,6 +87,10 @@ impl Host for DesktopHost {
         for row in rows {
             let last = u64::try_from(row.last_sequence_acked).unwrap_or_default();
             outstanding.resume_from_sequence.insert(row.id.to_string(), last);
+            if row.cancel_requested_at.is_some() {
+                outstanding.cancelled.push(Cancel { command_id: row.id.to_string(), reason: None });
+                continue;
+            }
             match serde_json::from_value::<Command>(row.request_payload) {
                 Ok(command) => outstanding.pending.push(command),
                 Err(error) => tracing::error!(command_id = %row.id, %error, "stored command does not read"),

@@ -8,7 +8,7 @@ use axum::response::{IntoResponse, Response};
 use http::header::ACCEPT;
 use http::request::Parts;
 use http::{HeaderMap, StatusCode};
-use loopgate_api::link::{Cancel, Command, EventType, QueryValue};
+use loopgate_api::link::{Command, EventType, QueryValue};
 use sea_orm::prelude::*;
 use sea_orm::{QueryOrder, QuerySelect};
 use serde::{Deserialize, Serialize};
@@ -287,21 +287,20 @@ pub async fn list(State(app): State<App>, Any(caller): Any, id: Id) -> ApiResult
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CancelRequested {
-    /// Always `true`.
+    /// `false` when the command had ended before.
     pub cancel_requested: bool,
+    /// Where the command stands now. It has ended when this is a final status, and not before.
+    pub status: CommandStatus,
 }
 
-/// Asks the desktop to end a command. The answer is the command's own `done` event.
+/// Asks the desktop to end a command; one that is not connected hears it when it connects again. The
+/// command has ended with its own `done` event.
 #[utoipa::path(post, path = "/compute-targets/{id}/commands/{command_id}/cancel", tag = "commands",
     params(("id" = Uuid, Path), ("command_id" = Uuid, Path)),
     responses((status = 200, body = Data<CancelRequested>), Failures))]
 pub async fn cancel(State(app): State<App>, OfPath { row, .. }: OfPath) -> ApiResult<Data<CancelRequested>> {
-    let wish = Cancel { command_id: row.id.to_string(), reason: None };
-    if app.desktops.cancel(row.compute_target_id, &wish).is_err() && row.status.0 == CommandStatus::Queued {
-        command::expire(&app, row.id, "cancelled").await?;
-        app.bus.publish(Topic::Command(row.id));
-    }
-    Ok(Data::new(CancelRequested { cancel_requested: true }))
+    let status = command::cancel(&app, &row).await?;
+    Ok(Data::new(CancelRequested { cancel_requested: !status.is_terminal(), status }))
 }
 
 /// An event of a command.

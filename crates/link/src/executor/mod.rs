@@ -168,7 +168,7 @@ impl Executor {
         if let Some(reason) = self.lock().closed() {
             return Err(reason);
         }
-        if self.is_known(&command.command_id, operation) {
+        if self.is_known(&command.command_id, Some(operation)) {
             return Ok(());
         }
         if command.command_id.is_empty() {
@@ -196,11 +196,11 @@ impl Executor {
     /// Not so the start of a loop. The loop may have outlived us, and to call it interrupted would
     /// fail it in the control plane while it works on. Its id keeps it from being started twice,
     /// so it is asked for again: what runs says so, what never began begins.
-    fn is_known(&self, command_id: &str, operation: OperationId) -> bool {
+    fn is_known(&self, command_id: &str, operation: Option<OperationId>) -> bool {
         let mut state = self.lock();
         if !state.is_known(command_id) {
             let Some(remembered) = self.config.memory.recall(command_id) else { return false };
-            if remembered == Remembered::Started && operation == OperationId::OrchestratorLoop {
+            if remembered == Remembered::Started && operation == Some(OperationId::OrchestratorLoop) {
                 return false;
             }
             let seed = state.seed(command_id);
@@ -215,12 +215,17 @@ impl Executor {
         true
     }
 
-    /// Ends a command that waits or runs.
+    /// Ends a command that waits or runs. The server repeats the wish until it has the command's last
+    /// event; so one that never came is ended here, too, and one that ended says so again.
     pub(crate) fn cancel(self: &Arc<Self>, cancel: &Cancel) {
         let reason = cancel.reason.as_deref().unwrap_or("cancelled");
         let mut state = self.lock();
         let Some(job) = state.unqueue(&cancel.command_id) else {
-            state.pull_switch(&cancel.command_id, reason);
+            let runs = state.pull_switch(&cancel.command_id, reason);
+            drop(state);
+            if !runs && !self.is_known(&cancel.command_id, None) {
+                self.cancel_unknown(&cancel.command_id, reason);
+            }
             return;
         };
         let (event, bytes) = run::weighed(answer::cancelled(reason));
@@ -229,6 +234,17 @@ impl Executor {
         self.trace(Severity::Info, "command.cancelled", "Command cancelled", &job.command, job.operation);
         self.tasks.spawn(Arc::clone(self).remember_end(cancel.command_id.clone()));
         self.start_ready();
+    }
+
+    /// Ends a command that has not come: when it comes after all, it is known as ended.
+    fn cancel_unknown(self: &Arc<Self>, command_id: &str, reason: &str) {
+        let mut state = self.lock();
+        state.track(command_id);
+        let (event, bytes) = run::weighed(answer::cancelled(reason));
+        state.push(command_id, event, bytes, Instant::now());
+        drop(state);
+        self.tasks.spawn(Arc::clone(self).remember_end(command_id.to_owned()));
+        self.wake.notify_one();
     }
 
     /// A hello was acknowledged; commands run from now on.

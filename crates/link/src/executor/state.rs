@@ -175,11 +175,13 @@ impl State {
         self.queue.remove(index)
     }
 
-    /// Ends a running command.
-    pub(super) fn pull_switch(&self, command_id: &str, reason: &str) {
-        if let Some(running) = self.running.get(command_id) {
+    /// Ends a running command; answers whether it runs.
+    pub(super) fn pull_switch(&self, command_id: &str, reason: &str) -> bool {
+        let running = self.running.get(command_id);
+        if let Some(running) = running {
             running.switch.pull(reason);
         }
+        running.is_some()
     }
 
     /// Ends every running command without a word, and forgets those that wait.

@@ -199,16 +199,14 @@ impl<H: Host> Connection<'_, H> {
     /// Sends the acknowledgement of a hello, then what is outstanding, as fast as it is taken.
     async fn welcome(&self, session: &Session, capabilities: ServerCapabilities, outstanding: &Outstanding) {
         self.acknowledge_hello(session, capabilities, outstanding.resume_from_sequence.clone());
-        for command in &outstanding.pending {
-            let frame = Frame::event(event::COMMAND, command);
+        let cancelled = outstanding.cancelled.iter().map(|cancel| Frame::event(event::CANCEL, cancel));
+        let pending = outstanding.pending.iter().map(|command| Frame::event(event::COMMAND, command));
+        for frame in cancelled.chain(pending) {
             let text = frame.to_text();
             let bytes = text.len();
             if bytes > MAX_MESSAGE_BYTES {
-                tracing::warn!(
-                    command_id = command.command_id,
-                    bytes,
-                    "a command is too large for the connection"
-                );
+                let command_id = frame.data.get("commandId").and_then(serde_json::Value::as_str);
+                tracing::warn!(command_id, bytes, "a command is too large for the connection");
                 continue;
             }
             if timeout(self.switchboard.timing.pong, self.outbox.room_for(bytes)).await.is_err() {

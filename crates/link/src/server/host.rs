@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::future::Future;
 
 use loopgate_api::link::{
-    Accepted, Analytics, Command, CommandAck, CommandEvent, Hello, HelloNack, Presence, ServerCapabilities,
-    Telemetry,
+    Accepted, Analytics, Cancel, Command, CommandAck, CommandEvent, Hello, HelloNack, Presence,
+    ServerCapabilities, Telemetry,
 };
 use uuid::Uuid;
 
@@ -45,8 +45,10 @@ pub struct Registration {
 pub struct Outstanding {
     /// Every command that is not terminal → last sequence that is stored, 0 when there is none.
     pub resume_from_sequence: BTreeMap<String, u64>,
-    /// The same commands, oldest first.
+    /// The same commands without those that are to be cancelled, oldest first.
     pub pending: Vec<Command>,
+    /// Those that are to be cancelled, whether the desktop has them or not.
+    pub cancelled: Vec<Cancel>,
 }
 
 /// What became of a command event.

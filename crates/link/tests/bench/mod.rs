@@ -148,6 +148,7 @@ impl Host for MemoryHost {
         Ok(Outstanding {
             resume_from_sequence: open.iter().map(last).collect(),
             pending: open.iter().map(|entry| entry.command.clone()).collect(),
+            cancelled: Vec::new(),
         })
     }
 

@@ -10,6 +10,7 @@ mod loops;
 mod targets;
 
 use sea_orm_migration::prelude::*;
+use sea_orm_migration::schema;
 
 /// Applies the steps that a database lacks.
 pub struct Migrator;
@@ -17,7 +18,7 @@ pub struct Migrator;
 #[async_trait::async_trait]
 impl MigratorTrait for Migrator {
     fn migrations() -> Vec<Box<dyn MigrationTrait>> {
-        vec![Box::new(FirstTables)]
+        vec![Box::new(FirstTables), Box::new(CommandCancellation)]
     }
 }
 
@@ -44,6 +45,23 @@ impl MigrationTrait for FirstTables {
 
     fn use_transaction(&self) -> Option<bool> {
         Some(true)
+    }
+}
+
+/// The wish to end a command outlives the connection over which it was sent.
+struct CommandCancellation;
+
+impl MigrationName for CommandCancellation {
+    fn name(&self) -> &'static str {
+        "m0002_command_cancellation"
+    }
+}
+
+#[async_trait::async_trait]
+impl MigrationTrait for CommandCancellation {
+    async fn up(&self, manager: &SchemaManager) -> Result<(), DbErr> {
+        let wanted = schema::big_integer_null("cancel_requested_at");
+        manager.alter_table(Table::alter().table("desktop_commands").add_column(wanted).take()).await
     }
 }
 

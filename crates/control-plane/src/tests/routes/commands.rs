@@ -66,6 +66,61 @@ async fn a_gap_is_told_and_a_command_waits_for_its_desktop() {
 }
 
 #[tokio::test]
+async fn a_cancellation_is_sent_again_until_the_desktop_has_ended_the_command() {
+    let plane = Plane::start().await;
+    let mut desktop = plane.desktop().await;
+    let owner = plane.owner().await;
+    let commands = format!("/compute-targets/{}/commands", desktop.target_id);
+    let made = owner.post(&commands, git()).await;
+    let path = format!("{commands}/{}", made.data("commandId").as_str().unwrap());
+    let command = desktop.accept().await;
+    desktop.report(&command, 1, "status", json!({"type": "status"})).await;
+
+    let cancelled = owner.post(&format!("{path}/cancel"), json!({})).await;
+    assert_eq!(cancelled.json["data"], json!({"cancelRequested": true, "status": "running"}));
+    // Twice it goes into a connection that is dead already.
+    for _ in 0..2 {
+        desktop = desktop.reconnect().await;
+        assert_eq!(
+            desktop.hello_ack["resumeFromSequence"],
+            json!({command["commandId"].as_str().unwrap(): 1})
+        );
+    }
+    let cancel = desktop.expect(event::CANCEL).await;
+    assert_eq!(cancel["commandId"], command["commandId"]);
+    let end = json!({"type": "done", "cancelled": true, "reason": "cancelled"});
+    desktop.report(&command, 2, "done", end).await;
+    let again = owner.post(&format!("{path}/cancel"), json!({})).await;
+    assert_eq!(again.json["data"], json!({"cancelRequested": false, "status": "cancelled"}));
+    let desktop = desktop.reconnect().await;
+    assert_eq!(desktop.hello_ack["resumeFromSequence"], Value::Null, "nothing is left to be said");
+}
+
+#[tokio::test]
+async fn a_command_that_was_cancelled_while_its_desktop_was_away_is_not_sent() {
+    let plane = Plane::start().await;
+    let desktop = plane.desktop().await;
+    let (owner, target) = (plane.owner().await, desktop.target_id);
+    let commands = format!("/compute-targets/{target}/commands");
+    let identity = desktop.identity;
+    plane.app.desktops.close_target(target);
+    let mut wake = plane.app.bus.subscribe(crate::bus::Topic::Targets(plane.owner.organization_id));
+    while plane.app.desktops.is_connected(target) {
+        wake.changed().await.unwrap();
+    }
+    let made = owner.post(&commands, git()).await;
+    let path = format!("{commands}/{}", made.data("commandId").as_str().unwrap());
+    let cancelled = owner.post(&format!("{path}/cancel"), json!({})).await;
+    assert_eq!(cancelled.json["data"], json!({"cancelRequested": true, "status": "queued"}));
+    let later = owner.post(&commands, git()).await;
+
+    let mut desktop = plane.desktop_as(identity).await;
+    let cancel = desktop.expect(event::CANCEL).await;
+    assert_eq!(&cancel["commandId"], made.data("commandId"));
+    assert_eq!(&desktop.accept().await["commandId"], later.data("commandId"));
+}
+
+#[tokio::test]
 async fn the_same_key_is_the_same_command() {
     let plane = Plane::start().await;
     let desktop = plane.desktop().await;
