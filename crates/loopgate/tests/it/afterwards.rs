@@ -17,7 +17,7 @@ use crate::records;
 use crate::stage::{gone, of_loop};
 
 /// A run of the coding loop for a command.
-fn in_loop(name: &str, command: &str) -> Conversation {
+pub fn in_loop(name: &str, command: &str) -> Conversation {
     Conversation::when(name, "# Coding loop")
         .and(r#"LOOPGATE_WORKDIR="(?P<workdir>[^"]+)""#)
         .and(&format!("LOOPGATE_COMMAND=\"{command}\""))
