@@ -5,6 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use loopgate_api::names::STATE_DIR;
+use loopgate_api::time::now_iso;
 use loopgate_home::files::sync_directory;
 
 /// Where the state that lies in the place of a worktree waits while git makes the worktree. Its name
@@ -39,11 +40,38 @@ impl Aside {
         std::fs::remove_dir_all(&self.place)
     }
 
+    /// Moves our state away, and anything else that is there aside. Answers where that is.
+    pub fn empty_place(&self) -> io::Result<Option<PathBuf>> {
+        let is_ours = match std::fs::read_dir(&self.place) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(_) => false,
+            Ok(entries) => entries.flatten().all(|entry| entry.file_name() == STATE_DIR),
+        };
+        if is_ours {
+            return self.move_away().map(|()| None);
+        }
+        let state = self.place.join(STATE_DIR);
+        if state.symlink_metadata().is_ok_and(|found| found.is_dir()) {
+            merge(&state, &self.aside)?;
+        }
+        move_aside(&self.place).map(Some)
+    }
+
     /// Puts it back, into the worktree when there is one.
     pub fn move_back(&self) -> io::Result<()> {
         let is_there = self.aside.symlink_metadata().is_ok_and(|found| found.is_dir());
         if is_there { merge(&self.aside, &self.place.join(STATE_DIR)) } else { Ok(()) }
     }
+}
+
+/// Renames what is at a place to `<name>.aside-<time>`. Answers the new path.
+pub(crate) fn move_aside(place: &Path) -> io::Result<PathBuf> {
+    let name = place.file_name().unwrap_or_default().to_string_lossy();
+    let time = now_iso().replace(['-', ':', '.'], "");
+    let aside = place.with_file_name(format!("{name}.aside-{time}"));
+    std::fs::rename(place, &aside)?;
+    sync_directory(aside.parent().unwrap_or(Path::new("/")))?;
+    Ok(aside)
 }
 
 /// Moves everything in a directory into another one. What is there already stays, and the other one
@@ -113,6 +141,24 @@ mod tests {
         write(&place.join("notes.txt"), "mine");
         Aside::of(&place).move_away().unwrap_err();
         assert_eq!(read(&place.join("notes.txt")), "mine");
+    }
+
+    #[test]
+    fn a_place_is_emptied_and_what_was_in_it_lies_beside() {
+        let dir = tempfile::tempdir().unwrap();
+        let place = dir.path().join("shop-7");
+        let aside = Aside::of(&place);
+        assert_eq!(aside.empty_place().unwrap(), None);
+        write(&place.join("notes.txt"), "mine");
+        write(&place.join(".loopgate/work/plan.json"), "{}");
+        let moved = aside.empty_place().unwrap().unwrap();
+        assert!(moved.file_name().unwrap().to_string_lossy().starts_with("shop-7.aside-"), "{moved:?}");
+        assert_eq!((read(&moved.join("notes.txt")).as_str(), place.exists()), ("mine", false));
+        aside.move_back().unwrap();
+        assert_eq!(read(&place.join(".loopgate/work/plan.json")), "{}");
+        assert_eq!(aside.empty_place().unwrap(), None, "nothing but our state was there");
+        std::fs::write(&place, "a file").unwrap();
+        assert_eq!(read(&aside.empty_place().unwrap().unwrap()), "a file");
     }
 
     #[test]

@@ -37,6 +37,10 @@ pub(crate) struct Ground {
     pub start_sha: Option<String>,
     /// Worktrees of the repositories beside.
     pub peers: Vec<PeerPlace>,
+    /// The branch of the worktree.
+    pub branch: Option<BranchName>,
+    /// What became of earlier work in the places of the worktrees, for the person.
+    pub notes: Vec<String>,
     /// Whether `dir` goes with the loop.
     pub passing: bool,
 }
@@ -80,6 +84,7 @@ impl Ground {
             repo_path: text(place.peer.repository.path.as_path()),
             full_name: place.peer.repository.full_name.as_ref().map(ToString::to_string),
             base_branch: Some(place.peer.branch.to_string()),
+            branch: place.prepared.branch.as_ref().map(ToString::to_string),
             start_sha: place.prepared.start_sha.clone(),
         };
         self.peers.iter().map(recorded).collect()
@@ -127,7 +132,9 @@ pub(crate) async fn clear(runtime: &Runtime, job: &Job) {
 async fn remove(runtime: &Runtime, clone: Option<&Path>, dir: &Path) {
     let removed = match clone {
         Some(_) if runtime.places.allowed(dir).is_none() => Err("the sandbox does not allow it".to_owned()),
-        Some(clone) => runtime.git.worktree_remove(clone, dir).await.map_err(|error| error.to_string()),
+        Some(clone) => {
+            runtime.git.worktree_remove(clone, dir).await.map(drop).map_err(|error| error.to_string())
+        }
         None if is_passing(dir) => delete(dir.to_owned()).await.map_err(|error| error.to_string()),
         None => Err("it is no directory of a loop".to_owned()),
     };
@@ -161,7 +168,7 @@ async fn passing_dir(request: &LoopRequest, reservation: &Reservation) -> Result
     let own = if request.command == LoopCommand::Decompose { id.stable() } else { id.short() };
     let name = format!("{PASSING}{}-{own}", request.command.lower().replace('_', "-"));
     let dir = temporary().join(name);
-    if !reservation.claim(&dir) {
+    if reservation.claim(&dir).is_err() {
         return Err(LoopError::new(409, "Another loop is running in this worktree").into());
     }
     let made = async {
@@ -179,6 +186,8 @@ async fn passing_dir(request: &LoopRequest, reservation: &Reservation) -> Result
         worktree: None,
         start_sha: None,
         peers: Vec::new(),
+        branch: None,
+        notes: Vec::new(),
         passing: true,
     })
 }
@@ -232,7 +241,11 @@ async fn worktrees(
         Checkout::Continued => false,
         Checkout::Visited => prepared.made,
     };
+    let notes =
+        prepared.notes.into_iter().chain(beside.iter().flat_map(|place| place.prepared.notes.clone()));
     Ok(Ground {
+        notes: notes.collect(),
+        branch: prepared.branch,
         work_dir: prepared.dir.as_path().join(WORK_DIR),
         dir: prepared.dir.as_path().to_owned(),
         worktree: Some(prepared.dir),
@@ -247,7 +260,7 @@ fn refusal(command: LoopCommand, error: WorktreeError) -> Refusal {
         WorktreeError::NotAllowed(path) => {
             LoopError::new(403, format!("Worktree path not allowed: {}", path.display())).into()
         }
-        WorktreeError::Busy => LoopError::new(409, "Another loop is running in this worktree").into(),
+        WorktreeError::Busy(_) => LoopError::new(409, "Another loop is running in this worktree").into(),
         WorktreeError::Failed(cause) => {
             let text = format!("Failed to materialize {command} branch: {cause}");
             Refusal::said(LoopError::new(500, text), code::BRANCH_CREATE_FAILED)

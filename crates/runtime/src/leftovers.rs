@@ -252,7 +252,7 @@ impl Runtime {
             return Err("somebody works there now".to_owned());
         }
         let removed = self.git.worktree_remove(&worktree.repository, &worktree.path).await;
-        removed.map_err(|error| error.to_string())
+        removed.map(drop).map_err(|error| error.to_string())
     }
 
     /// Keeps loops out of a worktree.
@@ -260,8 +260,8 @@ impl Runtime {
         // Loops reserve themselves; whoever tidies has no loop and takes an id that none has.
         let claim = self.reservations.reserve(LoopId(Uuid::new_v4()))?;
         let as_given = self.places.allowed(worktree)?;
-        let free = claim.claim(worktree) && claim.claim(as_given.as_path()) && claim.claim(&real(worktree));
-        free.then_some(claim)
+        let places = [worktree, as_given.as_path(), &real(worktree)];
+        places.into_iter().all(|place| claim.claim(place).is_ok()).then_some(claim)
     }
 }
 

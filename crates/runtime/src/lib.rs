@@ -45,6 +45,7 @@ pub mod request;
 mod reservations;
 mod review;
 mod runtime;
+mod saved;
 mod snapshot;
 mod spawn;
 mod staging;
@@ -76,6 +77,7 @@ pub use plan_loop::{Cancelled, CannotCancel, PlanConfirmation, PlanError, PlanFa
 pub use processes::{Ours, Owner, StopError};
 pub use request::LoopHeaders;
 pub use runtime::{OpenError, Runtime, RuntimeConfig};
+pub use saved::{RestoredWork, SavedEntry, SavedError};
 pub use snapshot::Snapshot;
 pub use start::Started;
 pub use stillness::{Pulse, Stillness};

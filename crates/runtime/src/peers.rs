@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use futures_util::future::join_all;
 use loopgate_api::command::Checkout;
 use loopgate_api::event::code;
-use loopgate_api::ids::{BranchName, RepoFullName};
+use loopgate_api::ids::{BranchName, LoopId, RepoFullName};
 use loopgate_api::launch::{PeerRef, default_branch};
 use loopgate_home::{SandboxedPath, expand_home};
 
@@ -133,7 +133,7 @@ pub(crate) async fn prepare(
     naming: &Naming,
     checkout: Checkout,
     peers: Vec<Peer>,
-    claim: &impl Fn(&Path) -> bool,
+    claim: &impl Fn(&Path) -> Result<(), LoopId>,
 ) -> Result<Vec<PeerPlace>, Refusal> {
     let mut places = Vec::with_capacity(peers.len());
     for peer in peers {
@@ -156,7 +156,7 @@ async fn place(
     naming: &Naming,
     checkout: Checkout,
     peer: &Peer,
-    claim: &impl Fn(&Path) -> bool,
+    claim: &impl Fn(&Path) -> Result<(), LoopId>,
 ) -> Result<Prepared, WorktreeError> {
     let repository = &peer.repository.path;
     let naming = naming.of_peer(&peer.branch, repository.as_path());
@@ -173,7 +173,7 @@ fn refusal(peer: &Peer, error: WorktreeError) -> Refusal {
             let text = format!("Additional repo worktree path not allowed for {label}: {}", path.display());
             Refusal::said(LoopError::new(403, text), code::REPO_NOT_ALLOWED)
         }
-        WorktreeError::Busy => LoopError::new(409, "Another loop is running in this worktree").into(),
+        WorktreeError::Busy(_) => LoopError::new(409, "Another loop is running in this worktree").into(),
         WorktreeError::Failed(cause) => {
             let text = format!("Failed to checkout additional repo worktree for {label}: {cause}");
             Refusal::said(LoopError::new(500, text), code::BRANCH_CREATE_FAILED)

@@ -28,6 +28,8 @@ use crate::stream_file;
 use crate::supervise::{self, Begin};
 
 const SWEEP_GRACE: Duration = Duration::from_secs(3);
+/// How long an order waits for the end of the loop that has its worktree.
+const MAKE_WAY_TIME: Duration = Duration::from_secs(30);
 
 /// Processes of Loopgate that may die while they start a loop, before it is given up: the start itself
 /// may be what kills them.
@@ -98,7 +100,7 @@ impl Runtime {
                 continue;
             };
             // A loop that lives may work in the same place by now.
-            if dirs.into_iter().all(|dir| reservation.claim(Path::new(dir))) {
+            if dirs.into_iter().all(|dir| reservation.claim(Path::new(dir)).is_ok()) {
                 let runtime = self.clone();
                 self.tasks.spawn(async move {
                     ground::clear(&runtime, &job).await;
@@ -308,6 +310,14 @@ impl Runtime {
     #[must_use]
     pub fn is_followed(&self, id: LoopId) -> bool {
         self.reservations.phase(id).is_some()
+    }
+
+    /// Waits until a loop that is over, or asked to end, has given its worktrees free; `false` when it is
+    /// neither, or takes too long.
+    pub(crate) async fn makes_way(&self, id: LoopId) -> bool {
+        let job = self.store.job(id).await.ok().flatten();
+        let ends = job.is_some_and(|job| job.status().is_terminal() || job.is_cancelled());
+        ends && tokio::time::timeout(MAKE_WAY_TIME, self.reservations.free(id)).await.is_ok()
     }
 
     /// Waits until a loop is not followed any more.

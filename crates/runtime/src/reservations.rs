@@ -79,12 +79,14 @@ impl Reservations {
 }
 
 impl Reservation {
-    /// Takes a worktree for this loop; `false` while another loop has it.
-    #[must_use]
-    pub fn claim(&self, worktree: &Path) -> bool {
+    /// Takes a worktree for this loop.
+    ///
+    /// # Errors
+    /// The loop that has it.
+    pub fn claim(&self, worktree: &Path) -> Result<(), LoopId> {
         let mut table = self.table.lock();
         let owner = *table.worktrees.entry(worktree.to_owned()).or_insert(self.id);
-        owner == self.id
+        if owner == self.id { Ok(()) } else { Err(owner) }
     }
 
     /// The loop waits for a place.
@@ -128,13 +130,13 @@ mod tests {
         assert!(table.reserve(one).is_none());
         assert_eq!(table.phase(one), Some(Phase::Preparing));
         let second = table.reserve(two).unwrap();
-        assert!(first.claim(Path::new("/w")) && first.claim(Path::new("/w")));
-        assert!(!second.claim(Path::new("/w")));
+        assert_eq!([first.claim(Path::new("/w")), first.claim(Path::new("/w"))], [Ok(()), Ok(())]);
+        assert_eq!(second.claim(Path::new("/w")), Err(one));
         first.running();
         assert_eq!(table.phase(one), Some(Phase::Running));
         drop(first);
         assert_eq!(table.phase(one), None);
-        assert!(second.claim(Path::new("/w")));
+        assert_eq!(second.claim(Path::new("/w")), Ok(()));
     }
 
     #[tokio::test]

@@ -1,33 +1,38 @@
 //! The checkout that a loop works in: its name, its branch, whether it is made or found.
 //!
-//! A plan starts from a fresh checkout; an execution goes on in the one its plan was made in.
-//! Commits that only a reset branch had are kept by the git room under a ref of ours.
+//! A plan starts from a fresh checkout; an execution goes on in the one its plan was made in. Work that
+//! no remote has is saved before a worktree is removed or its branch begins anew.
+
+mod naming;
+mod repair;
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use loopgate_api::command::Checkout;
-use loopgate_api::ids::{BranchName, InvalidId, LoopId, slug};
+use loopgate_api::ids::{BranchName, LoopId};
+use loopgate_api::names::STATE_DIR;
 use loopgate_api::redact;
-use loopgate_home::{RepositoryError, Sandbox, SandboxedPath};
-use loopgate_tools::git::free_locks;
+use loopgate_home::{RepositoryError, Sandbox, SandboxedPath, untrusted};
+use loopgate_tools::git::{Git, free_locks, time};
 use loopgate_tools::process::{Command, Limits};
-use sha2::{Digest as _, Sha256};
 
-use crate::aside::Aside;
+use crate::aside::{self, Aside};
 use crate::runtime::Runtime;
+
+pub(crate) use naming::Naming;
+pub(crate) use repair::deliver_from_branch;
+use repair::return_to_branch;
 
 /// How long a repository's own set-up script may take.
 const SETUP_TIME: Duration = Duration::from_secs(600);
 const SETUP_SCRIPT: &str = ".loopgate/loops-setup.sh";
-/// Characters of a slug that stay when a hash is appended.
-const SLUG_KEPT: usize = 43;
 /// What the key of a worktree on no branch begins with.
 const VISIT: &str = "code-review-";
 /// Bytes of a file that tells git what to leave out.
 const MAX_EXCLUDE: u64 = 1024 * 1024;
-/// What loops leave in a worktree and nobody wants to commit.
+/// What a BOOTSTRAP leaves in a clone and nobody wants to commit.
 const EXCLUDED: [&str; 7] = [
     "/.loopgate/work/",
     "/.loopgate/context/",
@@ -40,50 +45,6 @@ const EXCLUDED: [&str; 7] = [
 
 /// What the branches of loops begin with.
 pub(crate) const LOOP_BRANCHES: &str = "orchestrator/";
-
-/// Name of a loop's directory and branch.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Naming {
-    /// What follows `<repository>-loop-`.
-    pub key: String,
-    /// The branch.
-    pub branch: BranchName,
-}
-
-impl Naming {
-    /// The names of a loop with this slug, or of this loop alone.
-    pub fn of(prefix: &str, artifact_slug: Option<&str>, id: LoopId) -> Result<Self, InvalidId> {
-        let document = artifact_slug.and_then(Self::of_document);
-        let alone = if document.is_none() && prefix.is_empty() { "loop-" } else { "" };
-        let key = format!("{prefix}{}", document.unwrap_or_else(|| id.stable()));
-        Ok(Self { branch: format!("orchestrator/{alone}{key}").parse()?, key })
-    }
-
-    /// The key of a document's own worktree; `None` for a slug that says nothing.
-    pub fn of_document(slug: &str) -> Option<String> {
-        slug.chars().any(|c| c.is_ascii_alphanumeric()).then(|| distinct_slug(slug))
-    }
-
-    /// The names of a repository beside one of this name.
-    pub fn of_peer(&self, branch: &BranchName, repository: &Path) -> Result<Self, InvalidId> {
-        use sha1::Digest as _;
-        let place = hex::encode(sha1::Sha1::digest(repository.as_os_str().as_encoded_bytes()));
-        let key = format!("{}-{}-{}", self.key, slug(branch.as_str()), &place[..8]);
-        Ok(Self { branch: format!("orchestrator/{key}").parse()?, key })
-    }
-}
-
-/// The slug of a text; with a short hash when the text lost more than its case on the way, so that
-/// two documents never share a worktree.
-fn distinct_slug(text: &str) -> String {
-    let key = slug(text);
-    if key == text.to_lowercase() {
-        return key;
-    }
-    let hash = hex::encode(Sha256::digest(text.as_bytes()));
-    let kept: String = key.chars().take(SLUG_KEPT).collect();
-    format!("{kept}-{}", &hash[..6])
-}
 
 /// A worktree that is wanted.
 #[derive(Debug, Clone)]
@@ -105,8 +66,12 @@ pub(crate) struct Prepared {
     pub dir: SandboxedPath,
     /// HEAD before the loop.
     pub start_sha: Option<String>,
+    /// The branch that the loop works on; `None` for a visit.
+    pub branch: Option<BranchName>,
     /// Whether it was made just now.
     pub made: bool,
+    /// What became of earlier work in its place, for the person.
+    pub notes: Vec<String>,
 }
 
 /// Why there is no worktree.
@@ -114,8 +79,8 @@ pub(crate) struct Prepared {
 pub(crate) enum WorktreeError {
     /// The sandbox does not allow its place.
     NotAllowed(PathBuf),
-    /// Another loop works in it.
-    Busy,
+    /// This loop works in it.
+    Busy(LoopId),
     /// Git could not make, find or remove it.
     Failed(String),
 }
@@ -126,61 +91,84 @@ impl WorktreeError {
     }
 }
 
-/// Finds or makes a worktree. `claim` answers whether the loop may have a directory.
+/// Finds or makes a worktree. `claim` takes a directory for the loop, or tells which loop has it. One that
+/// is over, or asked to end, is waited for.
 pub(crate) async fn prepare(
     runtime: &Runtime,
     wanted: &Wanted<'_>,
-    claim: &impl Fn(&Path) -> bool,
+    claim: &impl Fn(&Path) -> Result<(), LoopId>,
+) -> Result<Prepared, WorktreeError> {
+    loop {
+        match prepare_once(runtime, wanted, claim).await {
+            Err(WorktreeError::Busy(owner)) if runtime.makes_way(owner).await => {}
+            result => return result,
+        }
+    }
+}
+
+async fn prepare_once(
+    runtime: &Runtime,
+    wanted: &Wanted<'_>,
+    claim: &impl Fn(&Path) -> Result<(), LoopId>,
 ) -> Result<Prepared, WorktreeError> {
     let fresh = matches!(wanted.checkout, Checkout::Fresh { .. });
-    if !fresh && let Some(dir) = reusable(runtime, wanted).await? {
-        return if claim(dir.as_path()) {
-            Ok(ready(runtime, dir, false).await)
-        } else {
-            Err(WorktreeError::Busy)
-        };
+    if !fresh && let Some((dir, branch)) = reusable(runtime, wanted).await? {
+        claim(dir.as_path()).map_err(WorktreeError::Busy)?;
+        return Ok(ready(runtime, dir, Some(branch), false, Vec::new()).await);
     }
     let visit = wanted.checkout == Checkout::Visited;
+    let branch = (!visit).then(|| wanted.naming.branch.clone());
     let dir = place(runtime, wanted, if visit { VISIT } else { "" })?;
-    if !claim(dir.as_path()) {
-        return Err(WorktreeError::Busy);
+    claim(dir.as_path()).map_err(WorktreeError::Busy)?;
+    let is_worktree = repair::is_worktree_of_loop(runtime, wanted, &dir).await?;
+    if is_worktree {
+        free_locks(runtime.sandbox.clone(), dir.as_path()).await;
     }
-    is_no_tickets(runtime, dir.as_path()).await?;
+    let mut notes = Vec::new();
     if fresh || visit {
-        clear(runtime, wanted, &dir, claim).await?;
-    } else if dir.as_path().join(".git").exists() {
-        return Ok(ready(runtime, dir, false).await);
+        clear(runtime, wanted, is_worktree.then_some(dir.as_path()), claim, &mut notes).await?;
+    } else if is_worktree {
+        match return_to_branch(runtime, dir.as_path(), &wanted.naming.branch).await {
+            Ok(note) => {
+                notes.extend(note);
+                return Ok(ready(runtime, dir, branch, false, notes).await);
+            }
+            Err(error) => repair::is_branch_free(runtime, wanted, error).await?,
+        }
     }
-    make(runtime, wanted, &dir).await?;
-    Ok(ready(runtime, dir, true).await)
+    make(runtime, wanted, &dir, &mut notes).await?;
+    Ok(ready(runtime, dir, branch, true, notes).await)
 }
 
-/// A ticket's worktree may be called what this one is called; work of a person is never taken over.
-async fn is_no_tickets(runtime: &Runtime, place: &Path) -> Result<(), WorktreeError> {
-    if !place.join(".git").exists() {
-        return Ok(());
-    }
-    let branch = runtime.git.current_branch(place).await.map_err(|error| WorktreeError::failed(&error))?;
-    match branch.filter(|branch| !branch.starts_with(LOOP_BRANCHES)) {
-        Some(branch) => Err(WorktreeError::Failed(format!(
-            "a worktree that is no loop's lies in its place, on branch {branch}; move it away"
-        ))),
-        None => Ok(()),
-    }
-}
-
-async fn ready(runtime: &Runtime, dir: SandboxedPath, made: bool) -> Prepared {
+async fn ready(
+    runtime: &Runtime,
+    dir: SandboxedPath,
+    branch: Option<BranchName>,
+    made: bool,
+    notes: Vec<String>,
+) -> Prepared {
     if !made {
         free_locks(runtime.sandbox.clone(), dir.as_path()).await;
     }
-    let path = dir.as_path().to_owned();
-    let sandbox = runtime.sandbox.clone();
-    let excluded = tokio::task::spawn_blocking(move || exclude(&sandbox, &path)).await;
-    if let Ok(Err(error)) = excluded {
-        tracing::info!(%error, "the loop's own files could not be excluded from git");
+    if let Err(error) = hide_state(&runtime.git, dir.as_path()).await {
+        tracing::info!(%error, "the loop's own files could not be hidden from git");
+    }
+    for note in &notes {
+        tracing::info!(worktree = %dir.as_path().display(), note, "an earlier state of a worktree");
     }
     let start_sha = runtime.git.head(dir.as_path()).await.ok();
-    Prepared { dir, start_sha, made }
+    Prepared { dir, start_sha, branch, made, notes }
+}
+
+/// Keeps the state directory of a worktree out of every commit made there, whoever makes it.
+pub(crate) async fn hide_state(git: &Git, worktree: &Path) -> std::io::Result<()> {
+    let rules = Path::new(STATE_DIR).join(".gitignore");
+    if git.tracks(worktree, &rules.to_string_lossy()).await.unwrap_or(false) {
+        return Ok(());
+    }
+    let rules = worktree.join(rules);
+    let written = tokio::task::spawn_blocking(move || untrusted::write(&rules, b"*\n")).await;
+    written.map_err(std::io::Error::other)?
 }
 
 fn place(runtime: &Runtime, wanted: &Wanted<'_>, prefix: &str) -> Result<SandboxedPath, WorktreeError> {
@@ -188,24 +176,33 @@ fn place(runtime: &Runtime, wanted: &Wanted<'_>, prefix: &str) -> Result<Sandbox
     runtime.places.for_new(wanted.repository, &name).map_err(WorktreeError::NotAllowed)
 }
 
-/// The worktree whose work is continued.
-async fn reusable(runtime: &Runtime, wanted: &Wanted<'_>) -> Result<Option<SandboxedPath>, WorktreeError> {
+/// The worktree whose work is continued, and its branch.
+async fn reusable(
+    runtime: &Runtime,
+    wanted: &Wanted<'_>,
+) -> Result<Option<(SandboxedPath, BranchName)>, WorktreeError> {
     let branches = std::iter::once(&wanted.naming.branch).chain(&wanted.earlier);
     for branch in branches {
         let found = runtime.git.worktree_on(wanted.repository.as_path(), branch).await;
         let found = found.map_err(|error| WorktreeError::failed(&error))?;
         let Some(path) = found.filter(|path| path.is_dir()) else { continue };
-        return runtime.places.allowed(&path).map(Some).ok_or(WorktreeError::NotAllowed(path));
+        if repair::branch_of_worktree(runtime, wanted.repository.as_path(), &path).await.is_err() {
+            continue;
+        }
+        let allowed = runtime.places.allowed(&path).ok_or(WorktreeError::NotAllowed(path))?;
+        return Ok(Some((allowed, branch.clone())));
     }
     Ok(None)
 }
 
-/// Removes what an earlier loop left on the branch and at the place of a fresh worktree.
+/// Removes what an earlier loop left on the branch and at the place of a fresh worktree. What git
+/// cannot save is moved aside.
 async fn clear(
     runtime: &Runtime,
     wanted: &Wanted<'_>,
-    dir: &SandboxedPath,
-    claim: &impl Fn(&Path) -> bool,
+    at_place: Option<&Path>,
+    claim: &impl Fn(&Path) -> Result<(), LoopId>,
+    notes: &mut Vec<String>,
 ) -> Result<(), WorktreeError> {
     let repository = wanted.repository.as_path();
     let mut stale: Vec<PathBuf> = Vec::new();
@@ -213,23 +210,29 @@ async fn clear(
         let on_branch = runtime.git.worktree_on(repository, &wanted.naming.branch).await;
         stale.extend(on_branch.map_err(|error| WorktreeError::failed(&error))?);
     }
-    if dir.as_path().join(".git").exists() && !stale.iter().any(|path| path == dir.as_path()) {
-        stale.push(dir.as_path().to_owned());
-    }
+    stale.extend(at_place.filter(|place| !stale.iter().any(|path| path == place)).map(Path::to_owned));
     for path in stale {
         if runtime.places.allowed(&path).is_none() {
             return Err(WorktreeError::NotAllowed(path));
         }
-        if !claim(&path) {
-            return Err(WorktreeError::Busy);
+        claim(&path).map_err(WorktreeError::Busy)?;
+        match runtime.git.worktree_remove(repository, &path).await {
+            Ok(saved) => notes.extend(saved.map(|name| saved_note(&name))),
+            Err(error) => {
+                tracing::info!(%error, "an earlier worktree is moved aside");
+                notes.push(aside_note(&blocking(move || aside::move_aside(&path)).await?));
+            }
         }
-        let removed = runtime.git.worktree_remove(repository, &path).await;
-        removed.map_err(|error| WorktreeError::failed(&error))?;
     }
     Ok(())
 }
 
-async fn make(runtime: &Runtime, wanted: &Wanted<'_>, dir: &SandboxedPath) -> Result<(), WorktreeError> {
+async fn make(
+    runtime: &Runtime,
+    wanted: &Wanted<'_>,
+    dir: &SandboxedPath,
+    notes: &mut Vec<String>,
+) -> Result<(), WorktreeError> {
     let repository = wanted.repository.as_path();
     if !wanted.fetched
         && let Err(error) = runtime.git.fetch(repository).await
@@ -239,27 +242,61 @@ async fn make(runtime: &Runtime, wanted: &Wanted<'_>, dir: &SandboxedPath) -> Re
     let base = &wanted.base;
     let found = runtime.git.base_ref(repository, base).await;
     let from = found.map_err(|error| WorktreeError::failed(&error))?;
-    let from = from.ok_or_else(|| WorktreeError::Failed(format!("branch \"{base}\" does not exist")))?;
+    let mut from = from.ok_or_else(|| WorktreeError::Failed(format!("branch \"{base}\" does not exist")))?;
+    let branch = &wanted.naming.branch;
+    if wanted.checkout == Checkout::Continued && has_work(&runtime.git, repository, branch, &from).await? {
+        notes.push(format!("The worktree was gone; it is made again from branch {branch}."));
+        from = format!("refs/heads/{branch}");
+    }
     let aside = Aside::of(dir.as_path());
-    blocking({
+    let moved = blocking({
         let aside = aside.clone();
-        move || aside.move_away()
-    })
-    .await?;
+        move || aside.empty_place()
+    });
+    notes.extend(moved.await?.map(|place| aside_note(&place)));
     let added = if wanted.checkout == Checkout::Visited {
-        runtime.git.worktree_add_detached(repository, dir.as_path(), &from).await
+        runtime.git.worktree_add_detached(repository, dir.as_path(), &from).await.map(|()| None)
     } else {
-        let branch = &wanted.naming.branch;
-        runtime.git.worktree_add(repository, dir.as_path(), branch, &from).await.map(drop)
+        runtime.git.worktree_add(repository, dir.as_path(), branch, &from).await
     };
     // Also what a start that was cut off has left there.
     blocking(move || aside.move_back()).await?;
-    added.map_err(|error| WorktreeError::failed(&error))?;
+    let saved = added.map_err(|error| WorktreeError::failed(&error))?;
+    notes.extend(saved.map(|name| saved_note(&name)));
     set_up(runtime, dir.as_path()).await;
     Ok(())
 }
 
-async fn blocking(work: impl FnOnce() -> std::io::Result<()> + Send + 'static) -> Result<(), WorktreeError> {
+/// Whether a branch has commits that `base` lacks.
+async fn has_work(
+    git: &Git,
+    repository: &Path,
+    branch: &BranchName,
+    base: &str,
+) -> Result<bool, WorktreeError> {
+    let found = async {
+        let Some(commit) = git.commit_of(repository, &format!("refs/heads/{branch}")).await? else {
+            return Ok(false);
+        };
+        let args = ["rev-list", "-n", "1", &commit, "--not", base];
+        Ok(!git.text(repository, &args, time::LOCAL).await?.is_empty())
+    };
+    found.await.map_err(|error: loopgate_tools::git::GitError| WorktreeError::failed(&error))
+}
+
+fn saved_note(name: &str) -> String {
+    format!(
+        "Earlier work that no remote has was saved; bring it back with: loopgate worktrees restore {name}"
+    )
+}
+
+fn aside_note(place: &Path) -> String {
+    format!("What lay in the place of the worktree could not be used; it was moved to {}.", place.display())
+}
+
+async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> std::io::Result<T> + Send + 'static,
+) -> Result<T, WorktreeError> {
     let done = tokio::task::spawn_blocking(work).await;
     done.map_err(|error| WorktreeError::failed(&error))?.map_err(|error| WorktreeError::failed(&error))
 }
@@ -285,7 +322,7 @@ async fn set_up(runtime: &Runtime, dir: &Path) {
     }
 }
 
-/// Keeps a loop's own files out of every commit made in the clone and its worktrees.
+/// Keeps the files of a BOOTSTRAP out of every commit made in a clone.
 pub(crate) fn exclude(sandbox: &Sandbox, worktree: &Path) -> std::io::Result<()> {
     let repository = match sandbox.repository(worktree) {
         Err(RepositoryError::None) => return Ok(()),
@@ -314,43 +351,7 @@ pub(crate) fn exclude(sandbox: &Sandbox, worktree: &Path) -> std::io::Result<()>
 
 #[cfg(test)]
 mod tests {
-    use uuid::Uuid;
-
     use super::*;
-
-    #[test]
-    fn names_follow_the_slug_and_never_collide() {
-        let id = LoopId(Uuid::nil());
-        let of = |slug: &str| Naming::of("", Some(slug), id).unwrap();
-        assert_eq!(
-            (of("PLAN-5").key.as_str(), of("PLAN-5").branch.as_str()),
-            ("plan-5", "orchestrator/plan-5")
-        );
-        let (one, two) = (of("a b"), of("a_b"));
-        assert!(one.key.starts_with("a-b-") && one != two);
-        let long = "x".repeat(80);
-        assert!(of(&long).key.len() <= 50);
-        let alone = Naming::of("", None, id).unwrap();
-        assert_eq!(alone.branch.as_str(), "orchestrator/loop-00000000-0000-0000-0000-000000000000");
-        assert_eq!(Naming::of("", Some("../"), id).unwrap(), alone);
-        let prd = Naming::of("generate-prd-", Some("PRD-2"), id).unwrap();
-        assert_eq!(
-            (prd.key.as_str(), prd.branch.as_str()),
-            ("generate-prd-prd-2", "orchestrator/generate-prd-prd-2")
-        );
-        let alone = Naming::of("generate-prd-", None, id).unwrap();
-        assert_eq!(alone.branch.as_str(), "orchestrator/generate-prd-00000000-0000-0000-0000-000000000000");
-    }
-
-    #[test]
-    fn a_peers_names_tell_branch_and_place() {
-        let own = Naming::of("", Some("PLAN-5"), LoopId(Uuid::nil())).unwrap();
-        let branch: BranchName = "feature/X".parse().unwrap();
-        let peer = own.of_peer(&branch, Path::new("/code/web")).unwrap();
-        assert_eq!(peer.key, "plan-5-feature-x-6dfc2c69");
-        assert_eq!(peer.branch.as_str(), "orchestrator/plan-5-feature-x-6dfc2c69");
-        assert_ne!(peer, own.of_peer(&branch, Path::new("/code/other/web")).unwrap());
-    }
 
     #[test]
     fn only_the_repository_itself_is_told_what_to_exclude() {

@@ -231,17 +231,87 @@ async fn commits_that_only_a_branch_has_survive_its_reset() {
     let commit = git.commit_all(&place, "Unpushed", None).await.unwrap().unwrap();
     git.worktree_remove(&code.clone, &place).await.unwrap();
     let base = "refs/remotes/origin/main";
-    let added = git.worktree_add(&code.clone, &place, &name, base).await.unwrap();
-    let backup = added.backup.unwrap();
-    assert_eq!(git.commit_of(&code.clone, &backup).await.unwrap().unwrap(), commit);
+    let saved = git.worktree_add(&code.clone, &place, &name, base).await.unwrap().unwrap();
+    let listed = git.saved_work(&code.clone).await.unwrap();
+    assert_eq!((listed.len(), &listed[0].name, &listed[0].commit), (1, &saved, &commit));
     assert_ne!(git.head(&place).await.unwrap(), commit);
 
     fs::write(place.join("work"), "pushed").unwrap();
     git.commit_all(&place, "Pushed", None).await.unwrap().unwrap();
     git.push(&place, &name, time::PUSH).await.unwrap();
     git.worktree_remove(&code.clone, &place).await.unwrap();
-    let added = git.worktree_add(&code.clone, &place, &name, base).await.unwrap();
-    assert_eq!(added.backup, None, "the remote has it");
+    let saved = git.worktree_add(&code.clone, &place, &name, base).await.unwrap();
+    assert_eq!(saved, None, "the remote has it");
+}
+
+#[tokio::test]
+async fn work_in_a_removed_worktree_is_saved_and_restored() {
+    let code = Code::new().await;
+    let git = &code.git;
+    let place = code.worktree("widget-loop", "orchestrator/a").await;
+    assert_eq!(git.worktree_remove(&code.clone, &place).await.unwrap(), None, "nothing to save");
+    let place = code.worktree("widget-loop", "orchestrator/a").await;
+    fs::create_dir_all(place.join(".loopgate/work")).unwrap();
+    fs::create_dir_all(place.join("deep")).unwrap();
+    for (name, text) in [(".loopgate/work/plan.json", "{}"), ("one", "staged"), ("deep/new", "untracked")] {
+        fs::write(place.join(name), text).unwrap();
+    }
+    code.run(&place, &["checkout", "-q", "--detach"]).await;
+    code.run(&place, &["add", "one"]).await;
+    fs::write(place.join("one"), "changed").unwrap();
+    let name = git.worktree_remove(&code.clone, &place).await.unwrap().unwrap();
+    assert!(name.starts_with("widget-loop/") && !place.exists(), "{name}");
+
+    let [saved] = &git.saved_work(&code.clone).await.unwrap()[..] else { panic!("one is saved") };
+    assert_eq!((&saved.name, saved.subject.as_str()), (&name, "Work on no branch that was not committed"));
+    let branch = git.restore_saved(&code.clone, saved).await.unwrap();
+    assert_eq!(git.restore_saved(&code.clone, saved).await.unwrap(), branch, "it stays saved");
+    let files = code.run(&code.clone, &["ls-tree", "-r", "--name-only", branch.as_str()]).await;
+    assert_eq!(files, "deep/new\none", "the state directory is left out");
+    for (revision, text) in [("", "changed"), ("^2", "staged"), ("^1", "1"), ("^2^", "1")] {
+        let object = format!("{branch}{revision}:one");
+        assert_eq!(code.run(&code.clone, &["show", &object]).await, text, "{object}");
+    }
+    git.delete_saved(&code.clone, saved).await.unwrap();
+    assert!(git.saved_work(&code.clone).await.unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn commits_on_no_branch_and_an_unreadable_index_lose_nothing() {
+    let code = Code::new().await;
+    let git = &code.git;
+    let place = code.worktree("widget-loop", "orchestrator/a").await;
+    code.run(&place, &["checkout", "-q", "--detach"]).await;
+    fs::write(place.join("two"), "2").unwrap();
+    let commit = git.commit_all(&place, "On no branch", None).await.unwrap().unwrap();
+    let index = code.run(&place, &["rev-parse", "--git-path", "index"]).await;
+    fs::write(place.join(index), "broken").unwrap();
+    fs::write(place.join("three"), "3").unwrap();
+    git.worktree_remove(&code.clone, &place).await.unwrap().unwrap();
+    let [saved] = &git.saved_work(&code.clone).await.unwrap()[..] else { panic!("one is saved") };
+    assert_eq!(code.run(&code.clone, &["show", &format!("{}:three", saved.commit)]).await, "3");
+    assert_eq!(code.run(&code.clone, &["rev-parse", &format!("{}^", saved.commit)]).await, commit);
+}
+
+#[tokio::test]
+async fn a_worktree_whose_work_no_commit_can_hold_stays() {
+    let code = Code::new().await;
+    let git = &code.git;
+    let place = code.worktree("widget-loop", "orchestrator/a").await;
+    let inner = place.join("inner");
+    fs::create_dir(&inner).unwrap();
+    code.run(&inner, &["init", "-q"]).await;
+    fs::write(inner.join("work"), "x").unwrap();
+    code.run(&inner, &["add", "."]).await;
+    code.run(&inner, &["commit", "-qm", "Inside"]).await;
+    code.run(&place, &["checkout", "-q", "--detach"]).await;
+    let commit = code.run(&place, &["commit-tree", "HEAD^{tree}", "-p", "HEAD", "-m", "On no branch"]).await;
+    code.run(&place, &["reset", "-q", "--soft", &commit]).await;
+    let refused = git.worktree_remove(&code.clone, &place).await;
+    assert!(matches!(refused, Err(RemoveError::Unsaved(_))), "{refused:?}");
+    assert_eq!(fs::read_to_string(inner.join("work")).unwrap(), "x");
+    let [saved] = &git.saved_work(&code.clone).await.unwrap()[..] else { panic!("its commits are saved") };
+    assert_eq!(saved.commit, commit);
 }
 
 #[tokio::test]
@@ -257,8 +327,9 @@ async fn a_worktree_goes_with_its_files_and_a_clone_never_does() {
 
     let broken = code.worktree("widget-loop", "orchestrator/a").await;
     fs::remove_file(broken.join(".git")).unwrap();
-    git.worktree_remove(&code.clone, &broken).await.unwrap();
-    assert!(!broken.exists());
+    let refused = git.worktree_remove(&code.clone, &broken).await;
+    assert!(matches!(refused, Err(RemoveError::Unsaved(_))), "nobody can tell what is in it");
+    fs::remove_dir_all(&broken).unwrap();
     git.worktree_remove(&code.clone, &broken).await.unwrap();
 
     let bare = code.machine.at("remotes/acme/widget.git");

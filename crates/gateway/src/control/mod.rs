@@ -169,6 +169,9 @@ async fn reply(id: i64, request: Request, control: &Control) -> Value {
         Request::Support(params) => control.support(params.loop_id.as_deref()).await,
         Request::Worktrees(_) => control.worktrees().await,
         Request::TidyWorktrees(params) => control.tidy_worktrees(&params).await,
+        Request::SavedWork(_) => control.saved_work().await,
+        Request::RestoreSaved(params) => control.restore_saved(&params.name).await,
+        Request::DeleteSaved(params) => control.delete_saved(&params.names).await,
         request => {
             let control = control.clone();
             // Rules are written to the disk.
@@ -194,25 +197,44 @@ impl Control {
         sign_in().await.map(|url| json!({"signInUrl": url})).map_err(|error| (500, error))
     }
 
+    fn runtime(&self) -> Result<&Arc<Runtime>, (u16, String)> {
+        self.runtime.as_ref().ok_or((400, "no loops run here".to_owned()))
+    }
+
     /// The loops that run, and those that wait, in their order.
     async fn loops(&self) -> Result<Value, (u16, String)> {
-        let runtime = self.runtime.as_ref().ok_or((400, "no loops run here".to_owned()))?;
+        let runtime = self.runtime()?;
         runtime.under_way().await.map(|loops| json!(loops)).map_err(|error| (500, error.to_string()))
     }
 
     async fn worktrees(&self) -> Result<Value, (u16, String)> {
-        let runtime = self.runtime.as_ref().ok_or((400, "no loops run here".to_owned()))?;
+        let runtime = self.runtime()?;
         let listed = runtime.loop_worktrees().await;
         listed.map(|worktrees| json!(worktrees)).map_err(|error| (500, error.to_string()))
     }
 
     async fn tidy_worktrees(&self, params: &TidyParams) -> Result<Value, (u16, String)> {
-        let runtime = self.runtime.as_ref().ok_or((400, "no loops run here".to_owned()))?;
+        let runtime = self.runtime()?;
         let days = params.older_than_days;
         let days = days.map(|days| WorktreeRetention { completed: Some(days), other: Some(days) });
         let rule = days.unwrap_or_else(|| runtime.worktree_retention());
         let tidied = runtime.tidy_worktrees(rule, params.pretend).await;
         tidied.map(|tidied| json!(tidied)).map_err(|error| (500, error.to_string()))
+    }
+
+    async fn saved_work(&self) -> Result<Value, (u16, String)> {
+        let listed = self.runtime()?.saved_work().await;
+        listed.map(|saved| json!(saved)).map_err(|error| (500, error.to_string()))
+    }
+
+    async fn restore_saved(&self, name: &str) -> Result<Value, (u16, String)> {
+        let restored = self.runtime()?.restore_saved(name).await;
+        restored.map(|restored| json!(restored)).map_err(|error| (400, error.to_string()))
+    }
+
+    async fn delete_saved(&self, names: &[String]) -> Result<Value, (u16, String)> {
+        let deleted = self.runtime()?.delete_saved(names).await;
+        deleted.map(|deleted| json!(deleted)).map_err(|error| (400, error.to_string()))
     }
 
     /// Answers what needs no task of its own. Blocks on the disk.
@@ -257,7 +279,10 @@ impl Control {
             | Request::Loops(_)
             | Request::Support(_)
             | Request::Worktrees(_)
-            | Request::TidyWorktrees(_) => return Err("internal error".to_owned()),
+            | Request::TidyWorktrees(_)
+            | Request::SavedWork(_)
+            | Request::RestoreSaved(_)
+            | Request::DeleteSaved(_) => return Err("internal error".to_owned()),
         })
     }
 

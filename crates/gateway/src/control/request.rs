@@ -71,6 +71,9 @@ requests! {
     "loops.support" => Support(SupportParams),
     "worktrees.list" => Worktrees(Nothing),
     "worktrees.tidy" => TidyWorktrees(TidyParams),
+    "worktrees.saved" => SavedWork(Nothing),
+    "worktrees.restore" => RestoreSaved(RestoreParams),
+    "worktrees.delete_saved" => DeleteSaved(DeleteParams),
 }
 
 impl Request {
@@ -196,6 +199,20 @@ pub(crate) struct TidyParams {
     pub(crate) older_than_days: Option<u32>,
     /// Only says what would go.
     pub(crate) pretend: bool,
+}
+
+/// Which saved work is put on a branch.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
+pub(crate) struct RestoreParams {
+    pub(crate) name: String,
+}
+
+/// Which saved work is deleted.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
+pub(crate) struct DeleteParams {
+    pub(crate) names: Vec<String>,
 }
 
 /// An id that is none names nothing; a missing one is an error.

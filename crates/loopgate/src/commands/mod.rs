@@ -20,6 +20,8 @@ pub mod up;
 pub mod worktrees;
 
 use std::future::Future;
+#[cfg(unix)]
+use std::io::{self, BufRead as _, IsTerminal as _, Write as _};
 use std::time::Duration;
 
 use anyhow::Context as _;
@@ -54,6 +56,17 @@ fn block_on<T>(service: impl Future<Output = anyhow::Result<T>>) -> anyhow::Resu
     let ended = runtime.block_on(service);
     runtime.shutdown_timeout(LAST_WORK);
     ended
+}
+
+/// Asks the person at the terminal; without one, the answer has to be an option.
+#[cfg(unix)]
+fn agrees(question: &str) -> anyhow::Result<bool> {
+    anyhow::ensure!(io::stdin().is_terminal(), "there is nobody to ask; agree with --yes");
+    print!("{question} [y/N] ");
+    io::stdout().flush()?;
+    let mut answer = String::new();
+    io::stdin().lock().read_line(&mut answer)?;
+    Ok(matches!(answer.trim(), "y" | "Y" | "yes"))
 }
 
 /// Bytes in the unit that leaves up to three digits before the point.

@@ -1,6 +1,5 @@
 //! `loopgate trust`: what a repository brings along to be run, and the person's word that it may.
 
-use std::io::{self, BufRead as _, IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -67,7 +66,7 @@ impl Trust {
             println!("You have agreed to all of it.");
             return Ok(ExitCode::SUCCESS);
         }
-        if !self.yes && !agrees()? {
+        if !self.yes && !commands::agrees("May it run?")? {
             println!("Nothing of it will run.");
             return Ok(ExitCode::FAILURE);
         }
@@ -114,14 +113,4 @@ fn show(brought: &Brought) {
         }
         println!();
     }
-}
-
-/// Asks the person at the terminal.
-fn agrees() -> anyhow::Result<bool> {
-    anyhow::ensure!(io::stdin().is_terminal(), "there is nobody to ask; agree with --yes");
-    print!("May it run? [y/N] ");
-    io::stdout().flush()?;
-    let mut answer = String::new();
-    io::stdin().lock().read_line(&mut answer)?;
-    Ok(matches!(answer.trim(), "y" | "Y" | "yes"))
 }

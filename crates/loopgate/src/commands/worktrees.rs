@@ -1,26 +1,30 @@
 //! `loopgate worktrees`: what loops left on the disk, and removing it.
+//!
+//! Asked is the Loopgate that runs; while none does, this process opens the records itself.
+
+mod desktop;
+mod saved;
 
 use std::process::ExitCode;
-use std::time::Duration;
 
 use clap::{Args, Subcommand};
 use jiff::Timestamp;
+use loopgate_home::WorktreeRetention;
 use loopgate_runtime::{Held, LoopWorktree, Tidied};
 use owo_colors::OwoColorize as _;
 use serde_json::json;
 
-use crate::cli::Home;
 use crate::commands::size;
-use crate::control_client::ControlClient;
 
-/// Time to measure and to remove: both walk whole trees.
-const WALK_LIMIT: Duration = Duration::from_secs(600);
+use self::desktop::Desktop;
+use self::saved::Restore;
 
 /// List the worktrees that loops left, with what they take on the disk, and clean them up.
 ///
 /// Loopgate removes old ones by itself once a day: `worktree_retention` in settings.toml says when.
 /// One in which a loop works, or with work that is nowhere else, always stays. The branches stay in
-/// the clone.
+/// the clone. Work that a new plan or a removal would have lost is saved in the repository, and listed
+/// below the worktrees.
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true)]
 pub struct Worktrees {
@@ -32,14 +36,16 @@ pub struct Worktrees {
 
 #[derive(Debug, Subcommand)]
 enum Action {
-    /// Remove those that are old enough.
+    /// Remove those that are old enough, or saved work.
     Clean(Clean),
+    /// Put saved work on a branch.
+    Restore(Restore),
 }
 
 #[derive(Debug, Args)]
 struct List {
     #[command(flatten)]
-    home: Home,
+    desktop: Desktop,
     /// Print JSON, one value a line.
     #[arg(long)]
     json: bool,
@@ -48,13 +54,19 @@ struct List {
 #[derive(Debug, Args)]
 struct Clean {
     #[command(flatten)]
-    home: Home,
+    desktop: Desktop,
     /// Remove those that were not used for this many days, whatever the settings say.
     #[arg(long, value_name = "DAYS")]
     older_than: Option<u32>,
     /// Only say which would go.
     #[arg(long)]
     dry_run: bool,
+    /// Delete saved work instead: what is named, else all of it.
+    #[arg(long, value_name = "NAME", num_args = 0.., conflicts_with = "older_than")]
+    saved: Option<Vec<String>>,
+    /// Delete saved work without being asked.
+    #[arg(long, requires = "saved")]
+    yes: bool,
     /// Print one JSON object.
     #[arg(long)]
     json: bool,
@@ -65,51 +77,67 @@ impl Worktrees {
         match self.action {
             None => self.list.run(),
             Some(Action::Clean(clean)) => clean.run(),
+            Some(Action::Restore(restore)) => restore.run(),
         }
     }
 }
 
 impl List {
     fn run(self) -> anyhow::Result<ExitCode> {
-        let mut client = ControlClient::connect(&self.home.data_dir()?)?;
-        let worktrees: Vec<LoopWorktree> = client.ask_slowly("worktrees.list", &json!({}), WALK_LIMIT)?;
+        let worktrees: Vec<LoopWorktree> =
+            self.desktop.ask("worktrees.list", &json!({}), async |here| Ok(here.loop_worktrees().await?))?;
+        let saved = saved::list(&self.desktop)?;
         if self.json {
             for worktree in &worktrees {
                 anstream::println!("{}", serde_json::to_string(worktree)?);
+            }
+            for entry in &saved {
+                anstream::println!("{}", serde_json::to_string(entry)?);
             }
             return Ok(ExitCode::SUCCESS);
         }
         if worktrees.is_empty() {
             println!("No loop has left a worktree.");
-            return Ok(ExitCode::SUCCESS);
+        } else {
+            show(&worktrees);
         }
-        let now = Timestamp::now();
-        for worktree in &worktrees {
-            let state =
-                worktree.status.map_or_else(|| "loop forgotten".to_owned(), |status| words(&json!(status)));
-            let stays = worktree.held.map_or_else(String::new, |held| format!("  stays: {}", reason(held)));
-            anstream::println!(
-                "{:>8}  {:>8}  {:<14}  {}{}",
-                size(worktree.size_bytes),
-                age(worktree.last_used, now),
-                state,
-                worktree.path.display(),
-                stays.yellow()
-            );
-        }
-        let all: u64 = worktrees.iter().map(|worktree| worktree.size_bytes).sum();
-        let free = worktrees.iter().filter(|worktree| worktree.held.is_none());
-        let (count, bytes) = free.fold((0, 0), |(count, bytes), one| (count + 1, bytes + one.size_bytes));
-        println!("\n{} in {}; {} in {count} could go.", size(all), counted(worktrees.len()), size(bytes));
+        saved::show(&saved);
         Ok(ExitCode::SUCCESS)
     }
 }
 
+fn show(worktrees: &[LoopWorktree]) {
+    let now = Timestamp::now();
+    for worktree in worktrees {
+        let state =
+            worktree.status.map_or_else(|| "loop forgotten".to_owned(), |status| words(&json!(status)));
+        let stays = worktree.held.map_or_else(String::new, |held| format!("  stays: {}", reason(held)));
+        anstream::println!(
+            "{:>8}  {:>8}  {:<14}  {}{}",
+            size(worktree.size_bytes),
+            age(worktree.last_used, now),
+            state,
+            worktree.path.display(),
+            stays.yellow()
+        );
+    }
+    let all: u64 = worktrees.iter().map(|worktree| worktree.size_bytes).sum();
+    let free = worktrees.iter().filter(|worktree| worktree.held.is_none());
+    let (count, bytes) = free.fold((0, 0), |(count, bytes), one| (count + 1, bytes + one.size_bytes));
+    println!("\n{} in {}; {} in {count} could go.", size(all), counted(worktrees.len()), size(bytes));
+}
+
 impl Clean {
     fn run(self) -> anyhow::Result<ExitCode> {
-        let mut client = ControlClient::connect(&self.home.data_dir()?)?;
-        let wish = json!({"olderThanDays": self.older_than, "pretend": self.dry_run});
-        let tidied: Tidied = client.ask_slowly("worktrees.tidy", &wish, WALK_LIMIT)?;
+        if let Some(names) = &self.saved {
+            return saved::delete(&self.desktop, names, self.yes, self.dry_run, self.json);
+        }
+        let (days, pretend) = (self.older_than, self.dry_run);
+        let wish = json!({"olderThanDays": days, "pretend": pretend});
+        let tidied: Tidied = self.desktop.ask("worktrees.tidy", &wish, async |here| {
+            let rule = days.map(|days| WorktreeRetention { completed: Some(days), other: Some(days) });
+            Ok(here.tidy_worktrees(rule.unwrap_or_else(|| here.worktree_retention()), pretend).await?)
+        })?;
         if self.json {
             anstream::println!("{}", serde_json::to_string(&tidied)?);
         } else {

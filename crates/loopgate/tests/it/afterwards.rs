@@ -17,7 +17,7 @@ use crate::records;
 use crate::stage::{gone, of_loop};
 
 /// A run of the coding loop for a command.
-fn in_loop(name: &str, command: &str) -> Conversation {
+pub fn in_loop(name: &str, command: &str) -> Conversation {
     Conversation::when(name, "# Coding loop")
         .and(r#"LOOPGATE_WORKDIR="(?P<workdir>[^"]+)""#)
         .and(&format!("LOOPGATE_COMMAND=\"{command}\""))
@@ -181,6 +181,32 @@ async fn an_execution_that_died_with_its_work_delivered_is_reported_as_it_says()
     ensure!(desk.uploaded(id)["artifacts"]["executionResult"]["results"] == json!([delivered(7)]));
     ensure!(desk.scene.host.pull_requests(story::REPOSITORY).is_empty(), "nothing is delivered again");
     forgotten(&desk, id, "COMPLETED").await
+}
+
+/// Nobody saw its end, and it had not come to one: nothing is delivered, and the next one goes on.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_a_killed_execution_had_done_is_kept_for_the_next_one() -> Result<()> {
+    let executed = in_loop("execute", "EXECUTE")
+        .turn([Step::bash("echo done >> half.txt")])
+        .turn([Step::hold("half"), Step::text("<promise>COMPLETE</promise>")]);
+    let mut desk = Desk::playing([executed]).await?;
+    let order = json!({"command": "EXECUTE", "prompt": "Do it"});
+    let (id, started) = killed(&mut desk, "half", order.clone()).await?;
+    let desk = desk.restart().await?;
+    let last = desk.ended(id).await;
+    desk.free(id).await?;
+    ensure!(last["type"] == "error" && last["code"] == "PROCESS_STOPPED", "{last}");
+    let record = records::record(&desk.loopgate, &id.to_string()).await?.context("a record")?;
+    let told = record["liveActivity"].as_str().unwrap_or_default();
+    ensure!(told.contains("stays in the worktree"), "{record}");
+    ensure!(desk.scene.host.pull_requests(story::REPOSITORY).is_empty(), "half of the work is not delivered");
+
+    desk.scene.model.release("half");
+    let run = desk.run(order).await?;
+    ensure!(run.completed("execute")?["has_changes"] == true, "{}", run.last);
+    ensure!(run.started["worktreePath"] == started["worktreePath"], "{}", run.started);
+    ensure!(std::fs::read_to_string(run.worktree()?.join("half.txt"))? == "done\ndone\n");
+    Ok(())
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

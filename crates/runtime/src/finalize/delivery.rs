@@ -19,6 +19,7 @@ use super::retry::{DeliveryError, ensure_wanted};
 use super::{Ending, git_delivery, peers, work_dir, worktree};
 use crate::job::{DeliveryPath, DeliveryStatus, Job};
 use crate::store::StoreError;
+use crate::worktree::deliver_from_branch;
 
 /// Scratch text of a pull request that an assistant may leave.
 const PR_BODY: &str = "pr-body.md";
@@ -152,6 +153,8 @@ pub(super) struct Part {
     pub work_dir: PathBuf,
     pub full_name: Option<String>,
     pub base: String,
+    /// The branch that the loop works on.
+    pub branch: Option<String>,
     pub start_sha: Option<String>,
     /// Repositories that a result may speak of; any when the loop's own has no name.
     pub names: Vec<String>,
@@ -168,6 +171,7 @@ impl Part {
             names: own.iter().cloned().chain(peers.filter(|_| own.is_some())).collect(),
             full_name: own,
             base: facts.base_branch.clone().unwrap_or_else(default_branch),
+            branch: facts.worktree_branch.clone(),
             start_sha: facts.start_sha.clone(),
         }
     }
@@ -234,6 +238,9 @@ async fn look(ending: &Ending<'_>, part: &Part) -> Result<Site, Delivered> {
     }
     // A git of the loop that was killed may have left them; nothing could be committed then.
     free_locks(ending.runtime.sandbox.clone(), directory).await;
+    if let Some(branch) = part.branch.as_deref().and_then(|branch| branch.parse().ok()) {
+        deliver_from_branch(ending.runtime, ending.id, directory, &branch).await;
+    }
     let base = part.base.parse::<BranchName>().map_err(|error| failed(&error.to_string()))?;
     let git = &ending.runtime.git;
     let known = git.base_ref(directory, &base).await.map_err(|error| failed(&error.to_string()))?;

@@ -5,6 +5,7 @@ use std::path::Path;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use loopgate_api::assistant_stream::{is_auth_failure, is_context_limit};
+use loopgate_api::command::LoopCommand;
 use loopgate_api::event::{AbortReason, ErrorEvent, LoopEvent, code};
 use loopgate_api::link::Severity;
 use loopgate_api::redact;
@@ -19,6 +20,8 @@ use crate::lifecycle::JobEvent;
 
 /// A loop driver that ran out of context says so by this code.
 const CONTEXT_EXIT_CODE: i32 = 2;
+/// What an execution whose processes vanished leaves.
+const KEPT: &str = "What was done stays in the worktree; the next execution goes on with it";
 const CONTEXT_LIMIT: &str = "Context limit exceeded";
 /// Bytes of the log's end in a report.
 const REPORTED_LOG: usize = 4096;
@@ -155,6 +158,7 @@ pub(super) async fn judge(job: &Job, ending: &Ending<'_>) -> Failure {
     match ending.ended {
         Ended::Lost => Failure {
             job_event: JobEvent::Lost,
+            live_activity: (job.command == LoopCommand::Execute).then(|| KEPT.to_owned()),
             ..Failure::new(code::PROCESS_STOPPED, "Process ended with terminal status UNKNOWN")
         },
         Ended::SaidStopped => Failure {

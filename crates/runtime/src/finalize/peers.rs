@@ -60,6 +60,7 @@ pub(super) fn part(peer: &PeerWorktree) -> Option<Part> {
         names: vec![full_name.clone()],
         full_name: Some(full_name),
         base: peer.base_branch.clone().unwrap_or_else(default_branch),
+        branch: peer.branch.clone(),
         start_sha: peer.start_sha.clone(),
     })
 }

@@ -185,6 +185,9 @@ pub struct PeerWorktree {
     /// The branch that the loop starts from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub base_branch: Option<String>,
+    /// The branch that the loop works on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub branch: Option<String>,
     /// HEAD before the loop.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub start_sha: Option<String>,
@@ -242,6 +245,9 @@ pub struct Facts {
     pub local_repo_path: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub worktree_dir: Option<String>,
+    /// The branch that the loop works on in it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub worktree_branch: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub work_dir: Option<String>,
     /// Repositories beside the primary one, until they are cleaned up.

@@ -8,7 +8,7 @@ use loopgate_home::SandboxedPath;
 use super::{LaunchError, LaunchRequest, blocking, branch_of, failed};
 use crate::aside::Aside;
 use crate::runtime::Runtime;
-use crate::worktree::{LOOP_BRANCHES, exclude};
+use crate::worktree::{LOOP_BRANCHES, hide_state};
 
 impl Runtime {
     /// Makes the worktree; answers what it begins at, or `None` when it was there.
@@ -37,16 +37,11 @@ impl Runtime {
             }
             Some(name)
         };
-        let (place, sandbox) = (place.to_owned(), self.sandbox.clone());
-        let finished = blocking(move || {
-            // Also what a launch that was cut off has left there.
-            aside.move_back().map_err(failed)?;
-            if let Err(error) = exclude(&sandbox, &place) {
-                tracing::info!(%error, "the files of a launch could not be excluded from git");
-            }
-            Ok(())
-        });
-        finished.await?;
+        // Also what a launch that was cut off has left there.
+        blocking(move || aside.move_back().map_err(failed)).await?;
+        if let Err(error) = hide_state(&self.git, place).await {
+            tracing::info!(%error, "the files of a launch could not be hidden from git");
+        }
         Ok(base)
     }
 

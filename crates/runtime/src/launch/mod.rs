@@ -107,7 +107,7 @@ impl Runtime {
         // Inside this process the reservation keeps others away, from loops' worktrees too; the file
         // does so for other processes.
         let reservation = self.reservations.reserve(LoopId(Uuid::new_v4()));
-        let reservation = reservation.filter(|reservation| reservation.claim(worktree.as_path()));
+        let reservation = reservation.filter(|reservation| reservation.claim(worktree.as_path()).is_ok());
         let reservation = reservation.ok_or(LaunchError::InProgress)?;
         let (sandbox, place) = (self.sandbox.clone(), worktree.clone());
         let lock = blocking(move || lock::take(&sandbox, &place)).await?.ok_or(LaunchError::InProgress)?;

@@ -16,7 +16,7 @@ use std::sync::Arc;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use loopgate_api::command::{LoopCommand, Need, Plugin, Runner};
-use loopgate_api::event::code;
+use loopgate_api::event::{LoopEvent, code};
 use loopgate_api::ids::LoopId;
 use loopgate_api::launch::Harness;
 use loopgate_api::link::Severity;
@@ -330,6 +330,10 @@ impl Runtime {
             tracing::warn!(loop_id = %id, %error, "the loop's token could not be stored");
         }
         self.announce_start(request, headers, nonce).await?;
+        for note in &launch.ground.notes {
+            let told = LoopEvent::new("output", &json!({"data": {"chunk": note}}));
+            self.say(id, &told).await.map_err(LoopError::from)?;
+        }
         if matches!(request.command.spec().runner, Runner::Driver(_)) {
             bootstrap::prepare_agents(self, id, launch.ground, launch.assistant).await;
         }

@@ -41,6 +41,7 @@ impl Runtime {
         facts.repo_path = repository.and_then(|repository| text(repository.path.as_path()));
         facts.local_repo_path.clone_from(&request.local_repo_path);
         facts.worktree_dir = ground.worktree.as_ref().and_then(|worktree| text(worktree.as_path()));
+        facts.worktree_branch = ground.branch.as_ref().map(ToString::to_string);
         facts.additional_worktree_dirs = ground.recorded();
         facts.passing_dir = if ground.passing { text(&ground.dir) } else { None };
         facts.work_dir = text(work_dir);

@@ -39,8 +39,8 @@ pub enum RemovalError {
 }
 
 impl Git {
-    /// Removes a worktree. `force` also removes one with work in it; with `leftover` as well a
-    /// directory in which nothing is known to git any more.
+    /// Removes a worktree. `force` also removes one with work in it, which is saved as far as it can
+    /// be; with `leftover` as well a directory in which nothing is known to git any more.
     ///
     /// # Errors
     /// [`RemovalError`]
@@ -54,6 +54,9 @@ impl Git {
         let mut args = vec!["worktree", "remove", "--", &place];
         if force {
             args.insert(2, "--force");
+            if let Err(error) = self.save_worktree(directory).await {
+                tracing::info!(%error, "the work in a worktree that is removed by force was not saved");
+            }
         }
         match self.change(directory, &args, time::WORKTREE_REMOVE).await {
             Ok(_) => Ok(Removed::ByGit),
@@ -81,9 +84,9 @@ impl Git {
             }
             Checkout::Linked(_) => {
                 let owner = self.repository(directory).await?.clone_root().to_owned();
-                self.worktree_remove(&owner, directory).await.map_err(|error| match error {
+                self.worktree_delete(&owner, directory).await.map_err(|error| match error {
                     RemoveError::NotAWorktree => RemovalError::NotAWorktree,
-                    RemoveError::Git(error) => RemovalError::Git(error),
+                    RemoveError::Unsaved(error) => RemovalError::Git(error),
                     RemoveError::Delete(error) => RemovalError::Delete(error),
                 })?;
             }

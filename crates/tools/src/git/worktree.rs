@@ -36,22 +36,15 @@ pub struct Worktree {
     pub prunable: bool,
 }
 
-/// What making a worktree did.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Added {
-    /// The ref that keeps the commits which the branch had and nobody else.
-    pub backup: Option<String>,
-}
-
 /// Why a worktree is still there.
 #[derive(Debug, Error)]
 pub enum RemoveError {
     /// It is a clone, not a worktree.
     #[error("the directory is a repository of its own, not a worktree")]
     NotAWorktree,
-    /// Git could not be asked.
-    #[error(transparent)]
-    Git(#[from] GitError),
+    /// Its work could not be saved.
+    #[error("the work in it could not be saved: {0}")]
+    Unsaved(GitError),
     /// The directory could not be deleted.
     #[error("the worktree could not be deleted: {0}")]
     Delete(std::io::Error),
@@ -117,8 +110,8 @@ impl Git {
             .map(|found| found.path))
     }
 
-    /// Makes a worktree on a branch that begins anew at `base`, a full ref or a commit. Commits
-    /// that only the branch had are kept under a ref of ours.
+    /// Makes a worktree on a branch that begins anew at `base`, a full ref or a commit. Answers the
+    /// name under which commits that only the branch had are saved.
     ///
     /// # Errors
     /// [`GitError`]
@@ -128,15 +121,15 @@ impl Git {
         directory: &Path,
         branch: &BranchName,
         base: &str,
-    ) -> Result<Added, GitError> {
+    ) -> Result<Option<String>, GitError> {
         let _turn = turn(repository).await;
         self.prune(repository).await;
-        let backup = self.back_up(repository, branch, base).await?;
+        let saved = self.save_branch(repository, branch, base).await?;
         let place = directory.to_string_lossy();
         // Without tracking: a plain push from the worktree must never reach the base branch.
         let args = ["worktree", "add", "--no-track", "-B", branch.as_str(), "--", &place, base];
         self.change(repository, &args, time::WORKTREE_ADD).await?;
-        Ok(Added { backup })
+        Ok(saved)
     }
 
     /// Makes a worktree on no branch.
@@ -156,23 +149,89 @@ impl Git {
         self.change(repository, &args, time::WORKTREE_ADD).await.map(drop)
     }
 
-    /// Forgets worktrees whose directories are gone; failing at that harms nothing.
+    /// Puts a worktree on a branch, with the work that is in it. A branch with which HEAD shares all of
+    /// its own commits is checked out; else the branch begins anew at HEAD, and files and index stay as
+    /// they are. Answers the name of what was saved, which the worktree or the branch no longer hold.
+    ///
+    /// # Errors
+    /// [`GitError`], also when the branch is checked out in another worktree.
+    pub async fn return_to_branch(
+        &self,
+        worktree: &Path,
+        branch: &BranchName,
+    ) -> Result<Option<String>, GitError> {
+        let (head, full) = (self.head(worktree).await?, format!("refs/heads/{branch}"));
+        // A rebase would go on from where it stood; without one this fails.
+        let _ = self.change(worktree, &["rebase", "--quit"], time::LOCAL).await;
+        let known = self.commit_of(worktree, &full).await?;
+        if let Some(known) = known.filter(|known| *known != head) {
+            let args = ["merge-base", "--is-ancestor", &head, &known];
+            if self.says_yes(worktree, &args).await? {
+                let checkout =
+                    |force| [["checkout", "-q"].as_slice(), force, &[branch.as_str(), "--"]].concat();
+                if self.change(worktree, &checkout(&[]), time::WORKTREE_ADD).await.is_ok() {
+                    return Ok(None);
+                }
+                // Changes in files that differ between both are in the way.
+                let saved = self.save_worktree(worktree).await?;
+                self.change(worktree, &checkout(&["--force"]), time::WORKTREE_ADD).await?;
+                return Ok(saved);
+            }
+        }
+        let saved = self.save_branch(worktree, branch, &head).await?;
+        self.change(worktree, &["branch", "--no-track", "--force", branch.as_str(), &head], time::LOCAL)
+            .await?;
+        self.change(worktree, &["symbolic-ref", "HEAD", &full], time::LOCAL).await?;
+        Ok(saved)
+    }
+
+    /// Forgets worktrees whose directories are gone, after commits that only their HEAD had were saved;
+    /// failing at that harms nothing.
     pub async fn prune(&self, repository: &Path) {
-        if let Err(error) = self.change(repository, &["worktree", "prune"], time::LOCAL).await {
+        let pruned = async {
+            for gone in self.worktrees(repository).await?.into_iter().filter(|worktree| worktree.prunable) {
+                if let Some(head) = &gone.head {
+                    self.save_head(repository, &gone.path, head).await?;
+                }
+            }
+            self.change(repository, &["worktree", "prune"], time::LOCAL).await
+        };
+        if let Err(error) = pruned.await {
             tracing::debug!(%error, "worktrees were not pruned");
         }
     }
 
-    /// Removes a worktree with everything in it: through git, else by deleting and pruning.
+    /// Removes a worktree, after the work in it that nothing else holds was saved. Answers the name of
+    /// what was saved.
     ///
     /// # Errors
-    /// [`RemoveError`]; a clone is never removed.
-    pub async fn worktree_remove(&self, repository: &Path, directory: &Path) -> Result<(), RemoveError> {
-        let (inner, outer) = (repository.to_owned(), directory.to_owned());
-        let precious = tokio::task::spawn_blocking(move || holds_repository(&outer, &inner)).await;
-        if precious.unwrap_or(true) {
-            return Err(RemoveError::NotAWorktree);
-        }
+    /// [`RemoveError`]; a clone is never removed, nor a worktree whose work cannot be saved.
+    pub async fn worktree_remove(
+        &self,
+        repository: &Path,
+        directory: &Path,
+    ) -> Result<Option<String>, RemoveError> {
+        let place = directory.to_owned();
+        let holds_files = tokio::task::spawn_blocking(move || {
+            std::fs::read_dir(place).is_ok_and(|mut entries| entries.next().is_some())
+        });
+        let saved = if holds_files.await.unwrap_or(true) {
+            is_removable(repository, directory).await?;
+            self.save_worktree(directory).await.map_err(RemoveError::Unsaved)?
+        } else {
+            None
+        };
+        self.worktree_delete(repository, directory).await?;
+        Ok(saved)
+    }
+
+    /// Removes a worktree with everything in it: through git, else by deleting and pruning.
+    pub(super) async fn worktree_delete(
+        &self,
+        repository: &Path,
+        directory: &Path,
+    ) -> Result<(), RemoveError> {
+        is_removable(repository, directory).await?;
         let place = directory.to_string_lossy();
         let _turn = turn(repository).await;
         // Twice `--force`: a locked worktree goes as well.
@@ -184,28 +243,12 @@ impl Git {
         self.prune(repository).await;
         Ok(())
     }
+}
 
-    /// Keeps the commits of a branch that neither `base` nor any remote has.
-    async fn back_up(
-        &self,
-        repository: &Path,
-        branch: &BranchName,
-        base: &str,
-    ) -> Result<Option<String>, GitError> {
-        let local = format!("refs/heads/{branch}");
-        let Some(commit) = self.commit_of(repository, &local).await? else { return Ok(None) };
-        let without = format!("^{base}");
-        let args =
-            ["rev-list", "-n", "1", "--not", "--remotes", "--not", "--end-of-options", &local, &without];
-        if self.text(repository, &args, time::LOCAL).await?.is_empty() {
-            return Ok(None);
-        }
-        let short = commit.get(..12).unwrap_or(&commit);
-        let backup = format!("refs/loopgate/backup/{branch}-{short}");
-        self.change(repository, &["update-ref", &backup, &commit], time::LOCAL).await?;
-        tracing::info!(%branch, %backup, "the branch had commits of its own; they are kept");
-        Ok(Some(backup))
-    }
+async fn is_removable(repository: &Path, directory: &Path) -> Result<(), RemoveError> {
+    let (inner, outer) = (repository.to_owned(), directory.to_owned());
+    let precious = tokio::task::spawn_blocking(move || holds_repository(&outer, &inner)).await;
+    if precious.unwrap_or(true) { Err(RemoveError::NotAWorktree) } else { Ok(()) }
 }
 
 /// Whether the directory is, or contains, this repository, or is another one.

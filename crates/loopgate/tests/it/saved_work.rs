@@ -1,0 +1,115 @@
+//! Work that no remote has, and that a new plan takes the place of: saved, listed, restored and deleted.
+
+use std::process::Output;
+
+use anyhow::{Context as _, Result, ensure};
+use loopgate_testkit::model::Step;
+use loopgate_testkit::signs;
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use crate::afterwards::in_loop;
+use crate::cli;
+use crate::commands::Desk;
+use crate::records;
+use crate::stage::git;
+
+const KILL: &str = "/api/gateway/orchestrator/loop/kill";
+
+async fn run(desk: &Desk, words: &[&str]) -> Result<Output> {
+    let (data, sandbox) = (desk.loopgate.setup().data_dir(), desk.scene.sandbox());
+    let mut arguments = [&["worktrees"], words].concat();
+    arguments.extend(["--home", data.to_str().context("a plain path")?]);
+    cli::run(&desk.scene.home, &arguments, &[("LOOPGATE_SANDBOX", &sandbox.to_string_lossy())]).await
+}
+
+/// What a command of `loopgate worktrees` prints.
+async fn said(desk: &Desk, words: &[&str]) -> Result<String> {
+    let output = run(desk, words).await?;
+    ensure!(output.status.success(), "{words:?}: {}", String::from_utf8_lossy(&output.stderr));
+    Ok(String::from_utf8(output.stdout)?)
+}
+
+/// The names of what is saved.
+async fn saved(desk: &Desk) -> Result<Vec<String>> {
+    let printed = said(desk, &["--json"]).await?;
+    let lines: Vec<Value> = printed.lines().map(serde_json::from_str).collect::<Result<_, _>>()?;
+    Ok(lines.iter().filter_map(|line| line["saved"].as_str().map(str::to_owned)).collect())
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_new_plan_saves_what_a_cancelled_execution_left() -> Result<()> {
+    let executes = in_loop("execute", "EXECUTE")
+        .turn([Step::bash(
+            "echo half > half.txt; git checkout -q --detach; git commit -q --allow-empty -m Begun",
+        )])
+        .turn([Step::hold("working"), Step::text("<promise>COMPLETE</promise>")]);
+    let plans = in_loop("plan", "PLAN").says("<promise>COMPLETE</promise>");
+    let mut desk = Desk::playing([executes, plans]).await?;
+    ensure!(saved(&desk).await?.is_empty());
+    let (id, _) = desk.start(json!({"command": "EXECUTE", "prompt": "Do it"})).await?;
+    desk.scene.model.held("working").await?;
+    let ended = desk.loopgate.gateway(Method::POST, KILL).json(&json!({"loopId": id})).send().await?;
+    ensure!(ended.status() == 200, "{}", ended.text().await?);
+    let plan = desk.run(json!({"command": "PLAN", "prompt": "Plan it"})).await?;
+    plan.completed("plan")?;
+    ensure!(!plan.worktree()?.join("half.txt").exists(), "a plan begins anew");
+
+    let names = saved(&desk).await?;
+    let [name] = &names[..] else { anyhow::bail!("{names:?}") };
+    ensure!(name.starts_with("garden-notes-loop-shop-7/"), "{name}");
+    let told = desk.cloud.output(plan.id).join("\n");
+    ensure!(told.contains(&format!("loopgate worktrees restore {name}")), "{told}");
+    ensure!(said(&desk, &[]).await?.contains(name), "it is listed");
+
+    let restored = said(&desk, &["restore", name]).await?;
+    let branch = format!("saved/{name}");
+    ensure!(restored.contains(&branch), "{restored}");
+    ensure!(git(&desk.clone, &["show", &format!("{branch}:half.txt")])? == "half");
+    ensure!(git(&desk.clone, &["log", "-1", "--format=%s", &format!("{branch}^")])? == "Begun");
+    let refused = run(&desk, &["clean", "--saved", name]).await?;
+    ensure!(!refused.status.success(), "nobody was asked");
+    ensure!(!run(&desk, &["restore", "no-such/work"]).await?.status.success());
+
+    // The same while no Loopgate runs.
+    desk.loopgate.stop().await?;
+    ensure!(saved(&desk).await? == names);
+    git(&desk.clone, &["branch", "-D", &branch])?;
+    said(&desk, &["restore", name]).await?;
+    ensure!(git(&desk.clone, &["show", &format!("{branch}:half.txt")])? == "half");
+    ensure!(said(&desk, &["clean", "--saved", "--dry-run"]).await?.contains("1 would be deleted"));
+    ensure!(said(&desk, &["clean", "--saved", name, "--yes"]).await?.contains("1 deleted"));
+    ensure!(saved(&desk).await?.is_empty());
+    let desk = desk.restart().await?;
+    ensure!(said(&desk, &["clean", "--saved", "--yes"]).await?.contains("0 deleted"));
+    Ok(())
+}
+
+/// A program that ignores the request to end keeps its loop in the worktree for a while.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_order_waits_for_the_cancelled_loop_in_its_worktree() -> Result<()> {
+    let stubborn = in_loop("execute", "EXECUTE")
+        .turn([Step::bash("trap '' TERM; touch stubborn; exec sleep 600")])
+        .says("<promise>COMPLETE</promise>");
+    let plans = in_loop("plan", "PLAN").says("<promise>COMPLETE</promise>");
+    let desk = Desk::playing([stubborn, plans]).await?;
+    let (id, started) = desk.start(json!({"command": "EXECUTE", "prompt": "Do it"})).await?;
+    let worktree = std::path::Path::new(started["worktreePath"].as_str().context("a worktree")?);
+    signs::appears(&worktree.join("stubborn")).await?;
+    let ending = desk.loopgate.gateway(Method::POST, KILL).json(&json!({"loopId": id})).send();
+    let ordered = async {
+        let data = desk.loopgate.setup().data_dir();
+        let cancelled = signs::seen(&data, async || {
+            let record = records::record(&desk.loopgate, &id.to_string()).await.ok()??;
+            (record["status"] != "RUNNING").then_some(())
+        });
+        cancelled.await?;
+        desk.run(json!({"command": "PLAN", "prompt": "Plan it"})).await
+    };
+    let (ended, plan) = tokio::join!(ending, ordered);
+    ensure!(ended?.status() == 200);
+    let plan = plan?;
+    plan.completed("plan")?;
+    ensure!(plan.worktree()? == worktree);
+    Ok(())
+}
