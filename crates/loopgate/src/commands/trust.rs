@@ -1,6 +1,5 @@
 //! `loopgate trust`: what a repository brings along to be run, and the person's word that it may.
 
-use std::io::{self, BufRead as _, IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -9,7 +8,7 @@ use anyhow::Context as _;
 use clap::Args;
 use loopgate_home::files::create_private_dir;
 use loopgate_home::{Overrides, Sandbox, SettingsStore, TrustStore};
-use loopgate_tools::git::{Brought, Git};
+use loopgate_tools::git::{Brought, Git, GitError};
 use loopgate_tools::programs::Programs;
 use owo_colors::OwoColorize as _;
 
@@ -67,7 +66,9 @@ impl Trust {
             println!("You have agreed to all of it.");
             return Ok(ExitCode::SUCCESS);
         }
-        if !self.yes && !agrees()? {
+        let agreed = self.yes
+            || screen::confirm("May it run?")?.context("there is nobody to ask; agree with --yes")?;
+        if !agreed {
             println!("Nothing of it will run.");
             return Ok(ExitCode::FAILURE);
         }
@@ -102,7 +103,13 @@ async fn brought_by(data_dir: PathBuf, path: PathBuf) -> anyhow::Result<Brought>
     let settings = Arc::new(SettingsStore::open(&data_dir.join(SETTINGS_FILE), everywhere)?);
     let programs = Arc::new(Programs::new(settings.clone()));
     let git = Git::new(programs, Arc::new(Sandbox::new(settings, &data_dir)));
-    git.brought(&path).await.with_context(|| path.display().to_string())
+    git.brought(&path).await.map_err(|error| match error {
+        GitError::Repository(reason) => anyhow::anyhow!(
+            "nothing to trust in {}: {reason}\nhint: name a clone, for example: loopgate trust ~/src/shop",
+            path.display()
+        ),
+        error => anyhow::Error::new(error).context(path.display().to_string()),
+    })
 }
 
 fn show(brought: &Brought) {
@@ -114,14 +121,4 @@ fn show(brought: &Brought) {
         }
         println!();
     }
-}
-
-/// Asks the person at the terminal.
-fn agrees() -> anyhow::Result<bool> {
-    anyhow::ensure!(io::stdin().is_terminal(), "there is nobody to ask; agree with --yes");
-    print!("May it run? [y/N] ");
-    io::stdout().flush()?;
-    let mut answer = String::new();
-    io::stdin().lock().read_line(&mut answer)?;
-    Ok(matches!(answer.trim(), "y" | "Y" | "yes"))
 }
