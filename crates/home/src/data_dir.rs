@@ -30,7 +30,7 @@ const LOOK: Duration = Duration::from_millis(10);
 #[derive(Debug, Error)]
 pub enum DataDirError {
     /// The variable or flag holds a relative path.
-    #[error("{} must be an absolute path, not \"{}\"", env::HOME, .0.display())]
+    #[error("--home or {} must be an absolute path, not \"{}\"", env::HOME, .0.display())]
     NotAbsolute(PathBuf),
     /// The system names no directory for the user's data.
     #[error("no data directory is known for this user; set {} to an absolute path", env::HOME)]

@@ -38,7 +38,8 @@ impl Notify {
         let is_bare = !program.contains(std::path::MAIN_SEPARATOR);
         if program.trim().is_empty() || !(is_bare || Path::new(&expanded).is_absolute()) {
             return Err(format!(
-                "notify.command must begin with an absolute path or the name of a program, not \"{program}\""
+                "notify.command (--notify-command) must begin with an absolute path or the name of a program, \
+                 not \"{program}\""
             ));
         }
         *program = expanded.to_string_lossy().into_owned();

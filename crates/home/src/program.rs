@@ -54,6 +54,18 @@ impl Program {
             Self::Git => "git",
         }
     }
+
+    /// How a person gets it: a command, or a page, and what to do then.
+    #[must_use]
+    pub const fn installation(self) -> &'static str {
+        match self {
+            Self::Assistant => "npm install -g @anthropic-ai/claude-code, then run: claude",
+            Self::CodeHost => "https://cli.github.com, then run: gh auth login",
+            Self::Reviewer => "npm install -g @openai/codex, then run: codex login",
+            Self::Python3 => "https://www.python.org/downloads, 3.10 or newer",
+            Self::Git => "https://git-scm.com/downloads",
+        }
+    }
 }
 
 /// Where a program is that a person chose.

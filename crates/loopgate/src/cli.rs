@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::{Args, Parser, Subcommand};
+use clap::error::{ContextKind, ContextValue};
+use clap::{Args, CommandFactory as _, Parser, Subcommand};
 use loopgate_home::{DataDirError, LogFormat, default_data_dir};
 
 use loopgate_plugin_kit::hook::HookCommand;
@@ -150,6 +151,9 @@ pub struct DesktopArgs {
     /// The one directory that repositories and worktrees must lie in.
     #[arg(long, env = "LOOPGATE_SANDBOX", value_name = "DIR")]
     pub sandbox: Option<PathBuf>,
+    /// Take the sandbox without asking, also your home directory or one above it.
+    #[arg(long)]
+    pub yes: bool,
     /// File with the gateway token, for an executor outside this process. It is read when it
     /// exists, else made for its owner alone. Without it the token stays in memory.
     #[arg(long, env = "LOOPGATE_GATEWAY_TOKEN_FILE", value_name = "FILE")]
@@ -177,6 +181,39 @@ pub struct DesktopArgs {
     /// Origin of the web app. Default: the API's.
     #[arg(long, env = "LOOPGATE_WEB_APP_ORIGIN", value_name = "URL")]
     pub web_origin: Option<String>,
+}
+
+impl DesktopArgs {
+    /// The settings that were given by flag or variable.
+    pub fn given(&self) -> Vec<&'static str> {
+        let all = [
+            ("--sandbox", self.sandbox.is_some()),
+            ("--gateway-token-file", self.gateway_token_file.is_some()),
+            ("--port", self.port.is_some()),
+            ("--max-loops", self.max_loops.is_some()),
+            ("--min-free-memory", self.min_free_memory.is_some()),
+            ("--notify-desktop", self.notify_desktop.is_some()),
+            ("--notify-command", self.notify_command.is_some()),
+            ("--api-origin", self.api_origin.is_some()),
+            ("--web-origin", self.web_origin.is_some()),
+        ];
+        all.into_iter().filter_map(|(flag, is_given)| is_given.then_some(flag)).collect()
+    }
+}
+
+/// The variable that an error of the command line is about, when no flag gave the wrong value.
+pub fn variable_of(error: &clap::Error, words: impl Iterator<Item = String>) -> Option<String> {
+    let ContextValue::String(argument) = error.get(ContextKind::InvalidArg)? else { return None };
+    let flag = argument.split_whitespace().next()?;
+    let words: Vec<String> = words.skip(1).collect();
+    if words.iter().any(|word| word.split('=').next() == Some(flag)) {
+        return None;
+    }
+    let program = Cli::command();
+    let command = words.iter().find_map(|word| program.find_subcommand(word))?;
+    let argument = command.get_arguments().find(|known| known.get_long() == flag.strip_prefix("--"))?;
+    let variable = argument.get_env()?.to_str()?;
+    std::env::var_os(variable).is_some().then(|| variable.to_owned())
 }
 
 /// The words of the settings file.

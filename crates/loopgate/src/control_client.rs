@@ -1,7 +1,7 @@
 //! The owner's side of `control.sock`: questions to the Loopgate that runs on a data directory.
 #![cfg(unix)]
 
-use std::io::{BufRead as _, BufReader, Write as _};
+use std::io::{self, BufRead as _, BufReader, Write as _};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::time::Duration;
@@ -30,11 +30,15 @@ impl ControlClient {
     /// # Errors
     /// None runs there, or it belongs to somebody else.
     pub fn connect(data_dir: &Path) -> anyhow::Result<Self> {
-        let stream = UnixStream::connect(data_dir.join(CONTROL_SOCKET)).with_context(|| {
-            format!(
-                "no Loopgate runs with the data directory {}; start it with loopgate up",
-                data_dir.display()
-            )
+        let stream = UnixStream::connect(data_dir.join(CONTROL_SOCKET)).map_err(|error| {
+            let (data_dir, kind) = (data_dir.display(), error.kind());
+            if matches!(kind, io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused) {
+                anyhow::anyhow!(
+                    "no Loopgate runs with the data directory {data_dir}; start it with loopgate up"
+                )
+            } else {
+                anyhow::anyhow!("cannot reach the Loopgate of the data directory {data_dir}: {error}")
+            }
         })?;
         stream.set_read_timeout(Some(ANSWER_LIMIT))?;
         Ok(Self(BufReader::new(stream)))

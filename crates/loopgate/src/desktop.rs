@@ -7,13 +7,13 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use loopgate_api::names::GATEWAY_PORTS;
-use loopgate_gateway::{Bound, Gateway, GatewayConfig, Limits, SignIn};
-use loopgate_home::{ReposError, SettingsStore, files, secret_file};
+use loopgate_gateway::{BindError, Bound, Gateway, GatewayConfig, Limits, SignIn};
+use loopgate_home::{ReposError, Settings, SettingsStore, files, secret_file};
 use loopgate_link::client::{self, Client, ClientConfig, Facts, HelloFacts};
 use loopgate_link::executor::{self, Executor, ExecutorConfig, FileMemory, InProcess};
 use loopgate_plugin_kit::Plugins;
 use loopgate_runtime::{Pace, Runtime, RuntimeConfig};
-use loopgate_tools::programs::Programs;
+use loopgate_tools::programs::{Programs, Source, is_executable};
 use secrecy::{ExposeSecret as _, SecretString};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
@@ -83,6 +83,7 @@ impl Desktop {
         })
         .await
         .context("cannot open the records of this desktop")?;
+        check_notify_command(&home.settings.get(), &programs).await?;
         let token = gateway_token(home, args)?;
         let gateway = Gateway::new(GatewayConfig {
             settings: home.settings.clone(),
@@ -104,7 +105,13 @@ impl Desktop {
             Some(port) => vec![port],
             None => GATEWAY_PORTS.to_vec(),
         };
-        let bound = gateway.bind(&ports).await?;
+        let bound = gateway.bind(&ports).await.map_err(|error| match error {
+            BindError::AllTaken { .. } => anyhow::anyhow!(
+                "{error}\nhint: another program listens there on 127.0.0.1, perhaps another Loopgate with a data \
+                 directory of its own; end it, or choose another port with --port"
+            ),
+            error => error.into(),
+        })?;
         prepare_list(home);
         Ok(Self { gateway, bound, runtime, programs, token })
     }
@@ -212,6 +219,22 @@ fn prepare_list(home: &Home) {
         Ok(()) | Err(ReposError::NotConfigured) => {}
         Err(error) => tracing::warn!(%error, "the list of repositories could not be prepared"),
     }
+}
+
+/// Refuses a command for notifications that nobody could start.
+async fn check_notify_command(settings: &Settings, programs: &Programs) -> anyhow::Result<()> {
+    let Some(program) = settings.notify.command.first() else { return Ok(()) };
+    let is_found = if program.contains(std::path::MAIN_SEPARATOR) {
+        is_executable(Path::new(program))
+    } else {
+        programs.search(program).await.source == Source::Path
+    };
+    anyhow::ensure!(
+        is_found,
+        "notify.command (--notify-command) names {program}, which is no program that can be started\n\
+         hint: give the absolute path of an executable file, or a name on your login shell's PATH"
+    );
+    Ok(())
 }
 
 /// Origin of the gateway that takes what this one cannot, if a variable names one.

@@ -1,7 +1,7 @@
 //! The control plane inside this process: its secrets, its first owner, its listener.
 
 use std::io;
-use std::net::Ipv4Addr;
+use std::net::{Ipv4Addr, SocketAddr};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -53,9 +53,9 @@ impl Embedded {
         web_origin: &str,
         database: Option<String>,
     ) -> anyhow::Result<Self> {
-        let database_url = match database {
-            Some(url) => url,
-            None => own_database(&dir.file("control-plane.db"))?,
+        let (database_url, subject) = match database {
+            Some(url) => (url, "the database that --database (DATABASE_URL) names"),
+            None => (own_database(&dir.file("control-plane.db"))?, "the control plane's database"),
         };
         let control_plane = ControlPlane::open(Config {
             database_url,
@@ -67,7 +67,7 @@ impl Embedded {
             secrets: secrets(&dir.file("control-plane-secrets.json"))?,
         })
         .await
-        .context("cannot open the control plane's database")?;
+        .with_context(|| format!("cannot open {subject}"))?;
         Ok(Self { control_plane, listener })
     }
 
@@ -114,6 +114,20 @@ impl Embedded {
         }
         control_plane.shutdown().await.context("the control plane did not stop in order")
     }
+}
+
+/// Listens on one address; `flag` chooses another when a program has it.
+pub async fn listen(address: SocketAddr, flag: &str) -> anyhow::Result<TcpListener> {
+    TcpListener::bind(address).await.map_err(|error| {
+        let text = match error.kind() {
+            io::ErrorKind::AddrInUse => format!(
+                "cannot listen on {address}: another program does, perhaps another Loopgate with a data \
+                 directory of its own; end it, or choose another address with {flag}"
+            ),
+            _ => format!("cannot listen on {address}: {error}"),
+        };
+        anyhow::anyhow!(text)
+    })
 }
 
 /// Binds loopback at the preferred port, or at one of the next when that is taken.

@@ -1,10 +1,12 @@
 //! Opens the data directory with what lies in it, in the order that a start needs.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::Context as _;
-use loopgate_home::{Credentials, DataDir, DataDirError, Overrides, Repos, Sandbox, Settings, SettingsStore};
+use loopgate_home::{
+    Credentials, DataDir, DataDirError, Overrides, Repos, Sandbox, Settings, SettingsStore, normalize_origin,
+};
 
 use crate::cli::{Common, DesktopArgs};
 
@@ -38,13 +40,6 @@ impl Home {
         let credentials = Arc::new(Credentials::open(&dir).context("cannot read the keys of this desktop")?);
         Ok(Self { dir, settings, sandbox, repos, credentials })
     }
-
-    /// Keeps a directory as the sandbox from now on, unless it reaches the data directory.
-    pub fn set_sandbox(&self, base: &Path) -> anyhow::Result<()> {
-        self.dir.keep_apart(base)?;
-        let base = base.to_owned();
-        Ok(self.settings.update(|settings| settings.sandbox_base_directory = Some(base))?)
-    }
 }
 
 /// Opens and locks the data directory that flag, environment or platform name.
@@ -62,11 +57,21 @@ pub fn stored_settings(dir: &DataDir) -> anyhow::Result<Arc<Settings>> {
 
 /// The settings of the directory, with what flags and environment say over them.
 pub fn settings(dir: &DataDir, desktop: &DesktopArgs) -> anyhow::Result<SettingsStore> {
-    let absolute = |path: &PathBuf| std::path::absolute(path).context("the sandbox is no usable path");
+    let absolute = |path: &PathBuf| {
+        std::path::absolute(path).context("--sandbox (LOOPGATE_SANDBOX) must be the path of a directory")
+    };
+    let relay_origin = std::env::var("LOOPGATE_RELAY_ORIGIN").ok();
+    for (origin, named) in [
+        (&desktop.api_origin, "--api-origin (LOOPGATE_AUTH_API_ORIGIN)"),
+        (&desktop.web_origin, "--web-origin (LOOPGATE_WEB_APP_ORIGIN)"),
+        (&relay_origin, "LOOPGATE_RELAY_ORIGIN"),
+    ] {
+        origin.as_deref().map(|origin| normalize_origin(origin, named)).transpose()?;
+    }
     let overrides = Overrides {
         sandbox_base_directory: desktop.sandbox.as_ref().map(absolute).transpose()?,
         api_origin: desktop.api_origin.clone(),
-        relay_origin: std::env::var("LOOPGATE_RELAY_ORIGIN").ok(),
+        relay_origin,
         web_app_origin: desktop.web_origin.clone(),
         max_loops: desktop.max_loops,
         min_free_memory_mb: desktop.min_free_memory,

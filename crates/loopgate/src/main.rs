@@ -27,7 +27,14 @@ use clap::Parser as _;
 fn main() -> ExitCode {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     memory::give_back_early();
-    match cli::Cli::parse().run() {
+    let cli = cli::Cli::try_parse().unwrap_or_else(|error| {
+        let _ = error.print();
+        if let Some(variable) = cli::variable_of(&error, std::env::args()) {
+            anstream::eprintln!("\nThe value comes from the variable {variable}.");
+        }
+        std::process::exit(error.exit_code())
+    });
+    match cli.run() {
         Ok(code) => code,
         Err(error) => {
             screen::failure(&error);

@@ -1,6 +1,7 @@
 //! What `loopgate up` prints: one screen for a person, one file for a program.
 
 use std::fmt::Write as _;
+use std::io::{self, BufRead as _, IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
 
 use loopgate_home::Program;
@@ -110,29 +111,43 @@ fn program_line(program: Program, version: Option<&str>) -> String {
 }
 
 /// What to do about a program that is missing.
-#[must_use]
-pub const fn remedy(program: Program) -> &'static str {
-    match program {
-        Program::Assistant => {
-            "writes plans and code. Install: npm install -g @anthropic-ai/claude-code, then run: claude"
-        }
-        Program::CodeHost => "opens pull requests. Install: https://cli.github.com, then run: gh auth login",
-        Program::Reviewer => {
-            "reviews (optional). Install: npm install -g @openai/codex, then run: codex login"
-        }
-        Program::Python3 => "is used by some plugins. Install Python 3.10 or newer",
-        Program::Git => "is needed for everything. Install: https://git-scm.com/downloads",
-    }
+fn remedy(program: Program) -> String {
+    let purpose = match program {
+        Program::Assistant => "writes plans and code",
+        Program::CodeHost => "opens pull requests",
+        Program::Reviewer => "reviews (optional)",
+        Program::Python3 => "is used by some plugins",
+        Program::Git => "is needed for everything",
+    };
+    format!("{purpose}. To install it: {}", program.installation())
 }
 
-/// Prints where the Loopgate that runs already is found.
-pub fn running_already(sign_in_url: &str) {
+/// Prints where the Loopgate that runs already is found, and which flags of this start mean nothing to it.
+pub fn running_already(sign_in_url: &str, flags: &[&str]) {
     let hint = "(signs you in once)";
     anstream::println!(
         "\n  Loopgate is running already\n\n  {}  {}\n",
         sign_in_url.cyan().underline(),
         hint.dimmed()
     );
+    if !flags.is_empty() {
+        let flags = flags.join(", ");
+        let text =
+            format!("It keeps its settings: {flags} of this start, by flag or variable, do not count.");
+        anstream::println!("  {}\n  Stop it and start it again to change them.\n", text.yellow());
+    }
+}
+
+/// Asks the person at the terminal; `None` where there is none.
+pub fn confirm(question: &str) -> io::Result<Option<bool>> {
+    if !io::stdin().is_terminal() {
+        return Ok(None);
+    }
+    print!("{question} [y/N] ");
+    io::stdout().flush()?;
+    let mut answer = String::new();
+    io::stdin().lock().read_line(&mut answer)?;
+    Ok(Some(matches!(answer.trim(), "y" | "Y" | "yes")))
 }
 
 /// Writes the ready file, atomically: who waits for it never reads half of it.
@@ -142,7 +157,18 @@ pub fn write_ready(path: &Path, ready: &Ready) -> anyhow::Result<()> {
 
 /// Prints why a command could not do its work.
 pub fn failure(error: &anyhow::Error) {
-    anstream::eprintln!("{} {error:#}", "error:".red().bold());
+    anstream::eprintln!("{} {}", "error:".red().bold(), reasons(error));
+}
+
+/// An error with its causes. One that an error's own text ends with is not said twice.
+fn reasons(error: &anyhow::Error) -> String {
+    let mut text = error.to_string();
+    for cause in error.chain().skip(1).map(ToString::to_string) {
+        if !text.ends_with(&cause) {
+            let _ = write!(text, ": {cause}");
+        }
+    }
+    text
 }
 
 /// What `loopgate control-plane` prints.
@@ -168,7 +194,16 @@ pub fn harmless(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use loopgate_home::SettingsError;
+
     use super::*;
+
+    #[test]
+    fn a_cause_is_said_once() {
+        let error = SettingsError::Io { path: "/a".into(), source: io::Error::other("disk on fire") };
+        let error = anyhow::Error::new(error).context("the start");
+        assert_eq!(reasons(&error), "the start: cannot use /a: disk on fire");
+    }
 
     #[test]
     fn a_foreign_text_does_nothing_to_the_terminal() {

@@ -60,7 +60,9 @@ pub(crate) async fn evaluate(
     approvals: &Approvals,
 ) -> Verdict {
     if !request.setup_complete {
-        return Verdict::Refuse(Failure::forbidden("onboarding not completed"));
+        let hint =
+            "run `loopgate up`, which completes it; `loopgate gateway` prints other ways when it starts";
+        return Verdict::Refuse(Failure::forbidden("onboarding not completed").with("hint", hint));
     }
     let each_time = request.asks_each_time();
     if approvals.auto_approves() && !each_time {

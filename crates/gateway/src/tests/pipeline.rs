@@ -271,11 +271,12 @@ async fn a_panic_is_answered_and_survived() {
 async fn nothing_works_before_set_up() {
     let place = Place::with(Wish { set_up: false, ..Wish::default() }).await;
     for path in ["/api/gateway/repos", "/api/gateway/nope"] {
-        place.internal("GET", path).send().await.assert_error(
+        let body = place.internal("GET", path).send().await.assert_error(
             403,
             "onboarding not completed",
             "onboarding_not_completed",
         );
+        assert!(body["hint"].as_str().is_some_and(|hint| hint.contains("loopgate up")), "{body}");
     }
 }
 

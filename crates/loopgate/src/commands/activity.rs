@@ -46,10 +46,16 @@ impl Activity {
         let mut client = ControlClient::connect(&self.home.data_dir()?)?;
         if self.clear {
             client.ask::<Value>("activity.clear", &json!({}))?;
+            println!("The log is empty now.");
             return Ok(ExitCode::SUCCESS);
         }
         let rows: Vec<Value> = client.ask("activity.list", &json!({}))?;
-        for row in rows.into_iter().filter(|row| !self.security || row["type"] == "security") {
+        let rows: Vec<Value> =
+            rows.into_iter().filter(|row| !self.security || row["type"] == "security").collect();
+        if rows.is_empty() && !self.json {
+            println!("{}", if self.security { "Nothing was refused." } else { "Nothing was asked yet." });
+        }
+        for row in rows {
             if self.json {
                 anstream::println!("{row}");
                 continue;

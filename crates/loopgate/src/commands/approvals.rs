@@ -79,8 +79,14 @@ enum Action {
         #[arg(long, value_name = "ORIGIN")]
         origin: Option<String>,
     },
-    /// End a policy.
-    Unset { id: String },
+    /// End a policy: by its id, or the end of it, or by its operation as `set` takes it.
+    ///
+    /// An operation, or `all`, ends the policies that were set for just that, whatever repository or
+    /// caller they hold for.
+    Unset {
+        #[arg(value_name = "ID_OR_OPERATION")]
+        policy: String,
+    },
     /// List what was decided since the start.
     History,
 }
@@ -199,7 +205,7 @@ impl Approvals {
                 });
                 self.show_policy(client.ask("approvals.set_policy", &params)?)?;
             }
-            Some(Action::Unset { id }) => self.unset(&mut client, id)?,
+            Some(Action::Unset { policy }) => self.unset(&mut client, policy)?,
             Some(Action::Rules) => self.rules(&mut client)?,
             Some(Action::Forget { id }) => self.forget(&mut client, id)?,
         }
@@ -217,6 +223,9 @@ impl Approvals {
     /// Every change brings the whole list; what has been shown is not shown again.
     fn follow(&self, client: &mut ControlClient) -> anyhow::Result<()> {
         client.follow("approvals.watch")?;
+        if !self.json {
+            println!("Requests are shown as they begin to wait. Ctrl-C ends this.");
+        }
         let mut shown = HashSet::new();
         loop {
             let rows: Vec<Value> = client.receive()?;
@@ -329,13 +338,24 @@ impl Approvals {
         Ok(())
     }
 
-    fn unset(&self, client: &mut ControlClient, id: &str) -> anyhow::Result<()> {
+    fn unset(&self, client: &mut ControlClient, wanted: &str) -> anyhow::Result<()> {
         let policies: Vec<Value> = client.ask("approvals.policies", &json!({}))?;
-        let id = one_of(&policies, id)
-            .context("no policy with this id; loopgate approvals policies lists them")?;
-        let removed: bool = client.ask("approvals.remove_policy", &json!({"policyId": id}))?;
-        anyhow::ensure!(removed, "the policy has ended already");
-        anstream::println!("{}  ended", short(&id).bold());
+        let ids: Vec<String> = match operation(wanted) {
+            Ok(OperationChoice(operation)) => {
+                let of_it = policies.iter().filter(|policy| policy["operationId"] == json!(operation));
+                of_it.filter_map(|policy| Some(policy["id"].as_str()?.to_owned())).collect()
+            }
+            Err(_) => one_of(&policies, wanted).into_iter().collect(),
+        };
+        anyhow::ensure!(
+            !ids.is_empty(),
+            "no policy has this id or operation; loopgate approvals policies lists them"
+        );
+        for id in ids {
+            let removed: bool = client.ask("approvals.remove_policy", &json!({"policyId": id}))?;
+            anyhow::ensure!(removed, "the policy {} has ended already", short(&id));
+            anstream::println!("{}  ended", short(&id).bold());
+        }
         Ok(())
     }
 

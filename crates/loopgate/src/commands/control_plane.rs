@@ -4,9 +4,10 @@ use std::net::SocketAddr;
 use std::process::ExitCode;
 
 use clap::Args;
+use url::Url;
 
 use crate::cli::Common;
-use crate::embedded::Embedded;
+use crate::embedded::{self, Embedded};
 use crate::home::{open_dir, stored_settings};
 use crate::shutdown::Shutdown;
 use crate::{commands, screen};
@@ -50,9 +51,11 @@ impl ControlPlane {
         let _log = commands::start_log(&dir, &self.common, stored_settings(&dir)?.as_ref())?;
         commands::block_on(async {
             let shutdown = Shutdown::on_signals(&dir)?;
-            let listener = tokio::net::TcpListener::bind(self.listen).await?;
+            let listener = embedded::listen(self.listen, "--listen").await?;
             let origin = self.api_origin.unwrap_or(format!("http://{}", listener.local_addr()?));
             let web_origin = self.web_origin.unwrap_or_else(|| origin.clone());
+            require_origin(&origin, "--api-origin (API_BASE_URL)")?;
+            require_origin(&web_origin, "--web-origin (LOOPGATE_WEB_APP_ORIGIN)")?;
             let embedded = Embedded::open(&dir, listener, &origin, &web_origin, self.database).await?;
             let owner = embedded.ensure_owner(&self.owner_name, &self.owner_email).await?;
             screen::control_plane(&origin, &embedded.sign_in_link(&owner).await?);
@@ -63,4 +66,15 @@ impl ControlPlane {
             shutdown.clone().bound(shutdown.part("controlPlane.stop", serving)).await
         })
     }
+}
+
+/// Desktops and pages are led there.
+fn require_origin(origin: &str, given: &str) -> anyhow::Result<()> {
+    let is_origin =
+        Url::parse(origin).is_ok_and(|url| matches!(url.scheme(), "http" | "https") && url.has_host());
+    anyhow::ensure!(
+        is_origin,
+        "{given} must be a URL such as https://loopgate.example.com, not \"{origin}\""
+    );
+    Ok(())
 }

@@ -1,20 +1,22 @@
 //! `loopgate gateway`: the desktop half alone.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Args;
 
 use crate::cli::{Common, DesktopArgs};
-use crate::commands;
 use crate::desktop::Desktop;
-use crate::home::{Home, open_dir, stored_settings};
+use crate::home::{Home, SETTINGS_FILE, open_dir, stored_settings};
 use crate::screen::{self, Ready};
 use crate::shutdown::Shutdown;
+use crate::{commands, sandbox_choice};
 
 /// Run the desktop half alone: the gateway on loopback, and the runtime behind it.
 ///
 /// It connects to the control plane that `--api-origin` names, when this desktop has a key for it.
+/// Requests are refused until set-up is complete: with a sandbox and a key (`loopgate up` makes one,
+/// LOOPGATE_API_KEY gives one), or with `onboarding_completed = true` in settings.toml.
 #[derive(Debug, Args)]
 pub struct Gateway {
     #[command(flatten)]
@@ -31,6 +33,7 @@ impl Gateway {
         let dir = open_dir(&self.common)?;
         // Before anything is opened, so that what is wrong with it can be told.
         let _log = commands::start_log(&dir, &self.common, stored_settings(&dir)?.as_ref())?;
+        sandbox_choice::named(&dir, &self.desktop)?;
         let home = Home::open(dir, &self.desktop)?;
         commands::block_on(async {
             let shutdown = Shutdown::on_signals(&home.dir)?;
@@ -39,7 +42,21 @@ impl Gateway {
                 screen::write_ready(file, &Ready { gateway_port: desktop.port(), ..Ready::default() })?;
             }
             println!("gateway listening on 127.0.0.1:{}", desktop.port());
+            if !home.settings.get().setup_complete(home.credentials.api_key().is_some()) {
+                println!("{}", not_set_up(&home.dir.file(SETTINGS_FILE)));
+            }
             shutdown.clone().bound(desktop.serve(&home, &shutdown)).await
         })
     }
+}
+
+/// What is missing for any request to be let in.
+fn not_set_up(settings: &Path) -> String {
+    format!(
+        "It refuses all requests until set-up is complete. One of these completes it:\n\
+         - run `loopgate up --sandbox DIR` once with the same data directory: it makes a key for this desktop;\n\
+         - start with --sandbox DIR, and with a key of the control plane in LOOPGATE_API_KEY;\n\
+         - write `onboarding_completed = true` to {}, and start again.",
+        settings.display()
+    )
 }

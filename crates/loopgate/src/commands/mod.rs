@@ -61,12 +61,7 @@ fn block_on<T>(service: impl Future<Output = anyhow::Result<T>>) -> anyhow::Resu
 /// Asks the person at the terminal; without one, the answer has to be an option.
 #[cfg(unix)]
 fn agrees(question: &str) -> anyhow::Result<bool> {
-    anyhow::ensure!(io::stdin().is_terminal(), "there is nobody to ask; agree with --yes");
-    print!("{question} [y/N] ");
-    io::stdout().flush()?;
-    let mut answer = String::new();
-    io::stdin().lock().read_line(&mut answer)?;
-    Ok(matches!(answer.trim(), "y" | "Y" | "yes"))
+    crate::screen::confirm(question)?.context("there is nobody to ask; agree with --yes")
 }
 
 /// Bytes in the unit that leaves up to three digits before the point.

@@ -8,7 +8,7 @@ use anyhow::Context as _;
 use clap::Args;
 use loopgate_home::files::create_private_dir;
 use loopgate_home::{Overrides, Sandbox, SettingsStore, TrustStore};
-use loopgate_tools::git::{Brought, Git};
+use loopgate_tools::git::{Brought, Git, GitError};
 use loopgate_tools::programs::Programs;
 use owo_colors::OwoColorize as _;
 
@@ -101,7 +101,13 @@ async fn brought_by(data_dir: PathBuf, path: PathBuf) -> anyhow::Result<Brought>
     let settings = Arc::new(SettingsStore::open(&data_dir.join(SETTINGS_FILE), everywhere)?);
     let programs = Arc::new(Programs::new(settings.clone()));
     let git = Git::new(programs, Arc::new(Sandbox::new(settings, &data_dir)));
-    git.brought(&path).await.with_context(|| path.display().to_string())
+    git.brought(&path).await.map_err(|error| match error {
+        GitError::Repository(reason) => anyhow::anyhow!(
+            "nothing to trust in {}: {reason}\nhint: name a clone, for example: loopgate trust ~/src/shop",
+            path.display()
+        ),
+        error => anyhow::Error::new(error).context(path.display().to_string()),
+    })
 }
 
 fn show(brought: &Brought) {

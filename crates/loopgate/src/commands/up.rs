@@ -1,5 +1,6 @@
 //! `loopgate up`: everything on this machine, in one process.
 
+use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -50,7 +51,11 @@ const VERSIONS_LIMIT: Duration = Duration::from_secs(4);
 impl Up {
     pub fn run(self) -> anyhow::Result<ExitCode> {
         match open_dir(&self.common) {
-            Ok(dir) => commands::block_on(async move { self.serve(dir).await }),
+            Ok(dir) => {
+                // Before a signal is taken for a wish to stop, so that Ctrl-C ends a question.
+                let sandbox = sandbox_choice::named_or_chosen(&dir, &self.desktop)?;
+                commands::block_on(async move { self.serve(dir, sandbox).await })
+            }
             #[cfg(unix)]
             Err(DataDirError::InUse(path)) => self.show_running(&path),
             Err(error) => Err(error.into()),
@@ -63,7 +68,7 @@ impl Up {
         let Ok(sign_in_url) = control_client::sign_in_link(data_dir) else {
             return Err(DataDirError::InUse(data_dir.to_owned()).into());
         };
-        screen::running_already(&sign_in_url);
+        screen::running_already(&sign_in_url, &self.desktop.given());
         self.open_page(&sign_in_url);
         Ok(ExitCode::SUCCESS)
     }
@@ -74,7 +79,7 @@ impl Up {
         }
     }
 
-    async fn serve(self, dir: DataDir) -> anyhow::Result<ExitCode> {
+    async fn serve(self, dir: DataDir, sandbox: PathBuf) -> anyhow::Result<ExitCode> {
         let shutdown = Shutdown::on_signals(&dir)?;
         let wanted = settings(&dir, &self.desktop)?.get();
         let listener = listener(wanted.api_origin.as_deref()).await?;
@@ -90,8 +95,6 @@ impl Up {
         // Before anything is opened, so that what is wrong with it can be told.
         let _log = commands::start_log(&dir, &self.common, &wanted)?;
         let home = Home::open(dir, &desktop_args)?;
-        let sandbox = choose_sandbox(&home)?;
-
         let control_plane = Embedded::open(&home.dir, listener, &origin, &web_origin, None).await?;
         let desktop = Desktop::open(&home, &desktop_args).await?;
         let programs = desktop.programs();
@@ -153,21 +156,7 @@ async fn listener(api_origin: Option<&str>) -> anyhow::Result<tokio::net::TcpLis
          and not {origin}; use loopgate gateway to connect to another one, or change --api-origin (api_origin \
          in settings.toml)"
     );
-    tokio::net::TcpListener::bind(("127.0.0.1", port))
-        .await
-        .with_context(|| format!("cannot listen on 127.0.0.1:{port}"))
-}
-
-/// The sandbox base of flag or settings; at a first start the one chosen from the current
-/// directory, which is then kept.
-fn choose_sandbox(home: &Home) -> anyhow::Result<PathBuf> {
-    if let Some(base) = home.settings.get().sandbox_base_directory.clone() {
-        return Ok(base);
-    }
-    let current = std::env::current_dir().context("cannot tell the current directory")?;
-    let base = sandbox_choice::from_current_directory(&current, etcetera::home_dir().ok().as_deref())?;
-    home.set_sandbox(&base)?;
-    Ok(base)
+    embedded::listen((Ipv4Addr::LOCALHOST, port).into(), "--api-origin http://127.0.0.1:PORT").await
 }
 
 /// The repositories of the sandbox. Clones that are not in `repos.json` yet are added, so that

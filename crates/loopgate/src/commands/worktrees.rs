@@ -147,6 +147,10 @@ impl Clean {
             for stuck in &tidied.failed {
                 anstream::eprintln!("{} {}: {}", "kept".red(), stuck.path.display(), stuck.error);
             }
+            if tidied.removed.is_empty() && tidied.failed.is_empty() {
+                println!("No worktree is old enough to go; loopgate worktrees lists them.");
+                return Ok(ExitCode::SUCCESS);
+            }
             let bytes = tidied.removed.iter().map(|worktree| worktree.size_bytes).sum();
             let done = if self.dry_run { "would go" } else { "removed" };
             println!("{} {done}, {}.", counted(tidied.removed.len()), size(bytes));
@@ -175,10 +179,27 @@ fn counted(worktrees: usize) -> String {
 
 /// How long ago something was, in its largest whole unit.
 fn age(then: Timestamp, now: Timestamp) -> String {
-    let hours = now.duration_since(then).as_hours();
-    match hours {
+    const HOUR: i64 = 60;
+    const DAY: i64 = 24 * HOUR;
+    const TWO_DAYS: i64 = 2 * DAY;
+    let minutes = now.duration_since(then).as_mins();
+    match minutes {
         ..1 => "just now".to_owned(),
-        1..48 => format!("{hours} h"),
-        _ => format!("{} days", hours / 24),
+        1..HOUR => format!("{minutes} min"),
+        HOUR..TWO_DAYS => format!("{} h", minutes / HOUR),
+        _ => format!("{} days", minutes / DAY),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_age_is_said_in_its_largest_whole_unit() {
+        let now = Timestamp::UNIX_EPOCH;
+        let said = [0, 59, 60, 12 * 60, 3600, 47 * 3600, 49 * 3600]
+            .map(|seconds| age(now - std::time::Duration::from_secs(seconds), now));
+        assert_eq!(said, ["just now", "just now", "1 min", "12 min", "1 h", "47 h", "2 days"]);
     }
 }

@@ -213,6 +213,11 @@ async fn a_second_up_hands_out_a_fresh_link_to_the_first() -> Result<()> {
     let output = run(&home, &["up", "--home", data, "--no-open"], &[]).await?;
     let text = String::from_utf8(output.stdout)?;
     assert!(output.status.success() && text.contains("running already"), "{text}");
+    assert!(!text.contains("do not count"), "{text}");
+    let other = ["up", "--home", data, "--no-open", "--max-loops", "2"];
+    let output = run(&home, &other, &[("LOOPGATE_PORT", "19999")]).await?;
+    let changed = String::from_utf8(output.stdout)?;
+    assert!(changed.contains("--port, --max-loops of this start"), "{changed}");
     let link = text.split_whitespace().find(|word| word.contains("/sign-in?token=")).context(text.clone())?;
     assert_ne!(link, first.ready().sign_in_url);
     first.sign_in_by(link).await?;
@@ -295,6 +300,14 @@ async fn policies_come_before_tiers(
     let policy: Value = serde_json::from_str(&said(&["policies", "--json"]).await?)?;
     said(&["unset", policy["id"].as_str().context("an id")?]).await?;
     assert!(said(&["policies"]).await?.contains("No policies"));
+    said(&["set", "all", "deny"]).await?;
+    said(&["set", "all", "allow", "--repository", shop]).await?;
+    said(&["set", "git_action", "ask"]).await?;
+    said(&["unset", "all"]).await?;
+    let left = said(&["policies"]).await?;
+    assert!(left.lines().count() == 1 && left.contains("git_action"), "{left}");
+    said(&["unset", "git_action"]).await?;
+    assert!(said(&["policies"]).await?.contains("No policies"));
 
     let held = tokio::spawn(loopgate.gateway(Method::POST, "/api/gateway/repos").json(&body).send());
     let line = tokio::time::timeout(RUN_LIMIT, seen.next_line()).await??.context("a request waits")?;
@@ -365,8 +378,10 @@ async fn without_set_up_nothing_is_done() -> Result<()> {
     {
         let answer = loopgate.gateway(method, path).body("{}").send().await?;
         assert_eq!(answer.status(), 403);
-        let refusal = json!({"error": "onboarding not completed", "code": "onboarding_not_completed"});
-        assert_eq!(answer.json::<Value>().await?, refusal, "{path}");
+        let refusal = answer.json::<Value>().await?;
+        assert_eq!(refusal["error"], "onboarding not completed", "{path}");
+        assert_eq!(refusal["code"], "onboarding_not_completed", "{path}");
+        ensure!(refusal["hint"].to_string().contains("loopgate up"), "{refusal}");
     }
     let exchange = loopgate.gateway_bare(Method::POST, "/gateway-auth/exchange");
     let answer = exchange.header("origin", "http://localhost:3000").body("{}").send().await?;
@@ -387,7 +402,9 @@ async fn a_taken_port_is_named() -> Result<()> {
     assert!(text.contains(&port), "{text}");
 
     let origin = format!("http://127.0.0.1:{port}");
-    let sandbox = home.path().to_string_lossy().into_owned();
+    let sandbox = home.path().join("src");
+    std::fs::create_dir_all(&sandbox)?;
+    let sandbox = sandbox.to_string_lossy().into_owned();
     let arguments = [
         "up",
         "--home",

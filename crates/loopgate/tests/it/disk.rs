@@ -63,6 +63,7 @@ async fn a_data_directory_that_cannot_be_used_is_named() -> Result<()> {
         }
         spoil(&data)?;
         let directory = data.to_string_lossy().into_owned();
+        std::fs::create_dir_all(home.path().join("src"))?;
         let sandbox = home.path().join("src").to_string_lossy().into_owned();
         let gateway = ["gateway", "--home", &directory, "--port", "0"];
         let up = [

@@ -387,7 +387,12 @@ impl Runtime {
             Source::Fallback | Source::OverrideInvalid => {
                 let name = Program::Assistant.executable();
                 let error = LoopError::new(500, format!("{name} CLI not found in PATH"));
-                Err(Refusal::said(error, code::BINARY_NOT_FOUND))
+                let message = format!(
+                    "{}; install it ({}), or set its path in the settings",
+                    error.message,
+                    Program::Assistant.installation()
+                );
+                Err(Refusal::told(error, code::BINARY_NOT_FOUND, message))
             }
             Source::Override | Source::Path => Ok(found.path),
         }

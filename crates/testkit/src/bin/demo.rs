@@ -5,6 +5,7 @@
 //! this; the release binary carries none of it.
 
 use std::path::{Path, PathBuf};
+use std::process::ExitCode;
 
 use anyhow::Context as _;
 use clap::error::ErrorKind;
@@ -58,8 +59,17 @@ impl Options {
 }
 
 #[tokio::main]
-async fn main() -> anyhow::Result<()> {
-    let options = Options::from_command_line();
+async fn main() -> ExitCode {
+    match run(Options::from_command_line()).await {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+async fn run(options: Options) -> anyhow::Result<()> {
     let mut signals = Signals::new()?;
     let temporary = tempfile::Builder::new().prefix("loopgate-demo-").tempdir()?;
     let folder = options.keep.clone().unwrap_or_else(|| temporary.path().to_owned());

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::sync::Arc;
 
-use loopgate_home::untrusted;
+use loopgate_home::{Program, untrusted};
 use process_wrap::tokio::{CommandWrap, CommandWrapper as _, ProcessSession};
 use thiserror::Error;
 use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout};
@@ -35,7 +35,7 @@ pub enum Stdin {
 #[derive(Debug, Error)]
 pub enum StartError {
     /// No such executable, or its interpreter is missing.
-    #[error("{0} was not found; install it, or set its path in the settings")]
+    #[error("{0} was not found; {installation}, or set its path in the settings", installation = installation(.0))]
     NotFound(String),
     /// It exists, but may not be executed.
     #[error("{0} may not be executed; check its permissions")]
@@ -51,6 +51,13 @@ pub enum StartError {
         /// What the operating system said.
         source: io::Error,
     },
+}
+
+/// What to do about a program that is missing.
+fn installation(name: &str) -> String {
+    let known = Program::ALL.into_iter().find(|program| program.executable() == name);
+    known
+        .map_or_else(|| "install it".to_owned(), |program| format!("install it ({})", program.installation()))
 }
 
 impl StartError {

@@ -175,7 +175,8 @@ async fn without_git_the_answer_says_so() -> Result<()> {
     ensure!(shown(&answer.body, "error").starts_with("git status "), "{answer:?}");
     ensure!(shown(&answer.body, "stderrExcerpt").starts_with("git was not found"), "{answer:?}");
     let answer = local.get("git/branches", &[("repo", &repo.to_string_lossy())]).await?;
-    let text = "git was not found; install it, or set its path in the settings";
+    let text =
+        "git was not found; install it (https://git-scm.com/downloads), or set its path in the settings";
     answer.refused(500, text, "operation_failed")
 }
 

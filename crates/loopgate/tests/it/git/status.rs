@@ -194,7 +194,7 @@ async fn keys_stay_closed_when_the_home_is_open() -> Result<()> {
     let elsewhere = tempfile::tempdir()?;
     let data = elsewhere.path().to_owned();
     std::fs::write(data.join("settings.toml"), "onboarding_completed = true\n")?;
-    let start = |setup: Setup| setup.without_sandbox().arg("--sandbox").arg(path).data_in(data);
+    let start = |setup: Setup| setup.without_sandbox().arg("--sandbox").arg(path).arg("--yes").data_in(data);
     let local = Local::in_home(home, start).await?;
     for keys in ["~/.ssh", "~/.SSH", "~/src/../.ssh"] {
         let answer = act(&local, keys.as_ref(), "status", json!({})).await?;

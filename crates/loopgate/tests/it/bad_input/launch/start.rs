@@ -28,14 +28,16 @@ async fn without_its_programs_nothing_starts() -> Result<()> {
     set(json!(gone)).await?;
     std::fs::remove_file(&gone)?;
     let text = "claude CLI not found in PATH";
+    let message = "claude CLI not found in PATH; install it (npm install -g @anthropic-ai/claude-code, then run: \
+                claude), or set its path in the settings";
     place.scene.add_repository("acme/web", &[("README.md", "Web\n")])?;
     let passing = |body: &mut Value| {
         body["command"] = json!("GENERATE_PRD");
         body["additionalRepos"] = json!([{"fullName": "acme/web", "branch": "main"}]);
     };
-    place.refuses(passing, 500, text, failed, Some(("BINARY_NOT_FOUND", text))).await?;
+    place.refuses(passing, 500, text, failed, Some(("BINARY_NOT_FOUND", message))).await?;
     place.no_worktree_is_left()?;
-    place.refuses(slug, 500, text, failed, Some(("BINARY_NOT_FOUND", text))).await?;
+    place.refuses(slug, 500, text, failed, Some(("BINARY_NOT_FOUND", message))).await?;
     set(Value::Null).await?;
 
     let plugins = std::fs::read_dir(place.data("plugins"))?.next().context("they are unpacked")??.path();
