@@ -182,6 +182,15 @@ test("a loop that waits for approval shows the command that approves it", async 
   await expect(page.getByText("first words")).toBeHidden();
 });
 
+test("the facts of a loop are whole on a phone", async ({ page }) => {
+  await page.setViewportSize({ width: 390, height: 860 });
+  await signIn(page);
+  await open(page, `/acme/loops/${id(12)}`);
+  const note = page.getByText(/61,480 in · 5,210 out · .* cached/);
+  await expect(note).toBeVisible();
+  expect(await note.evaluate((text) => text.scrollWidth - text.clientWidth)).toBeLessThanOrEqual(0);
+});
+
 test("an error explains itself and opens its details", async ({ page }) => {
   await signIn(page);
   await open(page, `/acme/loops/${id(13)}`);
