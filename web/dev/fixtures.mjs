@@ -266,14 +266,25 @@ export function fixtures() {
     {
       record: loop({
         id: id(14),
-        status: "PENDING",
+        status: "CLAIMED",
         command: "PLAN",
         ...say("Show stock per warehouse in the product page"),
         createdAt: minutesAgo(0.3),
         updatedAt: minutesAgo(0),
-        computeTarget: null,
       }),
-      events: [],
+      events: [
+        {
+          id: "held",
+          type: "output",
+          timestamp: minutesAgo(0.2),
+          chunk: "Waiting for approval on the desktop: loopgate approvals approve 00000073",
+          approval: {
+            id: id(73),
+            command: "loopgate approvals approve 00000073",
+            waitsUntil: minutesAgo(-1440),
+          },
+        },
+      ],
     },
     {
       record: loop({

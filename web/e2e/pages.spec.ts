@@ -12,6 +12,7 @@ const PAGES = {
   "running loop": { path: `/acme/loops/${id(10)}`, ready: "Tool: Read(package.json)" },
   "loop with results": { path: `/acme/loops/${id(11)}`, ready: "Pull request opened" },
   "loop with a plan": { path: `/acme/loops/${id(12)}`, ready: "print, exit 0" },
+  "held loop": { path: `/acme/loops/${id(14)}`, ready: "Waiting for approval on its desktop" },
   "failed loop": { path: `/acme/loops/${id(13)}`, ready: "rate limit was reached" },
   "asking loop": { path: `/acme/loops/${id(17)}`, ready: "Should the total be rounded" },
   document: { path: "/acme/implementation-plans/plan-1", ready: "print, exit 0" },
@@ -170,6 +171,24 @@ test("the output of 7,500 lines keeps few of them in the page, and follows until
   await expect(log.getByText("Completed")).toBeHidden();
   await page.getByRole("button", { name: "To the end" }).click();
   await expect(log.getByText("Completed")).toBeVisible();
+});
+
+test("a loop that waits for approval shows the command that approves it", async ({ page }) => {
+  await signIn(page);
+  await open(page, `/acme/loops/${id(14)}`);
+  await expect(page.getByText("The owner of that machine decides whether it starts")).toBeVisible();
+  const command = page.getByText("loopgate approvals approve 00000073", { exact: true });
+  await expect(command).toBeVisible();
+  await expect(page.getByText("first words")).toBeHidden();
+});
+
+test("the facts of a loop are whole on a phone", async ({ page }) => {
+  await page.setViewportSize({ width: 390, height: 860 });
+  await signIn(page);
+  await open(page, `/acme/loops/${id(12)}`);
+  const note = page.getByText(/61,480 in · 5,210 out · .* cached/);
+  await expect(note).toBeVisible();
+  expect(await note.evaluate((text) => text.scrollWidth - text.clientWidth)).toBeLessThanOrEqual(0);
 });
 
 test("an error explains itself and opens its details", async ({ page }) => {

@@ -12,6 +12,7 @@ use axum::body::Body;
 use http::{Request, Response};
 use loopgate_api::link::Telemetry;
 use tokio::sync::{broadcast, watch};
+use uuid::Uuid;
 
 use crate::activity::ActivityLog;
 use crate::answer::ReplyBody;
@@ -66,6 +67,12 @@ impl Inner {
 }
 
 impl Gateway {
+    /// What the owner types to approve a request.
+    #[must_use]
+    pub fn command_that_approves(&self, id: Uuid) -> String {
+        crate::routes::approvals::command_that_approves(&self.0.app, id)
+    }
+
     /// A gateway that listens nowhere yet.
     #[must_use]
     pub fn new(config: GatewayConfig) -> Self {

@@ -162,6 +162,8 @@ pub(crate) struct Route {
     pub(crate) action: &'static [&'static str],
     /// A person is asked each time, unless the caller holds the gateway token on this machine.
     pub(crate) asks_each_time: bool,
+    /// Its requests over the link are answered as accepted while they wait for approval.
+    pub(crate) accepts_held: bool,
     serving: Serving,
 }
 
@@ -194,6 +196,7 @@ impl Route {
             sources,
             action: &[],
             asks_each_time: false,
+            accepts_held: false,
             serving: Serving::Handler(Box::new(handler)),
         }
     }
@@ -208,8 +211,10 @@ impl Route {
     pub(crate) fn of_pipeline(document: OpenApi, auth: Auth, limit: BodyLimit) -> Self {
         let (path, method) = place_of(&document.paths.paths);
         let serving = Serving::Pipeline(Box::new(document));
-        let (sources, action, asks_each_time) = (&[], &[], false);
-        Self { method, path, auth, operation: None, limit, sources, action, asks_each_time, serving }
+        let (sources, action) = (&[], &[]);
+        let (asks_each_time, accepts_held) = (false, false);
+        let operation = None;
+        Self { method, path, auth, operation, limit, sources, action, asks_each_time, accepts_held, serving }
     }
 
     /// Names the members of the body that tell what a request does. What a person allows of one value is
@@ -222,6 +227,12 @@ impl Route {
     /// A person is asked each time, unless the caller holds the gateway token on this machine.
     pub(crate) const fn asking_each_time(mut self) -> Self {
         self.asks_each_time = true;
+        self
+    }
+
+    /// Its requests over the link are answered as accepted while they wait for approval.
+    pub(crate) const fn accepting_held(mut self) -> Self {
+        self.accepts_held = true;
         self
     }
 
@@ -261,6 +272,7 @@ impl Route {
             sources: &[Source::Anything],
             action: &[],
             asks_each_time: false,
+            accepts_held: false,
             serving: Serving::Later,
         }
     }
@@ -318,6 +330,8 @@ pub(crate) struct RouteFacts {
     pub(crate) action: &'static [&'static str],
     /// See [`Route::asks_each_time`].
     pub(crate) asks_each_time: bool,
+    /// See [`Route::accepts_held`].
+    pub(crate) accepts_held: bool,
     pub(crate) built: bool,
 }
 
@@ -332,6 +346,7 @@ impl Route {
             sources: self.sources,
             action: self.action,
             asks_each_time: self.asks_each_time,
+            accepts_held: self.accepts_held,
             built: !matches!(self.serving, Serving::Later),
         }
     }

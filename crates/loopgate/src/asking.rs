@@ -2,15 +2,15 @@
 
 use std::sync::Arc;
 
-use loopgate_gateway::{ApprovalEvent, PendingApproval};
+use loopgate_gateway::{ApprovalEvent, Gateway, PendingApproval};
 use loopgate_runtime::{HeldRequest, Runtime};
 use tokio::sync::broadcast::{Receiver, error::RecvError};
 
 /// Tells of each request as it begins to wait, until none can any more.
-pub async fn keep(mut events: Receiver<ApprovalEvent>, runtime: Arc<Runtime>) {
+pub async fn keep(mut events: Receiver<ApprovalEvent>, gateway: Gateway, runtime: Arc<Runtime>) {
     loop {
         match events.recv().await {
-            Ok(ApprovalEvent::Requested(request)) => runtime.tell_of_request(&held(request)),
+            Ok(ApprovalEvent::Requested(request)) => runtime.tell_of_request(&held(request, &gateway)),
             Ok(ApprovalEvent::Resolved(_)) => {}
             Err(RecvError::Lagged(dropped)) => tracing::info!(dropped, "requests came too fast to be told"),
             Err(RecvError::Closed) => return,
@@ -18,8 +18,10 @@ pub async fn keep(mut events: Receiver<ApprovalEvent>, runtime: Arc<Runtime>) {
     }
 }
 
-fn held(request: PendingApproval) -> HeldRequest {
+fn held(request: PendingApproval, gateway: &Gateway) -> HeldRequest {
     HeldRequest {
+        command: gateway.command_that_approves(request.id),
+        loop_id: request.loop_id,
         id: request.id,
         reason: request.reason,
         operation: request.operation_id.as_str(),

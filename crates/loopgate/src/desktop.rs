@@ -169,7 +169,10 @@ impl Desktop {
             );
         }));
         let approvals = self.gateway.approvals();
-        parts.spawn(until(stop.clone(), asking::keep(approvals.events(), self.runtime.clone())));
+        parts.spawn(until(
+            stop.clone(),
+            asking::keep(approvals.events(), self.gateway.clone(), self.runtime.clone()),
+        ));
         if home.settings.get().api_origin.is_some() {
             let heeding = heed_settings(home.settings.clone(), executor.clone(), client.clone());
             parts.spawn(until(stop.clone(), heeding));

@@ -33,7 +33,7 @@ use crate::store::{Outgoing, StoreError, StoredToken};
 /// How often memory is looked at while loops wait for it.
 const LOOK_EVERY: Duration = Duration::from_secs(5);
 /// A place is told again after this long: the control plane gives up a loop of which it hears nothing.
-const TELL_AGAIN: Duration = Duration::from_secs(30 * 60);
+pub(crate) const TELL_AGAIN: Duration = Duration::from_secs(30 * 60);
 const MEGABYTE: u64 = 1024 * 1024;
 
 impl Runtime {
@@ -101,7 +101,7 @@ impl Runtime {
     }
 
     /// Renews the token of a loop while it waits.
-    fn keep_alive(self: &Arc<Self>, id: LoopId, alive: tokio_util::sync::CancellationToken) {
+    pub(crate) fn keep_alive(self: &Arc<Self>, id: LoopId, alive: tokio_util::sync::CancellationToken) {
         let runtime = self.clone();
         self.tasks.spawn(async move {
             tokio::select! {
@@ -117,6 +117,7 @@ impl Runtime {
     pub async fn keep_queue(self: &Arc<Self>) {
         let mut given_back = self.reservations.subscribe();
         let mut settings = self.settings.subscribe();
+        self.refuse_unapproved().await;
         for id in self.queue.ids() {
             if let Some(alive) = self.queue.alive(id) {
                 self.keep_alive(id, alive);
@@ -226,7 +227,7 @@ impl Runtime {
                 now.apply(JobEvent::CancelRequested)?;
             }
             now.apply(end)?;
-            now.job.facts.live_activity = activity;
+            (now.job.facts.live_activity, now.job.facts.approval) = (activity, None);
             now.job.facts.final_status_persisted_at = Some(now_iso());
             now.send(Outgoing::last(&event));
             Ok(())

@@ -18,6 +18,7 @@ mod failure_marker;
 mod finalize;
 mod ground;
 mod heartbeat;
+mod held;
 pub mod job;
 mod kill;
 mod launch;

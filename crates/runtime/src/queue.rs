@@ -21,6 +21,8 @@ use crate::reservations::{Reservation, Reservations};
 pub(crate) struct Waiting {
     pub id: LoopId,
     pub reservation: Reservation,
+    /// It waits for its owner's approval, and for a place only then.
+    held: bool,
     /// The place that was told last, from 1, and when.
     told: Option<(usize, Instant)>,
     /// Cancelled when the loop waits no longer.
@@ -64,7 +66,7 @@ impl Queue {
             queue.before.fetch_min(number.saturating_sub(1), Ordering::Relaxed);
             let reservation = if has_order(job.id) { reservations.reserve(job.id) } else { None };
             if let Some(reservation) = reservation {
-                let _ = queue.push(number, job.id, reservation);
+                let _ = queue.insert(number, job.id, reservation, job.facts.approval.is_some());
             }
         }
         queue
@@ -82,18 +84,42 @@ impl Queue {
 
     /// Lets a loop wait; answers what is cancelled when it waits no longer.
     pub fn push(&self, number: i64, id: LoopId, reservation: Reservation) -> CancellationToken {
+        self.insert(number, id, reservation, false)
+    }
+
+    /// Lets a loop wait for approval; it takes no place in line before [`Queue::release`].
+    pub fn hold(&self, number: i64, id: LoopId, reservation: Reservation) -> CancellationToken {
+        self.insert(number, id, reservation, true)
+    }
+
+    fn insert(&self, number: i64, id: LoopId, reservation: Reservation, held: bool) -> CancellationToken {
         reservation.waiting();
         let alive = CancellationToken::new();
         let _guard = alive.clone().drop_guard();
-        let entry = Waiting { id, reservation, told: None, alive: alive.clone(), _guard };
+        let entry = Waiting { id, reservation, held, told: None, alive: alive.clone(), _guard };
         self.lock().insert(number, entry);
         self.changed.notify_one();
         alive
     }
 
-    /// Takes out the first one; from then on it counts among those under way.
+    /// An approved loop gets its place in line.
+    pub fn release(&self, id: LoopId) {
+        if let Some(entry) = self.lock().values_mut().find(|entry| entry.id == id) {
+            entry.held = false;
+        }
+        self.changed.notify_one();
+    }
+
+    /// Loops that wait for approval.
+    pub fn held(&self) -> Vec<LoopId> {
+        self.lock().values().filter(|entry| entry.held).map(|entry| entry.id).collect()
+    }
+
+    /// Takes out the first one in line; from then on it counts among those under way.
     pub fn pop(&self) -> Option<Waiting> {
-        let (_, entry) = self.lock().pop_first()?;
+        let mut waiting = self.lock();
+        let number = waiting.iter().find(|(_, entry)| !entry.held).map(|(number, _)| *number)?;
+        let entry = waiting.remove(&number)?;
         entry.reservation.preparing();
         Some(entry)
     }
@@ -113,9 +139,9 @@ impl Queue {
         self.lock().values().map(|entry| entry.id).collect()
     }
 
-    /// The place of a loop, from 1.
+    /// The place of a loop in line, from 1.
     pub fn place(&self, id: LoopId) -> Option<usize> {
-        self.lock().values().position(|entry| entry.id == id).map(|at| at + 1)
+        self.lock().values().filter(|entry| !entry.held).position(|entry| entry.id == id).map(|at| at + 1)
     }
 
     /// Cancelled when the loop waits no longer.
@@ -123,16 +149,17 @@ impl Queue {
         self.lock().values().find(|entry| entry.id == id).map(|entry| entry.alive.clone())
     }
 
+    /// Whether nobody is in line.
     pub fn is_empty(&self) -> bool {
-        self.lock().is_empty()
+        self.lock().values().all(|entry| entry.held)
     }
 
     /// The places that changed since this was asked last, or were told that long ago.
     pub fn untold(&self, again: Duration) -> Vec<Place> {
         let mut waiting = self.lock();
-        let of = waiting.len();
+        let of = waiting.values().filter(|entry| !entry.held).count();
         let mut places = Vec::new();
-        for (at, entry) in waiting.values_mut().enumerate() {
+        for (at, entry) in waiting.values_mut().filter(|entry| !entry.held).enumerate() {
             let place = at + 1;
             let is_known = entry.told.is_some_and(|(told, at)| told == place && at.elapsed() < again);
             if !is_known {
@@ -175,5 +202,22 @@ mod tests {
             let _ = queue.push(number, id, reservations.reserve(id).unwrap());
         }
         assert_eq!(queue.ids(), [first, second, third, last]);
+    }
+
+    #[test]
+    fn who_waits_for_approval_is_not_in_line() {
+        let reservations = Reservations::default();
+        let queue = Queue::load(&[], |_| true, &reservations);
+        let [held, other] = [0; 2].map(|_| LoopId(Uuid::new_v4()));
+        let _ = queue.hold(queue.number(), held, reservations.reserve(held).unwrap());
+        assert!(queue.is_empty() && queue.pop().is_none() && queue.place(held).is_none());
+        let _ = queue.push(queue.number(), other, reservations.reserve(other).unwrap());
+        assert_eq!(
+            queue.untold(Duration::ZERO).iter().map(|told| (told.id, told.of)).collect::<Vec<_>>(),
+            [(other, 1)]
+        );
+        queue.release(held);
+        assert_eq!((queue.place(held), queue.place(other)), (Some(1), Some(2)));
+        assert_eq!(queue.pop().unwrap().id, held);
     }
 }

@@ -583,7 +583,7 @@ export interface paths {
          * Start a loop
          * @description Answers when its process runs and its job is recorded; with a clone and a set-up script before
          *     that, this can take minutes. Where as many loops run as may, it waits in line, and the answer says
-         *     its place.
+         *     its place. An order of the control plane that must be approved is answered at once, without a place.
          */
         post: operations["start_loop"];
         delete?: never;
@@ -1976,7 +1976,7 @@ export interface components {
             /** @description Appended to the requirements of a PLAN. */
             userContext?: string | null;
         };
-        /** @description A loop that runs, or waits for a place. */
+        /** @description A loop that runs, or waits for a place or for approval. */
         LoopStarted: {
             loopId: string;
             /**
@@ -2883,6 +2883,8 @@ export interface components {
             id: string;
             /** @description Who asks: the origin of a page, or `cloud-socket`. */
             location: string;
+            /** @description Id of the loop that it is to start. */
+            loopId?: string | null;
             method: string;
             operationId: components["schemas"]["OperationId"];
             path: string;

@@ -86,6 +86,7 @@ describe("finding the gateway", () => {
   test("looks where the desktop said that it is", async () => {
     machine.runs(19432, "a").runs(50123, "mine");
     expect(await names(machine.open([{ id: "mine", port: 50123 }]))).toEqual(["mine"]);
+    expect(machine.count("/health")).toBe(1);
   });
 
   test("looks on the usual ports when the desktop has moved since it said where it is", async () => {

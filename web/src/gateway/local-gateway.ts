@@ -130,12 +130,19 @@ export class LocalGateway {
     throw refusal;
   }
 
-  /** Origins of the gateways that answer: where the desktops said that they are, then elsewhere. */
+  /** Origins of the gateways that answer: where the desktops said that they are, else elsewhere. */
   async #probe(): Promise<string[]> {
     const known = await this.#options.knownGateways();
-    const named = known.flatMap(({ port }) => port ?? []);
+    const named = await this.#answering(
+      known.flatMap(({ port }) => port ?? []),
+      known,
+    );
+    return named.length > 0 ? named : this.#answering(GATEWAY_PORTS, known);
+  }
+
+  async #answering(ports: readonly number[], known: readonly KnownGateway[]): Promise<string[]> {
     const answers = await Promise.all(
-      [...new Set([...named, ...GATEWAY_PORTS])].map(async (port) => {
+      [...new Set(ports)].map(async (port) => {
         const origin = `http://127.0.0.1:${port}`;
         return { origin, health: await this.#health(origin) };
       }),

@@ -100,7 +100,8 @@ export class LoopStream {
   #take(event: StoredEvent): boolean {
     if (event.type === "error" && event.code === "replay_failed") return false;
     this.#pending.push(...linesOf(event));
-    this.standing.take({ type: event.type, queue: event.queue, stillness: event.stillness });
+    const { type, approval, queue, stillness } = event;
+    this.standing.take({ type, approval, queue, stillness });
     this.spend.take({ turns: event.turns, runs: event.runs });
     this.#flushTimer ??= setTimeout(() => this.#flush(), FLUSH_MS);
     const terminal = isTerminalEvent(event);

@@ -1,13 +1,29 @@
 /** Says what a loop waits for, when it waits. */
-import { ago } from "@/loops/format";
+import { ago, moment } from "@/loops/format";
 import { useNow } from "@/ui/clock";
 import { Code } from "@/ui/code";
+import { CommandLine } from "@/ui/command-line";
 import { Notice } from "@/ui/panel";
 
 import type { Standing } from "./standing";
 
-export function StandingNotice({ standing: { queue, stillness } }: { standing: Standing }) {
+export function StandingNotice({
+  standing: { approval, queue, stillness },
+}: {
+  standing: Standing;
+}) {
   const now = useNow(stillness ? 30_000 : undefined);
+  if (approval) {
+    return (
+      <Notice tone="warn" title="Waiting for approval on its desktop">
+        <p>
+          The owner of that machine decides whether it starts, until {moment(approval.waitsUntil)}.
+          In a terminal there:
+        </p>
+        <CommandLine text={approval.command} label="Copy the command that approves" />
+      </Notice>
+    );
+  }
   if (queue) {
     return (
       <Notice tone="warn" title={`In line on its desktop: ${queue.place} of ${queue.waiting}`}>

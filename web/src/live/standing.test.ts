@@ -11,6 +11,15 @@ it("knows the newest place until the loop starts", () => {
   expect(store.snapshot()).toEqual({});
 });
 
+it("knows that a loop waits for approval until it is in line or starts", () => {
+  const store = new StandingStore();
+  const approval = { id: "a", command: "loopgate approvals approve a", waitsUntil: "2030-01-01" };
+  store.take({ type: "output", approval });
+  expect(store.snapshot()).toEqual({ approval });
+  store.take({ type: "output", queue: { place: 1, waiting: 1 } });
+  expect(store.snapshot().approval).toBeUndefined();
+});
+
 it("knows that a loop is stuck until it moves again", () => {
   const store = new StandingStore();
   const stillness = { state: "stuck", since: "2030-01-01T00:00:00.000Z", command: "npm init" };

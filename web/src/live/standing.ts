@@ -1,10 +1,19 @@
-/** Where a loop stands beside its status, as its newest events tell: in line, working, or stuck. */
+/** Where a loop stands beside its status, as its newest events tell: held, in line, working, or stuck. */
 
 /** Its place among the loops that wait on its desktop. */
 export interface QueuePlace {
   /** From 1. */
   place: number;
   waiting: number;
+}
+
+/** The approval that it waits for. */
+export interface LoopApproval {
+  id: string;
+  /** What the owner of its desktop types to approve it. */
+  command: string;
+  /** ISO time. */
+  waitsUntil: string;
 }
 
 /** What a quiet loop is doing. */
@@ -17,6 +26,7 @@ export interface Stillness {
 }
 
 export interface Standing {
+  approval?: LoopApproval;
   queue?: QueuePlace;
   stillness?: Stillness;
 }
@@ -26,10 +36,12 @@ export class StandingStore {
   #snapshot: Standing = {};
   readonly #listeners = new Set<() => void>();
 
-  take(event: { type: string; queue?: unknown; stillness?: unknown }): void {
+  take(event: { type: string; approval?: unknown; queue?: unknown; stillness?: unknown }): void {
     const before = this.#snapshot;
     if (event.type === "started") this.#snapshot = {};
-    else if (isObject(event.queue)) this.#snapshot = { queue: event.queue as QueuePlace };
+    else if (isObject(event.approval)) {
+      this.#snapshot = { approval: event.approval as LoopApproval };
+    } else if (isObject(event.queue)) this.#snapshot = { queue: event.queue as QueuePlace };
     else if (isObject(event.stillness)) {
       this.#snapshot = { stillness: event.stillness as Stillness };
     } else if (event.type !== "output") this.#snapshot = {};

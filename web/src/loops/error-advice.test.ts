@@ -66,6 +66,18 @@ describe("adviceFor", () => {
     );
   });
 
+  test("a missing program is named, with what to do", () => {
+    const error = { code: "BINARY_NOT_FOUND", message: "claude CLI not found in PATH" };
+    const { title, steps } = adviceFor(error);
+    expect(title).toBe("claude was not found");
+    expect(steps[0]).toContain("Install claude on the desktop");
+  });
+
+  test("a loop that was refused before its start says why", () => {
+    const error = { code: "PRE_RUN_VALIDATION_FAILED", message: "It was denied." };
+    expect(adviceFor(error).explanation).toBe("It was denied.");
+  });
+
   test("an unknown code is read aloud", () => {
     expect(advise("FOO_BAR").title).toBe("Foo bar");
   });

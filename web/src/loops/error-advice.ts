@@ -18,7 +18,14 @@ type Write = (fill: Fill) => Advice;
 /** Reads a template variable from the error's details, else says it in general words. */
 type Fill = (name: Variable, fallback: string) => string;
 type Variable =
-  "action" | "binaryName" | "branch" | "exitCode" | "repoFullName" | "repoPath" | "machineName";
+  | "action"
+  | "binaryName"
+  | "branch"
+  | "exitCode"
+  | "machineName"
+  | "message"
+  | "repoFullName"
+  | "repoPath";
 
 const signIn: Advice = {
   title: "The assistant is not signed in",
@@ -158,9 +165,10 @@ const CODES: Record<string, Write> = {
   }),
   BINARY_NOT_FOUND: (fill) => ({
     title: `${fill("binaryName", "A program")} was not found`,
-    explanation: "Loopgate looked through your login shell's PATH and the settings.",
+    explanation:
+      "The loop needs this program. Loopgate looked through your login shell's PATH and the settings.",
     steps: [
-      "Install it, or set its path in Loopgate's settings.",
+      `Install ${fill("binaryName", "it")} on the desktop, or name its path under \`binary_paths\` in its \`settings.toml\`.`,
       "Restart Loopgate, so that it sees a changed PATH.",
     ],
   }),
@@ -195,10 +203,10 @@ const CODES: Record<string, Write> = {
     explanation: "The loop that made the plan left nothing that Execute could continue from.",
     steps: ["Make the plan again, then execute it."],
   }),
-  PRE_RUN_VALIDATION_FAILED: () => ({
+  PRE_RUN_VALIDATION_FAILED: (fill) => ({
     title: "The loop could not start",
-    explanation: "A check before the start failed.",
-    steps: ["Read the message below and correct what it names.", "Run the loop again."],
+    explanation: fill("message", "A check before the start failed."),
+    steps: ["Correct what this names, if it names anything.", "Run the loop again."],
   }),
   PROCESS_FAILED: (fill) => ({
     title: "The assistant ended with an error",
@@ -238,12 +246,19 @@ function generic(code: string): Advice {
   };
 }
 
+/** The message of a program that is missing names it. */
+const MISSING_BINARY = /^(\S+) CLI not found in PATH$/;
+
 /** What to tell a person about an error. */
 export function adviceFor(error: LoopError): Advice {
   const result = fields(error.result);
   const details = { ...fields(result.details), ...result };
+  const told: Partial<Record<Variable, unknown>> = {
+    binaryName: MISSING_BINARY.exec(error.message)?.[1],
+    message: error.message.trim().replace(/[^.!?…]$/, "$&.") || undefined,
+  };
   const fill: Fill = (name, fallback) => {
-    const value = details[name];
+    const value = details[name] ?? told[name];
     return typeof value === "string" || typeof value === "number" ? String(value) : fallback;
   };
   const subcode = lookUp(SUBCODES, details.subcode);

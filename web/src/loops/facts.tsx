@@ -69,7 +69,7 @@ function Fact({ label, note, children }: { label: string; note?: ReactNode; chil
     <div className="min-w-0 bg-surface px-4 py-3">
       <dt className="text-xs text-ink-3">{label}</dt>
       <dd className="mt-0.5 truncate font-medium">{children}</dd>
-      {note && <dd className="mt-0.5 truncate text-xs text-ink-3">{note}</dd>}
+      {note && <dd className="mt-0.5 text-xs wrap-anywhere text-ink-3">{note}</dd>}
     </div>
   );
 }

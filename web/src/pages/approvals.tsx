@@ -1,5 +1,6 @@
 /** What waits for the owner of this machine, and the command with which the owner decides. */
 import { useQuery } from "@tanstack/react-query";
+import { getRouteApi, Link } from "@tanstack/react-router";
 import { Check } from "lucide-react";
 
 import type { WaitingRequest } from "@/api/types";
@@ -9,10 +10,12 @@ import { duration } from "@/loops/format";
 import { humanise } from "@/loops/status";
 import { useNow } from "@/ui/clock";
 import { Code, WithCode } from "@/ui/code";
-import { CopyButton } from "@/ui/copy-button";
+import { CommandLine } from "@/ui/command-line";
 import { usePageTitle } from "@/ui/page-title";
 import { EmptyState, Notice, Panel, Skeleton } from "@/ui/panel";
 import { Badge } from "@/ui/status-badge";
+
+const route = getRouteApi("/$orgSlug/approvals");
 
 /** Characters of an id, from its end, that are enough to name it. */
 const SHORT_ID = 8;
@@ -65,6 +68,7 @@ export function ApprovalsPage() {
 }
 
 function Request({ request, command }: { request: WaitingRequest; command: string }) {
+  const { orgSlug } = route.useParams();
   const now = useNow(1_000);
   const left = Date.parse(request.waitsUntil) - now;
   const id = request.id.slice(-SHORT_ID);
@@ -89,6 +93,17 @@ function Request({ request, command }: { request: WaitingRequest; command: strin
         {request.action && (
           <Fact name="Does">
             <span className="font-mono">{request.action}</span>
+          </Fact>
+        )}
+        {request.loopId && (
+          <Fact name="Loop">
+            <Link
+              to="/$orgSlug/loops/$loopId"
+              params={{ orgSlug, loopId: request.loopId }}
+              className="text-accent hover:underline"
+            >
+              Open the loop
+            </Link>
           </Fact>
         )}
         <Fact name="Asked by">
@@ -124,15 +139,6 @@ function Fact({ name, children }: { name: string; children: React.ReactNode }) {
       <dt className="text-ink-3">{name}</dt>
       <dd className="min-w-0 break-words">{children}</dd>
     </>
-  );
-}
-
-function CommandLine({ text, label }: { text: string; label: string }) {
-  return (
-    <div className="flex items-center gap-2 rounded-md border border-line bg-sunken py-1 pr-1 pl-3">
-      <code className="min-w-0 flex-1 font-mono text-sm break-words">{text}</code>
-      <CopyButton text={text} label={label} />
-    </div>
   );
 }
 

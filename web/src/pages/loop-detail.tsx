@@ -99,7 +99,7 @@ function LoopView({ loop, orgSlug }: { loop: LoopDetail; orgSlug: string }) {
 function Actions({ loop, orgSlug }: { loop: LoopDetail; orgSlug: string }) {
   const href = loop.prUrl ? safeHref(loop.prUrl) : undefined;
   return (
-    <div className="flex flex-wrap gap-2">
+    <div className="flex flex-wrap gap-2 empty:hidden">
       <RerunButton loop={loop} orgSlug={orgSlug} />
       {href && (
         <a href={href} target="_blank" rel="noreferrer" className={buttonClass("primary")}>

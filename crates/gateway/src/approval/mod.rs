@@ -16,6 +16,6 @@ pub use pending::{
     ApprovalEvent, Approvals, AskedEachTime, Decision, PendingApproval, Remember, ResolvedApproval,
 };
 pub use policies::{ApprovalPolicy, Coverage, Effect};
-pub(crate) use policy::{Request, Verdict, begin_fingerprint, evaluate, leads_elsewhere};
+pub(crate) use policy::{Request, Verdict, begin_fingerprint, evaluate};
 pub use rules::AlwaysAllowRule;
 pub(crate) use source::{At, Source};

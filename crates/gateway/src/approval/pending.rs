@@ -65,6 +65,9 @@ pub struct PendingApproval {
     /// What the request does, in the words of its body.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub action: Option<String>,
+    /// The loop that the request is to start.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub loop_id: Option<String>,
     /// First directory that the request names, where it really is.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scope_path: Option<String>,

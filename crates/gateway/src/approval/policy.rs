@@ -13,7 +13,7 @@ use uuid::Uuid;
 use super::pending::{Approvals, PendingApproval};
 use super::policies::{Effect, Question};
 use super::resolver;
-use super::source::{Source, Values};
+use super::source::{At, Source, Values};
 use super::subject::Subject;
 use crate::answer::Failure;
 use crate::app::App;
@@ -82,6 +82,7 @@ pub(crate) async fn evaluate(
     }
     let values = request.values();
     let action = request.action(&values);
+    let loop_id = request.loop_id(&values);
     let location = request.location();
     let judged = resolver::resolve(app, request.sources(), values).await;
     let judged = match judged {
@@ -117,6 +118,7 @@ pub(crate) async fn evaluate(
         path: request.target.path().to_owned(),
         query: request.target.query().map(ToOwned::to_owned),
         action,
+        loop_id,
         scope_path: subject.first().map(|path| path.to_string_lossy().into_owned()),
         directories: shown_directories(&subject),
         location,
@@ -132,10 +134,18 @@ pub(crate) async fn evaluate(
     Verdict::Wait(Box::new(pending))
 }
 
-/// Whether a request that was decided would now work elsewhere than where the person was shown.
-pub(crate) async fn leads_elsewhere(request: &Request<'_>, app: &App, shown: &[String]) -> bool {
-    let now = resolver::resolve(app, request.sources(), request.values()).await;
-    now.is_none_or(|subject| shown_directories(&subject) != shown)
+/// What a request is about, to be looked at again after a decision.
+pub(crate) struct Subjects {
+    sources: &'static [Source],
+    values: Values,
+}
+
+impl Subjects {
+    /// Whether the request would now work elsewhere than where the person was shown.
+    pub(crate) async fn lead_elsewhere(self, app: &App, shown: &[String]) -> bool {
+        let now = resolver::resolve(app, self.sources, self.values).await;
+        now.is_none_or(|subject| shown_directories(&subject) != shown)
+    }
 }
 
 fn shown_directories(subject: &Subject) -> Vec<String> {
@@ -155,6 +165,16 @@ impl Request<'_> {
     fn asks_each_time(&self) -> bool {
         let is_owner = self.principal == Principal::Internal && !self.over_link;
         self.route.is_some_and(|route| route.asks_each_time) && !is_owner
+    }
+
+    pub(crate) fn subjects(&self) -> Subjects {
+        Subjects { sources: self.sources(), values: self.values() }
+    }
+
+    /// The loop that it is to start.
+    fn loop_id(&self, values: &Values) -> Option<String> {
+        self.route.filter(|route| route.accepts_held)?;
+        shown(values.texts(At::Body("loopId")).first()?)
     }
 
     /// Where it names what it is about.
@@ -177,7 +197,7 @@ impl Request<'_> {
     }
 
     /// The body; what is sent in bulk is no JSON.
-    fn whole_body(&self) -> &[u8] {
+    pub(crate) fn whole_body(&self) -> &[u8] {
         match self.body {
             Received::Whole(body) => body,
             Received::Spooled(_) => &[],

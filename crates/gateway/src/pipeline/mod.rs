@@ -14,9 +14,10 @@ mod target;
 use std::net::IpAddr;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use axum::body::Body;
+use axum::response::IntoResponse as _;
 use futures_util::FutureExt as _;
 use http::header::{ORIGIN, RETRY_AFTER};
 use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode};
@@ -34,11 +35,14 @@ use self::auth::Gatekeeper;
 use self::body::{BodyLimit, Keep, Received, Unread};
 use crate::activity::Capture;
 use crate::answer::{Failure, OutsideSandbox, ReplyBody, json, prepared};
-use crate::approval::{self, Decision, Verdict};
+use crate::approval::{self, Decision, PendingApproval, Verdict};
 use crate::exchange::exchange;
 use crate::facts::Facts;
 use crate::gateway::Inner;
 use crate::router::RouteFacts;
+use crate::routes;
+
+const OUTDATED: &str = "the request would work in another directory than when it was asked about; ask again";
 
 const EXCHANGE_PATH: &str = "/gateway-auth/exchange";
 
@@ -231,9 +235,15 @@ async fn gateway_route(
     };
     if built.is_some_and(|route| route.operation.is_none()) {
         capture.forget();
-    } else if let Err(failure) = approve(inner, facts, &judged).await {
-        capture.detail = Some(failure.body.error.clone());
-        return failure.into_reply();
+    } else {
+        match approve(inner, facts, &judged).await {
+            Ok(Approval::Passed) => {}
+            Ok(Approval::Accepted(reply)) => return reply,
+            Err(failure) => {
+                capture.detail = Some(failure.body.error.clone());
+                return failure.into_reply();
+            }
+        }
     }
     if !target::decodes(parts.uri.path()) {
         return Failure::bad_request("malformed path").into_reply();
@@ -322,13 +332,24 @@ async fn read_body(
     }
 }
 
-async fn approve(inner: &Inner, facts: &Facts, judged: &approval::Request<'_>) -> Result<(), Failure> {
+/// What approval makes of a request that it does not refuse.
+enum Approval {
+    /// It goes on.
+    Passed,
+    /// It is answered as accepted, and goes on without its caller when it is approved.
+    Accepted(Response<ReplyBody>),
+}
+
+async fn approve(inner: &Inner, facts: &Facts, judged: &approval::Request<'_>) -> Result<Approval, Failure> {
     let verdict = approval::evaluate(judged, &inner.app, &facts.settings, &inner.approvals);
     let request = match Box::pin(verdict).await {
-        Verdict::Allow => return Ok(()),
+        Verdict::Allow => return Ok(Approval::Passed),
         Verdict::Refuse(failure) => return Err(failure),
         Verdict::Wait(request) => *request,
     };
+    if judged.over_link && judged.route.is_some_and(|route| route.accepts_held) {
+        return Box::pin(hold_launch(inner, facts, judged, request)).await.map(Approval::Accepted);
+    }
     let limits = &inner.config.limits;
     let limit = if judged.over_link { limits.approval_over_link } else { limits.approval_otherwise };
     let operation = request.operation_id.as_str();
@@ -337,14 +358,41 @@ async fn approve(inner: &Inner, facts: &Facts, judged: &approval::Request<'_>) -
     let refused = match decision {
         // Whoever asks may have put something else in the place of what the person was shown.
         Decision::Approved | Decision::AlwaysAllow => {
-            if !approval::leads_elsewhere(judged, &inner.app, &shown).await {
-                return Ok(());
+            if !judged.subjects().lead_elsewhere(&inner.app, &shown).await {
+                return Ok(Approval::Passed);
             }
-            let text = "the request would work in another directory than when it was asked about; ask again";
-            Failure::new(StatusCode::CONFLICT, text).with_code("approval_outdated")
+            Failure::new(StatusCode::CONFLICT, OUTDATED).with_code("approval_outdated")
         }
         Decision::Denied => Failure::forbidden("request denied"),
         Decision::Expired => Failure::new(StatusCode::REQUEST_TIMEOUT, "approval timed out"),
     };
     Err(refused.with("operationId", operation).with("approvalId", id.to_string()))
+}
+
+/// The control plane waits for no person, but a loop does: as long as its owner's settings allow.
+async fn hold_launch(
+    inner: &Inner,
+    facts: &Facts,
+    judged: &approval::Request<'_>,
+    request: PendingApproval,
+) -> Result<Response<ReplyBody>, Failure> {
+    let hours = facts.settings.loop_approval_hours.max(1);
+    let limit = Duration::from_secs(u64::from(hours) * 60 * 60);
+    let (id, app, subjects) = (request.id, inner.app.clone(), judged.subjects());
+    let decision = Box::pin(async move {
+        let shown = request.directories.clone();
+        match app.approvals.wait(request, limit).await.1 {
+            Decision::Approved | Decision::AlwaysAllow => {
+                let outdated = subjects.lead_elsewhere(&app, &shown).await;
+                if outdated { Err(OUTDATED.to_owned()) } else { Ok(()) }
+            }
+            Decision::Denied => Err("The loop was denied on its desktop.".to_owned()),
+            Decision::Expired => {
+                Err(format!("Nobody approved the loop on its desktop within {hours} hours. Run it again."))
+            }
+        }
+    });
+    let (headers, body) = (judged.headers, judged.whole_body());
+    let held = routes::orchestrator::hold(&inner.app, headers, body, id, limit, decision).await?;
+    Ok(held.into_response().map(|body| ReplyBody::Streamed(body, None)))
 }

@@ -21,6 +21,9 @@ use crate::approval::PendingApproval;
 use crate::extract::Direct;
 use crate::router::Route;
 
+/// Characters of an id, from its end, that are enough to name it.
+const SHORT_ID: usize = 8;
+
 /// What waits for the owner.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(example = json!({"waiting": [{
@@ -66,6 +69,9 @@ pub(crate) struct WaitingRequest {
     /// What it does, in the words of its body.
     #[serde(skip_serializing_if = "Option::is_none")]
     action: Option<String>,
+    /// Id of the loop that it is to start.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    loop_id: Option<String>,
     /// Directories that it is about, where they really are.
     directories: Vec<String>,
     /// Who asks: the origin of a page, or `cloud-socket`.
@@ -85,6 +91,7 @@ impl From<PendingApproval> for WaitingRequest {
             path: request.path,
             query: request.query.as_deref().map(cleaned_query),
             action: request.action,
+            loop_id: request.loop_id,
             directories: request.directories,
             location: request.location,
             reason: request.reason,
@@ -120,6 +127,12 @@ pub(crate) fn command(data_dir: &Path) -> String {
         return "loopgate approvals".to_owned();
     }
     format!("loopgate approvals --home {}", quoted(&data_dir.to_string_lossy()))
+}
+
+/// What the owner types to approve a request.
+pub(crate) fn command_that_approves(app: &App, id: Uuid) -> String {
+    let id = id.to_string();
+    format!("{} approve {}", app.approvals_command, &id[id.len() - SHORT_ID..])
 }
 
 /// One word of a shell's command line.

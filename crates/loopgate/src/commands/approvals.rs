@@ -394,6 +394,7 @@ fn waits(until: &str, now: Timestamp) -> String {
     }
 }
 
-fn short(id: &str) -> &str {
+/// The end of an id that is enough to name it.
+pub fn short(id: &str) -> &str {
     id.get(id.len().saturating_sub(SHORT_ID)..).unwrap_or(id)
 }

@@ -20,8 +20,6 @@ pub mod up;
 pub mod worktrees;
 
 use std::future::Future;
-#[cfg(unix)]
-use std::io::{self, BufRead as _, IsTerminal as _, Write as _};
 use std::time::Duration;
 
 use anyhow::Context as _;

@@ -1,4 +1,4 @@
-//! `loopgate status`: which loops run, and which wait for a place.
+//! `loopgate status`: which loops run, which wait for a place, and what waits for approval.
 
 use std::process::ExitCode;
 
@@ -10,9 +10,12 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::cli::Home;
+use crate::commands::approvals::short;
 use crate::control_client::ControlClient;
+use crate::screen;
 
-/// Show the loops that run, and those that wait, in the order in which they will start.
+/// Show the loops that run, those that wait, in the order in which they will start, and what waits for
+/// your approval.
 ///
 /// Ended ones are shown when the control plane refused something that was reported of them; it is kept
 /// in desktop.db.
@@ -37,9 +40,19 @@ struct Shown {
     artifact_slug: Option<String>,
     live_activity: Option<String>,
     queue_place: Option<usize>,
+    approval: Option<Value>,
     stillness: Option<Stillness>,
     spend: Option<Spend>,
     refused_report: Option<String>,
+}
+
+/// A request that waits for its owner's approval.
+#[derive(Deserialize)]
+struct HeldRequest {
+    id: String,
+    path: String,
+    action: Option<String>,
+    reason: String,
 }
 
 #[derive(Deserialize)]
@@ -50,9 +63,10 @@ struct Stillness {
 
 impl Status {
     pub fn run(self) -> anyhow::Result<ExitCode> {
-        let rows: Vec<Value> =
-            ControlClient::connect(&self.home.data_dir()?)?.ask("loops.status", &json!({}))?;
-        if rows.is_empty() && !self.json {
+        let mut client = ControlClient::connect(&self.home.data_dir()?)?;
+        let rows: Vec<Value> = client.ask("loops.status", &json!({}))?;
+        let held: Vec<HeldRequest> = client.ask("approvals.list", &json!({}))?;
+        if rows.is_empty() && held.is_empty() && !self.json {
             println!("No loop runs or waits.");
         }
         for row in rows {
@@ -62,12 +76,26 @@ impl Status {
             }
             anstream::println!("{}", line(&serde_json::from_value(row)?));
         }
+        for HeldRequest { id, path, action, reason } in held.iter().filter(|_| !self.json) {
+            let action = action.as_ref().map(|action| format!(" ({action})")).unwrap_or_default();
+            anstream::println!(
+                "{:<18}  {}\n{:<18}  {}\n{:<18}  {} {}",
+                "a request waits".yellow(),
+                screen::harmless(&format!("{path}{action}")),
+                "",
+                screen::harmless(reason).dimmed(),
+                "",
+                "loopgate approvals approve",
+                short(id).bold(),
+            );
+        }
         Ok(ExitCode::SUCCESS)
     }
 }
 
 fn line(shown: &Shown) -> String {
     let state = match (shown.queue_place, &shown.stillness) {
+        _ if shown.approval.is_some() => "waits for approval".to_owned(),
         (Some(place), _) => format!("waits, {place} in line"),
         (None, Some(Stillness { state, command })) if state != "working" => {
             let command = command.as_deref().map(|command| format!(" in {command}")).unwrap_or_default();

@@ -23,6 +23,7 @@ mod git;
 mod halves;
 mod health;
 mod held_back;
+mod held_loops;
 mod hostile;
 mod local;
 mod many_requests;

@@ -244,13 +244,16 @@ async fn a_request_that_waits_is_told_of_once_by_both() -> Result<()> {
     let reason = request["reason"].as_str().context("a reason")?;
     let expected = json!({"event": "needs-answer", "reason": "approval", "title": "Approval Required",
         "message": reason, "approvalId": id, "operation": "health_check", "method": "GET", "path": VERSION,
-        "location": "127.0.0.1", "waitsUntil": facts["waitsUntil"]});
+        "location": "127.0.0.1", "waitsUntil": facts["waitsUntil"], "approveWith": facts["approveWith"]});
     ensure!(facts == expected && facts["waitsUntil"].is_string(), "{facts}");
     let line = format!("LOOPGATE_EVENT_APPROVAL_ID={id}");
     ensure!(environment.lines().any(|known| known == line), "{environment}");
     let lines = signs::lines_of(&shown).await?;
     let escaped = reason.replace('<', "&lt;").replace('>', "&gt;");
-    ensure!(lines == format!("--app-name=Loopgate\n--\nApproval Required\n{escaped}"), "{lines}");
+    let command = facts["approveWith"].as_str().context("a command")?;
+    ensure!(command.ends_with(&format!("approve {}", &id[id.len() - 8..])), "{command}");
+    let expected = format!("--app-name=Loopgate\n--\nApproval Required\n{escaped}\nTo approve it: {command}");
+    ensure!(lines == expected, "{lines}");
     ensure!(!format!("{environment}{facts}{lines}").contains("hunter"), "{environment} {facts} {lines}");
 
     // Another is told of; the first not again, neither then nor when it is decided.

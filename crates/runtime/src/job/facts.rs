@@ -133,6 +133,18 @@ pub struct FileIdentity {
     pub inode: u64,
 }
 
+/// The approval that a loop waits for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct LoopApproval {
+    /// Id to decide by.
+    pub id: Uuid,
+    /// What the owner types to approve.
+    pub command: String,
+    /// ISO 8601: until when the loop waits.
+    pub waits_until: String,
+}
+
 /// The beginning of a loop's process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -347,6 +359,9 @@ pub struct Facts {
     /// Its number among the loops that wait for a place; a smaller one is served first.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub queue_number: Option<i64>,
+    /// The approval that it waits for, before it waits for a place.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub approval: Option<LoopApproval>,
     /// What its person has yet to hear.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notices: Vec<Notice>,

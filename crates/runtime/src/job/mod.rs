@@ -13,8 +13,8 @@ use loopgate_api::job::JobStatus;
 use serde::{Deserialize, Serialize};
 
 pub use self::facts::{
-    Beginning, DeliveryPath, DeliveryStatus, Facts, FileIdentity, FinalizationSource, PeerWorktree, PerfMark,
-    SpawnMeta, Stage, StageProcess, UserVisibleFailure,
+    Beginning, DeliveryPath, DeliveryStatus, Facts, FileIdentity, FinalizationSource, LoopApproval,
+    PeerWorktree, PerfMark, SpawnMeta, Stage, StageProcess, UserVisibleFailure,
 };
 use crate::lifecycle::{self, JobEvent, Refused};
 

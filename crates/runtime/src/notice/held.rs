@@ -29,6 +29,10 @@ pub struct HeldRequest {
     pub location: String,
     /// ISO 8601: until when it waits.
     pub waits_until: String,
+    /// The loop that it is to start.
+    pub loop_id: Option<String>,
+    /// What the person types to approve it.
+    pub command: String,
 }
 
 impl Runtime {
@@ -56,11 +60,16 @@ impl Told {
             "path": request.path,
             "location": request.location,
             "waitsUntil": request.waits_until,
+            "approveWith": request.command,
         });
+        if let Some(id) = &request.loop_id {
+            facts["loopId"] = json!(id);
+        }
         if let Some(action) = &request.action {
             facts["action"] = json!(action);
         }
-        Self { title: TITLE, message: request.reason.clone(), facts }
+        let message = format!("{}\nTo approve it: {}", request.reason, request.command);
+        Self { title: TITLE, message, facts }
     }
 }
 
@@ -81,8 +90,13 @@ mod tests {
             action: Some("action=start".to_owned()),
             location: "https://app.example.test".to_owned(),
             waits_until: "2030-01-02T09:00:00.000Z".to_owned(),
+            loop_id: Some("a-loop".to_owned()),
+            command: "loopgate approvals approve 00000000".to_owned(),
         });
-        assert_eq!((told.title, told.message.as_str()), ("Approval Required", "it deploys"));
+        assert_eq!(
+            (told.title, told.message.as_str()),
+            ("Approval Required", "it deploys\nTo approve it: loopgate approvals approve 00000000")
+        );
         let variables: BTreeMap<String, String> = told.variables().into_iter().collect();
         for (name, value) in [
             ("LOOPGATE_EVENT", "needs-answer"),
@@ -96,9 +110,11 @@ mod tests {
             ("LOOPGATE_EVENT_ACTION", "action=start"),
             ("LOOPGATE_EVENT_LOCATION", "https://app.example.test"),
             ("LOOPGATE_EVENT_WAITS_UNTIL", "2030-01-02T09:00:00.000Z"),
+            ("LOOPGATE_EVENT_APPROVE_WITH", "loopgate approvals approve 00000000"),
+            ("LOOPGATE_EVENT_LOOP_ID", "a-loop"),
         ] {
             assert_eq!(variables.get(name).map(String::as_str), Some(value), "{name}");
         }
-        assert_eq!(variables.len(), 11);
+        assert_eq!(variables.len(), 13);
     }
 }

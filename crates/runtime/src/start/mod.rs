@@ -78,20 +78,7 @@ impl Runtime {
         body: &[u8],
         headers: LoopHeaders,
     ) -> Result<Started, LoopError> {
-        if self.cloud.origin().is_none() {
-            return Err(LoopError::new(503, "API origin not configured"));
-        }
-        let request = LoopRequest::parse(body)?;
-        check_built(&request)?;
-        let running = || LoopError::new(409, "Loop is already running on this machine");
-        let reservation = self.reservations.reserve(request.loop_id).ok_or_else(running)?;
-        if let Some(job) = self.store.job(request.loop_id).await? {
-            // An order that comes again after a restart was carried out already, whatever came of it.
-            let same_order = headers.command_id.is_some() && job.facts.command_id == headers.command_id;
-            if same_order || !plan_loop::may_be_started(&job) {
-                return Err(running());
-            }
-        }
+        let (request, reservation) = self.accept(body, &headers).await?;
         let (id, runtime) = (request.loop_id, self.clone());
         let (answer, mut answered) = oneshot::channel();
         let order = Order { body: String::from_utf8_lossy(body).into_owned(), headers: headers.clone() };
@@ -124,8 +111,31 @@ impl Runtime {
         }))
     }
 
+    /// Checks an order and reserves its loop.
+    pub(crate) async fn accept(
+        &self,
+        body: &[u8],
+        headers: &LoopHeaders,
+    ) -> Result<(LoopRequest, Reservation), LoopError> {
+        if self.cloud.origin().is_none() {
+            return Err(LoopError::new(503, "API origin not configured"));
+        }
+        let request = LoopRequest::parse(body)?;
+        check_built(&request)?;
+        let running = || LoopError::new(409, "Loop is already running on this machine");
+        let reservation = self.reservations.reserve(request.loop_id).ok_or_else(running)?;
+        if let Some(job) = self.store.job(request.loop_id).await? {
+            // An order that comes again after a restart was carried out already, whatever came of it.
+            let same_order = headers.command_id.is_some() && job.facts.command_id == headers.command_id;
+            if same_order || !plan_loop::may_be_started(&job) {
+                return Err(running());
+            }
+        }
+        Ok((request, reservation))
+    }
+
     /// Keeps an order until the loop's process runs, so that the death of this process costs no loop.
-    async fn keep_order(self: &Arc<Self>, id: LoopId, order: Order) -> Result<(), LoopError> {
+    pub(crate) async fn keep_order(self: &Arc<Self>, id: LoopId, order: Order) -> Result<(), LoopError> {
         let runtime = self.clone();
         let kept = tokio::task::spawn_blocking(move || runtime.orders.keep(id, &order, &runtime.credentials));
         kept.await.map_err(|_| LoopError::internal())?.map_err(|error| {

@@ -16,20 +16,24 @@ pub(crate) mod sessions;
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::body::Bytes;
 use axum::extract::State;
 use axum::{Extension, Json};
 use http::{HeaderMap, Method, StatusCode};
+use jiff::Timestamp;
 use loopgate_api::error::ErrorBody;
 use loopgate_api::ids::TicketId;
 use loopgate_api::launch::LoopLaunchBody;
 use loopgate_api::names::{COMMAND_ID_HEADER, OPERATION_ID_HEADER};
 use loopgate_api::operation::OperationId;
-use loopgate_runtime::{LoopError, LoopHeaders, Runtime};
+use loopgate_runtime::job::LoopApproval;
+use loopgate_runtime::{LoopError, LoopHeaders, Runtime, Started};
 use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_axum::routes;
+use uuid::Uuid;
 
 use self::loop_facts::LoopFacts;
 use crate::answer::{Answer, Failure, shown};
@@ -39,7 +43,7 @@ use crate::extract::{QueryMembers, TicketPath};
 use crate::pipeline::Requester;
 use crate::pipeline::body::BodyLimit;
 use crate::router::Route;
-use crate::routes::on_disk;
+use crate::routes::{approvals, on_disk};
 use crate::ticket_files::TicketFiles;
 use crate::ticket_files::logs::LogTail;
 use crate::ticket_files::plan::PlanAnswer;
@@ -48,10 +52,11 @@ use crate::ticket_files::status::TicketStatus;
 
 use described::{OfRepository, Unread};
 
+const LAUNCH: &str = "/api/gateway/orchestrator/loop";
 const LINES_DEFAULT: usize = 100;
 const LINES_MOST: usize = 10_000;
 
-/// A loop that runs, or waits for a place.
+/// A loop that runs, or waits for a place or for approval.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct LoopStarted {
@@ -79,7 +84,8 @@ pub(crate) struct LoopEnded {
 ///
 /// Answers when its process runs and its job is recorded. Where as many loops run as may, it waits in
 /// line, and the answer says its place. A clone and a set-up script can take minutes: what does not run
-/// within 20 seconds is answered as accepted, without a pid, and its events tell what becomes of it.
+/// within 20 seconds is answered as accepted, without a pid, and its events tell what becomes of it. An
+/// order of the control plane that must be approved is answered at once, without a place.
 #[utoipa::path(post, path = "/api/gateway/orchestrator/loop", operation_id = "start_loop", tag = "orchestrator",
     request_body = LoopLaunchBody,
     responses(
@@ -96,20 +102,45 @@ async fn start(
     headers: HeaderMap,
     body: Bytes,
 ) -> Answer<LoopStarted> {
-    let text = |name| headers.get(name).and_then(|value| value.to_str().ok()).map(ToOwned::to_owned);
-    let about = LoopHeaders {
-        command_id: text(COMMAND_ID_HEADER),
-        operation_id: text(OPERATION_ID_HEADER),
-        from_cloud: requester.over_link,
+    let about = loop_headers(&headers, requester.over_link);
+    Ok(Json(runtime_of(&app, LAUNCH)?.start_loop(&body, about).await?.into()))
+}
+
+/// Answers an order over the link that waits for approval: it is accepted, and started when the decision
+/// says so.
+pub(crate) async fn hold(
+    app: &App,
+    headers: &HeaderMap,
+    body: &[u8],
+    id: Uuid,
+    limit: Duration,
+    decision: impl Future<Output = Result<(), String>> + Send + 'static,
+) -> Answer<LoopStarted> {
+    let until = Timestamp::now().saturating_add(limit).unwrap_or(Timestamp::MAX);
+    let approval = LoopApproval {
+        id,
+        command: approvals::command_that_approves(app, id),
+        waits_until: loopgate_api::time::iso(until),
     };
-    let started = runtime_of(&app, "/api/gateway/orchestrator/loop")?.start_loop(&body, about).await?;
-    Ok(Json(LoopStarted {
-        success: true,
-        loop_id: started.loop_id.to_string(),
-        pid: started.pid,
-        worktree_path: started.worktree_path.map(shown),
-        queue_place: started.queue_place,
-    }))
+    let about = loop_headers(headers, true);
+    Ok(Json(runtime_of(app, LAUNCH)?.hold_loop(body, about, approval, decision).await?.into()))
+}
+
+fn loop_headers(headers: &HeaderMap, from_cloud: bool) -> LoopHeaders {
+    let text = |name| headers.get(name).and_then(|value| value.to_str().ok()).map(ToOwned::to_owned);
+    LoopHeaders { command_id: text(COMMAND_ID_HEADER), operation_id: text(OPERATION_ID_HEADER), from_cloud }
+}
+
+impl From<Started> for LoopStarted {
+    fn from(started: Started) -> Self {
+        Self {
+            success: true,
+            loop_id: started.loop_id.to_string(),
+            pid: started.pid,
+            worktree_path: started.worktree_path.map(shown),
+            queue_place: started.queue_place,
+        }
+    }
 }
 
 /// A loop to end.
@@ -250,6 +281,7 @@ pub(crate) fn start_route() -> Route {
     )
     .with_action(&["command"])
     .with_limit(BodyLimit::LOOP)
+    .accepting_held()
 }
 
 pub(crate) fn end_route() -> Route {
