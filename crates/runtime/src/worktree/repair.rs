@@ -97,8 +97,14 @@ pub(super) async fn is_branch_free(
     }
 }
 
+/// Whether a delivery gave the work of a branch this one, because the remote's had gone on.
+fn is_delivered_branch(branch: &BranchName, other: &str) -> bool {
+    let id = other.strip_prefix(branch.as_str()).and_then(|rest| rest.strip_prefix('-'));
+    id.is_some_and(|id| id.len() == 8 && id.bytes().all(|byte| byte.is_ascii_hexdigit()))
+}
+
 /// Puts a worktree back on its branch, with the work that is in it. Answers what was done, for the
-/// person; `None` when it was on the branch.
+/// person; `None` when it was on the branch, or on the one that a delivery made of it.
 ///
 /// # Errors
 /// [`GitError`], also when the branch is checked out somewhere else.
@@ -108,7 +114,7 @@ pub(crate) async fn return_to_branch(
     branch: &BranchName,
 ) -> Result<Option<String>, GitError> {
     let was = runtime.git.current_branch(worktree).await?;
-    if was.as_deref() == Some(branch.as_str()) {
+    if was.as_deref().is_some_and(|was| was == branch.as_str() || is_delivered_branch(branch, was)) {
         return Ok(None);
     }
     let saved = runtime.git.return_to_branch(worktree, branch).await?;
@@ -136,5 +142,19 @@ pub(crate) async fn deliver_from_branch(runtime: &Runtime, id: LoopId, worktree:
     };
     if let Err(error) = runtime.say(id, &told).await {
         tracing::warn!(loop_id = %id, %error, "a line of a loop's output was not stored");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_branch_of_a_delivery_is_told_from_another_documents() {
+        let branch: BranchName = "orchestrator/plan-7".parse().unwrap();
+        assert!(is_delivered_branch(&branch, "orchestrator/plan-7-0190a5f3"));
+        for other in ["orchestrator/plan-7", "orchestrator/plan-7-b", "orchestrator/plan-70190a5f3", "main"] {
+            assert!(!is_delivered_branch(&branch, other), "{other}");
+        }
     }
 }
