@@ -2085,6 +2085,18 @@ export interface components {
             /** @description Always `true`. */
             ok: boolean;
         };
+        /** @description A file or directory that was not delivered. */
+        HeldBackFile: {
+            /** @description Path in the repository; a directory ends with a slash. */
+            path: string;
+            /** @description Why. */
+            reason: components["schemas"]["HeldBackReason"];
+        };
+        /**
+         * @description Why something is held back.
+         * @enum {string}
+         */
+        HeldBackReason: "secret" | "generated";
         /**
          * @description A loop command.
          * @enum {string}
@@ -2576,6 +2588,8 @@ export interface components {
             githubId?: string | null;
             /** @description Whether there are changes. */
             hasChanges: boolean;
+            /** @description What was not delivered: secrets, dependencies, build output. */
+            heldBack?: components["schemas"]["HeldBackFile"][];
             /**
              * Format: int64
              * @description Number of the pull request.

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::path::Path;
 
 use super::objects::parse_batch_entries;
-use super::{Caller, Change, Git, GitError, checked, finish, time};
+use super::{Change, Git, GitError, checked, time};
 use crate::process::{Command, Limits, Stdin};
 
 /// Bytes that a listing may take.
