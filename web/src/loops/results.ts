@@ -14,7 +14,7 @@ export function resultEntries(loop: LoopDetail): ResultEntry[] {
         prUrl: loop.prUrl,
         prNumber: loop.prNumber,
         branchName: loop.branchName,
-        baseBranch: branch ?? "main",
+        baseBranch: branch ?? "",
         hasChanges: true,
       },
     ];

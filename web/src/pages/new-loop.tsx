@@ -41,7 +41,7 @@ function WishForm() {
   const repositories = useQuery(repositoriesQuery);
   const [prompt, setPrompt] = useState("");
   const [repository, setRepository] = useState("");
-  const [branch, setBranch] = useState("main");
+  const [branch, setBranch] = useState("");
   const [targetId, setTargetId] = useState("");
   const [checked, setChecked] = useState(false);
   const plan = usePlanWish();
@@ -50,7 +50,7 @@ function WishForm() {
   const choose = (fullName: string, choices: RepositoryChoice[] | undefined) => {
     setRepository(fullName);
     const known = choices?.find((choice) => choice.fullName === fullName);
-    if (known?.defaultBranch) setBranch(known.defaultBranch);
+    setBranch(known?.defaultBranch ?? "");
   };
   useFirstChoice(repositories.data, repository === "", choose);
 
@@ -70,7 +70,8 @@ function WishForm() {
       );
       return;
     }
-    const repo = { fullName: repository.trim(), branch: branch.trim() };
+    const named = branch.trim();
+    const repo = { fullName: repository.trim(), ...(named !== "" && { branch: named }) };
     plan.mutate(
       { prompt: prompt.trim(), repo, ...(targetId !== "" && { computeTargetId: targetId }) },
       {
@@ -123,11 +124,16 @@ function WishForm() {
             />
           )}
         </Field>
-        <Field label="Start from branch" error={shownProblem("branch")}>
+        <Field
+          label="Start from branch"
+          error={shownProblem("branch")}
+          hint="Blank: the repository's default branch"
+        >
           {(control) => (
             <input
               {...control}
               value={branch}
+              placeholder="default branch"
               autoComplete="off"
               autoCapitalize="off"
               spellCheck={false}
