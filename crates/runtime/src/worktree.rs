@@ -240,6 +240,7 @@ async fn make(runtime: &Runtime, wanted: &Wanted<'_>, dir: &SandboxedPath) -> Re
     let found = runtime.git.base_ref(repository, base).await;
     let from = found.map_err(|error| WorktreeError::failed(&error))?;
     let from = from.ok_or_else(|| WorktreeError::Failed(format!("branch \"{base}\" does not exist")))?;
+    let from = open_pull_request(runtime, wanted).await.unwrap_or(from);
     let aside = Aside::of(dir.as_path());
     blocking({
         let aside = aside.clone();
@@ -257,6 +258,28 @@ async fn make(runtime: &Runtime, wanted: &Wanted<'_>, dir: &SandboxedPath) -> Re
     added.map_err(|error| WorktreeError::failed(&error))?;
     set_up(runtime, dir.as_path()).await;
     Ok(())
+}
+
+/// The branch of `origin` under the open pull request of earlier loops about the same document: a further
+/// loop goes on from there, since a branch that starts anew could not be pushed over it.
+async fn open_pull_request(runtime: &Runtime, wanted: &Wanted<'_>) -> Option<String> {
+    let goes_on = match wanted.checkout {
+        Checkout::Fresh { stays, .. } => stays,
+        Checkout::Continued => true,
+        Checkout::Visited => false,
+    };
+    let (clone, branch) = (wanted.repository.as_path(), &wanted.naming.branch);
+    let tracked = format!("refs/remotes/origin/{branch}");
+    if !goes_on || runtime.git.commit_of(clone, &tracked).await.ok()?.is_none() {
+        return None;
+    }
+    match runtime.code_host.pr_view(clone, branch).await {
+        Ok(open) => open.map(|_| tracked),
+        Err(error) => {
+            tracing::info!(%branch, %error, "whether a branch has an open pull request is not known");
+            None
+        }
+    }
 }
 
 async fn blocking(work: impl FnOnce() -> std::io::Result<()> + Send + 'static) -> Result<(), WorktreeError> {
