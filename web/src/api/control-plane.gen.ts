@@ -1365,6 +1365,8 @@ export interface components {
             data: {
                 /** @description Picture. */
                 avatarUrl?: string | null;
+                /** @description Where pages of the code host are opened, when not at `https://github.com`. */
+                codeHostUrl?: string | null;
                 /** @description E-mail address. */
                 email: string;
                 /** @description First name. */
@@ -2292,6 +2294,8 @@ export interface components {
         Me: {
             /** @description Picture. */
             avatarUrl?: string | null;
+            /** @description Where pages of the code host are opened, when not at `https://github.com`. */
+            codeHostUrl?: string | null;
             /** @description E-mail address. */
             email: string;
             /** @description First name. */

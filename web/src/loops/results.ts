@@ -30,6 +30,13 @@ export function reasonText(reason: string): string {
   return REASONS[reason] ?? reason;
 }
 
+/** The page of a pull request. A code host that stands in for GitHub has it at the same path. */
+export function pullRequestHref(url: string, codeHostUrl?: string | null): string | undefined {
+  const href = safeHref(url);
+  if (!href || !codeHostUrl) return href;
+  return href.replace(/^https:\/\/github\.com(?=\/)/, codeHostUrl);
+}
+
 /** Only web addresses become links; anything else in a result stays text. */
 export function safeHref(url: string): string | undefined {
   try {
