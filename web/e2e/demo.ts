@@ -24,6 +24,8 @@ interface Ready {
   repository: string;
   /** The wish that the script knows. */
   wish: string;
+  /** The code host's pages, with a slash at the end. */
+  codeHostUrl: string;
   /** Unix socket of the code host's API. */
   codeHostSocket: string;
 }

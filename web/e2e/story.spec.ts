@@ -94,9 +94,10 @@ test("a wish becomes a plan, and the plan a pull request", async ({ page }) => {
   await test.step("it exists at the code host, with the assistant's commits", async () => {
     const link = page.getByRole("list", { name: "Results" }).getByRole("link");
     const href = (await link.getAttribute("href")) ?? "";
-    const number =
-      new RegExp(`^https://github\\.com/${repository}/pull/(\\d+)$`).exec(href)?.[1] ?? "";
-    expect(number, href).not.toBe("");
+    const place = `${demo.ready.codeHostUrl}${repository}/pull/`;
+    expect(href).toContain(place);
+    const number = href.slice(place.length);
+    expect(await (await fetch(href)).text()).toContain("theme.js");
     const pull = (await demo.codeHost(`/repos/${repository}/pulls/${number}`)) as Pull;
     expect(pull).toMatchObject({ state: "open", base: { ref: "main" } });
     await expect(page.getByTestId("branch")).toHaveText(pull.head.ref);

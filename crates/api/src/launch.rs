@@ -10,15 +10,9 @@ use utoipa::ToSchema;
 pub struct RepoRef {
     /// `<org>/<repo>`.
     pub full_name: String,
-    /// Branch to start from.
-    #[serde(default = "default_branch")]
+    /// Branch to start from; empty for the repository's default branch.
+    #[serde(default)]
     pub branch: String,
-}
-
-/// The branch that is meant when none is given.
-#[must_use]
-pub fn default_branch() -> String {
-    "main".to_owned()
 }
 
 /// A peer repository of a loop; at least one of the first two members is given.
@@ -31,8 +25,8 @@ pub struct PeerRef {
     /// Path of a local clone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub local_repo_path: Option<String>,
-    /// Branch to start from.
-    #[serde(default = "default_branch")]
+    /// Branch to start from; empty for the repository's default branch.
+    #[serde(default)]
     pub branch: String,
 }
 

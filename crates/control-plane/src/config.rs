@@ -17,6 +17,8 @@ pub struct Config {
     pub api_origin: String,
     /// Origin of the web app; the same one when the app is served from here.
     pub web_origin: String,
+    /// Where the web app opens pages of the code host, when not at `https://github.com`.
+    pub code_host_url: Option<String>,
     /// Further origins that pages may come from.
     pub trusted_origins: Vec<String>,
     /// Secrets.

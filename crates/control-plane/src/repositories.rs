@@ -63,7 +63,7 @@ pub async fn authorize(
     }
     let lacks_branch = |repo: &&&RepoRef| {
         let branches: Option<Vec<String>> = find(repo).and_then(|row| stored(row.branches.as_ref()));
-        branches.is_some_and(|branches| !branches.contains(&repo.branch))
+        !repo.branch.is_empty() && branches.is_some_and(|branches| !branches.contains(&repo.branch))
     };
     let missing: Vec<&&RepoRef> = wanted.iter().filter(lacks_branch).collect();
     match missing.as_slice() {

@@ -17,6 +17,9 @@ use serde::{Deserialize, Serialize};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
+/// Where the web app opens pages of the code host; the demonstration has one of its own.
+const CODE_HOST_URL: &str = "LOOPGATE_CODE_HOST_URL";
+
 /// Ports that are tried after the preferred one.
 const FALLBACK_PORTS: u16 = 9;
 /// Time for one question to git.
@@ -63,6 +66,7 @@ impl Embedded {
             storage_dir: dir.file("storage"),
             api_origin: api_origin.to_owned(),
             web_origin: web_origin.to_owned(),
+            code_host_url: std::env::var(CODE_HOST_URL).ok().filter(|url| !url.is_empty()),
             trusted_origins: Vec::new(),
             secrets: secrets(&dir.file("control-plane-secrets.json"))?,
         })

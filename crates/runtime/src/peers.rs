@@ -9,7 +9,7 @@ use futures_util::future::join_all;
 use loopgate_api::command::Checkout;
 use loopgate_api::event::code;
 use loopgate_api::ids::{BranchName, LoopId, RepoFullName};
-use loopgate_api::launch::{PeerRef, default_branch};
+use loopgate_api::launch::PeerRef;
 use loopgate_home::{SandboxedPath, expand_home};
 
 use crate::error::LoopError;
@@ -96,8 +96,10 @@ async fn find(runtime: &Runtime, given: &PeerRef) -> Result<Peer, Refusal> {
     if !exists {
         return Err(missing());
     }
-    let branch = Some(given.branch.trim()).filter(|branch| !branch.is_empty());
-    let branch = branch.map_or_else(default_branch, str::to_owned);
+    let branch = match given.branch.trim() {
+        "" => runtime.git.usual_base(allowed.as_path()).await.ok().flatten().unwrap_or_default(),
+        named => named.to_owned(),
+    };
     let unknown = || format!("Branch \"{branch}\" not found in additional repo: {label}");
     let branch = branch.parse().map_err(|_| refuse(code::PRE_RUN_VALIDATION_FAILED, unknown()))?;
     if let Err(error) = runtime.git.fetch(allowed.as_path()).await {

@@ -25,7 +25,6 @@ use crate::runtime::Runtime;
 use crate::store::StoreError;
 use crate::worktree::Naming;
 
-const DEFAULT_BRANCH: &str = "main";
 /// How long the answer to a cancellation waits until the record says so.
 const RECORD_TIME: Duration = Duration::from_secs(5);
 
@@ -36,7 +35,7 @@ pub struct PlanFacts {
     pub worktree: PathBuf,
     /// `<org>/<repo>` of the remote, else empty.
     pub full_name: String,
-    /// The branch to start from.
+    /// The branch to start from; empty when the repository has none.
     pub branch: String,
 }
 
@@ -161,9 +160,7 @@ impl Runtime {
             Ok(PlanFacts {
                 worktree: worktree.as_path().to_owned(),
                 full_name: origin.map(|name| name.to_string()).unwrap_or_default(),
-                branch: branch
-                    .or_else(|| clone?.default_branch())
-                    .unwrap_or_else(|| DEFAULT_BRANCH.to_owned()),
+                branch: branch.or_else(|| clone?.default_branch()).unwrap_or_default(),
             })
         })
         .await

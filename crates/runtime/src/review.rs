@@ -51,7 +51,7 @@ pub(crate) async fn base(
     let branch = match (named, clone) {
         (Some(named), _) => Some(named),
         (None, Some(clone)) if ground.passing => git.default_branch(clone).await.unwrap_or_default(),
-        (None, _) => Some(request.base_branch()),
+        (None, _) => Some(request.base_branch().to_owned()),
     };
     if let Some(branch) = branch.and_then(|branch| branch.parse::<BranchName>().ok())
         && let Ok(Some(_)) = git.commit_of(&ground.dir, &format!("refs/remotes/origin/{branch}")).await

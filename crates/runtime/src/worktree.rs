@@ -242,7 +242,8 @@ async fn make(
     let base = &wanted.base;
     let found = runtime.git.base_ref(repository, base).await;
     let from = found.map_err(|error| WorktreeError::failed(&error))?;
-    let mut from = from.ok_or_else(|| WorktreeError::Failed(format!("branch \"{base}\" does not exist")))?;
+    let from = from.ok_or_else(|| WorktreeError::Failed(format!("branch \"{base}\" does not exist")))?;
+    let mut from = open_pull_request(runtime, wanted).await.unwrap_or(from);
     let branch = &wanted.naming.branch;
     if wanted.checkout == Checkout::Continued && has_work(&runtime.git, repository, branch, &from).await? {
         notes.push(format!("The worktree was gone; it is made again from branch {branch}."));
@@ -265,6 +266,28 @@ async fn make(
     notes.extend(saved.map(|name| saved_note(&name)));
     set_up(runtime, dir.as_path()).await;
     Ok(())
+}
+
+/// The branch of `origin` under the open pull request of earlier loops about the same document: a further
+/// loop goes on from there, since a branch that starts anew could not be pushed over it.
+async fn open_pull_request(runtime: &Runtime, wanted: &Wanted<'_>) -> Option<String> {
+    let goes_on = match wanted.checkout {
+        Checkout::Fresh { stays, .. } => stays,
+        Checkout::Continued => true,
+        Checkout::Visited => false,
+    };
+    let (clone, branch) = (wanted.repository.as_path(), &wanted.naming.branch);
+    let tracked = format!("refs/remotes/origin/{branch}");
+    if !goes_on || runtime.git.commit_of(clone, &tracked).await.ok()?.is_none() {
+        return None;
+    }
+    match runtime.code_host.pr_view(clone, branch).await {
+        Ok(open) => open.map(|_| tracked),
+        Err(error) => {
+            tracing::info!(%branch, %error, "whether a branch has an open pull request is not known");
+            None
+        }
+    }
 }
 
 /// Whether a branch has commits that `base` lacks.

@@ -156,3 +156,22 @@ async fn the_cli_is_logged_in() -> Result<()> {
     assert!(desk.run("", "gh", &["label", "list", "-R", "acme/shop"]).await?.contains("orchestrator"));
     Ok(())
 }
+
+#[tokio::test]
+async fn a_pull_request_has_a_page_at_its_own_path() -> Result<()> {
+    let desk = Desk::new().await?;
+    desk.clone_with_branch().await?;
+    desk.gh(&["pr", "create", "--title", "Add <a> cart", "--body", "x"]).await?;
+    let page = desk.host.page().await?;
+    let get = async |path: &str| reqwest::get(format!("{}{path}", page.url())).await;
+    for path in ["acme/shop/pull/1", "acme/shop/pull/1/files", ""] {
+        let shown = get(path).await?.error_for_status()?.text().await?;
+        for part in ["#1 Add &lt;a&gt; cart", "cart into main", "<ins>+one</ins>"] {
+            ensure!(shown.contains(part), "{path}: {part} is missing in {shown}");
+        }
+    }
+    for path in ["acme/shop/pull/2", "acme/other/pull/1"] {
+        ensure!(get(path).await?.status() == 404, "{path}");
+    }
+    Ok(())
+}

@@ -1371,6 +1371,8 @@ export interface components {
             data: {
                 /** @description Picture. */
                 avatarUrl?: string | null;
+                /** @description Where pages of the code host are opened, when not at `https://github.com`. */
+                codeHostUrl?: string | null;
                 /** @description E-mail address. */
                 email: string;
                 /** @description First name. */
@@ -2094,6 +2096,18 @@ export interface components {
             /** @description Always `true`. */
             ok: boolean;
         };
+        /** @description A file or directory that was not delivered. */
+        HeldBackFile: {
+            /** @description Path in the repository; a directory ends with a slash. */
+            path: string;
+            /** @description Why. */
+            reason: components["schemas"]["HeldBackReason"];
+        };
+        /**
+         * @description Why something is held back.
+         * @enum {string}
+         */
+        HeldBackReason: "secret" | "generated";
         /**
          * @description A loop command.
          * @enum {string}
@@ -2289,6 +2303,8 @@ export interface components {
         Me: {
             /** @description Picture. */
             avatarUrl?: string | null;
+            /** @description Where pages of the code host are opened, when not at `https://github.com`. */
+            codeHostUrl?: string | null;
             /** @description E-mail address. */
             email: string;
             /** @description First name. */
@@ -2427,7 +2443,7 @@ export interface components {
         };
         /** @description A repository with the branch that a loop starts from. */
         RepoRef: {
-            /** @description Branch to start from. */
+            /** @description Branch to start from; empty for the repository's default branch. */
             branch?: string;
             /** @description `<org>/<repo>`. */
             fullName: string;
@@ -2585,6 +2601,8 @@ export interface components {
             githubId?: string | null;
             /** @description Whether there are changes. */
             hasChanges: boolean;
+            /** @description What was not delivered: secrets, dependencies, build output. */
+            heldBack?: components["schemas"]["HeldBackFile"][];
             /**
              * Format: int64
              * @description Number of the pull request.

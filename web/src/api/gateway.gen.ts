@@ -2513,7 +2513,7 @@ export interface components {
         };
         /** @description A repository with the branch that a loop starts from. */
         RepoRef: {
-            /** @description Branch to start from. */
+            /** @description Branch to start from; empty for the repository's default branch. */
             branch?: string;
             /** @description `<org>/<repo>`. */
             fullName: string;

@@ -7,7 +7,7 @@ export interface Draft {
   branch: string;
 }
 
-const EMPTY: Draft = { prompt: "", repository: "", branch: "main" };
+const EMPTY: Draft = { prompt: "", repository: "", branch: "" };
 
 export function loadDraft(): Draft {
   try {

@@ -7,7 +7,8 @@ import { CopyButton } from "@/ui/copy-button";
 import { Panel } from "@/ui/panel";
 import { Badge } from "@/ui/status-badge";
 
-import { reasonText, safeHref } from "./results";
+import { reasonText } from "./results";
+import { usePullRequestHref } from "./use-pull-request-href";
 
 export function ResultList({ entries }: { entries: ResultEntry[] }) {
   return (
@@ -92,7 +93,7 @@ const HELD_BACK_TEXT: Record<HeldBackFile["reason"], string> = {
 };
 
 function PullRequest({ url, number }: { url: string; number: number }) {
-  const href = safeHref(url);
+  const href = usePullRequestHref(url);
   if (!href) return <span className="font-mono text-xs">{url}</span>;
   return (
     <a href={href} target="_blank" rel="noreferrer" className={buttonClass("plain")}>

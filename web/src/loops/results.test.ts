@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 
 import type { LoopDetail } from "@/api/types";
 
-import { resultEntries, safeHref } from "./results";
+import { pullRequestHref, resultEntries, safeHref } from "./results";
 
 const loop = (fields: Partial<LoopDetail>) =>
   ({
@@ -57,4 +57,14 @@ test.each([
   ["pull/1", false],
 ])("%s as a link: %s", (url, linked) => {
   expect(safeHref(url)).toBe(linked ? url : undefined);
+});
+
+test("a pull request is opened at the code host that is named", () => {
+  const url = "https://github.com/a/b/pull/1";
+  expect(pullRequestHref(url)).toBe(url);
+  expect(pullRequestHref(url, "http://127.0.0.1:8080")).toBe("http://127.0.0.1:8080/a/b/pull/1");
+  expect(pullRequestHref("https://github.com.evil/a", "http://127.0.0.1:8080")).toBe(
+    "https://github.com.evil/a",
+  );
+  expect(pullRequestHref("javascript:alert(1)", "http://127.0.0.1:8080")).toBeUndefined();
 });

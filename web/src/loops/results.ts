@@ -14,7 +14,7 @@ export function resultEntries(loop: LoopDetail): ResultEntry[] {
         prUrl: loop.prUrl,
         prNumber: loop.prNumber,
         branchName: loop.branchName,
-        baseBranch: branch ?? "main",
+        baseBranch: branch ?? "",
         hasChanges: true,
       },
     ];
@@ -28,6 +28,13 @@ const REASONS: Record<string, string> = {
 
 export function reasonText(reason: string): string {
   return REASONS[reason] ?? reason;
+}
+
+/** The page of a pull request. A code host that stands in for GitHub has it at the same path. */
+export function pullRequestHref(url: string, codeHostUrl?: string | null): string | undefined {
+  const href = safeHref(url);
+  if (!href || !codeHostUrl) return href;
+  return href.replace(/^https:\/\/github\.com(?=\/)/, codeHostUrl);
 }
 
 /** Only web addresses become links; anything else in a result stays text. */

@@ -18,7 +18,7 @@ test.each([
 test.each([
   ["main", true],
   ["release/2031-04_x.y", true],
-  ["", false],
+  ["", true],
   ["a b", false],
   ["a;b", false],
 ])("branch %s is accepted: %s", (name, accepted) => {

@@ -12,8 +12,8 @@ export function repositoryProblem(fullName: string): string | undefined {
 }
 
 export function branchProblem(branch: string): string | undefined {
-  if (branch === "") return "Name the branch to start from, for example main.";
-  if (!/^[\w./-]+$/.test(branch)) return "Use letters, digits, and . _ / - only.";
+  // Blank is the repository's default branch.
+  if (branch !== "" && !/^[\w./-]+$/.test(branch)) return "Use letters, digits, and . _ / - only.";
   return branch.length > MAX_NAME_CHARS ? "This name is too long." : undefined;
 }
 

@@ -12,9 +12,10 @@ import { LoopFacts } from "@/loops/facts";
 import { ExecuteButton, RerunButton, StopButton } from "@/loops/loop-actions";
 import { Question } from "@/loops/question";
 import { ResultList } from "@/loops/result-list";
-import { resultEntries, safeHref } from "@/loops/results";
+import { resultEntries } from "@/loops/results";
 import { SpendView } from "@/loops/spend-view";
 import { humanise, isActive } from "@/loops/status";
+import { usePullRequestHref } from "@/loops/use-pull-request-href";
 import { OutputView } from "@/live/output-view";
 import { StandingNotice } from "@/live/standing-notice";
 import { useLoopStream } from "@/live/use-loop-stream";
@@ -97,7 +98,7 @@ function LoopView({ loop, orgSlug }: { loop: LoopDetail; orgSlug: string }) {
 }
 
 function Actions({ loop, orgSlug }: { loop: LoopDetail; orgSlug: string }) {
-  const href = loop.prUrl ? safeHref(loop.prUrl) : undefined;
+  const href = usePullRequestHref(loop.prUrl);
   return (
     <div className="flex flex-wrap gap-2 empty:hidden">
       <RerunButton loop={loop} orgSlug={orgSlug} />

@@ -8,7 +8,7 @@ import type { Loop, LoopCommand, LoopStatus } from "@/api/types";
 import { ago, count, exact, loopDuration, moment, money } from "@/loops/format";
 import { moneyOf } from "@/loops/spend";
 import { humanise, isActive, statusFacts, STATUSES } from "@/loops/status";
-import { safeHref } from "@/loops/results";
+import { usePullRequestHref } from "@/loops/use-pull-request-href";
 import { Button, buttonClass } from "@/ui/button";
 import { FilterChip } from "@/ui/filter-chip";
 import { useNow } from "@/ui/clock";
@@ -256,7 +256,7 @@ function LoopRow({ loop, orgSlug, now }: { loop: Loop; orgSlug: string; now: num
 }
 
 function PullRequestLink({ loop }: { loop: Loop }) {
-  const href = loop.prUrl ? safeHref(loop.prUrl) : undefined;
+  const href = usePullRequestHref(loop.prUrl);
   if (!href) return null;
   return (
     <a

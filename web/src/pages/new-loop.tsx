@@ -54,10 +54,7 @@ function WishForm() {
   };
   const choose = (fullName: string, choices: RepositoryChoice[] | undefined) => {
     const known = choices?.find((choice) => choice.fullName === fullName);
-    change({
-      repository: fullName,
-      ...(known?.defaultBranch && { branch: known.defaultBranch }),
-    });
+    change({ repository: fullName, branch: known?.defaultBranch ?? "" });
   };
   useFirstChoice(repositories.data, repository === "", choose);
 
@@ -77,7 +74,8 @@ function WishForm() {
       );
       return;
     }
-    const repo = { fullName: repository.trim(), branch: branch.trim() };
+    const named = branch.trim();
+    const repo = { fullName: repository.trim(), ...(named !== "" && { branch: named }) };
     plan.mutate(
       { prompt: prompt.trim(), repo, ...(targetId !== "" && { computeTargetId: targetId }) },
       {
@@ -131,11 +129,16 @@ function WishForm() {
             />
           )}
         </Field>
-        <Field label="Start from branch" error={shownProblem("branch")}>
+        <Field
+          label="Start from branch"
+          error={shownProblem("branch")}
+          hint="Blank: the repository's default branch"
+        >
           {(control) => (
             <input
               {...control}
               value={branch}
+              placeholder="default branch"
               autoComplete="off"
               autoCapitalize="off"
               spellCheck={false}

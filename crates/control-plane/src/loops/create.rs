@@ -97,7 +97,9 @@ fn check_repo(issues: &mut Issues, path: &str, repo: &RepoRef) {
     if let Err(error) = repo.full_name.parse::<loopgate_api::ids::RepoFullName>() {
         issues.push(format!("{path}.fullName"), error.to_string());
     }
-    if let Err(error) = repo.branch.parse::<loopgate_api::ids::BranchName>() {
+    if !repo.branch.is_empty()
+        && let Err(error) = repo.branch.parse::<loopgate_api::ids::BranchName>()
+    {
         issues.push(format!("{path}.branch"), error.to_string());
     }
 }

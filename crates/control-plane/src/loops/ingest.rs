@@ -5,7 +5,9 @@
 //! pass; a failure leaves no row, and the runner repeats the event with the same nonce.
 
 use loopgate_api::event::TokenUsage;
+use loopgate_api::ids::BranchName;
 use loopgate_api::job::LoopStatus;
+use loopgate_api::launch::RepoRef;
 use sea_orm::prelude::*;
 use sea_orm::sea_query::Expr;
 use sea_orm::{DatabaseTransaction, QuerySelect, UpdateMany};
@@ -16,6 +18,7 @@ use super::cost;
 use super::revival;
 use super::runner_event::RunnerEvent;
 use super::transition::{self, ACTIVE, Moved, NewEvent};
+use super::view::stored;
 use crate::app::App;
 use crate::auth::Runner;
 use crate::bus::Topic;
@@ -128,11 +131,24 @@ async fn started(tx: &DatabaseTransaction, row: &agent_loop::Model, event: Runne
         return Ok(Effect::Store(event));
     }
     let session = event.text("sessionId").map(str::to_owned);
-    let columns = |update: UpdateMany<_>| match session {
-        Some(session) => update.col_expr(agent_loop::Column::SessionId, Expr::value(session)),
-        None => update,
+    let repo = with_branch(row, &event);
+    let columns = |mut update: UpdateMany<_>| {
+        if let Some(session) = session {
+            update = update.col_expr(agent_loop::Column::SessionId, Expr::value(session));
+        }
+        if let Some(repo) = repo {
+            update = update.col_expr(agent_loop::Column::Repo, Expr::value(repo));
+        }
+        update
     };
     settle(transition::apply(tx, row.id, LoopStatus::Running, columns).await?, event)
+}
+
+/// The repository of a loop that named no branch, with the one that its runner found to be the default.
+fn with_branch(row: &agent_loop::Model, event: &RunnerEvent) -> Option<Value> {
+    let repo: RepoRef = stored(row.repo.as_ref()).filter(|repo: &RepoRef| repo.branch.is_empty())?;
+    let branch = event.text("baseBranch").filter(|branch| branch.parse::<BranchName>().is_ok())?;
+    Some(json!(RepoRef { branch: branch.to_owned(), ..repo }))
 }
 
 /// A refused move of a loop that has ended is silently dropped; any other is a conflict.

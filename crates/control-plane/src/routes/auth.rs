@@ -45,10 +45,13 @@ pub struct Me {
     pub role: Role,
     /// The organization that the request is about.
     pub organization: OrganizationView,
+    /// Where pages of the code host are opened, when not at `https://github.com`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub code_host_url: Option<String>,
 }
 
 impl Me {
-    fn new(user: user::Model, organization: organization::Model) -> Self {
+    fn new(app: &App, user: user::Model, organization: organization::Model) -> Self {
         Self {
             id: user.id,
             email: user.email,
@@ -61,6 +64,7 @@ impl Me {
                 name: organization.name,
                 slug: organization.slug,
             },
+            code_host_url: app.config.code_host_url.clone(),
         }
     }
 }
@@ -103,7 +107,7 @@ pub async fn sign_in(State(app): State<App>, Body(link): Body<SignInLink>) -> Ap
         (SET_COOKIE, app.session_cookie.set(&secrets.id, session::ROLLING)),
         (CACHE_CONTROL, "no-store".to_owned()),
     ];
-    let signed_in = SignedIn { me: Me::new(user, organization), session_key: secrets.key };
+    let signed_in = SignedIn { me: Me::new(&app, user, organization), session_key: secrets.key };
     Ok((AppendHeaders(headers), Data::new(signed_in)))
 }
 
@@ -127,6 +131,6 @@ pub async fn sign_out(State(app): State<App>, Session(caller): Session) -> ApiRe
 
 /// The person who asks.
 #[utoipa::path(get, path = "/me", tag = "auth", responses((status = 200, body = Data<Me>), Failures))]
-pub async fn me(Any(Caller { user, organization, .. }): Any) -> Data<Me> {
-    Data::new(Me::new(user, organization))
+pub async fn me(State(app): State<App>, Any(Caller { user, organization, .. }): Any) -> Data<Me> {
+    Data::new(Me::new(&app, user, organization))
 }

@@ -52,6 +52,7 @@ impl Plane {
             storage_dir: folder.path().join("storage"),
             api_origin: ORIGIN.to_owned(),
             web_origin: web_origin.to_owned(),
+            code_host_url: Some("http://127.0.0.1:8080".to_owned()),
             trusted_origins: Vec::new(),
             secrets: Secrets::generate(),
         };

@@ -71,7 +71,7 @@ async fn every_known_repository_gets_agents() -> Result<()> {
         ensure!(repo["criticGates"] == json!({"defaults": {}}), "{repo}");
         ensure!(repo["metadata"] == json!({"bootstrap_version": "1"}), "{repo}");
     }
-    let told = json!({"fullName": "alone", "branch": "main", "success": false, "error": "not found locally",
+    let told = json!({"fullName": "alone", "branch": "", "success": false, "error": "not found locally",
         "agents": [], "criticGates": null, "metadata": null, "duration": 0});
     ensure!(repos[2] == told, "{}", repos[2]);
     let seen: Vec<String> =

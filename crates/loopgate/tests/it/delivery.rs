@@ -153,3 +153,34 @@ async fn a_loop_that_is_stopped_in_its_delivery_tells_of_its_pull_request() -> R
     ensure!(result["status"] == "success" && result["prNumber"] == pulls[0].number, "{}", run.last);
     desk.is_tidy(&run, &[]).await
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_further_loop_of_a_document_goes_on_with_its_pull_request() -> Result<()> {
+    let plans = Conversation::when("plan", "# Coding loop")
+        .and(r#"LOOPGATE_COMMAND="PLAN""#)
+        .turn([Step::bash("cat more.txt")])
+        .says("<promise>COMPLETE</promise>");
+    let desk = Desk::playing([plans, executes("echo x >> more.txt"), commits_nothing()]).await?;
+    let execute = async || {
+        let order = started(&desk).await?;
+        desk.scene.model.release("working");
+        let run = ended(&desk, order).await?;
+        ensure!(run.completed("execute")?["prNumber"] == 1, "{}", run.last);
+        anyhow::Ok(run)
+    };
+    execute().await?;
+    // A plan begins in a worktree of its own, which is made anew.
+    let plan = desk.run(json!({"command": "PLAN", "prompt": "Plan it again"})).await?;
+    plan.completed("plan")?;
+    let run = execute().await?;
+    let pulls = desk.scene.host.pull_requests(story::REPOSITORY);
+    ensure!(pulls.len() == 1 && pulls[0].commits()?.len() == 2, "{pulls:?}");
+    ensure!(pulls[0].file("more.txt")? == "x\nx\n" && branches(&desk)? == ["main", BRANCH]);
+    ensure!(pulls[0].body.contains(&format!("Loop ID: {}", run.id)), "{}", pulls[0].body);
+
+    // One that is merged is over.
+    ensure!(desk.scene.host.merge(story::REPOSITORY, 1), "merged");
+    let plan = desk.run(json!({"command": "PLAN", "prompt": "Plan it anew"})).await?;
+    ensure!(!plan.worktree()?.join("more.txt").exists(), "it starts from the base");
+    Ok(())
+}

@@ -10,6 +10,7 @@ mod cli;
 mod commands;
 mod crash;
 mod data_dir;
+mod default_branch;
 mod delivery;
 #[cfg(target_os = "linux")]
 mod descriptors;

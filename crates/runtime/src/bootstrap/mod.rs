@@ -28,7 +28,6 @@ pub(crate) const MANIFEST: &str = "bootstrap-manifest.json";
 const RUN: &str = include_str!("run.sh");
 /// The command of the plugin.
 const COMMAND: &str = "/bootstrap:agent-bootstrap";
-const DEFAULT_BRANCH: &str = "main";
 
 /// A repository that is meant, as the manifest lists it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -64,7 +63,7 @@ impl Target {
         let allowed = sandbox.check(path);
         let known = sandbox.repository_at(path).as_ref().and_then(Repository::default_branch);
         let named = branch.filter(|branch| !branch.trim().is_empty());
-        let branch = named.or(known).unwrap_or_else(|| DEFAULT_BRANCH.to_owned());
+        let branch = named.or(known).unwrap_or_default();
         let Ok(allowed) = allowed else {
             return Self::skipped(full_name, branch, None, "outside sandbox");
         };
@@ -111,7 +110,7 @@ pub(crate) async fn targets(
         let look = move || match path {
             Some(path) => Target::at(&sandbox, full_name, branch, &path),
             None => {
-                let branch = branch.unwrap_or_else(|| DEFAULT_BRANCH.to_owned());
+                let branch = branch.unwrap_or_default();
                 Target::skipped(full_name, branch, None, NOT_FOUND)
             }
         };
@@ -131,7 +130,7 @@ fn all(repos: &Repos, sandbox: &Sandbox) -> Result<Vec<Target>, String> {
         Some(name) => Target::at(sandbox, name.to_string(), None, &path),
         None => {
             let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-            Target::skipped(name, DEFAULT_BRANCH.to_owned(), None, NOT_FOUND)
+            Target::skipped(name, String::new(), None, NOT_FOUND)
         }
     };
     Ok(list.repos.iter().map(|repo| target(expand_home(&repo.path))).collect())

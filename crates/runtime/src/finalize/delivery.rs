@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 
 use loopgate_api::execution_result::{ExecutionResult, ResultEntry};
 use loopgate_api::ids::BranchName;
-use loopgate_api::launch::default_branch;
 use loopgate_api::names::EXECUTION_RESULT;
 use loopgate_api::redact;
 use loopgate_api::time::now_iso;
@@ -152,7 +151,7 @@ pub(super) struct Part {
     pub directory: Option<PathBuf>,
     pub work_dir: PathBuf,
     pub full_name: Option<String>,
-    pub base: String,
+    pub base: Option<String>,
     /// The branch that the loop works on.
     pub branch: Option<String>,
     pub start_sha: Option<String>,
@@ -170,7 +169,7 @@ impl Part {
             work_dir: work_dir(job),
             names: own.iter().cloned().chain(peers.filter(|_| own.is_some())).collect(),
             full_name: own,
-            base: facts.base_branch.clone().unwrap_or_else(default_branch),
+            base: facts.base_branch.clone(),
             branch: facts.worktree_branch.clone(),
             start_sha: facts.start_sha.clone(),
         }
@@ -241,8 +240,12 @@ async fn look(ending: &Ending<'_>, part: &Part) -> Result<Site, Delivered> {
     if let Some(branch) = part.branch.as_deref().and_then(|branch| branch.parse().ok()) {
         deliver_from_branch(ending.runtime, ending.id, directory, &branch).await;
     }
-    let base = part.base.parse::<BranchName>().map_err(|error| failed(&error.to_string()))?;
     let git = &ending.runtime.git;
+    let base = match &part.base {
+        Some(base) => base.clone(),
+        None => git.usual_base(directory).await.ok().flatten().unwrap_or_default(),
+    };
+    let base = base.parse::<BranchName>().map_err(|error| failed(&error.to_string()))?;
     let known = git.base_ref(directory, &base).await.map_err(|error| failed(&error.to_string()))?;
     let base_revision = known
         .or_else(|| part.start_sha.clone())

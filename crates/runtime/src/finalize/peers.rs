@@ -7,7 +7,6 @@
 use std::path::Path;
 
 use loopgate_api::execution_result::{ExecutionResult, ResultEntry};
-use loopgate_api::launch::default_branch;
 use loopgate_api::names::WORK_DIR;
 
 use super::delivery::{Delivered, NO_CHANGES, Part, deliver_part, stored};
@@ -59,7 +58,7 @@ pub(super) fn part(peer: &PeerWorktree) -> Option<Part> {
         directory: Some(directory),
         names: vec![full_name.clone()],
         full_name: Some(full_name),
-        base: peer.base_branch.clone().unwrap_or_else(default_branch),
+        base: peer.base_branch.clone(),
         branch: peer.branch.clone(),
         start_sha: peer.start_sha.clone(),
     })

@@ -55,7 +55,11 @@ where
         ensure_wanted(ending).await?;
         let error = match attempt().await {
             Err(error) if error.is_transient() => error,
-            result => return result,
+            result if tries == 0 => return result,
+            result => {
+                ending.runtime.store.update(ending.id, |job| job.facts.live_activity = None).await?;
+                return result;
+            }
         };
         tries += 1;
         tracing::warn!(loop_id = %ending.id, step, tries, %error, "a step of a delivery failed and is repeated");

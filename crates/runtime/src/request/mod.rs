@@ -100,6 +100,8 @@ pub struct LoopRequest {
     pub artifact_id: Option<String>,
     /// Correlation: issue.
     pub issue_id: Option<String>,
+    /// The default branch of its repository, where it names no branch.
+    pub default_branch: Option<String>,
 }
 
 impl LoopRequest {
@@ -173,6 +175,7 @@ impl LoopRequest {
             ticket_id: fields.filled("ticketId")?,
             artifact_id: fields.filled("artifactId")?,
             issue_id: fields.filled("issueId")?,
+            default_branch: None,
         })
     }
 
@@ -187,11 +190,18 @@ impl LoopRequest {
         self.agents.iter().filter_map(|agent| serde_json::from_value(agent.clone()).ok()).collect()
     }
 
-    /// The branch to start from.
+    /// The branch to start from: the one that is named, else the default branch of the repository;
+    /// empty when that is unknown.
     #[must_use]
-    pub fn base_branch(&self) -> String {
+    pub fn base_branch(&self) -> &str {
         let named = self.repo.as_ref().map(|repo| repo.branch.trim()).filter(|branch| !branch.is_empty());
-        named.map_or_else(loopgate_api::launch::default_branch, str::to_owned)
+        named.or(self.default_branch.as_deref()).unwrap_or_default()
+    }
+
+    /// Whether a branch to start from is named.
+    #[must_use]
+    pub fn names_branch(&self) -> bool {
+        self.repo.as_ref().is_some_and(|repo| !repo.branch.trim().is_empty())
     }
 
     fn names_repository(&self) -> bool {

@@ -110,7 +110,7 @@ fn a_branch_is_a_name_and_never_an_option() {
     }
     for branch in [json!(" feature/x "), json!(""), Value::Null] {
         let body = with("repo", json!({"fullName": "acme/api", "branch": branch}));
-        let wanted = if branch.as_str().is_some_and(|text| !text.is_empty()) { "feature/x" } else { "main" };
+        let wanted = if branch.as_str().is_some_and(|text| !text.is_empty()) { "feature/x" } else { "" };
         assert_eq!(LoopRequest::parse(body.to_string().as_bytes()).unwrap().base_branch(), wanted);
     }
 }
@@ -146,7 +146,7 @@ fn bootstrap_takes_a_blank_prompt_or_a_document() {
 #[test]
 fn defaults_and_nulls() {
     let request = accepted(&with("repo", json!({"fullName": "acme/api", "branch": null})));
-    assert_eq!(request.base_branch(), "main");
+    assert_eq!(request.base_branch(), "", "the default branch of a repository that is still to be found");
     assert_eq!(accepted(&with("harness", json!("cursor"))).harness, Harness::Assistant);
     assert_eq!(accepted(&with("prompt", json!("  "))).prompt, None);
     let reviewed = json!({"loopId": ID, "command": "CODE_REVIEW", "loopgateAuthToken": "t", "artifacts": [],

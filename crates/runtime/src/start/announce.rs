@@ -33,7 +33,10 @@ impl Runtime {
         nonce: Uuid,
     ) -> Result<(), Refusal> {
         let id = request.loop_id;
-        let event = LoopEvent::new("started", &json!({"loopId": id}));
+        let mut event = LoopEvent::new("started", &json!({"loopId": id}));
+        if let Some(branch) = &request.default_branch {
+            event.members.insert("baseBranch".to_owned(), json!(branch));
+        }
         let event = Outgoing { nonce, ..Outgoing::event(&event) };
         if headers.from_cloud || !request.command.spec().fail_fast {
             let sent = self.change(id, |now| {

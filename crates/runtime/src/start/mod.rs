@@ -227,6 +227,7 @@ impl Runtime {
             self.mcp.expect(Provider::Assistant, url);
         }
         let repository = repository::resolve(self, request).await?;
+        let request = &self.with_default_branch(request, repository.as_ref()).await;
         let peers = peers::resolve(self, request, repository.as_ref()).await?;
         if repository.is_none() && request.command.spec().repository == Need::Required {
             return Err(repository::required().into());
@@ -245,6 +246,23 @@ impl Runtime {
                 Err(refusal)
             }
         }
+    }
+
+    /// The request with what it leaves to the repository: the branch to start from.
+    async fn with_default_branch(
+        &self,
+        request: &LoopRequest,
+        repository: Option<&Repository>,
+    ) -> LoopRequest {
+        let mut request = request.clone();
+        if let Some(repository) = repository.filter(|_| !request.names_branch()) {
+            let found = self.git.usual_base(repository.path.as_path()).await;
+            request.default_branch = found.unwrap_or_else(|error| {
+                tracing::info!(%error, "the default branch of a repository is not known");
+                None
+            });
+        }
+        request
     }
 
     async fn spawn_on(

@@ -31,7 +31,7 @@ impl Runtime {
         facts.artifact_id = request.artifact_id.clone().or_else(|| request.primary_artifact_id.clone());
         facts.artifact_slug.clone_from(&request.artifact_slug);
         facts.issue_id.clone_from(&request.issue_id);
-        facts.base_branch = Some(request.base_branch());
+        facts.base_branch = Some(request.base_branch().to_owned()).filter(|branch| !branch.is_empty());
         let name = repository.and_then(|repository| repository.full_name.as_ref());
         facts.primary_repo_full_name = name.map(ToString::to_string);
         facts.web_app_origin.clone_from(&self.settings.get().web_app_origin);

@@ -75,7 +75,8 @@ async fn run(options: Options) -> anyhow::Result<()> {
     let folder = options.keep.clone().unwrap_or_else(|| temporary.path().to_owned());
     let scene = Scene::at(&folder, story::script().paced(options.pace)).await?;
     let clone = scene.add_story()?;
-    let mut setup = scene.loopgate()?.shown();
+    let page = scene.host.page().await?;
+    let mut setup = scene.loopgate()?.shown().env("LOOPGATE_CODE_HOST_URL", page.url().trim_end_matches('/'));
     for argument in &options.arguments {
         setup = setup.arg(argument);
     }
@@ -84,7 +85,6 @@ async fn run(options: Options) -> anyhow::Result<()> {
         () = signals.next() => return Ok(()),
     };
     let mut loopgate = started?;
-    let page = scene.host.page().await?;
     announce(&scene, &clone, &page.url(), options.keep.is_some());
     if let Some(file) = &options.ready_file {
         write_ready(file, loopgate.ready(), &scene, &page.url())?;
@@ -133,7 +133,7 @@ fn announce(scene: &Scene, clone: &Path, page: &str, kept: bool) {
     println!("  This is the demo: the assistant, git and gh are real, the model follows a script.");
     println!("  Repository    {}  {}", story::REPOSITORY, clone.display());
     println!("  Wish          {:?}: the script knows this one", story::WISH);
-    println!("  Code host     {page}  shows the pull request, whose own link leads to the real GitHub");
+    println!("  Code host     {page}  shows its pull requests; links of the page lead there");
     let stays = if kept { "it stays there" } else { "removed when you stop it" };
     println!("  Home          {} ({stays})", scene.home.path().display());
     println!("  Ctrl-C        ends the demo, and its loops with it\n");

@@ -233,9 +233,15 @@ impl CodeHost {
     #[must_use]
     pub fn merged(&self, full_name: &str, head: &str, title: &str) -> Option<u64> {
         let number = self.open(full_name, head, title)?;
-        self.host
-            .write(|state| state.pull_mut(full_name, number).map(|pull| pull.state = PullState::Merged))?;
-        Some(number)
+        self.merge(full_name, number).then_some(number)
+    }
+
+    /// Somebody merges a pull request; its branches stay as they are. `false` when there is none.
+    #[must_use]
+    pub fn merge(&self, full_name: &str, number: u64) -> bool {
+        let merged =
+            |state: &mut State| state.pull_mut(full_name, number).map(|pull| pull.state = PullState::Merged);
+        self.host.write(merged).is_some()
     }
 
     /// Someone comments on a pull request. Answers the comment's number.

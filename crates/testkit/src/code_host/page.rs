@@ -1,12 +1,12 @@
-//! Pull requests for a person's eyes: one plain page, so that a demo's result can be looked at.
-//!
-//! The addresses of pull requests name the real code host, where a demo's repository is not.
+//! Pull requests for a person's eyes, so that a demo's result can be looked at: a plain page with all of
+//! them, and one for each at the path that it has at the real code host.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
 
 use axum::Router;
-use axum::extract::State as Shared;
+use axum::extract::{Path, State as Shared};
+use axum::http::StatusCode;
 use axum::response::Html;
 use axum::routing::get;
 use tokio_util::task::AbortOnDropHandle;
@@ -23,7 +23,11 @@ pub struct Page {
 
 impl Page {
     pub(super) async fn start(host: Arc<Host>) -> anyhow::Result<Self> {
-        let router = Router::new().route("/", get(show)).with_state(host);
+        let router = Router::new()
+            .route("/", get(show))
+            .route("/{owner}/{name}/pull/{number}", get(show_pull))
+            .route("/{owner}/{name}/pull/{number}/files", get(show_pull))
+            .with_state(host);
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await?;
         let port = listener.local_addr()?.port();
         let serving = tokio::spawn(async move {
@@ -61,10 +65,29 @@ async fn show(Shared(host): Shared<Arc<Host>>) -> Html<String> {
         }
         text
     });
-    let body = shown.await.unwrap_or_default();
+    page("Pull requests", &shown.await.unwrap_or_default())
+}
+
+async fn show_pull(
+    Shared(host): Shared<Arc<Host>>,
+    Path((owner, name, number)): Path<(String, String, u64)>,
+) -> Result<Html<String>, StatusCode> {
+    let full_name = format!("{owner}/{name}");
+    let pull = host.read(|state| state.pull(&full_name, number).cloned()).ok_or(StatusCode::NOT_FOUND)?;
+    let title = pull.title.clone();
+    let shown = tokio::task::spawn_blocking(move || {
+        let mut text = format!("<h1>{}</h1>", escaped(&full_name));
+        render(&mut text, &host, &full_name, &pull);
+        text
+    });
+    Ok(page(&title, &shown.await.unwrap_or_default()))
+}
+
+fn page(title: &str, body: &str) -> Html<String> {
     Html(format!(
         "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><meta name=\"viewport\" \
-         content=\"width=device-width\"><title>Pull requests</title><style>{STYLE}</style>{body}</html>"
+         content=\"width=device-width\"><title>{}</title><style>{STYLE}</style>{body}</html>",
+        escaped(title)
     ))
 }
 

@@ -65,6 +65,21 @@ impl Git {
         self.says_yes(directory, &["merge-base", "--is-ancestor", "HEAD", &tracked]).await
     }
 
+    /// The branch from which work in a clone starts when nobody names one: the default branch of
+    /// `origin` as the clone remembers it, else as `origin` says now, else the branch that is checked out.
+    ///
+    /// # Errors
+    /// [`GitError`]
+    pub async fn usual_base(&self, directory: &Path) -> Result<Option<String>, GitError> {
+        if let Some(known) = self.default_branch(directory).await? {
+            return Ok(Some(known));
+        }
+        match self.ask_default_branch(directory).await {
+            Ok(Some(told)) => Ok(Some(told)),
+            Ok(None) | Err(_) => self.current_branch(directory).await,
+        }
+    }
+
     /// Asks `origin` which branch is its default, and remembers the answer in the clone.
     ///
     /// # Errors

@@ -44,6 +44,7 @@ async fn signing_out_ends_the_session() {
     let me = owner.get("/me").await;
     assert_eq!((me.data("firstName"), me.data("role")), (&json!("Ada"), &json!("org:admin")));
     assert_eq!(me.json["data"]["organization"]["slug"], "home");
+    assert_eq!(me.data("codeHostUrl"), "http://127.0.0.1:8080", "as it is configured");
 
     assert_eq!(owner.post("/auth/sign-out", json!({})).await.status, 200);
     assert_eq!(owner.get("/me").await.refused(), (401, "Unauthorized"));

@@ -1,0 +1,11 @@
+/** Where a person opens a pull request. */
+import { useQuery } from "@tanstack/react-query";
+
+import { meQuery } from "@/api/queries";
+
+import { pullRequestHref } from "./results";
+
+export function usePullRequestHref(url: string | null | undefined): string | undefined {
+  const { data: me } = useQuery(meQuery);
+  return url ? pullRequestHref(url, me?.codeHostUrl) : undefined;
+}
