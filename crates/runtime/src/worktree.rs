@@ -250,9 +250,10 @@ async fn make(
         from = format!("refs/heads/{branch}");
     }
     let aside = Aside::of(dir.as_path());
+    let is_left = repair::is_left_by_loop(runtime, dir.as_path()).await;
     let moved = blocking({
         let aside = aside.clone();
-        move || aside.empty_place()
+        move || if is_left { aside.empty_place() } else { aside.move_away().map(|()| None) }
     });
     notes.extend(moved.await?.map(|place| aside_note(&place)));
     let added = if wanted.checkout == Checkout::Visited {

@@ -97,6 +97,11 @@ pub(super) async fn is_branch_free(
     }
 }
 
+/// Whether what lies at a place was a worktree of loops; a person's files are left alone.
+pub(super) async fn is_left_by_loop(runtime: &Runtime, place: &Path) -> bool {
+    place.join(".git").symlink_metadata().is_ok() || was_of_loop(runtime, place).await
+}
+
 /// Whether a delivery gave the work of a branch this one, because the remote's had gone on.
 fn is_delivered_branch(branch: &BranchName, other: &str) -> bool {
     let id = other.strip_prefix(branch.as_str()).and_then(|rest| rest.strip_prefix('-'));
