@@ -149,7 +149,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Asks the desktop to end a command. The answer is the command's own `done` event. */
+        /**
+         * Asks the desktop to end a command; one that is not connected hears it when it connects again. The
+         *     command has ended with its own `done` event.
+         */
         post: operations["commands_cancel"];
         delete?: never;
         options?: never;
@@ -558,7 +561,11 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Says that the loop's desktop is alive. */
+        /**
+         * Says that the loop's desktop is alive. A loop that was given up for its silence runs again. When
+         *     the loop's token is not accepted any more, the desktop asks with the key that is bound to it, and
+         *     gets a new one.
+         */
         post: operations["runner_heartbeat"];
         delete?: never;
         options?: never;
@@ -575,7 +582,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Exchanges the token in force for a new one. */
+        /**
+         * Exchanges the token in force for a new one. The same token and `Idempotency-Key` get the same
+         *     answer until the next exchange.
+         */
         post: operations["runner_refresh"];
         delete?: never;
         options?: never;
@@ -766,8 +776,10 @@ export interface components {
         };
         /** @description What asking for an end answers. */
         CancelRequested: {
-            /** @description Always `true`. */
+            /** @description `false` when the command had ended before. */
             cancelRequested: boolean;
+            /** @description Where the command stands now. It has ended when this is a final status, and not before. */
+            status: components["schemas"]["CommandStatus"];
         };
         /** @description A challenge for the gateway. */
         Challenge: {
@@ -1074,8 +1086,10 @@ export interface components {
         Data_CancelRequested: {
             /** @description What asking for an end answers. */
             data: {
-                /** @description Always `true`. */
+                /** @description `false` when the command had ended before. */
                 cancelRequested: boolean;
+                /** @description Where the command stands now. It has ended when this is a final status, and not before. */
+                status: components["schemas"]["CommandStatus"];
             };
             /**
              * @description Always `true`.
@@ -1308,10 +1322,24 @@ export interface components {
         };
         /** @description `{"success": true, "data": …}`. */
         Data_Heartbeat: {
-            /** @description Whether the heartbeat was noted. */
+            /** @description What a heartbeat came to. */
             data: {
                 /** @description `false` when the last one is younger than four and a half minutes. */
                 bumped: boolean;
+                /** @description End of the new token, ISO 8601. */
+                expiresAt?: string | null;
+                /**
+                 * Format: uuid
+                 * @description Slot of the new token.
+                 */
+                jti?: string | null;
+                /**
+                 * @description The token of the request is replaced: the loop had been given up, or its desktop asked with its
+                 *     own key.
+                 */
+                revived?: boolean | null;
+                /** @description The new token, with `revived` only. */
+                token?: string | null;
             };
             /**
              * @description Always `true`.
@@ -2086,10 +2114,24 @@ export interface components {
          * @enum {string}
          */
         Harness: "assistant" | "reviewer";
-        /** @description Whether the heartbeat was noted. */
+        /** @description What a heartbeat came to. */
         Heartbeat: {
             /** @description `false` when the last one is younger than four and a half minutes. */
             bumped: boolean;
+            /** @description End of the new token, ISO 8601. */
+            expiresAt?: string | null;
+            /**
+             * Format: uuid
+             * @description Slot of the new token.
+             */
+            jti?: string | null;
+            /**
+             * @description The token of the request is replaced: the loop had been given up, or its desktop asked with its
+             *     own key.
+             */
+            revived?: boolean | null;
+            /** @description The new token, with `revived` only. */
+            token?: string | null;
         };
         /** @description Whether a heartbeat was noted. */
         HeartbeatNoted: {

@@ -581,9 +581,10 @@ export interface paths {
         put?: never;
         /**
          * Start a loop
-         * @description Answers when its process runs and its job is recorded; with a clone and a set-up script before
-         *     that, this can take minutes. Where as many loops run as may, it waits in line, and the answer says
-         *     its place. An order of the control plane that must be approved is answered at once, without a place.
+         * @description Answers when its process runs and its job is recorded. Where as many loops run as may, it waits in
+         *     line, and the answer says its place. A clone and a set-up script can take minutes: what does not run
+         *     within 20 seconds is answered as accepted, without a pid, and its events tell what becomes of it. An
+         *     order of the control plane that must be approved is answered at once, without a place.
          */
         post: operations["start_loop"];
         delete?: never;
@@ -1981,13 +1982,13 @@ export interface components {
             loopId: string;
             /**
              * Format: int32
-             * @description Null while it waits.
+             * @description Null while it waits or is being prepared.
              */
             pid: number | null;
             /** @description Its place among those that wait, from 1. */
             queuePlace?: number | null;
             success: boolean;
-            /** @description Null for a loop without a worktree, and while it waits. */
+            /** @description Null for a loop without a worktree, and without a pid. */
             worktreePath: string | null;
         };
         /** @description An entry of `repos.json`. */
@@ -6053,7 +6054,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description It runs, or waits in line */
+            /** @description It runs, is being prepared, or waits in line */
             200: {
                 headers: {
                     [name: string]: unknown;

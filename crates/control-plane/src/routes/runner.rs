@@ -68,6 +68,7 @@ pub async fn event(
 
 /// What a heartbeat came to.
 #[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
 pub struct Heartbeat {
     /// `false` when the last one is younger than four and a half minutes.
     pub bumped: bool,
@@ -76,19 +77,31 @@ pub struct Heartbeat {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub revived: Option<bool>,
     /// The new token, with `revived` only.
-    #[serde(flatten)]
-    pub token: Option<Refreshed>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub token: Option<String>,
+    /// End of the new token, ISO 8601.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub expires_at: Option<String>,
+    /// Slot of the new token.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub jti: Option<Uuid>,
 }
 
 impl Heartbeat {
     const fn noted(bumped: bool) -> Self {
-        Self { bumped, revived: None, token: None }
+        Self { bumped, revived: None, token: None, expires_at: None, jti: None }
     }
 }
 
 impl From<Issued> for Heartbeat {
     fn from(issued: Issued) -> Self {
-        Self { bumped: true, revived: Some(true), token: Some(issued.into()) }
+        Self {
+            bumped: true,
+            revived: Some(true),
+            token: Some(issued.token.expose_secret().to_owned()),
+            expires_at: Some(iso(issued.expires_at)),
+            jti: Some(issued.jti),
+        }
     }
 }
 
