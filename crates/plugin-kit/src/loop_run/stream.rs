@@ -96,7 +96,7 @@ fn said(record: &Value) -> Option<&str> {
         || record.get("isSidechain").and_then(Value::as_bool).unwrap_or(false);
     let blocks = record.pointer("/message/content").and_then(Value::as_array).filter(|_| !of_subagent)?;
     let texts = blocks.iter().filter(|block| block.get("type").and_then(Value::as_str) == Some("text"));
-    texts.filter_map(|block| block.get("text")?.as_str()).filter(|text| !text.trim().is_empty()).last()
+    texts.filter_map(|block| block.get("text")?.as_str()).rfind(|text| !text.trim().is_empty())
 }
 
 /// Whether a text ends with the promise as a line of its own. In a fence, in a quotation, indented as code
@@ -272,7 +272,7 @@ mod tests {
     fn the_promise_is_the_last_line_of_the_last_text() {
         let promise = "<promise>COMPLETE</promise>";
         for text in [
-            format!("{promise}"),
+            promise.to_owned(),
             format!("```\nlet x;\n```\n\n{promise}\n\n"),
             format!("~~~~\n~~~\n```\n~~~~\n  {promise}"),
             format!("I said {promise}.\n{promise}"),
