@@ -210,13 +210,14 @@ async fn what_a_killed_execution_had_done_is_kept_for_the_next_one() -> Result<(
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_dead_loop_that_the_control_plane_gave_up_is_told_of_no_more() -> Result<()> {
+async fn the_end_of_a_loop_that_the_control_plane_gave_up_is_told_nevertheless() -> Result<()> {
     let mut desk = Desk::playing([held_plan()]).await?;
     let (id, _) = killed(&mut desk, "planning", json!({"command": "PLAN", "prompt": "Plan it"})).await?;
     desk.cloud.answer_always("loop", 200, json!({"success": true, "data": {"status": "TIMED_OUT"}}));
     let desk = desk.restart().await?;
-    forgotten(&desk, id, "TIMED_OUT").await?;
-    ensure!(desk.cloud.events(id, "completed").is_empty() && desk.cloud.events(id, "error").is_empty());
+    forgotten(&desk, id, "UNKNOWN").await?;
+    let [error] = &desk.cloud.events(id, "error")[..] else { anyhow::bail!("it is told once") };
+    ensure!(error["code"] == "PROCESS_STOPPED", "{error}");
     Ok(())
 }
 

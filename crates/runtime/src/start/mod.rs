@@ -161,6 +161,10 @@ impl Runtime {
     ) {
         let former = match self.record_preparation(&request, &headers).await {
             Ok(former) => former,
+            Err(error) if error.may_pass() => {
+                let text = format!("The loop could not be recorded: {}", redact::message(&error.to_string()));
+                return drop(answer.send(Err(LoopError::new(500, text))));
+            }
             Err(error) => return drop(answer.send(Err(error.into()))),
         };
         let refusal = match self.prepare_and_spawn(&request, &headers, reservation).await {
