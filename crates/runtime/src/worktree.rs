@@ -243,11 +243,18 @@ async fn make(
     let found = runtime.git.base_ref(repository, base).await;
     let from = found.map_err(|error| WorktreeError::failed(&error))?;
     let from = from.ok_or_else(|| WorktreeError::Failed(format!("branch \"{base}\" does not exist")))?;
-    let mut from = open_pull_request(runtime, wanted).await.unwrap_or(from);
+    let pushed = open_pull_request(runtime, wanted).await;
+    let mut goes_on = pushed.is_some();
+    let mut from = pushed.unwrap_or(from);
     let branch = &wanted.naming.branch;
-    if wanted.checkout == Checkout::Continued && has_work(&runtime.git, repository, branch, &from).await? {
-        notes.push(format!("The worktree was gone; it is made again from branch {branch}."));
-        from = format!("refs/heads/{branch}");
+    if wanted.checkout == Checkout::Continued {
+        if has_work(&runtime.git, repository, branch, &from).await? {
+            from = format!("refs/heads/{branch}");
+            goes_on = true;
+        }
+        if goes_on {
+            notes.push(format!("The worktree was gone; it is made again from branch {branch}."));
+        }
     }
     let aside = Aside::of(dir.as_path());
     let is_left = repair::is_left_by_loop(runtime, dir.as_path()).await;
