@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use loopgate_api::ids::LoopId;
 use loopgate_api::job::JobStatus;
 use loopgate_runtime::{LoopHeaders, Pace};
 use loopgate_testkit::cloud::Cloud;
@@ -22,7 +23,7 @@ async fn one_loop_once_and_one_loop_a_worktree() {
     assert_eq!((other.status, other.message.as_str()), (409, "Another loop is running in this worktree"));
     desktop.signal("go");
     desktop.reported(&runtime, id).await;
-    desktop.driver(crate::support::PLANS);
+    desktop.driver(PLANS);
     start(&runtime, &request(id, "PLAN")).await.unwrap();
     assert_eq!(desktop.has_status(&runtime, id, JobStatus::Completed).await.facts.exit_code, Some(0));
 }
@@ -161,9 +162,8 @@ async fn a_repository_that_is_not_here_is_cloned_and_listed() {
     assert_eq!(desktop.cloud.events(id, "error")[0]["code"], "REPO_NOT_FOUND");
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn a_second_plan_starts_fresh_and_its_work_never_overwrites_a_branch_of_others() {
-    let desktop = Desktop::new().await;
+/// What a second plan and its execution come to, after an execution whose pull request is open or is not.
+async fn planned_again(desktop: &Desktop, is_open: bool) -> LoopId {
     desktop.driver(IMPLEMENTS);
     let runtime = desktop.open().await;
     let first = new_id();
@@ -171,22 +171,42 @@ async fn a_second_plan_starts_fresh_and_its_work_never_overwrites_a_branch_of_ot
     desktop.reported(&runtime, first).await;
     let worktree = desktop.at("box/api-loop-plan-5");
     std::fs::write(worktree.join("left-over.txt"), "dirty").unwrap();
+    if !is_open {
+        std::fs::remove_file(desktop.at("state/pr-orchestrator_plan-5")).unwrap();
+    }
 
-    desktop.driver(crate::support::PLANS);
+    desktop.driver(PLANS);
     let plan = new_id();
     start(&runtime, &request(plan, "PLAN")).await.unwrap();
     desktop.reported(&runtime, plan).await;
-    assert!(!worktree.join("left-over.txt").exists() && !worktree.join("feature.txt").exists());
+    assert!(!worktree.join("left-over.txt").exists());
+    assert_eq!(worktree.join("feature.txt").exists(), is_open);
 
     desktop.driver(&IMPLEMENTS.replace("feature.txt", "other.txt"));
     let second = new_id();
     start(&runtime, &request(second, "EXECUTE")).await.unwrap();
     let job = desktop.reported(&runtime, second).await;
     assert_eq!(job.warnings(), Vec::<String>::new(), "{job:?}");
+    second
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_second_plan_starts_fresh_and_its_work_never_overwrites_a_branch_of_others() {
+    let desktop = Desktop::new().await;
+    let second = planned_again(&desktop, false).await;
     let own = format!("orchestrator/plan-5-{}", second.short());
     assert_eq!(desktop.pushed("orchestrator/plan-5").await.len(), 1);
     assert_eq!(desktop.pushed(&own).await.len(), 1);
     assert_eq!(desktop.cloud.events(second, "completed")[0]["results"][0]["branchName"], own);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_second_plan_goes_on_from_the_open_pull_request() {
+    let desktop = Desktop::new().await;
+    let second = planned_again(&desktop, true).await;
+    assert_eq!(desktop.pushed("orchestrator/plan-5").await.len(), 2);
+    let result = &desktop.cloud.events(second, "completed")[0]["results"][0];
+    assert_eq!(result["branchName"], "orchestrator/plan-5", "{result}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
