@@ -112,7 +112,7 @@ test("the list is filtered by chips that live in the address", async ({ page }) 
   await page.reload();
   await expect(page.getByText("No loop matches the filters")).toBeVisible();
   await page.getByRole("button", { name: "Clear filters" }).click();
-  await expect(rows).toHaveCount(8);
+  await expect(rows).toHaveCount(9);
 });
 
 test("the wish page by keyboard alone: n, wish, repository from the gateway, Ctrl+Enter", async ({
