@@ -12,6 +12,7 @@ mod openapi;
 mod run;
 mod schemathesis;
 mod test;
+mod trial;
 mod up;
 mod web;
 
@@ -43,6 +44,8 @@ enum Command {
     Schemathesis(schemathesis::Schemathesis),
     /// Let things go wrong at drawn moments while loops run, and look whether anything was lost.
     Faults(faults::Faults),
+    /// Try the ways in which assistant, service, git, code host and person misbehave.
+    Trial(trial::Trial),
     /// Fuzz what reads from outside, each target for a while.
     Fuzz(fuzz::Fuzz),
     /// Install the pinned assistant and reviewer of the tests and of the demo.
@@ -59,6 +62,7 @@ fn main() -> ExitCode {
         Command::Bench(command) => command.run(),
         Command::Schemathesis(command) => command.run(),
         Command::Faults(command) => command.run(),
+        Command::Trial(command) => command.run(),
         Command::Fuzz(command) => command.run(),
         Command::Programs => install::programs().map(|()| ExitCode::SUCCESS),
         Command::Web => web::build_if_stale().map(|()| ExitCode::SUCCESS),

@@ -1,0 +1,233 @@
+//! One trial: a scene of its own, the plan, the loop, the act, and a look at what came of it.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use anyhow::{Context as _, Result, bail, ensure};
+use loopgate_testkit::leftovers;
+use loopgate_testkit::loopgate::{Loopgate, SignedIn, signal};
+use loopgate_testkit::model::{Conversation, Script, Step, Turn};
+use loopgate_testkit::scene::Scene;
+use loopgate_testkit::signs;
+use reqwest::Method;
+use serde_json::{Value, json};
+use tokio::time::timeout;
+
+use crate::outcome::Outcome;
+use crate::way::{Act, Arranged, GATE, PLAN, Way};
+
+const REPOSITORY: &str = "acme/shop";
+/// A trial that takes longer hangs; the longest goes through every iteration of a loop.
+const LIMIT: Duration = Duration::from_mins(10);
+/// What the assistant finds out first when it does something else in its further runs, and the answer.
+const LOOKS: &str = "test -e .loopgate/work/again && echo A further run. || touch .loopgate/work/again";
+const AGAIN: &str = r"A further run\.";
+/// Stands where the network is gone.
+const UNREACHABLE: &str =
+    "#!/bin/sh\necho 'ssh: connect to host github.com port 22: Connection refused' >&2\nexit 255\n";
+
+/// Tries a way.
+pub async fn run(way: Way) -> Result<Outcome> {
+    let mut trial = Trial::new(&way).await?;
+    let outcome = timeout(LIMIT, trial.go(&way)).await;
+    let outcome = outcome.unwrap_or_else(|_| bail!("it does not end within {LIMIT:?}"));
+    outcome.with_context(|| trial.loopgate.as_ref().map(Loopgate::output).unwrap_or_default())
+}
+
+struct Trial {
+    loopgate: Option<Loopgate>,
+    page: SignedIn,
+    scene: Scene,
+    clone: PathBuf,
+}
+
+impl Trial {
+    async fn new(way: &Way) -> Result<Self> {
+        let scene = Scene::new(script(way)).await?;
+        let clone = scene.add_repository(REPOSITORY, &[("README.md", "# Shop\n")])?;
+        let port = std::net::TcpListener::bind(("127.0.0.1", 0))?.local_addr()?.port();
+        let setup = scene.loopgate()?.env("LOOPGATE_ITERATION_PAUSE_MS", "1");
+        let loopgate = setup.arg("--api-origin").arg(format!("http://127.0.0.1:{port}")).start().await?;
+        let page = loopgate.sign_in().await?;
+        Ok(Self { loopgate: Some(loopgate), page, scene, clone })
+    }
+
+    async fn go(&mut self, way: &Way) -> Result<Outcome> {
+        if way.command == "plan" {
+            self.arrange(way).await?;
+        }
+        let (document, planned) = self.page.plan(REPOSITORY, "Add a file").await?;
+        let id = if way.command == "plan" {
+            planned
+        } else {
+            let ended = self.page.wait_for_end(&planned).await?;
+            ensure!(ended["status"] == "COMPLETED", "the plan: {ended}");
+            self.arrange(way).await?;
+            self.page.run(&document, "execute", REPOSITORY).await?
+        };
+        if let Some(act) = way.act {
+            self.scene.model.held(GATE).await?;
+            self.act(act, &id).await?;
+            self.scene.model.release(GATE);
+            if matches!(act, Act::CutRemote) {
+                self.reconnect(&id).await?;
+            }
+        }
+        let ended = self.page.wait_for_end(&id).await?;
+        let events = self.events(&id).await?.to_string();
+        self.is_alone().await?;
+        let worktree = self.worktree();
+        let outcome = Outcome::of(&self.scene, REPOSITORY, worktree.as_deref(), ended, events)?;
+        outcome.check(&way.expected, &self.scene, REPOSITORY, &self.clone)?;
+        Ok(outcome)
+    }
+
+    async fn arrange(&mut self, way: &Way) -> Result<()> {
+        for arranged in &way.arranged {
+            match arranged {
+                Arranged::RemoteHook(name, text) => {
+                    let hook = self.scene.remotes.bare(REPOSITORY).join("hooks").join(name);
+                    self.scene.home.script("remote-hook", text)?;
+                    std::fs::copy(self.scene.home.path().join("bin/remote-hook"), hook)?;
+                }
+                Arranged::InClone(command) => self.shell(&self.clone, command).await?,
+                Arranged::InWorktree(command) => {
+                    let worktree = self.worktree().context("a worktree of the plan")?;
+                    self.shell(&worktree, command).await?;
+                }
+                Arranged::Host(fault) => self.scene.host.fail(fault.clone()),
+                Arranged::Program(name, text) => {
+                    self.scene.home.script(name, text)?;
+                }
+                Arranged::Trust => {
+                    let mut command =
+                        self.scene.home.command(&loopgate_testkit::loopgate::binary()?.to_string_lossy());
+                    let trusted = command
+                        .args(["trust", "--yes", "--home"])
+                        .arg(self.data_dir()?)
+                        .arg(&self.clone)
+                        .output()
+                        .await?;
+                    ensure!(trusted.status.success(), "{trusted:?}");
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn data_dir(&self) -> Result<PathBuf> {
+        Ok(self.loopgate.as_ref().context("a Loopgate")?.setup().data_dir())
+    }
+
+    async fn shell(&self, directory: &Path, command: &str) -> Result<()> {
+        let done =
+            self.scene.home.command("sh").args(["-c", command]).current_dir(directory).output().await?;
+        ensure!(done.status.success(), "{command}: {done:?}");
+        Ok(())
+    }
+
+    async fn act(&mut self, act: Act, id: &str) -> Result<()> {
+        match act {
+            Act::Stop => {
+                self.page.post(&format!("/loops/{id}/cancel"), &json!({})).await?;
+            }
+            Act::Shell(command) => {
+                let worktree = self.worktree().context("a worktree")?;
+                self.shell(&worktree, command).await?;
+            }
+            Act::Kill(part) => self.kill(|command| command.contains(part))?,
+            Act::KillLoopgate => self.restart().await?,
+            Act::KillAll => {
+                self.kill(|_| true)?;
+                self.restart().await?;
+            }
+            Act::CutRemote => {
+                self.scene.home.script("code-host-ssh", UNREACHABLE)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Lets the network come back when the loop says that it waits for it.
+    async fn reconnect(&mut self, id: &str) -> Result<()> {
+        let mut stream = self.page.request(Method::GET, &format!("/loops/{id}/stream")).send().await?;
+        let mut said = String::new();
+        while !said.contains("The delivery waits") {
+            let piece = stream.chunk().await?.with_context(|| format!("it waits for nothing: {said}"))?;
+            said.push_str(&String::from_utf8_lossy(&piece));
+        }
+        let remotes = self.scene.remotes.clone();
+        self.scene.home.reach_remotes(&remotes)?;
+        Ok(())
+    }
+
+    fn kill(&self, which: impl Fn(&str) -> bool) -> Result<()> {
+        let own = self.loopgate.as_ref().and_then(Loopgate::pid);
+        let found = leftovers::processes(self.scene.home.path());
+        let mut hit =
+            found.iter().filter(|process| Some(process.pid) != own && which(&process.command)).peekable();
+        ensure!(hit.peek().is_some(), "nothing to kill in {found:?}");
+        // One that ends with another is none.
+        hit.for_each(|process| drop(signal(process.pid, "KILL")));
+        Ok(())
+    }
+
+    async fn restart(&mut self) -> Result<()> {
+        let mut loopgate = self.loopgate.take().context("a Loopgate")?;
+        loopgate.kill().await?;
+        let loopgate = self.loopgate.insert(loopgate.start_again().await?);
+        self.page = self.page.at(loopgate);
+        Ok(())
+    }
+
+    /// Waits until nothing but Loopgate runs in the home.
+    async fn is_alone(&self) -> Result<()> {
+        let own = self.loopgate.as_ref().and_then(Loopgate::pid);
+        let others = || leftovers::processes(self.scene.home.path()).into_iter().map(|process| process.pid);
+        signs::all_end(|| others().filter(|pid| Some(*pid) != own).collect()).await
+    }
+
+    async fn events(&self, id: &str) -> Result<Value> {
+        Ok(self.page.get(&format!("/loops/{id}/events")).await?["data"].take())
+    }
+
+    /// The worktree of the loop; one that was moved aside has another name.
+    fn worktree(&self) -> Option<PathBuf> {
+        let entries = std::fs::read_dir(self.scene.sandbox()).ok()?.flatten();
+        let mut paths: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
+        paths.retain(|path| {
+            path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("shop-loop-"))
+        });
+        paths.sort();
+        paths.into_iter().next()
+    }
+}
+
+/// What the model says: a good plan before an execution, the loop under trial, and the commit.
+fn script(way: &Way) -> Script {
+    let in_trial = |name| in_loop(name, &way.command.to_uppercase());
+    let looks = (!way.later.is_empty()).then(|| Turn(vec![Step::bash(LOOKS)]));
+    let turns = looks.clone().into_iter().chain(way.turns.clone()).collect();
+    let first = Conversation { turns, ..in_trial("trial") };
+    let later = looks.into_iter().chain(way.later.clone()).collect();
+    let later = Conversation { turns: later, ..in_trial("trial, again").after_result(AGAIN) };
+    let commit =
+        if way.commit.is_empty() { vec![Turn(vec![Step::text("Not I.")])] } else { way.commit.clone() };
+    let commit = Conversation { turns: commit, ..Conversation::when("commit", "git push -u origin HEAD") };
+    let planner = (way.command == "execute").then(planner);
+    let mut script = Script::new([commit, later, first].into_iter().chain(planner));
+    script.otherwise = Some("Nothing to add.".to_owned());
+    script
+}
+
+fn in_loop(name: &str, command: &str) -> Conversation {
+    Conversation::when(name, "# Coding loop")
+        .and(r#"LOOPGATE_WORKDIR="(?P<workdir>[^"]+)""#)
+        .and(&format!("LOOPGATE_COMMAND=\"{command}\""))
+}
+
+fn planner() -> Conversation {
+    in_loop("plan", "PLAN")
+        .turn([Step::write("{{workdir}}/plan.json", PLAN)])
+        .says("Planned.\n\n<promise>COMPLETE</promise>")
+}

@@ -1,0 +1,400 @@
+//! Every way that is tried.
+
+use crate::way::{Act, Arranged, PLAN, PROMISE, WORK, WRITES, Way};
+
+/// All of them.
+pub fn all() -> Vec<Way> {
+    [
+        words(),
+        plans(),
+        service(),
+        worktree(),
+        contents(),
+        remote(),
+        code_host(),
+        commits(),
+        person(),
+        deaths(),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
+
+fn write_plan(plan: &str) -> String {
+    format!("printf '%s' '{plan}' > \"$LOOPGATE_WORKDIR/plan.json\"")
+}
+
+fn asks(question: &str) -> String {
+    format!(
+        "loopgate plan set-state 'Phase 3: Implementation' AWAITING_USER --workdir \"$LOOPGATE_WORKDIR\" --action '{question}'"
+    )
+}
+
+const OPEN_TASK: &str = r#"{"content": "", "acceptanceCriteria": [], "pendingTasks": [{"id": "T-1.1", "description": "Do it"}], "completedTasks": [], "openQuestions": [], "answeredQuestions": [], "gaps": []}"#;
+
+/// What the assistant says of its own work.
+fn words() -> Vec<Way> {
+    vec![
+        Way::execute("a promise in a sentence").runs(WRITES).says("I will say <promise>COMPLETE</promise> soon.").done_later().delivers(),
+        Way::execute("a promise in a fence")
+            .runs(WRITES)
+            .says("It ends so:\n```\n<promise>COMPLETE</promise>\n```")
+            .done_later()
+            .delivers(),
+        Way::execute("a promise in a quotation").runs(WRITES).says("> <promise>COMPLETE</promise>").done_later().delivers(),
+        Way::execute("a promise that is taken back")
+            .runs(WRITES)
+            .says("<promise>COMPLETE</promise>\nBut wait, a test fails.")
+            .done_later()
+            .delivers(),
+        Way::execute("no promise at all")
+            .runs(WRITES)
+            .says("More tomorrow.")
+            .ends("FAILED")
+            .because("ITERATION_LIMIT")
+            .keeps(WORK),
+        Way::execute("a promise with an open task")
+            .runs(WRITES)
+            .runs(&write_plan(OPEN_TASK))
+            .done()
+            .ends("FAILED")
+            .because("PENDING_TASKS_AT_COMPLETION")
+            .because("T-1.1")
+            .keeps(WORK),
+        Way::execute("a promise with an open task, after a plan that awaited its reader")
+            .runs(&write_plan(OPEN_TASK))
+            .done()
+            .arranged(Arranged::InWorktree(
+                "printf '{\"status\":\"AWAITING_USER\"}' > .loopgate/work/state.json",
+            ))
+            .ends("FAILED")
+            .because("PENDING_TASKS_AT_COMPLETION"),
+        Way::execute("a question in the middle")
+            .runs(WRITES)
+            .runs(&asks("Which currency?"))
+            .done()
+            .ends("AWAITING_USER")
+            .because("Which currency?")
+            .keeps(WORK),
+        Way::execute("no word and no work").says("").ends("FAILED"),
+        Way::execute("nothing to do").runs("true").done().ends("COMPLETED").because("no_changes"),
+        Way::execute("a made-up pull request")
+            .runs(WRITES)
+            .done()
+            .commits_with("printf '{\"prUrl\":\"https://github.com/acme/shop/pull/77\",\"prNumber\":77,\"branchName\":\"x\",\"commitSha\":\"0123456789012345678901234567890123456789\"}' > execution-result.json")
+            .delivers(),
+        Way::execute("a pull request of another repository")
+            .runs(WRITES)
+            .done()
+            .commits_with("printf '{\"prUrl\":\"https://github.com/other/place/pull/1\",\"prNumber\":1,\"branchName\":\"main\",\"commitSha\":\"0123456789012345678901234567890123456789\"}' > execution-result.json")
+            .delivers(),
+    ]
+}
+
+/// What the assistant leaves as a plan.
+fn plans() -> Vec<Way> {
+    vec![
+        Way::plan("a plan that is no JSON")
+            .runs(&write_plan("{\"content\": "))
+            .done()
+            .ends("FAILED")
+            .because("INVALID_PLAN")
+            .because("JSON parse error"),
+        Way::plan("a plan that breaks its schema")
+            .runs(&write_plan("{\"content\": 7}"))
+            .done()
+            .ends("FAILED")
+            .because("INVALID_PLAN")
+            .because("Field content must be a string"),
+        Way::plan("a plan that is put right")
+            .runs(&write_plan("[]"))
+            .done()
+            .runs(&write_plan(PLAN))
+            .done()
+            .ends("COMPLETED"),
+        Way::plan("no plan").runs("true").done().ends("COMPLETED").because("REQUIRED_OUTPUT_MISSING"),
+        Way::plan("a plan that is a link")
+            .runs("ln -s /etc/hostname \"$LOOPGATE_WORKDIR/plan.json\"")
+            .done()
+            .ends("COMPLETED")
+            .because("REQUIRED_OUTPUT_MISSING"),
+        Way::plan("a plan of twenty megabytes")
+            .runs("head -c 20000000 /dev/zero | tr '\\0' x > \"$LOOPGATE_WORKDIR/plan.json\"")
+            .done()
+            .ends("COMPLETED")
+            .ends("FAILED"),
+    ]
+}
+
+/// The model's service.
+fn service() -> Vec<Way> {
+    vec![
+        Way::execute("busy twice").fails(529, "overloaded_error", Some(2)).runs(WRITES).done().delivers(),
+        Way::execute("broken twice").fails(500, "api_error", Some(2)).runs(WRITES).done().delivers(),
+        Way::execute("a connection that drops twice").drops(2).runs(WRITES).done().delivers(),
+        Way::execute("a bad request for ever")
+            .runs(WRITES)
+            .fails(400, "invalid_request_error", None)
+            .ends("FAILED")
+            .because("invalid_request_error")
+            .keeps(WORK),
+        Way::execute("a key that is not accepted")
+            .fails(401, "authentication_error", None)
+            .ends("FAILED")
+            .because("AUTH"),
+        Way::execute("no permission for the model")
+            .fails(403, "permission_error", None)
+            .ends("FAILED")
+            .because("permission_error"),
+        Way::execute("a model that is not there").fails(404, "not_found_error", None).ends("FAILED"),
+        Way::execute("a prompt that is too long").fails(413, "request_too_large", None).ends("FAILED"),
+    ]
+}
+
+/// What the assistant does to the place where it works.
+fn worktree() -> Vec<Way> {
+    vec![
+        Way::execute("a detached worktree").runs("git checkout -q --detach").runs(WRITES).done().delivers(),
+        Way::execute("commits on a detached worktree")
+            .runs("git checkout -q --detach && echo work > work.txt && git add work.txt && git commit -qm Work")
+            .done()
+            .delivers(),
+        Way::execute("a branch of its own")
+            .runs("git switch -qc mine && echo work > work.txt && git add work.txt && git commit -qm Work")
+            .done()
+            .delivers(),
+        Way::execute("the base branch")
+            .runs("git switch -q --ignore-other-worktrees main && echo work > work.txt && git add work.txt && git commit -qm Work")
+            .done().delivers(),
+        Way::execute("a worktree without its link to git").runs(WRITES).runs("rm .git").done().delivers(),
+        Way::execute("a deleted worktree").runs("rm -rf \"$PWD\"").done().ends("COMPLETED").ends("FAILED"),
+        Way::execute("a worktree that is deleted between plan and execution")
+            .runs(WRITES)
+            .done()
+            .arranged(Arranged::InWorktree("rm -rf \"$PWD\""))
+            .delivers(),
+        Way::execute("a worktree that is detached between plan and execution")
+            .runs(WRITES)
+            .done()
+            .arranged(Arranged::InWorktree("git checkout -q --detach"))
+            .delivers(),
+        Way::execute("a worktree that is on its base branch between plan and execution")
+            .runs(WRITES)
+            .done()
+            .arranged(Arranged::InWorktree("git switch -q --ignore-other-worktrees main"))
+            .delivers(),
+        Way::execute("a file in place of the worktree")
+            .runs(WRITES)
+            .done()
+            .arranged(Arranged::InWorktree("d=\"$PWD\"; cd ..; rm -rf \"$d\"; echo strange > \"$d\""))
+            .delivers(),
+        Way::execute("a stale lock of the index").runs(WRITES).runs("touch \"$(git rev-parse --git-path index.lock)\"").done().delivers(),
+        Way::execute("a merge that is under way")
+            .runs("git switch -qc other && echo a > work.txt && git add . && git commit -qm A && git switch -q - && echo b > work.txt && git add . && git commit -qm B; git merge other || true")
+            .done().delivers(),
+    ]
+}
+
+/// What the assistant puts into its work.
+fn contents() -> Vec<Way> {
+    vec![
+        Way::execute("a file with keys")
+            .runs("echo 'API_KEY=s3cr3t' > .env && echo work > work.txt")
+            .done()
+            .delivers()
+            .because(".env")
+            .holds_back(".env")
+            .keeps(".env"),
+        Way::execute("a file with keys, committed")
+            .runs("echo 'API_KEY=s3cr3t' > .env && echo work > work.txt && git add -A && git commit -qm Work")
+            .done()
+            .delivers()
+            .because(".env")
+            .holds_back(".env"),
+        Way::execute("3,001 files of dependencies")
+            .runs("mkdir -p node_modules/a && for i in $(seq 3001); do echo $i > node_modules/a/$i.js; done; echo work > work.txt")
+            .done()
+            .delivers()
+            .because("node_modules/")
+            .holds_back("node_modules"),
+        Way::execute("everything added").runs("echo work > work.txt && git add -A . && git commit -qm All").done().delivers().holds_back(".loopgate"),
+        Way::execute("a link that leads outside").runs("ln -s /etc/passwd secrets && echo work > work.txt").done().delivers(),
+        Way::execute("names with blanks, quotes and line breaks")
+            .runs("echo work > work.txt && echo a > 'a \"b\" c' && printf x > \"$(printf 'a\\nb')\"")
+            .done()
+            .delivers(),
+        Way::execute("a repository within the repository")
+            .runs("git init -q inner && echo x > inner/x && echo work > work.txt")
+            .done()
+            .ends("COMPLETED")
+            .keeps(WORK),
+    ]
+}
+
+/// The remote repository.
+fn remote() -> Vec<Way> {
+    let refuses = |text| Arranged::RemoteHook("pre-receive", text);
+    vec![
+        Way::execute("a push that a rule refuses")
+            .runs(WRITES)
+            .done()
+            .arranged(refuses("#!/bin/sh\necho 'GH013: rule violations found' >&2\nexit 1\n"))
+            .ends("COMPLETED")
+            .because("GIT_PUSH_FAILED")
+            .because("rule violations")
+            .keeps(WORK),
+        Way::execute("a network that is gone at the push").runs(WRITES).meanwhile(Act::CutRemote).done().delivers(),
+        Way::execute("a branch with other work")
+            .runs(WRITES)
+            .done()
+            .arranged(Arranged::InClone(
+                "git switch -qc t && git commit -q --allow-empty -m Other && git push -q origin HEAD:refs/heads/\"$(git for-each-ref --format='%(refname:short)' refs/heads/orchestrator | head -1)\" && git switch -q main",
+            ))
+            .delivers(),
+        Way::execute("an account that may not push")
+            .runs(WRITES)
+            .done()
+            .arranged(Arranged::Program(
+                "code-host-ssh",
+                "#!/bin/sh\necho 'git@github.com: Permission denied (publickey).' >&2\nexit 255\n",
+            ))
+            .ends("COMPLETED")
+            .because("GIT_PUSH_FAILED")
+            .because("Permission denied")
+            .keeps(WORK),
+    ]
+}
+
+/// The code host.
+fn code_host() -> Vec<Way> {
+    vec![
+        Way::execute("busy when the pull request is opened")
+            .runs(WRITES)
+            .done()
+            .host("PullRequestCreate", 502, Some(2))
+            .delivers(),
+        Way::execute("a pull request that is refused")
+            .runs(WRITES)
+            .done()
+            .host("PullRequestCreate", 403, None)
+            .ends("COMPLETED")
+            .because("GIT_PUSH_FAILED")
+            .keeps(WORK),
+        Way::execute("a label that is refused").runs(WRITES).done().host("labels", 404, None).delivers(),
+        Way::execute("no program for the code host")
+            .runs(WRITES)
+            .done()
+            .arranged(Arranged::Program("gh", "#!/bin/sh\nexit 127\n"))
+            .ends("COMPLETED")
+            .because("GIT_PUSH_FAILED")
+            .keeps(WORK),
+    ]
+}
+
+/// What happens when the work is committed.
+fn commits() -> Vec<Way> {
+    let hook = |text: &'static str| Arranged::InClone(text);
+    vec![
+        Way::execute("a commit hook that refuses")
+            .runs(WRITES)
+            .done()
+            .arranged(hook("printf '#!/bin/sh\\necho no tests >&2\\nexit 1\\n' > .git/hooks/pre-commit && chmod +x .git/hooks/pre-commit"))
+            .arranged(Arranged::Trust)
+            .ends("COMPLETED")
+            .ends("FAILED")
+            .because("no tests")
+            .keeps(WORK),
+        Way::execute("a commit hook of a repository that is not trusted")
+            .runs(WRITES)
+            .done()
+            .arranged(hook("printf '#!/bin/sh\\nexit 1\\n' > .git/hooks/pre-commit && chmod +x .git/hooks/pre-commit"))
+            .delivers(),
+        Way::execute("a commit without a push").runs(WRITES).done().commits_with("git add -A && git commit -qm Work").delivers(),
+        Way::execute("a push without a pull request")
+            .runs(WRITES)
+            .done()
+            .commits_with("git add -A && git commit -qm Work && git push -qu origin HEAD")
+            .delivers(),
+        Way::execute("an assistant that dies while it commits").runs(WRITES).done().commits_with("kill -9 $PPID").delivers(),
+        Way::execute("no name for the author")
+            .runs(WRITES)
+            .done()
+            .arranged(hook("git config user.useConfigOnly true")).delivers(),
+        Way::execute("a key for signing that is not there")
+            .runs(WRITES)
+            .done()
+            .arranged(Arranged::InClone("git config --global commit.gpgsign true && git config --global gpg.program /nowhere"))
+            .ends("COMPLETED")
+            .ends("FAILED")
+            .keeps(WORK),
+    ]
+}
+
+/// What a person does meanwhile.
+fn person() -> Vec<Way> {
+    vec![
+        Way::execute("a stop while it works")
+            .runs(WRITES)
+            .meanwhile(Act::Stop)
+            .done()
+            .ends("CANCELLED")
+            .keeps(WORK),
+        Way::plan("a stop while it plans").meanwhile(Act::Stop).done().ends("CANCELLED"),
+        Way::execute("a person who commits in the worktree")
+            .runs(WRITES)
+            .meanwhile(Act::Shell("echo p > person.txt && git add person.txt && git commit -qm Mine"))
+            .done()
+            .delivers_files(&[WORK, "person.txt"]),
+        Way::execute("a person who switches the worktree's branch")
+            .runs(WRITES)
+            .meanwhile(Act::Shell("git switch -qc persons"))
+            .done()
+            .delivers(),
+        Way::execute("a person who deletes the worktree")
+            .runs(WRITES)
+            .meanwhile(Act::Shell("rm -rf \"$PWD\""))
+            .done()
+            .ends("COMPLETED")
+            .ends("FAILED"),
+        Way::execute("a person who deletes the files of the loop")
+            .runs(WRITES)
+            .meanwhile(Act::Shell("rm -rf .loopgate"))
+            .done()
+            .ends("COMPLETED")
+            .ends("FAILED")
+            .keeps(WORK),
+    ]
+}
+
+/// What dies.
+fn deaths() -> Vec<Way> {
+    vec![
+        Way::execute("a Loopgate that dies").runs(WRITES).meanwhile(Act::KillLoopgate).done().delivers(),
+        Way::execute("an assistant that dies")
+            .runs(WRITES)
+            .meanwhile(Act::Kill("claude"))
+            .says(PROMISE)
+            .delivers(),
+        Way::execute("a driver that dies")
+            .runs(WRITES)
+            .meanwhile(Act::Kill(" loop run "))
+            .done()
+            .ends("FAILED")
+            .keeps(WORK),
+        Way::execute("a supervisor that dies")
+            .runs(WRITES)
+            .meanwhile(Act::Kill(" shim "))
+            .done()
+            .ends("COMPLETED")
+            .ends("FAILED")
+            .keeps(WORK),
+        Way::execute("everything that dies")
+            .runs(WRITES)
+            .meanwhile(Act::KillAll)
+            .done()
+            .ends("COMPLETED")
+            .ends("FAILED")
+            .keeps(WORK),
+    ]
+}
