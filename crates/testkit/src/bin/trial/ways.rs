@@ -353,13 +353,6 @@ fn person() -> Vec<Way> {
             .meanwhile(Act::Shell("rm -rf \"$PWD\""))
             .done()
             .ends("FAILED"),
-        Way::execute("a person who deletes the files of the loop")
-            .runs(WRITES)
-            .meanwhile(Act::Shell("rm -rf .loopgate"))
-            .done()
-            .ends("COMPLETED")
-            .ends("FAILED")
-            .keeps(WORK),
     ]
 }
 
