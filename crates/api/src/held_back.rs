@@ -1,6 +1,7 @@
 //! Files that do not leave the machine with a delivery: secrets, and what a program makes again from
 //! the rest. Judged by their paths here; [`crate::redact::holds_key`] judges what they hold.
 
+use crate::names::STATE_DIR;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -23,9 +24,18 @@ const SECRETS: [&str; 12] = [
 const KEY_STORES: [&str; 5] = [".jks", ".kdbx", ".keystore", ".p12", ".pfx"];
 /// Endings of environments that show which variables there are.
 const SAMPLES: [&str; 6] = [".default", ".defaults", ".dist", ".example", ".sample", ".template"];
-/// Directories that package managers and interpreters fill.
-const GENERATED: [&str; 8] =
-    [".gradle", ".terraform", ".tox", ".venv", "__pycache__", "bower_components", "node_modules", "venv"];
+/// Directories that package managers, interpreters and Loopgate itself fill.
+const GENERATED: [&str; 9] = [
+    ".gradle",
+    STATE_DIR,
+    ".terraform",
+    ".tox",
+    ".venv",
+    "__pycache__",
+    "bower_components",
+    "node_modules",
+    "venv",
+];
 /// Files with which a program marks a directory as one that it makes again.
 const MARKERS: [&str; 2] = ["CACHEDIR.TAG", "pyvenv.cfg"];
 
@@ -45,7 +55,7 @@ impl HeldBackReason {
     pub const fn as_text(self) -> &'static str {
         match self {
             Self::Secret => "looks like a secret",
-            Self::Generated => "dependencies or build output",
+            Self::Generated => "dependencies, build output or a working file",
         }
     }
 }

@@ -23,7 +23,7 @@ use crate::heartbeat;
 use crate::job::Job;
 use crate::lifecycle::JobEvent;
 use crate::queue::{Place, Waiting};
-use crate::refusal::Refusal;
+use crate::refusal::{CANCELLED, Refusal};
 use crate::request::{LoopHeaders, LoopRequest};
 use crate::reservations::Reservation;
 use crate::runtime::Runtime;
@@ -73,7 +73,7 @@ impl Runtime {
         self.keep_alive(id, alive);
         let place = self.queue.place(id);
         tracing::info!(loop_id = %id, place, "the loop waits for a place");
-        Ok(Started { loop_id: id, pid: None, worktree_path: None, queue_place: place })
+        Ok(Started { queue_place: place, ..Started::accepted(id) })
     }
 
     /// Lets a loop wait, before every other, that was about to begin when an earlier process died.
@@ -185,6 +185,13 @@ impl Runtime {
             let stored = self.store.put_token(id, &StoredToken::new(token)).await;
             let _ = stored.inspect_err(|error| tracing::warn!(%error, "a token was not stored"));
         }
+        if refusal.is_cancelled() {
+            tracing::info!(loop_id = %id, "a loop was cancelled while it was being prepared");
+            let ended = self.end_cancelled(id).await;
+            let _ =
+                ended.inspect_err(|error| tracing::error!(%error, "a cancelled loop's end was not stored"));
+            return;
+        }
         let (code, message) = refusal
             .event
             .clone()
@@ -200,16 +207,20 @@ impl Runtime {
     /// Cancels a loop that waits; `false` when none of that id does.
     pub(crate) async fn cancel_waiting(self: &Arc<Self>, id: LoopId) -> Result<bool, StoreError> {
         let Some(waiting) = self.queue.take(id) else { return Ok(false) };
-        let error = ErrorEvent {
-            code: code::CANCELLED.to_owned(),
-            message: "Loop cancelled".to_owned(),
-            abort_reason: Some(AbortReason::Cancelled),
-            ..ErrorEvent::default()
-        };
-        self.end_waiting(id, &error, JobEvent::Cancelled, None).await?;
+        self.end_cancelled(id).await?;
         self.forget_order(id).await;
         drop(waiting);
         Ok(true)
+    }
+
+    async fn end_cancelled(&self, id: LoopId) -> Result<(), StoreError> {
+        let error = ErrorEvent {
+            code: code::CANCELLED.to_owned(),
+            message: CANCELLED.to_owned(),
+            abort_reason: Some(AbortReason::Cancelled),
+            ..ErrorEvent::default()
+        };
+        self.end_waiting(id, &error, JobEvent::Cancelled, None).await
     }
 
     async fn end_waiting(

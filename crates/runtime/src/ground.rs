@@ -224,10 +224,9 @@ async fn worktrees(
         checkout,
         fetched: false,
     };
-    let claim = |dir: &Path| reservation.claim(dir);
-    let prepared = worktree::prepare(runtime, &wanted, &claim).await.map_err(refuse)?;
+    let prepared = worktree::prepare(runtime, &wanted, reservation).await.map_err(refuse)?;
     let clone = repository.path.as_path();
-    let beside = match peers::prepare(runtime, request, &naming, checkout, peers, &claim).await {
+    let beside = match peers::prepare(runtime, request, &naming, checkout, peers, reservation).await {
         Ok(beside) => beside,
         Err(refusal) => {
             if prepared.made {

@@ -49,7 +49,7 @@ impl Runtime {
         self.keep_alive(id, alive.clone());
         let runtime = self.clone();
         self.tasks.spawn(async move { runtime.follow_decision(id, &approval, alive, decision).await });
-        Ok(Started { loop_id: id, pid: None, worktree_path: None, queue_place: None })
+        Ok(Started::accepted(id))
     }
 
     async fn follow_decision(

@@ -30,6 +30,8 @@ pub enum KillOutcome {
     TerminatedAfterRestart,
     /// It waited for a place, and had no process yet.
     LeftQueue,
+    /// It was being prepared, and had no process yet.
+    NotStarted,
 }
 
 impl KillOutcome {
@@ -39,6 +41,7 @@ impl KillOutcome {
         match self {
             Self::Terminated => "Loop process terminated",
             Self::LeftQueue => "Loop removed from the queue",
+            Self::NotStarted => "Loop cancelled before it started",
             Self::TerminatedAfterRestart => "Loop process terminated (restart fallback)",
         }
     }
@@ -70,7 +73,7 @@ impl Runtime {
     /// Ends the loop that a body names.
     ///
     /// # Errors
-    /// 400 for a bad body, 404 when nothing of this loop runs, 409 while it is being prepared.
+    /// 400 for a bad body, 404 when nothing of this loop runs, 409 while it is being taken up.
     pub async fn kill_loop(self: &Arc<Self>, body: &[u8]) -> Result<KillOutcome, LoopError> {
         let members = request::members(body)?;
         let id = members.get("loopId").and_then(Value::as_str).filter(|id| !id.is_empty());
@@ -82,8 +85,9 @@ impl Runtime {
             return Ok(KillOutcome::LeftQueue);
         }
         let outcome = match self.reservations.phase(id) {
-            // One that waited was taken out of the queue a moment ago.
-            Some(Phase::Preparing | Phase::Waiting) => return Err(initializing()),
+            // It is being put into the queue, or taken out of it, at this moment.
+            Some(Phase::Waiting) => return Err(initializing()),
+            Some(Phase::Preparing) => KillOutcome::NotStarted,
             Some(Phase::Running) => KillOutcome::Terminated,
             None => match self.store.job(id).await? {
                 Some(job) if job.facts.process.is_some() => KillOutcome::TerminatedAfterRestart,
@@ -97,8 +101,9 @@ impl Runtime {
         }
     }
 
-    /// Records what a person wants and asks the shim. A loop that no task follows, because recovery
-    /// has not reached it or gave it back, is taken up for that.
+    /// Records what a person wants and asks the shim. A loop that is being prepared is not started. A
+    /// loop that no task follows, because recovery has not reached it or gave it back, is taken up for
+    /// that.
     pub(crate) async fn end_loop(
         self: &Arc<Self>,
         id: LoopId,
@@ -108,6 +113,9 @@ impl Runtime {
         if self.cancel_waiting(id).await? {
             return Ok(Ending::Ended);
         }
+        if self.reservations.cancel_preparation(id) {
+            return self.end_preparation(id, wish, grace).await;
+        }
         let unfollowed = match self.reservations.phase(id) {
             Some(_) => None,
             None => match self.reservations.reserve(id) {
@@ -115,20 +123,7 @@ impl Runtime {
                 None => return Ok(Ending::Busy),
             },
         };
-        let mut active = false;
-        let job = self
-            .change(id, |now| {
-                active = !now.job.status().is_terminal();
-                if active {
-                    now.job.facts.stopped_by_person = wish == Wish::Stop && !now.job.is_cancelled();
-                    now.apply(JobEvent::CancelRequested)?;
-                }
-                Ok(())
-            })
-            .await?;
-        if !active {
-            return Ok(Ending::Over);
-        }
+        let Some(job) = self.record_wish(id, wish).await? else { return Ok(Ending::Over) };
         let gone = self.end_process(&job, grace).await;
         if let Some(reservation) = unfollowed {
             reservation.running();
@@ -136,6 +131,40 @@ impl Runtime {
             supervise::follow(self, id, begin, FinalizationSource::BootRecovery, reservation);
         }
         Ok(if gone { Ending::Ended } else { Ending::Lives })
+    }
+
+    /// Records what a person wants of a loop; `None` when it is over.
+    async fn record_wish(self: &Arc<Self>, id: LoopId, wish: Wish) -> Result<Option<Job>, StoreError> {
+        let mut active = false;
+        let job = self.change(id, |now| {
+            active = !now.job.status().is_terminal();
+            if active {
+                now.job.facts.stopped_by_person = wish == Wish::Stop && !now.job.is_cancelled();
+                now.apply(JobEvent::CancelRequested)?;
+            }
+            Ok(())
+        });
+        let job = job.await?;
+        Ok(active.then_some(job))
+    }
+
+    /// Waits until a loop is given up that is being prepared: who prepares it has been told. Recorded all
+    /// the same, for the next process, and for a loop whose process is started at this moment.
+    async fn end_preparation(
+        self: &Arc<Self>,
+        id: LoopId,
+        wish: Wish,
+        grace: Duration,
+    ) -> Result<Ending, StoreError> {
+        let given_up = self.reservations.free(id);
+        let gone = match self.record_wish(id, wish).await {
+            Ok(Some(job)) => self.end_process(&job, grace).await,
+            // Its record is only about to be made, over that of an earlier run.
+            Ok(None) | Err(StoreError::NoJob) => true,
+            Err(error) => return Err(error),
+        };
+        let given_up = tokio::time::timeout(grace, given_up).await.is_ok();
+        Ok(if gone && given_up { Ending::Ended } else { Ending::Lives })
     }
 
     /// Whether everything that the loop started is gone.

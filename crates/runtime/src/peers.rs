@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use futures_util::future::join_all;
 use loopgate_api::command::Checkout;
 use loopgate_api::event::code;
-use loopgate_api::ids::{BranchName, LoopId, RepoFullName};
+use loopgate_api::ids::{BranchName, RepoFullName};
 use loopgate_api::launch::PeerRef;
 use loopgate_home::{SandboxedPath, expand_home};
 
@@ -16,6 +16,7 @@ use crate::error::LoopError;
 use crate::refusal::Refusal;
 use crate::repository::{self, Repository};
 use crate::request::LoopRequest;
+use crate::reservations::Reservation;
 use crate::runtime::Runtime;
 use crate::worktree::{self, Naming, Prepared, Wanted, WorktreeError};
 
@@ -135,11 +136,11 @@ pub(crate) async fn prepare(
     naming: &Naming,
     checkout: Checkout,
     peers: Vec<Peer>,
-    claim: &impl Fn(&Path) -> Result<(), LoopId>,
+    reservation: &Reservation,
 ) -> Result<Vec<PeerPlace>, Refusal> {
     let mut places = Vec::with_capacity(peers.len());
     for peer in peers {
-        match place(runtime, naming, checkout, &peer, claim).await {
+        match place(runtime, naming, checkout, &peer, reservation).await {
             Ok(prepared) => places.push(PeerPlace { peer, prepared }),
             Err(error) => {
                 tracing::info!(loop_id = %request.loop_id, ?error, "a repository beside has no worktree");
@@ -158,14 +159,14 @@ async fn place(
     naming: &Naming,
     checkout: Checkout,
     peer: &Peer,
-    claim: &impl Fn(&Path) -> Result<(), LoopId>,
+    reservation: &Reservation,
 ) -> Result<Prepared, WorktreeError> {
     let repository = &peer.repository.path;
     let naming = naming.of_peer(&peer.branch, repository.as_path());
     let naming = naming.map_err(|error| WorktreeError::Failed(error.to_string()))?;
     let wanted =
         Wanted { repository, naming, earlier: None, base: peer.branch.clone(), checkout, fetched: true };
-    worktree::prepare(runtime, &wanted, claim).await
+    worktree::prepare(runtime, &wanted, reservation).await
 }
 
 fn refusal(peer: &Peer, error: WorktreeError) -> Refusal {

@@ -236,7 +236,7 @@ impl Runtime {
         if job.as_ref().is_some_and(|job| job.status().is_terminal()) {
             return Ok(Cancelled::Gone);
         }
-        if job.as_ref().is_some_and(|job| job.facts.process.is_some()) {
+        if self.is_followed(id) || job.as_ref().is_some_and(|job| job.facts.process.is_some()) {
             return self.cancel_started(id).await;
         }
         let named = job.as_ref().and_then(|job| job.facts.worktree_dir.clone()).map(PathBuf::from);
@@ -247,7 +247,7 @@ impl Runtime {
         Ok(outcome)
     }
 
-    /// A loop that was started here, whose record says where its process is.
+    /// A loop that is prepared or was started here, whose record says where its process is.
     async fn cancel_started(self: &Arc<Self>, id: LoopId) -> Result<Cancelled, CannotCancel> {
         let outcome = match self.end_loop(id, Wish::Cancel, GRACE).await? {
             Ending::Over | Ending::Ended => Cancelled::Gone,

@@ -99,6 +99,7 @@ impl Runtime {
             let Some(reservation) = self.reservations.reserve(job.id).filter(|_| !dirs.is_empty()) else {
                 continue;
             };
+            reservation.running();
             // A loop that lives may work in the same place by now.
             if dirs.into_iter().all(|dir| reservation.claim(Path::new(dir)).is_ok()) {
                 let runtime = self.clone();

@@ -1,6 +1,11 @@
 //! A request that goes no further: what its sender is answered and what the control plane hears.
 
+use loopgate_api::event::code;
+
 use crate::error::LoopError;
+
+/// What is said of a loop that was cancelled before it had a process.
+pub(crate) const CANCELLED: &str = "Loop cancelled";
 
 /// Why a loop is not started.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,6 +26,16 @@ impl Refusal {
     pub fn said(error: LoopError, code: &'static str) -> Self {
         let message = error.message.clone();
         Self::told(error, code, message)
+    }
+
+    /// The loop was cancelled while it was being prepared.
+    pub fn cancelled() -> Self {
+        Self::said(LoopError::new(409, CANCELLED), code::CANCELLED)
+    }
+
+    /// Whether this is [`Refusal::cancelled`].
+    pub fn is_cancelled(&self) -> bool {
+        self.event.as_ref().is_some_and(|(code, _)| *code == code::CANCELLED)
     }
 }
 

@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use loopgate_api::ids::LoopId;
 use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
 
 /// How far a reserved loop is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,9 +21,15 @@ pub(crate) enum Phase {
     Running,
 }
 
+#[derive(Debug)]
+struct Entry {
+    phase: Phase,
+    cancelled: CancellationToken,
+}
+
 #[derive(Debug, Default)]
 struct Table {
-    loops: HashMap<LoopId, Phase>,
+    loops: HashMap<LoopId, Entry>,
     worktrees: HashMap<PathBuf, LoopId>,
 }
 
@@ -39,6 +46,8 @@ pub(crate) struct Reservations {
 pub(crate) struct Reservation {
     table: Reservations,
     id: LoopId,
+    /// Cancelled when the loop is not wanted any more while it is prepared.
+    cancelled: CancellationToken,
 }
 
 impl Reservations {
@@ -48,13 +57,14 @@ impl Reservations {
         if table.loops.contains_key(&id) {
             return None;
         }
-        table.loops.insert(id, Phase::Preparing);
-        Some(Reservation { table: self.clone(), id })
+        let cancelled = CancellationToken::new();
+        table.loops.insert(id, Entry { phase: Phase::Preparing, cancelled: cancelled.clone() });
+        Some(Reservation { table: self.clone(), id, cancelled })
     }
 
     /// Loops that take a place.
     pub fn under_way(&self) -> usize {
-        self.lock().loops.values().filter(|phase| **phase != Phase::Waiting).count()
+        self.lock().loops.values().filter(|entry| entry.phase != Phase::Waiting).count()
     }
 
     /// Tells of every reservation that is given back.
@@ -64,7 +74,14 @@ impl Reservations {
 
     /// How far a loop is; `None` when it is not under way here.
     pub fn phase(&self, id: LoopId) -> Option<Phase> {
-        self.lock().loops.get(&id).copied()
+        self.lock().loops.get(&id).map(|entry| entry.phase)
+    }
+
+    /// Tells whoever prepares a loop that it is not wanted any more; `false` when nobody prepares it.
+    pub fn cancel_preparation(&self, id: LoopId) -> bool {
+        let table = self.lock();
+        let entry = table.loops.get(&id).filter(|entry| entry.phase == Phase::Preparing);
+        entry.inspect(|entry| entry.cancelled.cancel()).is_some()
     }
 
     /// Waits until a loop is not under way here.
@@ -91,17 +108,34 @@ impl Reservation {
 
     /// The loop waits for a place.
     pub fn waiting(&self) {
-        self.table.lock().loops.insert(self.id, Phase::Waiting);
+        self.set(Phase::Waiting);
     }
 
     /// The loop has a place.
     pub fn preparing(&self) {
-        self.table.lock().loops.insert(self.id, Phase::Preparing);
+        self.set(Phase::Preparing);
     }
 
-    /// The loop's process runs.
+    /// The loop's process runs, or its end is being worked on.
     pub fn running(&self) {
-        self.table.lock().loops.insert(self.id, Phase::Running);
+        self.set(Phase::Running);
+    }
+
+    fn set(&self, phase: Phase) {
+        if let Some(entry) = self.table.lock().loops.get_mut(&self.id) {
+            entry.phase = phase;
+        }
+    }
+
+    /// Whether the loop is not wanted any more.
+    pub fn is_cancelled(&self) -> bool {
+        self.cancelled.is_cancelled()
+    }
+
+    /// Does a part of the preparation that may be dropped half-way; `None` when the loop is not wanted
+    /// any more.
+    pub async fn unless_cancelled<T>(&self, work: impl Future<Output = T>) -> Option<T> {
+        self.cancelled.run_until_cancelled(work).await
     }
 }
 
@@ -137,6 +171,22 @@ mod tests {
         drop(first);
         assert_eq!(table.phase(one), None);
         assert_eq!(second.claim(Path::new("/w")), Ok(()));
+    }
+
+    #[tokio::test]
+    async fn only_what_is_prepared_can_be_cancelled() {
+        let table = Reservations::default();
+        let id = LoopId(Uuid::new_v4());
+        assert!(!table.cancel_preparation(id));
+        let reservation = table.reserve(id).unwrap();
+        reservation.waiting();
+        assert!(!table.cancel_preparation(id));
+        reservation.preparing();
+        assert_eq!(reservation.unless_cancelled(async { 1 }).await, Some(1));
+        assert!(table.cancel_preparation(id) && reservation.is_cancelled());
+        assert_eq!(reservation.unless_cancelled(std::future::pending::<()>()).await, None);
+        reservation.running();
+        assert!(!table.cancel_preparation(id));
     }
 
     #[tokio::test]

@@ -19,6 +19,7 @@ use loopgate_tools::git::{Git, free_locks, time};
 use loopgate_tools::process::{Command, Limits};
 
 use crate::aside::{self, Aside};
+use crate::reservations::Reservation;
 use crate::runtime::Runtime;
 
 pub(crate) use naming::Naming;
@@ -91,16 +92,17 @@ impl WorktreeError {
     }
 }
 
-/// Finds or makes a worktree. `claim` takes a directory for the loop, or tells which loop has it. One that
-/// is over, or asked to end, is waited for.
+/// Finds or makes a worktree, and reserves it for the loop. Another loop that has it and is over, or asked
+/// to end, is waited for.
 pub(crate) async fn prepare(
     runtime: &Runtime,
     wanted: &Wanted<'_>,
-    claim: &impl Fn(&Path) -> Result<(), LoopId>,
+    reservation: &Reservation,
 ) -> Result<Prepared, WorktreeError> {
     loop {
-        match prepare_once(runtime, wanted, claim).await {
-            Err(WorktreeError::Busy(owner)) if runtime.makes_way(owner).await => {}
+        match prepare_once(runtime, wanted, reservation).await {
+            Err(WorktreeError::Busy(owner))
+                if reservation.unless_cancelled(runtime.makes_way(owner)).await == Some(true) => {}
             result => return result,
         }
     }
@@ -109,24 +111,24 @@ pub(crate) async fn prepare(
 async fn prepare_once(
     runtime: &Runtime,
     wanted: &Wanted<'_>,
-    claim: &impl Fn(&Path) -> Result<(), LoopId>,
+    reservation: &Reservation,
 ) -> Result<Prepared, WorktreeError> {
     let fresh = matches!(wanted.checkout, Checkout::Fresh { .. });
     if !fresh && let Some((dir, branch)) = reusable(runtime, wanted).await? {
-        claim(dir.as_path()).map_err(WorktreeError::Busy)?;
+        reservation.claim(dir.as_path()).map_err(WorktreeError::Busy)?;
         return Ok(ready(runtime, dir, Some(branch), false, Vec::new()).await);
     }
     let visit = wanted.checkout == Checkout::Visited;
     let branch = (!visit).then(|| wanted.naming.branch.clone());
     let dir = place(runtime, wanted, if visit { VISIT } else { "" })?;
-    claim(dir.as_path()).map_err(WorktreeError::Busy)?;
+    reservation.claim(dir.as_path()).map_err(WorktreeError::Busy)?;
     let is_worktree = repair::is_worktree_of_loop(runtime, wanted, &dir).await?;
     if is_worktree {
         free_locks(runtime.sandbox.clone(), dir.as_path()).await;
     }
     let mut notes = Vec::new();
     if fresh || visit {
-        clear(runtime, wanted, is_worktree.then_some(dir.as_path()), claim, &mut notes).await?;
+        clear(runtime, wanted, is_worktree.then_some(dir.as_path()), reservation, &mut notes).await?;
     } else if is_worktree {
         match return_to_branch(runtime, dir.as_path(), &wanted.naming.branch).await {
             Ok(note) => {
@@ -136,7 +138,7 @@ async fn prepare_once(
             Err(error) => repair::is_branch_free(runtime, wanted, error).await?,
         }
     }
-    make(runtime, wanted, &dir, &mut notes).await?;
+    make(runtime, wanted, &dir, reservation, &mut notes).await?;
     Ok(ready(runtime, dir, branch, true, notes).await)
 }
 
@@ -201,7 +203,7 @@ async fn clear(
     runtime: &Runtime,
     wanted: &Wanted<'_>,
     at_place: Option<&Path>,
-    claim: &impl Fn(&Path) -> Result<(), LoopId>,
+    reservation: &Reservation,
     notes: &mut Vec<String>,
 ) -> Result<(), WorktreeError> {
     let repository = wanted.repository.as_path();
@@ -215,7 +217,7 @@ async fn clear(
         if runtime.places.allowed(&path).is_none() {
             return Err(WorktreeError::NotAllowed(path));
         }
-        claim(&path).map_err(WorktreeError::Busy)?;
+        reservation.claim(&path).map_err(WorktreeError::Busy)?;
         match runtime.git.worktree_remove(repository, &path).await {
             Ok(saved) => notes.extend(saved.map(|name| saved_note(&name))),
             Err(error) => {
@@ -231,11 +233,12 @@ async fn make(
     runtime: &Runtime,
     wanted: &Wanted<'_>,
     dir: &SandboxedPath,
+    reservation: &Reservation,
     notes: &mut Vec<String>,
 ) -> Result<(), WorktreeError> {
     let repository = wanted.repository.as_path();
     if !wanted.fetched
-        && let Err(error) = runtime.git.fetch(repository).await
+        && let Some(Err(error)) = reservation.unless_cancelled(runtime.git.fetch(repository)).await
     {
         tracing::info!(%error, "the repository could not be fetched; its present state is used");
     }
@@ -272,7 +275,7 @@ async fn make(
     blocking(move || aside.move_back()).await?;
     let saved = added.map_err(|error| WorktreeError::failed(&error))?;
     notes.extend(saved.map(|name| saved_note(&name)));
-    set_up(runtime, dir.as_path()).await;
+    let _ = reservation.unless_cancelled(set_up(runtime, dir.as_path())).await;
     Ok(())
 }
 
@@ -343,7 +346,7 @@ async fn set_up(runtime: &Runtime, dir: &Path) {
     }
     let command =
         Command::new("bash").arg(SETUP_SCRIPT).directory(dir).environment(runtime.child_environment().await);
-    match command.run_undisturbed(Limits::time(SETUP_TIME)).await {
+    match command.run(Limits::time(SETUP_TIME)).await {
         Ok(output) if output.status.success() => {}
         Ok(output) => {
             let said = redact::message(&output.stderr_text());

@@ -6166,7 +6166,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description It is being prepared */
+            /** @description It is being taken up, or is about to wait */
             409: {
                 headers: {
                     [name: string]: unknown;

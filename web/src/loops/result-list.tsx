@@ -89,7 +89,7 @@ function HeldBack({ files }: { files: HeldBackFile[] }) {
 
 const HELD_BACK_TEXT: Record<HeldBackFile["reason"], string> = {
   secret: "looks like a secret",
-  generated: "is dependencies or build output",
+  generated: "is dependencies, build output or a working file",
 };
 
 function PullRequest({ url, number }: { url: string; number: number }) {

@@ -10,6 +10,9 @@ use reqwest::Method;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
+use crate::afterwards::in_loop;
+use crate::cli;
+use crate::commands::Desk;
 use crate::stage::{Stage, gone};
 
 const LOOP: &str = "/api/gateway/orchestrator/loop";
@@ -67,7 +70,7 @@ async fn one_loop_runs_once_in_a_worktree_of_its_own() -> Result<()> {
 
 /// The code-host CLI is held while it clones, so that the moment of preparation lasts.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_loop_that_is_prepared_can_be_neither_doubled_nor_ended() -> Result<()> {
+async fn a_loop_that_is_prepared_cannot_be_doubled() -> Result<()> {
     let mut script = story::script();
     script.conversations[0].turns[0].0.insert(0, Step::hold("planning"));
     let stage = Stage::playing(script).await?;
@@ -97,8 +100,6 @@ async fn a_loop_that_is_prepared_can_be_neither_doubled_nor_ended() -> Result<()
         signs::appears(&go).await?;
         let again = order(&stage, &body).await?;
         ensure!(again == conflict("Loop is already running on this machine"), "{again:?}");
-        let ended = kill(&stage, loop_id).await?;
-        ensure!(ended == conflict("Loop is still initializing, retry shortly"), "{ended:?}");
         tokio::fs::write(&go, "go\n").await?;
         Ok(())
     };
@@ -116,4 +117,49 @@ async fn a_loop_that_is_prepared_can_be_neither_doubled_nor_ended() -> Result<()
     let ended = kill(&stage, loop_id).await?;
     ensure!(ended.0 == 200, "{ended:?}");
     stage.alone(&loop_id.to_string()).await
+}
+
+/// The set-up script of the repository does not end, so that the moment of preparation lasts.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_loop_that_is_prepared_can_be_cancelled() -> Result<()> {
+    let desk = Desk::playing([in_loop("plan", "PLAN").says("<promise>COMPLETE</promise>")]).await?;
+    let home = desk.scene.home.path();
+    let (asked, again) = (home.join("set-up-asked"), home.join("set-up-again"));
+    let script =
+        format!("test -e '{}' && exit\n: > '{}'\nsleep infinity\n", again.display(), asked.display());
+    let place = desk.clone.join(".loopgate/loops-setup.sh");
+    std::fs::create_dir_all(place.parent().context("a directory")?)?;
+    std::fs::write(&place, script)?;
+    let push = ["-c", "git add -f .loopgate && git commit -qm 'Set up' && git push -q origin main"];
+    let pushed = desk.scene.home.command("sh").args(push).current_dir(&desk.clone).output().await?;
+    ensure!(pushed.status.success(), "{pushed:?}");
+    let data = desk.loopgate.setup().data_dir();
+    let words = ["trust", "--yes", "--home", &data.to_string_lossy(), &desk.clone.to_string_lossy()];
+    let trusted = cli::run(&desk.scene.home, &words, &[]).await?;
+    ensure!(trusted.status.success(), "{trusted:?}");
+
+    let order = json!({"command": "PLAN", "prompt": "Plan it", "loopId": Uuid::new_v4()});
+    let id = order["loopId"].clone();
+    let stop = async {
+        signs::appears(&asked).await?;
+        let ended = desk.loopgate.gateway(Method::POST, KILL).json(&json!({"loopId": id})).send().await?;
+        anyhow::Ok((ended.status().as_u16(), ended.json::<Value>().await?))
+    };
+    let ((_, started), ended) = tokio::try_join!(desk.start(order.clone()), stop)?;
+    ensure!(
+        ended == (200, json!({"success": true, "message": "Loop cancelled before it started"})),
+        "{ended:?}"
+    );
+    ensure!(started["success"] == true && started["pid"].is_null(), "{started}");
+    let loop_id = serde_json::from_value(id.clone())?;
+    let last = desk.ended(loop_id).await;
+    ensure!(last["code"] == "CANCELLED" && last["abortReason"] == "cancelled", "{last}");
+    gone(id.as_str().context("an id")?).await?;
+
+    // The place is free, and so is the document.
+    std::fs::write(&again, "")?;
+    let plan = desk.run(json!({"command": "PLAN", "prompt": "Plan it"})).await?;
+    plan.completed("plan")?;
+    ensure!(desk.scene.model.requests_of("plan").len() == 1, "the cancelled one never asked");
+    Ok(())
 }

@@ -89,3 +89,21 @@ async fn a_worktree_that_is_gone_or_broken_is_made_again_with_its_work() -> Resu
     ensure!(told.contains(aside.to_str().context("a plain path")?), "{told}");
     Ok(())
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_loop_whose_worktree_was_deleted_says_so_and_one_without_its_link_delivers() -> Result<()> {
+    let places = [("deleted", "rm -rf \"$PWD\""), ("unlinked", "echo work > work.txt; unlink .g?t")];
+    let desk = Desk::playing(places.map(|(slug, delete)| executes(slug, delete))).await?;
+    let run = execute(&desk, "deleted").await?;
+    let (said, worktree) = (run.last["message"].as_str().unwrap_or_default(), run.worktree()?);
+    let told = format!(
+        "{} was deleted while the loop ran; what was committed before is on branch orchestrator/deleted",
+        worktree.display()
+    );
+    ensure!(run.last["code"] == "PROCESS_FAILED" && said == told, "{}", run.last);
+    let run = execute(&desk, "unlinked").await?;
+    ensure!(run.completed("execute")?["has_changes"] == true, "{}", run.last);
+    let files = git(&desk.clone, &["ls-tree", "-r", "--name-only", "origin/orchestrator/unlinked"])?;
+    ensure!(files.lines().any(|file| file == "work.txt"), "{files}");
+    Ok(())
+}

@@ -148,7 +148,10 @@ async fn told(job: &Job, name: &str, delivered: Delivered) -> Delivered {
 /// One repository of a loop, as the record knows it.
 #[derive(Debug, Clone)]
 pub(super) struct Part {
+    /// The worktree.
     pub directory: Option<PathBuf>,
+    /// The clone that the worktree belongs to.
+    pub repository: Option<PathBuf>,
     pub work_dir: PathBuf,
     pub full_name: Option<String>,
     pub base: Option<String>,
@@ -166,6 +169,7 @@ impl Part {
         let own = facts.primary_repo_full_name.clone();
         Self {
             directory: worktree(job).map(Path::to_owned),
+            repository: facts.repo_path.as_deref().map(PathBuf::from),
             work_dir: work_dir(job),
             names: own.iter().cloned().chain(peers.filter(|_| own.is_some())).collect(),
             full_name: own,
@@ -235,12 +239,17 @@ async fn look(ending: &Ending<'_>, part: &Part) -> Result<Site, Delivered> {
     if ending.runtime.places.allowed(directory).is_none() {
         return Err(skipped("worktree directory not allowed by current sandbox"));
     }
+    let git = &ending.runtime.git;
+    if let Some(clone) = part.repository.as_deref().filter(|_| !directory.join(".git").exists())
+        && let Err(error) = git.worktree_repair(clone).await
+    {
+        tracing::warn!(loop_id = %ending.id, %error, "a worktree has no link to its repository any more");
+    }
     // A git of the loop that was killed may have left them; nothing could be committed then.
     free_locks(ending.runtime.sandbox.clone(), directory).await;
     if let Some(branch) = part.branch.as_deref().and_then(|branch| branch.parse().ok()) {
         deliver_from_branch(ending.runtime, ending.id, directory, &branch).await;
     }
-    let git = &ending.runtime.git;
     let base = match &part.base {
         Some(base) => base.clone(),
         None => git.usual_base(directory).await.ok().flatten().unwrap_or_default(),

@@ -1,18 +1,20 @@
 //! Why a loop failed, and the one way in which that is told.
 
+use std::io::ErrorKind;
 use std::path::Path;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use loopgate_api::assistant_stream::{is_auth_failure, is_context_limit};
-use loopgate_api::command::LoopCommand;
+use loopgate_api::command::{LoopCommand, Runner};
 use loopgate_api::event::{AbortReason, ErrorEvent, LoopEvent, code};
 use loopgate_api::link::Severity;
+use loopgate_api::names::STATE_DIR;
 use loopgate_api::redact;
 use secrecy::SecretString;
 use serde_json::{Map, Value, json};
 
-use super::{Ended, Ending, completion, work_dir};
+use super::{Ended, Ending, completion, work_dir, worktree};
 use crate::diagnostics::{self, Tails};
 use crate::failure_marker;
 use crate::job::{Job, UserVisibleFailure};
@@ -22,6 +24,10 @@ use crate::lifecycle::JobEvent;
 const CONTEXT_EXIT_CODE: i32 = 2;
 /// What an execution whose processes vanished leaves.
 const KEPT: &str = "What was done stays in the worktree; the next execution goes on with it";
+/// What a loop driver ends with that was told to stop.
+const INTERRUPTED_EXIT_CODE: i32 = 130;
+const INTERRUPTED: &str =
+    "The loop was interrupted: its process was told to end, or its state file was removed";
 const CONTEXT_LIMIT: &str = "Context limit exceeded";
 /// Bytes of the log's end in a report.
 const REPORTED_LOG: usize = 4096;
@@ -94,6 +100,14 @@ impl Failure {
         }
     }
 
+    /// What the loop worked in was deleted while it ran.
+    fn worktree_deleted(worktree: &Path, branch: Option<&str>) -> Self {
+        let kept = branch.map(|name| format!("; what was committed before is on branch {name}"));
+        let message =
+            format!("{} was deleted while the loop ran{}", worktree.display(), kept.unwrap_or_default());
+        Self { live_activity: Some(message.clone()), ..Self::new(code::PROCESS_FAILED, message) }
+    }
+
     fn context_limit(text: &str) -> Self {
         let message = if text.is_empty() { CONTEXT_LIMIT.to_owned() } else { redact::message(text) };
         Self {
@@ -122,6 +136,19 @@ impl Failure {
             _ => (Severity::Error, "job.failed"),
         }
     }
+}
+
+/// The failure of a loop whose worktree is not there any more, or holds only what its driver has written
+/// since.
+pub(super) async fn of_deleted_worktree(job: &Job) -> Option<Failure> {
+    let worktree = worktree(job)?.to_owned();
+    let place = worktree.clone();
+    let is_deleted = tokio::task::spawn_blocking(move || match std::fs::read_dir(place) {
+        Ok(entries) => entries.flatten().all(|entry| entry.file_name() == STATE_DIR),
+        Err(error) => error.kind() == ErrorKind::NotFound,
+    });
+    let is_deleted = is_deleted.await.unwrap_or(false);
+    is_deleted.then(|| Failure::worktree_deleted(&worktree, job.facts.worktree_branch.as_deref()))
 }
 
 /// Decides why a loop failed. A trusted marker is stored before anything is told, so that a later
@@ -155,6 +182,7 @@ pub(super) async fn judge(job: &Job, ending: &Ending<'_>) -> Failure {
     if is_auth_failure(&printed) {
         return Failure::auth("");
     }
+    let is_driven = matches!(job.command.spec().runner, Runner::Driver(_));
     match ending.ended {
         Ended::Lost => Failure {
             job_event: JobEvent::Lost,
@@ -165,6 +193,9 @@ pub(super) async fn judge(job: &Job, ending: &Ending<'_>) -> Failure {
             job_event: JobEvent::Vanished,
             ..Failure::new(code::PROCESS_STOPPED, "Process ended with terminal status STOPPED")
         },
+        _ if exit_code == Some(INTERRUPTED_EXIT_CODE) && is_driven => {
+            Failure::new(code::PROCESS_FAILED, INTERRUPTED)
+        }
         _ => {
             Failure::new(code::PROCESS_FAILED, format!("Process exited with code {}", exit_code.unwrap_or(1)))
         }

@@ -142,6 +142,9 @@ impl Ending<'_> {
         if job.is_cancelled() {
             return self.cancel(&job, None).await;
         }
+        if let Some(failure) = failure::of_deleted_worktree(&job).await {
+            return self.fail(&job, failure).await;
+        }
         if self.ended.is_success() {
             Box::pin(self.succeed(job)).await
         } else {

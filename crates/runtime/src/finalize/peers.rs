@@ -56,6 +56,7 @@ pub(super) fn part(peer: &PeerWorktree) -> Option<Part> {
     Some(Part {
         work_dir: directory.join(WORK_DIR),
         directory: Some(directory),
+        repository: Some(Path::new(&peer.repo_path).to_owned()),
         names: vec![full_name.clone()],
         full_name: Some(full_name),
         base: peer.base_branch.clone(),

@@ -40,7 +40,7 @@ use crate::ground::Ground;
 use crate::job::{Beginning, Stage, StageProcess};
 use crate::lifecycle::JobEvent;
 use crate::orders::Order;
-use crate::peers;
+use crate::peers::{self, Peer};
 use crate::plan_loop;
 use crate::plugins;
 use crate::refusal::Refusal;
@@ -66,6 +66,13 @@ pub struct Started {
     pub worktree_path: Option<PathBuf>,
     /// Its place among those that wait, from 1.
     pub queue_place: Option<usize>,
+}
+
+impl Started {
+    /// A loop that has no process yet.
+    pub(crate) const fn accepted(loop_id: LoopId) -> Self {
+        Self { loop_id, pid: None, worktree_path: None, queue_place: None }
+    }
 }
 
 impl Runtime {
@@ -103,12 +110,7 @@ impl Runtime {
         }
         // From here on nothing can be answered any more; what was answered a moment ago counts.
         answered.close();
-        answered.try_recv().unwrap_or(Ok(Started {
-            loop_id: id,
-            pid: None,
-            worktree_path: None,
-            queue_place: None,
-        }))
+        answered.try_recv().unwrap_or(Ok(Started::accepted(id)))
     }
 
     /// Checks an order and reserves its loop.
@@ -174,7 +176,10 @@ impl Runtime {
         self.report_refusal(&request, &headers, &refusal);
         tracing::info!(loop_id = %request.loop_id, status = refusal.error.status,
             reason = refusal.error.message, "the loop is not started");
-        if !answer.is_closed() {
+        if refusal.is_cancelled() {
+            // It was accepted, and then it was cancelled.
+            let _ = answer.send(Ok(Started::accepted(request.loop_id)));
+        } else if !answer.is_closed() {
             if let Some((code, message)) = &refusal.event {
                 self.tell_refusal(request.loop_id, &request.token, code, message).await;
             }
@@ -221,35 +226,59 @@ impl Runtime {
         }
     }
 
+    /// Prepares a loop and starts its process. Whatever fails after the loop was cancelled fails for that.
     pub(crate) async fn prepare_and_spawn(
         self: &Arc<Self>,
         request: &LoopRequest,
         headers: &LoopHeaders,
         reservation: Reservation,
     ) -> Result<Started, Refusal> {
+        // On the heap: the future of a whole start is large.
+        let begun = Box::pin(self.prepare(request, headers, &reservation)).await;
+        let (shim, started) = begun
+            .map_err(|refusal| if reservation.is_cancelled() { Refusal::cancelled() } else { refusal })?;
+        reservation.running();
+        supervise::live(self, request.loop_id, shim, reservation);
+        Ok(started)
+    }
+
+    async fn prepare(
+        self: &Arc<Self>,
+        request: &LoopRequest,
+        headers: &LoopHeaders,
+        reservation: &Reservation,
+    ) -> Result<(ShimHandle, Started), Refusal> {
         if let Some(url) = &request.expected_mcp_url {
             self.mcp.expect(Provider::Assistant, url);
         }
-        let repository = repository::resolve(self, request).await?;
-        let request = &self.with_default_branch(request, repository.as_ref()).await;
-        let peers = peers::resolve(self, request, repository.as_ref()).await?;
-        if repository.is_none() && request.command.spec().repository == Need::Required {
-            return Err(repository::required().into());
-        }
-        let ground = Ground::prepare(self, request, repository.as_ref(), peers, &reservation).await?;
-        // On the heap: the future of a whole start is large.
-        match Box::pin(self.spawn_on(request, headers, repository.as_ref(), &ground)).await {
+        let resolved = reservation.unless_cancelled(self.resolve(request)).await;
+        let (request, repository, peers) = resolved.unwrap_or_else(|| Err(Refusal::cancelled()))?;
+        let ground = Ground::prepare(self, &request, repository.as_ref(), peers, reservation).await?;
+        match Box::pin(self.spawn_on(&request, headers, repository.as_ref(), &ground)).await {
             Ok((shim, pid)) => {
-                reservation.running();
-                supervise::live(self, request.loop_id, shim, reservation);
                 let worktree_path = ground.worktree.map(|worktree| worktree.as_path().to_owned());
-                Ok(Started { loop_id: request.loop_id, pid: Some(pid), worktree_path, queue_place: None })
+                let accepted = Started::accepted(request.loop_id);
+                Ok((shim, Started { pid: Some(pid), worktree_path, ..accepted }))
             }
             Err(refusal) => {
                 ground.leave(self, repository.as_ref()).await;
                 Err(refusal)
             }
         }
+    }
+
+    /// The repositories that a request means; one that is not here is cloned.
+    async fn resolve(
+        &self,
+        request: &LoopRequest,
+    ) -> Result<(LoopRequest, Option<Repository>, Vec<Peer>), Refusal> {
+        let repository = repository::resolve(self, request).await?;
+        let request = self.with_default_branch(request, repository.as_ref()).await;
+        let peers = peers::resolve(self, &request, repository.as_ref()).await?;
+        if repository.is_none() && request.command.spec().repository == Need::Required {
+            return Err(repository::required().into());
+        }
+        Ok((request, repository, peers))
     }
 
     /// The request with what it leaves to the repository: the branch to start from.

@@ -201,6 +201,15 @@ impl Git {
         }
     }
 
+    /// Writes the `.git` files of worktrees anew that were deleted or lead elsewhere.
+    ///
+    /// # Errors
+    /// [`GitError`]
+    pub async fn worktree_repair(&self, repository: &Path) -> Result<(), GitError> {
+        let _turn = turn(repository).await;
+        self.change(repository, &["worktree", "repair"], time::LOCAL).await.map(drop)
+    }
+
     /// Removes a worktree, after the work in it that nothing else holds was saved. Answers the name of
     /// what was saved.
     ///

@@ -159,7 +159,7 @@ struct EndLoop {
         (status = 200, body = LoopEnded, description = "It was asked to end"),
         (status = 400, body = ErrorBody, description = "No loop named"),
         (status = 404, body = ErrorBody, description = "Nothing of this loop runs"),
-        (status = 409, body = ErrorBody, description = "It is being prepared"),
+        (status = 409, body = ErrorBody, description = "It is being taken up, or is about to wait"),
     ))]
 async fn end(State(app): State<App>, body: Bytes) -> Answer<LoopEnded> {
     let outcome = runtime_of(&app, "/api/gateway/orchestrator/loop/kill")?.kill_loop(&body).await?;

@@ -166,8 +166,8 @@ fn worktree() -> Vec<Way> {
         Way::execute("the base branch")
             .runs("git switch -q --ignore-other-worktrees main && echo work > work.txt && git add work.txt && git commit -qm Work")
             .done().delivers(),
-        Way::execute("a worktree without its link to git").runs(WRITES).runs("rm .git").done().delivers(),
-        Way::execute("a deleted worktree").runs("rm -rf \"$PWD\"").done().ends("COMPLETED"),
+        Way::execute("a worktree without its link to git").runs(WRITES).runs("unlink .g?t").done().delivers(),
+        Way::execute("a deleted worktree").runs("rm -rf \"$PWD\"").done().ends("FAILED").because("was deleted while the loop ran"),
         Way::execute("a worktree that is deleted between plan and execution")
             .runs(WRITES)
             .done()
@@ -217,7 +217,7 @@ fn contents() -> Vec<Way> {
             .delivers()
             .because("node_modules/")
             .holds_back("node_modules"),
-        Way::execute("everything added").runs("echo work > work.txt && git add -A . && git commit -qm All").done().delivers().holds_back(".loopgate"),
+        Way::execute("everything added").runs("echo work > work.txt && git add -A -f . && git commit -qm All").done().delivers().holds_back(".loopgate").because(".loopgate/"),
         Way::execute("a link that leads outside").runs("ln -s /etc/passwd secrets && echo work > work.txt").done().delivers(),
         Way::execute("names with blanks, quotes and line breaks")
             .runs("echo work > work.txt && echo a > 'a \"b\" c' && printf x > \"$(printf 'a\\nb')\"")
@@ -352,7 +352,8 @@ fn person() -> Vec<Way> {
             .runs(WRITES)
             .meanwhile(Act::Shell("rm -rf \"$PWD\""))
             .done()
-            .ends("FAILED"),
+            .ends("FAILED")
+            .because("was deleted while the loop ran"),
     ]
 }
 
