@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use crate::count::Count;
-use crate::run::{cargo, npm, run};
+use crate::run::{cargo, command, npm, run};
 use crate::{install, openapi, root, target, web};
 
 /// What went wrong so far, and how much went right.
@@ -131,6 +131,9 @@ fn rust(report: &mut Report) {
         run(control_plane.env("LOOPGATE_TEST_POSTGRES", database.url()))
     };
     report.suite("control plane on PostgreSQL", &junit, on_postgres, Count::of_junit);
+    report.check("trial of others' misbehaviour", || {
+        run(command(binary("trial")).arg("--quick").env("LOOPGATE_BIN", binary("loopgate")))
+    });
     report.check("interface descriptions", openapi::check);
 }
 

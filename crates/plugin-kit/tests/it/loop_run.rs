@@ -79,6 +79,8 @@ fn three_empty_runs_in_a_row_end_the_loop() {
     let ended = project.run(&["--max-iterations", "9"]);
     assert_eq!(ended.code, 1);
     assert_eq!(project.statuses(), ["in_progress", "in_progress", "ghost_loop_abort"]);
+    let said = "LOOPGATE_FATAL[NO_ANSWER]: The assistant has answered nothing 3 times in a row";
+    assert!(ended.stderr.contains(said), "{}", ended.stderr);
     assert!(project.is_clean());
     let project = Project::new();
     project.assistant(&format!("if [ $LOOPGATE_ITERATION = 3 ]; then\n{MORE}fi"));

@@ -101,7 +101,7 @@ impl Driver {
         if self.empty_runs < EMPTY_RUNS {
             return None;
         }
-        complain(format!("Error: the assistant has answered nothing {EMPTY_RUNS} times in a row"));
+        self.fail("NO_ANSWER", &format!("The assistant has answered nothing {EMPTY_RUNS} times in a row"));
         Some(self.end_failed("ghost_loop_abort", span, 0))
     }
 

@@ -28,6 +28,8 @@ pub struct Way {
     pub commit: Vec<Turn>,
     pub arranged: Vec<Arranged>,
     pub act: Option<Act>,
+    /// Whether it takes longer than a test may.
+    pub is_slow: bool,
     pub expected: Expected,
 }
 
@@ -91,6 +93,7 @@ impl Way {
             commit: Vec::new(),
             arranged: Vec::new(),
             act: None,
+            is_slow: false,
             expected: Expected::default(),
         }
     }
@@ -103,6 +106,12 @@ impl Way {
     /// A way in which a plan is carried out.
     pub fn execute(name: &'static str) -> Self {
         Self::new(name, "execute")
+    }
+
+    /// It takes longer than a test may.
+    pub fn slow(mut self) -> Self {
+        self.is_slow = true;
+        self
     }
 
     /// The assistant runs a shell command.

@@ -77,7 +77,7 @@ fn words() -> Vec<Way> {
             .ends("AWAITING_USER")
             .because("Which currency?")
             .keeps(WORK),
-        Way::execute("no word and no work").says("").ends("FAILED"),
+        Way::execute("no word and no work").says("").ends("FAILED").because("answered nothing 3 times"),
         Way::execute("nothing to do").runs("true").done().ends("COMPLETED").because("no_changes"),
         Way::execute("a made-up pull request")
             .runs(WRITES)
