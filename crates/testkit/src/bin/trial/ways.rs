@@ -49,6 +49,7 @@ fn words() -> Vec<Way> {
             .done_later()
             .delivers(),
         Way::execute("no promise at all")
+            .slow()
             .runs(WRITES)
             .says("More tomorrow.")
             .ends("FAILED")
@@ -139,6 +140,7 @@ fn service() -> Vec<Way> {
             .because("invalid_request_error")
             .keeps(WORK),
         Way::execute("a key that is not accepted")
+            .slow()
             .fails(401, "authentication_error", None)
             .ends("FAILED")
             .because("AUTH"),
