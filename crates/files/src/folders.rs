@@ -25,18 +25,6 @@ pub struct Folder {
     pub is_git_repo: bool,
 }
 
-/// The visible folders in a directory, repositories first.
-#[derive(Debug)]
-pub struct Folders {
-    /// At most 2000 of them.
-    pub folders: Vec<Folder>,
-    /// The directory.
-    pub directory: SandboxedPath,
-    /// Whether they follow from the directory and the folders themselves alone: nothing was left
-    /// out, and no link leads elsewhere.
-    pub whole: bool,
-}
-
 /// Why there is no list.
 #[derive(Debug, Error)]
 pub enum FoldersError {
@@ -48,34 +36,28 @@ pub enum FoldersError {
     Io(#[from] io::Error),
 }
 
-/// The visible folders in a directory, repositories first; none in a directory that does not
-/// exist. Blocks on the disk.
+/// The visible folders in a directory, repositories first, at most 2000; none in a directory that does
+/// not exist. Blocks on the disk.
 ///
 /// # Errors
 /// See [`FoldersError`].
-pub fn folders(sandbox: &Sandbox, given: &str) -> Result<Folders, FoldersError> {
+pub fn folders(sandbox: &Sandbox, given: &str) -> Result<Vec<Folder>, FoldersError> {
     let directory = sandbox.check(given)?;
     let opened = match directory.open_directory() {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            return Ok(Folders { folders: Vec::new(), directory, whole: false });
+            return Ok(Vec::new());
         }
         opened => opened?,
     };
-    let mut whole = true;
     let mut found = Vec::new();
     for entry in opened.entries()? {
         let is_git_repo = match entry.kind {
             _ if entry.name.as_encoded_bytes().starts_with(b".") => None,
             Kind::Directory => Some(opened.holds(&Path::new(&entry.name).join(GIT))),
-            Kind::Link => {
-                whole = false;
-                repository_behind(sandbox, &directory, &entry.name)
-            }
+            Kind::Link => repository_behind(sandbox, &directory, &entry.name),
             Kind::File | Kind::Other => None,
         };
         let Some(is_git_repo) = is_git_repo else { continue };
-        // By the name that is shown, nobody finds such a folder again.
-        whole &= entry.name.to_str().is_some();
         let name = entry.name.to_string_lossy().into_owned();
         found.push((Reverse(is_git_repo), name.to_lowercase(), name));
     }
@@ -83,7 +65,6 @@ pub fn folders(sandbox: &Sandbox, given: &str) -> Result<Folders, FoldersError> 
     if found.len() > MOST_FOLDERS {
         found.select_nth_unstable(MOST_FOLDERS);
         found.truncate(MOST_FOLDERS);
-        whole = false;
     }
     found.sort_unstable();
     let parent = shown_parent(given, &directory);
@@ -92,7 +73,7 @@ pub fn folders(sandbox: &Sandbox, given: &str) -> Result<Folders, FoldersError> 
         name,
         is_git_repo,
     };
-    Ok(Folders { folders: found.into_iter().map(folder).collect(), directory, whole })
+    Ok(found.into_iter().map(folder).collect())
 }
 
 /// Whether a link leads to a repository; `None` when it leads to no allowed directory.

@@ -17,7 +17,7 @@ mod spool;
 
 pub use archive::UnpackError;
 pub use attachments::{Attachments, OpenError};
-pub use folders::{Folder, Folders, FoldersError, folders};
+pub use folders::{Folder, FoldersError, folders};
 pub use form::{Form, FormError, SentImage};
 pub use images::{ImageKind, SavedImage};
 pub use plain_text::plain_text;

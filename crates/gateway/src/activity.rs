@@ -23,8 +23,6 @@ use serde_json::Value;
 use tokio::sync::Notify;
 use uuid::Uuid;
 
-use crate::answer::ReplyBody;
-
 /// File of the events, in the data directory.
 const FILE: &str = "desktop-activity-log.json";
 /// The file is written at most this often while the gateway serves.
@@ -246,14 +244,14 @@ impl Capture {
     }
 
     /// Wraps the answer, so that the event is written when its last byte has gone.
-    pub(crate) fn watch(self, reply: http::Response<ReplyBody>) -> http::Response<ReplyBody> {
+    pub(crate) fn watch(self, reply: http::Response<Body>) -> http::Response<Body> {
         if self.forgotten {
             return reply;
         }
         let status = reply.status().as_u16();
         reply.map(|inner| {
             let watched = Watched { inner, capture: Some(self), status, sent: 0, ended: false };
-            ReplyBody::Streamed(Body::new(watched), None)
+            Body::new(watched)
         })
     }
 
@@ -276,7 +274,7 @@ impl Capture {
 
 /// A body that reports its end, also when it is dropped before.
 struct Watched {
-    inner: ReplyBody,
+    inner: Body,
     capture: Option<Capture>,
     status: u16,
     sent: u64,

@@ -1,25 +1,18 @@
-//! What goes back: the one error shape, and a body type that costs nothing for ready answers.
+//! What goes back: the one error shape, and JSON documents.
 //!
 //! Every refusal of the pipeline and every failure of a handler is a [`Failure`]; nothing else in
 //! this crate writes an error body.
 
 use std::path::Path;
-use std::pin::Pin;
-use std::task::{Context, Poll};
 
 use axum::Json;
-use axum::body::Body;
 use axum::response::{IntoResponse, Response};
-use bytes::Bytes;
-use http::header::{CACHE_CONTROL, CONNECTION, CONTENT_TYPE};
-use http::{HeaderMap, HeaderValue, Method, StatusCode};
-use http_body::{Body as HttpBody, Frame, SizeHint};
+use http::header::{CACHE_CONTROL, CONNECTION};
+use http::{HeaderValue, Method, StatusCode};
 use loopgate_api::error::{ErrorBody, says_outside_sandbox};
 use loopgate_home::Denied;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::Value;
-
-use crate::idle::Busy;
 
 /// `content-type` of every JSON answer; without a charset.
 pub(crate) const JSON: HeaderValue = HeaderValue::from_static("application/json");
@@ -127,11 +120,19 @@ impl Failure {
         self.no_store = true;
         self
     }
+}
 
-    /// The whole answer, without the headers that the pipeline adds to everything.
-    pub(crate) fn into_reply(self) -> Response<ReplyBody> {
-        let mut reply = json(serde_json::to_vec(&self.body).unwrap_or_default().into());
-        *reply.status_mut() = self.status;
+/// What the sandbox refuses is refused in the same words everywhere.
+impl From<Denied> for Failure {
+    fn from(_: Denied) -> Self {
+        Self::directory_not_allowed()
+    }
+}
+
+/// The whole answer, without the headers that the pipeline adds to everything.
+impl IntoResponse for Failure {
+    fn into_response(self) -> Response {
+        let mut reply = (self.status, Json(&self.body)).into_response();
         if says_outside_sandbox(self.status.as_u16(), &self.body.error) {
             reply.extensions_mut().insert(OutsideSandbox);
         }
@@ -142,19 +143,6 @@ impl Failure {
             reply.headers_mut().insert(CONNECTION, CLOSE);
         }
         reply
-    }
-}
-
-/// What the sandbox refuses is refused in the same words everywhere.
-impl From<Denied> for Failure {
-    fn from(_: Denied) -> Self {
-        Self::directory_not_allowed()
-    }
-}
-
-impl IntoResponse for Failure {
-    fn into_response(self) -> Response {
-        self.into_reply().map(Body::new)
     }
 }
 
@@ -169,78 +157,6 @@ pub(crate) fn encoded(text: &str) -> String {
 }
 
 /// A 200 with a JSON document that must not be cached.
-pub(crate) fn json_no_store<T: serde::Serialize>(document: &T) -> Response<ReplyBody> {
-    let mut reply = json(serde_json::to_vec(document).unwrap_or_default().into());
-    reply.headers_mut().insert(CACHE_CONTROL, NO_STORE);
-    reply
-}
-
-/// A JSON document that is written already, as a 200.
-pub(crate) fn json(document: Bytes) -> Response<ReplyBody> {
-    // With room for what the pipeline adds.
-    let mut headers = HeaderMap::with_capacity(8);
-    headers.insert(CONTENT_TYPE, JSON);
-    prepared(headers, document)
-}
-
-/// An answer that is ready: shared bytes and headers prepared beforehand.
-pub(crate) fn prepared(headers: HeaderMap, body: Bytes) -> Response<ReplyBody> {
-    let mut reply = Response::new(ReplyBody::Ready(Some(body)));
-    *reply.headers_mut() = headers;
-    reply
-}
-
-/// Body of an answer: bytes at hand, or a stream.
-#[derive(Debug)]
-pub enum ReplyBody {
-    /// Everything is there; taken once.
-    Ready(Option<Bytes>),
-    /// Anything else; the connection counts as busy until it has gone.
-    Streamed(Body, Option<InFlight>),
-}
-
-/// Keeps the connection of a streamed answer busy.
-#[derive(Debug)]
-pub struct InFlight(#[expect(dead_code, reason = "held for what its end does")] Busy);
-
-impl ReplyBody {
-    /// Keeps the guard until the body has gone.
-    pub(crate) fn keeping(self, busy: Busy) -> Self {
-        match self {
-            Self::Streamed(body, _) => Self::Streamed(body, Some(InFlight(busy))),
-            ready @ Self::Ready(_) => ready,
-        }
-    }
-
-    /// Nothing at all.
-    pub(crate) const EMPTY: Self = Self::Ready(None);
-}
-
-impl HttpBody for ReplyBody {
-    type Data = Bytes;
-    type Error = axum::Error;
-
-    fn poll_frame(
-        self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
-        match self.get_mut() {
-            Self::Ready(bytes) => Poll::Ready(bytes.take().map(|bytes| Ok(Frame::data(bytes)))),
-            Self::Streamed(body, _) => Pin::new(body).poll_frame(cx),
-        }
-    }
-
-    fn is_end_stream(&self) -> bool {
-        match self {
-            Self::Ready(bytes) => bytes.as_ref().is_none_or(Bytes::is_empty),
-            Self::Streamed(body, _) => body.is_end_stream(),
-        }
-    }
-
-    fn size_hint(&self) -> SizeHint {
-        match self {
-            Self::Ready(bytes) => SizeHint::with_exact(bytes.as_ref().map_or(0, |b| b.len() as u64)),
-            Self::Streamed(body, _) => body.size_hint(),
-        }
-    }
+pub(crate) fn json_no_store<T: serde::Serialize>(document: &T) -> Response {
+    ([(CACHE_CONTROL, NO_STORE)], Json(document)).into_response()
 }

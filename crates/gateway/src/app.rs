@@ -3,10 +3,6 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use axum::response::Response;
-use bytes::Bytes;
-use http::Uri;
-use http::uri::PathAndQuery;
 use loopgate_files::FileSearch;
 use loopgate_home::{Repos, Sandbox, Sessions, SettingsStore};
 use loopgate_runtime::{Places, Runtime};
@@ -14,14 +10,11 @@ use loopgate_tools::code_host::CodeHost;
 use loopgate_tools::git::{Git, SeenRepositories, Standings};
 use loopgate_tools::mcp::Detector;
 use loopgate_tools::programs::Programs;
-use serde::Serialize;
 
-use crate::answer::Failure;
 use crate::approval::Approvals;
 use crate::config::{GatewayConfig, Limits};
-use crate::kept::{KeptAnswers, Sources};
+use crate::routes::Turns;
 use crate::routes::health_check::Rounds;
-use crate::routes::{Turns, on_disk};
 
 /// State of the handlers; clones share it.
 #[derive(Clone)]
@@ -43,7 +36,6 @@ pub(crate) struct AppState {
     pub(crate) places: Places,
     pub(crate) file_search: FileSearch,
     pub(crate) standings: Standings,
-    pub(crate) kept: KeptAnswers,
     pub(crate) searches: Turns,
     pub(crate) unpackings: Turns,
     pub(crate) diffs: Turns,
@@ -77,7 +69,6 @@ impl App {
             standings: Standings::new(git.clone()),
             git,
             file_search: FileSearch::new(config.sandbox.clone()),
-            kept: KeptAnswers::new(),
             searches: Turns::one_a_processor(),
             unpackings: Turns::one_a_processor(),
             diffs: Turns::one_a_processor(),
@@ -98,34 +89,6 @@ impl App {
 fn detector(config: &GatewayConfig) -> Detector {
     let of_loops = config.runtime.as_ref().map(|runtime| runtime.mcp_detector().clone());
     of_loops.unwrap_or_else(|| Detector::new(config.programs.clone(), config.sandbox.clone()))
-}
-
-impl App {
-    /// Answers a GET from the disk alone: with what is kept while it is right, else with what
-    /// `make` makes there and names the sources of. Nothing but the target may decide about the
-    /// answer, since who asks for the same again gets it without the handler.
-    pub(crate) async fn kept_answer<T: Serialize>(
-        &self,
-        target: &Uri,
-        make: impl Fn(&Self, &mut Sources) -> Result<T, Failure> + Send + 'static,
-    ) -> Result<Response, Failure> {
-        let (question, settings) = (question_in(target).to_owned(), self.settings.get());
-        let made = || {
-            let (app, question, settings) = (self.clone(), question.clone(), settings.clone());
-            async { on_disk(move || app.kept.make(question, settings, |sources| make(&app, sources))).await? }
-        };
-        self.kept.answer(&question, &settings, made).await
-    }
-
-    /// The kept answer to a GET, when it is at hand and still right.
-    pub(crate) fn ready_answer(&self, target: &Uri) -> Option<Bytes> {
-        self.kept.get(question_in(target), &self.settings.get())
-    }
-}
-
-/// Path and query.
-fn question_in(target: &Uri) -> &str {
-    target.path_and_query().map_or("/", PathAndQuery::as_str)
 }
 
 impl std::ops::Deref for App {

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
-use crate::idle::Pulse;
+use crate::in_flight::InFlight;
 
 /// As many descriptors as a limit is raised to, where the system lets it be.
 #[cfg(unix)]
@@ -69,7 +69,7 @@ struct State {
 
 #[derive(Debug)]
 struct Open {
-    pulse: Arc<Pulse>,
+    in_flight: InFlight,
     closed: CancellationToken,
 }
 
@@ -78,8 +78,8 @@ struct Open {
 pub(crate) struct Place {
     connections: Arc<Connections>,
     id: u64,
-    /// What the connection is doing; an idle one may have to go.
-    pub(crate) pulse: Arc<Pulse>,
+    /// Its requests; a connection without any may be closed.
+    pub(crate) in_flight: InFlight,
     /// Cancelled when it has to.
     pub(crate) closed: CancellationToken,
     /// Whether it is beyond the limit.
@@ -103,11 +103,11 @@ impl Connections {
         if !room && state.open.len() >= self.most + RESERVED {
             return None;
         }
-        let (pulse, closed) = (Arc::new(Pulse::default()), CancellationToken::new());
+        let (in_flight, closed) = (InFlight::default(), CancellationToken::new());
         let id = state.next;
         state.next += 1;
-        state.open.insert(id, Open { pulse: pulse.clone(), closed: closed.clone() });
-        Some(Place { connections: self.clone(), id, pulse, closed, reserved: !room || starved })
+        state.open.insert(id, Open { in_flight: in_flight.clone(), closed: closed.clone() });
+        Some(Place { connections: self.clone(), id, in_flight, closed, reserved: !room || starved })
     }
 
     /// Returns when the next accept may be tried after one that failed. Without descriptors the spare
@@ -144,7 +144,7 @@ impl State {
     }
 
     fn close_oldest_idle(&mut self) -> bool {
-        let idle = self.open.iter().find(|(_, connection)| connection.pulse.is_idle());
+        let idle = self.open.iter().find(|(_, connection)| connection.in_flight.is_idle());
         let Some(oldest) = idle.map(|(id, _)| *id).and_then(|id| self.open.remove(&id)) else { return false };
         oldest.closed.cancel();
         true
@@ -175,7 +175,7 @@ mod tests {
     fn the_oldest_idle_connection_goes_and_busy_ones_stay() {
         let connections = Connections::new(3);
         let places: Vec<Place> = (0..3).map(|_| connections.admit().unwrap()).collect();
-        let busy = places[0].pulse.busy();
+        let busy = places[0].in_flight.begin();
         let fourth = connections.admit().unwrap();
         let closed: Vec<bool> = places.iter().map(|place| place.closed.is_cancelled()).collect();
         assert_eq!(closed, [false, true, false]);
@@ -191,7 +191,7 @@ mod tests {
         let places: Vec<Place> = (0..2 + RESERVED)
             .map(|_| {
                 let place = connections.admit().unwrap();
-                place.pulse.stay_busy();
+                place.in_flight.begin_endless();
                 place
             })
             .collect();

@@ -7,6 +7,7 @@ use std::sync::OnceLock;
 use std::time::Duration;
 
 use axum::body::Body;
+use axum::response::IntoResponse as _;
 use http::header::{RETRY_AFTER, USER_AGENT};
 use http::{HeaderMap, HeaderValue, Request, Response, StatusCode};
 use jiff::Timestamp;
@@ -16,7 +17,7 @@ use serde_json::Value;
 use utoipa::ToSchema;
 
 use crate::activity::Capture;
-use crate::answer::{Failure, ReplyBody, json_no_store};
+use crate::answer::{Failure, json_no_store};
 use crate::facts::Facts;
 use crate::gateway::Inner;
 use crate::pipeline::body::{self, BodyLimit, Keep, Unread};
@@ -75,7 +76,7 @@ pub(crate) async fn exchange(
     request: Request<Body>,
     caller: Caller,
     capture: &mut Capture,
-) -> Response<ReplyBody> {
+) -> Response<Body> {
     match steps(inner, facts, request, caller, capture).await {
         Ok(answer) => json_no_store(&answer),
         Err(Refused { failure, security, retry_after }) => {
@@ -84,7 +85,7 @@ pub(crate) async fn exchange(
             } else {
                 capture.detail = Some(failure.body.error.clone());
             }
-            let mut reply = failure.no_store().into_reply();
+            let mut reply = failure.no_store().into_response();
             if let Some(seconds) = retry_after {
                 reply.headers_mut().insert(RETRY_AFTER, HeaderValue::from(seconds));
             }

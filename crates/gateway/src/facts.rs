@@ -1,16 +1,10 @@
 //! What the pipeline needs of the settings, prepared once for each state of them.
-//!
-//! The answer of `/health` lies ready here: its bytes, and its headers for callers without an
-//! origin.
 
 use std::sync::{Arc, PoisonError, RwLock};
 
 use bytes::Bytes;
-use http::HeaderMap;
-use http::header::CONTENT_TYPE;
 use loopgate_home::Settings;
 
-use crate::answer::JSON;
 use crate::config::GatewayConfig;
 use crate::pipeline::{OriginPolicy, OwnHosts};
 use crate::routes::health::{Capabilities, Health};
@@ -24,8 +18,8 @@ pub(crate) struct Facts {
     pub(crate) hosts: OwnHosts,
     pub(crate) origins: OriginPolicy,
     pub(crate) production_only: bool,
-    pub(crate) health_body: Bytes,
-    pub(crate) health_headers: HeaderMap,
+    /// The document of `/health`.
+    pub(crate) health: Bytes,
 }
 
 /// The present state, renewed when settings, key or port have changed.
@@ -75,17 +69,13 @@ impl FactsCache {
         };
         let production_only = config.production_origins_only;
         let origins = OriginPolicy::new(settings.web_app_origin.as_deref(), production_only);
-        let mut health_headers = HeaderMap::with_capacity(8);
-        health_headers.insert(CONTENT_TYPE, JSON);
-        origins.headers_for(&HeaderMap::new()).apply(&mut health_headers);
         Facts {
             setup_complete,
             port,
             hosts: OwnHosts::new(port),
             origins,
             production_only,
-            health_body: serde_json::to_vec(&health).unwrap_or_default().into(),
-            health_headers,
+            health: serde_json::to_vec(&health).unwrap_or_default().into(),
             settings,
         }
     }

@@ -6,6 +6,7 @@ use std::sync::OnceLock;
 use std::time::Duration;
 
 use axum::body::Body;
+use axum::response::IntoResponse as _;
 use bytes::Bytes;
 use http::header::{
     ACCESS_CONTROL_ALLOW_ORIGIN, CONNECTION, CONTENT_LENGTH, HOST, PROXY_AUTHENTICATE, PROXY_AUTHORIZATION,
@@ -15,7 +16,7 @@ use http::request::Parts;
 use http::{HeaderMap, HeaderName, Method, Response, StatusCode};
 use loopgate_api::names::{GATEWAY_TOKEN_HEADER, SESSION_TOKEN_HEADER};
 
-use crate::answer::{Failure, ReplyBody};
+use crate::answer::Failure;
 
 /// For reaching the other gateway.
 const CONNECT_LIMIT: Duration = Duration::from_secs(5);
@@ -47,13 +48,13 @@ impl Fallback {
     }
 
     /// The other gateway's answer, as it comes.
-    pub(crate) async fn forward(&self, request: &Parts, body: Bytes) -> Response<ReplyBody> {
+    pub(crate) async fn forward(&self, request: &Parts, body: Bytes) -> Response<Body> {
         match self.ask(request, body).await {
             Ok(answer) => relayed(answer),
             Err(error) => {
                 let cause = loopgate_api::redact::message(&format!("{error:?}"));
                 tracing::warn!(cause, "the fallback gateway gave no answer");
-                Failure::new(StatusCode::BAD_GATEWAY, "fallback gateway unreachable").into_reply()
+                Failure::new(StatusCode::BAD_GATEWAY, "fallback gateway unreachable").into_response()
             }
         }
     }
@@ -87,13 +88,13 @@ impl Fallback {
     }
 }
 
-fn relayed(answer: reqwest::Response) -> Response<ReplyBody> {
+fn relayed(answer: reqwest::Response) -> Response<Body> {
     let mut reply = Response::new(());
     *reply.status_mut() = answer.status();
     *reply.headers_mut() = end_to_end(answer.headers());
     // Which pages may read it is said here.
     reply.headers_mut().remove(ACCESS_CONTROL_ALLOW_ORIGIN);
-    reply.map(|()| ReplyBody::Streamed(Body::from_stream(answer.bytes_stream()), None))
+    reply.map(|()| Body::from_stream(answer.bytes_stream()))
 }
 
 /// The headers without those of the connection, which it may name itself.

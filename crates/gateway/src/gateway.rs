@@ -15,7 +15,6 @@ use tokio::sync::{broadcast, watch};
 use uuid::Uuid;
 
 use crate::activity::ActivityLog;
-use crate::answer::ReplyBody;
 use crate::app::App;
 use crate::approval::Approvals;
 use crate::config::{GatewayConfig, SignIn};
@@ -24,7 +23,7 @@ use crate::facts::{Facts, FactsCache};
 use crate::fallback::Fallback;
 use crate::health::{self, Health};
 use crate::listener::{BindError, Bound};
-use crate::pipeline::{self, Caller, Front};
+use crate::pipeline::{self, Caller};
 use crate::router::{self, Table};
 use crate::sessions::Sessions;
 use crate::throttle::{Rate, Throttle};
@@ -168,15 +167,7 @@ impl GatewayService {
     where
         B: Into<Body>,
     {
-        let request = request.map(Into::into);
-        let reply = match pipeline::front(&self.0, request, Caller::InProcess) {
-            Front::Answered(reply) => reply,
-            Front::Open(opened) => pipeline::back(self.0.clone(), opened).await,
-        };
-        reply.map(|body| match body {
-            ReplyBody::Streamed(body, _) => body,
-            ready => Body::new(ready),
-        })
+        pipeline::handle(self.0.clone(), request.map(Into::into), Caller::InProcess).await
     }
 }
 

@@ -15,14 +15,12 @@ mod connections;
 mod control;
 mod discovery;
 mod exchange;
-mod express;
 mod extract;
 mod facts;
 mod fallback;
 mod gateway;
 mod health;
-mod idle;
-mod kept;
+mod in_flight;
 mod limited;
 mod listener;
 mod pipeline;
@@ -36,7 +34,6 @@ mod ticket_files;
 mod tests;
 
 pub use activity::{Activity, ActivityKind, ActivityLog};
-pub use answer::ReplyBody;
 pub use approval::{
     AlwaysAllowRule, ApprovalEvent, ApprovalPolicy, Approvals, AskedEachTime, Coverage, Decision, Effect,
     PendingApproval, Remember, ResolvedApproval,

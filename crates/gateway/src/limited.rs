@@ -9,7 +9,6 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use axum::Router;
-use axum::body::Body;
 use axum::extract::Request;
 use axum::extract::connect_info::{ConnectInfo, Connected};
 use axum::middleware::{Next, from_fn};
@@ -20,9 +19,8 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpListener, TcpStream};
 use tokio_util::sync::WaitForCancellationFutureOwned;
 
-use crate::answer::ReplyBody;
 use crate::connections::{Connections, Place, share_of_descriptors};
-use crate::idle::Pulse;
+use crate::in_flight::InFlight;
 
 /// Serves until it is dropped.
 ///
@@ -34,8 +32,8 @@ pub async fn serve_limited(listener: TcpListener, router: Router) -> io::Result<
 
 async fn serve(listener: TcpListener, router: Router, connections: Arc<Connections>) -> io::Result<()> {
     let listener = LimitedListener { listener, connections };
-    let router = router.layer(from_fn(keep_busy));
-    axum::serve(listener, router.into_make_service_with_connect_info::<ConnectionActivity>()).await
+    let router = router.layer(from_fn(count_in_flight));
+    axum::serve(listener, router.into_make_service_with_connect_info::<ConnectionRequests>()).await
 }
 
 struct LimitedListener {
@@ -113,33 +111,34 @@ impl AsyncWrite for LimitedStream {
     }
 }
 
-/// What the connection of a request is doing.
+/// The requests of the connection on which a request came.
 #[derive(Clone)]
-struct ConnectionActivity(Arc<Pulse>);
+struct ConnectionRequests(InFlight);
 
-impl Connected<IncomingStream<'_, LimitedListener>> for ConnectionActivity {
+impl Connected<IncomingStream<'_, LimitedListener>> for ConnectionRequests {
     fn connect_info(stream: IncomingStream<'_, LimitedListener>) -> Self {
-        Self(stream.io().place.pulse.clone())
+        Self(stream.io().place.in_flight.clone())
     }
 }
 
 /// Keeps a connection from being closed while a request on it is answered, and for good when it
 /// becomes a WebSocket.
-async fn keep_busy(
-    ConnectInfo(ConnectionActivity(pulse)): ConnectInfo<ConnectionActivity>,
+async fn count_in_flight(
+    ConnectInfo(ConnectionRequests(in_flight)): ConnectInfo<ConnectionRequests>,
     request: Request,
     next: Next,
 ) -> Response {
-    let busy = pulse.busy();
+    let guard = in_flight.begin();
     let response = next.run(request).await;
     if response.status() == StatusCode::SWITCHING_PROTOCOLS {
-        pulse.stay_busy();
+        in_flight.begin_endless();
     }
-    response.map(|body| Body::new(ReplyBody::Streamed(body, None).keeping(busy)))
+    guard.until_sent(response)
 }
 
 #[cfg(test)]
 mod tests {
+    use axum::body::Body;
     use axum::routing::get;
     use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 

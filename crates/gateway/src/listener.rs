@@ -6,8 +6,6 @@ use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::pin::pin;
 use std::sync::Arc;
-#[cfg(test)]
-use std::sync::Weak;
 use std::time::Duration;
 
 use thiserror::Error;
@@ -19,7 +17,6 @@ use crate::connections::{self, Connections};
 #[cfg(unix)]
 use crate::control::{Control, ControlSocket};
 use crate::discovery::DiscoveryFile;
-use crate::express::Express;
 use crate::gateway::Inner;
 use crate::routes::files::run_viewer;
 
@@ -62,8 +59,6 @@ pub struct Bound {
     /// Where it may listen, in order of preference.
     candidates: Vec<u16>,
     discovery: Option<DiscoveryFile>,
-    /// Nothing when the system gives no thread for it.
-    express: Option<Arc<Express>>,
 }
 
 impl Bound {
@@ -73,9 +68,7 @@ impl Bound {
         // Where any port will do, the one that was taken is as good as any, and known.
         let candidates =
             ports.iter().flat_map(|&wanted| if wanted == 0 { vec![port, 0] } else { vec![wanted] });
-        let refused = |error: &io::Error| tracing::warn!(%error, "health is answered among all else");
-        let express = Express::start().inspect_err(refused).ok().map(Arc::new);
-        Ok(Self { candidates: candidates.collect(), inner, listener, port, discovery, express })
+        Ok(Self { candidates: candidates.collect(), inner, listener, port, discovery })
     }
 
     /// The port that is really held.
@@ -87,14 +80,12 @@ impl Bound {
     /// Serves until `shutdown` ends. Then nothing new is accepted, answers on their way have a
     /// short grace, and every connection is closed by force, streams too.
     pub async fn serve(self, shutdown: impl Future<Output = ()>) {
-        let Self { inner, listener, mut discovery, candidates, express, .. } = self;
+        let Self { inner, listener, mut discovery, candidates, .. } = self;
         let connections = TaskTracker::new();
         let stop = Stop::default();
         let serving = Serving {
             inner: inner.clone(),
-            protocol: Arc::new(connection::protocol()),
-            express,
-            connections: connections.clone(),
+            protocol: Arc::new(connection::protocol(inner.config.limits.header_timeout)),
             stop: stop.clone(),
         };
         #[cfg(unix)]
@@ -106,7 +97,7 @@ impl Bound {
         {
             let places = Connections::new(inner.config.limits.connections);
             let serve = |stream, peer, place| {
-                connections.spawn(serving.clone().accepted(stream, peer, place));
+                connections.spawn(serving.clone().serve(stream, peer, place));
             };
             let listening = keep_listening(&inner, listener, &candidates, &mut discovery, &places, serve);
             let (shutdown, listening) = (pin!(shutdown), pin!(listening));
@@ -128,11 +119,6 @@ impl Bound {
 
 #[cfg(test)]
 impl Bound {
-    /// The thread for health, while there is one.
-    pub(crate) fn express_for_test(&self) -> Weak<Express> {
-        self.express.as_ref().map(Arc::downgrade).unwrap_or_default()
-    }
-
     /// Ends the listening socket behind the listener's back.
     pub(crate) fn lose_for_test(&self) {
         use std::os::fd::AsFd as _;

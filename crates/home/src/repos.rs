@@ -33,8 +33,6 @@ pub struct ReposFile {
     pub repos: Vec<ManagedRepo>,
     /// Their settings.
     pub settings: ReposSettings,
-    /// Whether entries were left out that the sandbox does not allow.
-    pub incomplete: bool,
 }
 
 /// Why the list cannot be used.
@@ -102,7 +100,7 @@ impl Repos {
         if stored.repos.iter().all(|repo| self.allows(repo)) {
             return Ok(stored);
         }
-        let mut list = ReposFile { incomplete: true, ..(*stored).clone() };
+        let mut list = (*stored).clone();
         list.repos.retain(|repo| self.allows(repo));
         Ok(Arc::new(list))
     }
@@ -286,7 +284,7 @@ fn tolerant(document: &Map<String, Value>) -> ReposFile {
             })
         })
         .collect();
-    ReposFile { repos, settings: settings_of(document), incomplete: false }
+    ReposFile { repos, settings: settings_of(document) }
 }
 
 fn settings_of(document: &Map<String, Value>) -> ReposSettings {
@@ -398,7 +396,7 @@ mod tests {
         let document = serde_json::json!({"repos": [{"path": outside}, {"path": inside}]});
         files::write_atomic(&repos.path().unwrap(), document.to_string().as_bytes()).unwrap();
         let list = repos.list().unwrap();
-        assert!(list.incomplete && list.repos.len() == 1 && list.repos[0].path == inside.to_string_lossy());
+        assert!(list.repos.len() == 1 && list.repos[0].path == inside.to_string_lossy());
         assert_eq!(repos.find(&"acme/secret".parse().unwrap()).unwrap(), None);
         assert_eq!(repos.find(&"acme/shop".parse().unwrap()).unwrap(), Some(inside));
         repos.update_settings(|settings| settings.worktree_parent_dir_confirmed = Some(true)).unwrap();

@@ -25,7 +25,7 @@ use crate::app::App;
 use crate::approval::{Approvals, Coverage, Effect};
 use crate::config::SignIn;
 use crate::connections::{Connections, share_of_descriptors};
-use crate::idle::Pulse;
+use crate::in_flight::InFlight;
 
 use self::request::{Malformed, Request, SetPolicyParams, TidyParams, Wanted};
 
@@ -93,7 +93,7 @@ impl ControlSocket {
                         tokio::select! {
                             () = stop.cancelled() => {}
                             () = place.closed.cancelled() => {}
-                            _ = converse(stream, &control, &place.pulse) => {}
+                            _ = converse(stream, &control, &place.in_flight) => {}
                         }
                     });
                 }
@@ -116,7 +116,7 @@ fn for_owner_alone(path: &Path) -> std::io::Result<()> {
     std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o600))
 }
 
-async fn converse(stream: UnixStream, control: &Control, pulse: &Arc<Pulse>) -> std::io::Result<()> {
+async fn converse(stream: UnixStream, control: &Control, in_flight: &InFlight) -> std::io::Result<()> {
     let (read, mut write) = stream.into_split();
     let mut read = BufReader::new(read);
     loop {
@@ -125,7 +125,7 @@ async fn converse(stream: UnixStream, control: &Control, pulse: &Arc<Pulse>) -> 
         if length == 0 {
             return Ok(());
         }
-        let _busy = pulse.busy();
+        let _guard = in_flight.begin();
         let answer = match Request::read(&line) {
             Ok((id, Request::Watch(_))) => return watch(id, control, &mut read, &mut write).await,
             Ok((id, request)) => reply(id, request, control).await,

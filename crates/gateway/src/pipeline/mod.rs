@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 use axum::body::Body;
 use axum::response::IntoResponse as _;
 use futures_util::FutureExt as _;
-use http::header::{ORIGIN, RETRY_AFTER};
+use http::header::{CONTENT_TYPE, RETRY_AFTER};
 use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode};
 use http_body::Body as HttpBody;
 use loopgate_api::names::{CLOUD_SOURCE, SOURCE_HEADER};
@@ -34,13 +34,13 @@ pub(crate) use self::origin::{Cors, OriginPolicy, named_origin};
 use self::auth::Gatekeeper;
 use self::body::{BodyLimit, Keep, Received, Unread};
 use crate::activity::Capture;
-use crate::answer::{Failure, OutsideSandbox, ReplyBody, json, prepared};
+use crate::answer::{Failure, JSON, OutsideSandbox};
 use crate::approval::{self, Decision, PendingApproval, Verdict};
 use crate::exchange::exchange;
 use crate::facts::Facts;
 use crate::gateway::Inner;
 use crate::router::RouteFacts;
-use crate::routes;
+use crate::routes::{self, health};
 
 const OUTDATED: &str = "the request would work in another directory than when it was asked about; ask again";
 
@@ -82,100 +82,91 @@ pub(crate) struct Requester {
     pub(crate) over_link: bool,
 }
 
-/// A request after the cheap part of the sequence.
-pub(crate) enum Front<B> {
+/// A request after the part of the sequence that reads nothing but its head.
+enum CheckedHead {
     /// It is answered.
-    Answered(Response<ReplyBody>),
+    Answered(Response<Body>),
     /// It goes on.
-    Open(Opened<B>),
+    Pending(PendingRequest),
 }
 
-/// A request that needs more than headers.
-pub(crate) struct Opened<B> {
-    request: Request<B>,
-    caller: Caller,
-    facts: Arc<Facts>,
+/// A request that needs more than its head.
+struct PendingRequest {
+    request: Request<Body>,
     cors: Cors,
-    exchange: bool,
+    is_exchange: bool,
 }
 
-impl<B> Opened<B> {
-    /// Changes the type of the body.
-    pub(crate) fn map_body<C>(self, change: impl FnOnce(B) -> C) -> Opened<C> {
-        let Self { request, caller, facts, cors, exchange } = self;
-        Opened { request: request.map(change), caller, facts, cors, exchange }
+/// The whole sequence. Never panics: what a handler drops is answered with 500.
+pub(crate) async fn handle(inner: Arc<Inner>, request: Request<Body>, caller: Caller) -> Response<Body> {
+    let facts = inner.facts();
+    match check_head(&facts, request, caller) {
+        CheckedHead::Answered(response) => response,
+        CheckedHead::Pending(pending) => respond(&inner, &facts, pending, caller).await,
     }
 }
 
-/// The part of the sequence that reads nothing but the head of the request.
-pub(crate) fn front<B: HttpBody>(inner: &Inner, mut request: Request<B>, caller: Caller) -> Front<B> {
-    let facts = inner.facts();
+fn check_head(facts: &Facts, mut request: Request<Body>, caller: Caller) -> CheckedHead {
     match target::normalized(request.uri()) {
         Ok(None) => {}
         Ok(Some(normal)) => *request.uri_mut() = normal,
         Err(target::Malformed) if request.method() == Method::OPTIONS => {}
         Err(target::Malformed) => {
             let failure = Failure::bad_request("malformed request target");
-            return Front::Answered(closing_with(&facts, &request, failure));
+            return CheckedHead::Answered(closing_with(facts, &request, failure));
         }
     }
     if caller != Caller::InProcess && !facts.hosts.accept(request.uri(), request.headers()) {
         // Without the cross-origin headers: they name the web app.
         let failure = Failure::forbidden("host not allowed");
-        return Front::Answered(failure.closing(has_body(&request)).into_reply());
+        return CheckedHead::Answered(failure.closing(has_body(&request)).into_response());
     }
     let path = request.uri().path();
-    if path == "/health" && request.method() == Method::GET {
-        return Front::Answered(health(&facts, request.headers()));
+    if path == health::PATH && request.method() == Method::GET {
+        return CheckedHead::Answered(health_of(facts, request.headers()));
     }
     if request.method() == Method::OPTIONS {
-        let mut reply = Response::new(ReplyBody::EMPTY);
-        *reply.status_mut() = StatusCode::NO_CONTENT;
+        let mut reply = StatusCode::NO_CONTENT.into_response();
         facts.origins.headers_for(request.headers()).apply(reply.headers_mut());
-        return Front::Answered(reply);
+        return CheckedHead::Answered(reply);
     }
-    let exchange = path == EXCHANGE_PATH && request.method() == Method::POST;
-    if !exchange && !path.starts_with(GATEWAY_PREFIX) {
-        return Front::Answered(closing_with(&facts, &request, Failure::route_not_found()));
+    let is_exchange = path == EXCHANGE_PATH && request.method() == Method::POST;
+    if !is_exchange && !path.starts_with(GATEWAY_PREFIX) {
+        return CheckedHead::Answered(closing_with(facts, &request, Failure::route_not_found()));
     }
     let cors = facts.origins.headers_for(request.headers());
-    Front::Open(Opened { request, caller, facts, cors, exchange })
+    CheckedHead::Pending(PendingRequest { request, cors, is_exchange })
 }
 
-fn has_body<B: HttpBody>(request: &Request<B>) -> bool {
+fn has_body(request: &Request<Body>) -> bool {
     !request.body().is_end_stream()
 }
 
 /// A refusal that does not wait for the rest of the request.
-fn closing_with<B: HttpBody>(facts: &Facts, request: &Request<B>, failure: Failure) -> Response<ReplyBody> {
-    let mut reply = failure.closing(has_body(request)).into_reply();
+fn closing_with(facts: &Facts, request: &Request<Body>, failure: Failure) -> Response<Body> {
+    let mut reply = failure.closing(has_body(request)).into_response();
     facts.origins.headers_for(request.headers()).apply(reply.headers_mut());
     reply
 }
 
-fn health(facts: &Facts, headers: &HeaderMap) -> Response<ReplyBody> {
-    let mut reply = prepared(facts.health_headers.clone(), facts.health_body.clone());
-    if headers.contains_key(ORIGIN) {
-        facts.origins.headers_for(headers).apply(reply.headers_mut());
-    }
+fn health_of(facts: &Facts, headers: &HeaderMap) -> Response<Body> {
+    let mut reply = ([(CONTENT_TYPE, JSON)], facts.health.clone()).into_response();
+    facts.origins.headers_for(headers).apply(reply.headers_mut());
     reply
 }
 
-/// The rest of the sequence. Never panics: what a handler drops is answered with 500.
-///
-/// This future is made and moved with every request, so the ways that few go are in boxes of their own.
-pub(crate) async fn back(inner: Arc<Inner>, opened: Opened<Body>) -> Response<ReplyBody> {
-    let Opened { request, caller, facts, cors, exchange: is_exchange } = opened;
+async fn respond(inner: &Inner, facts: &Facts, pending: PendingRequest, caller: Caller) -> Response<Body> {
+    let PendingRequest { request, cors, is_exchange } = pending;
     let mut capture = Capture::begin(&inner.activity, request.method(), request.uri());
     let answered = if is_exchange {
-        let exchange = Box::pin(exchange(&inner, &facts, request, caller, &mut capture));
+        let exchange = Box::pin(exchange(inner, facts, request, caller, &mut capture));
         AssertUnwindSafe(exchange).catch_unwind().await
     } else {
-        AssertUnwindSafe(gateway_route(&inner, &facts, request, caller, &mut capture)).catch_unwind().await
+        AssertUnwindSafe(gateway_route(inner, facts, request, caller, &mut capture)).catch_unwind().await
     };
     let mut reply = answered.unwrap_or_else(|_| {
         tracing::error!("a handler panicked; its request was answered with 500");
-        Failure::internal().into_reply()
+        Failure::internal().into_response()
     });
     if reply.extensions().get::<OutsideSandbox>().is_some() {
         inner.blocked.send_modify(|times| *times += 1);
@@ -190,7 +181,7 @@ async fn gateway_route(
     request: Request<Body>,
     caller: Caller,
     capture: &mut Capture,
-) -> Response<ReplyBody> {
+) -> Response<Body> {
     let (mut parts, body) = request.into_parts();
     let gatekeeper = Gatekeeper {
         gateway_token: inner.config.gateway_token.as_ref(),
@@ -213,11 +204,11 @@ async fn gateway_route(
     {
         let failure = unsupported_type();
         capture.security(failure.body.error.clone());
-        return failure.into_reply();
+        return failure.into_response();
     }
     let received = match read_body(inner, &parts, body, route, capture).await {
         Ok(received) => received,
-        Err(failure) => return failure.into_reply(),
+        Err(failure) => return failure.into_response(),
     };
     let over_link = principal == Principal::Internal
         && parts.headers.get(SOURCE_HEADER).is_some_and(|source| source == CLOUD_SOURCE);
@@ -241,28 +232,23 @@ async fn gateway_route(
             Ok(Approval::Accepted(reply)) => return reply,
             Err(failure) => {
                 capture.detail = Some(failure.body.error.clone());
-                return failure.into_reply();
+                return failure.into_response();
             }
         }
     }
     if !target::decodes(parts.uri.path()) {
-        return Failure::bad_request("malformed path").into_reply();
+        return Failure::bad_request("malformed path").into_response();
     }
     if built.is_none() {
         return match &inner.fallback {
             Some(fallback) => Box::pin(fallback.forward(&parts, received.whole())).await,
-            None => Failure::not_implemented(&parts.method, parts.uri.path()).into_reply(),
+            None => Failure::not_implemented(&parts.method, parts.uri.path()).into_response(),
         };
-    }
-    if parts.method == Method::GET
-        && let Some(ready) = inner.app.ready_answer(&parts.uri)
-    {
-        return json(ready);
     }
     parts.extensions.insert(Requester { over_link });
     let request = Request::from_parts(parts, received.into_body());
     match inner.router.clone().oneshot(request).await {
-        Ok(response) => response.map(|body| ReplyBody::Streamed(body, None)),
+        Ok(response) => response,
         Err(never) => match never {},
     }
 }
@@ -273,21 +259,19 @@ pub(crate) fn unsupported_type() -> Failure {
     Failure::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, error).closing(true)
 }
 
-fn unauthorized(
-    inner: &Inner,
-    headers: &HeaderMap,
-    reason: &'static str,
-    unread: bool,
-) -> Response<ReplyBody> {
+fn unauthorized(inner: &Inner, headers: &HeaderMap, reason: &'static str, unread: bool) -> Response<Body> {
     let origin = named_origin(headers).unwrap_or_default();
     if let Err(wait) = inner.refusals.take(origin, Instant::now()) {
         let failure =
             Failure::new(StatusCode::TOO_MANY_REQUESTS, "too many unauthorized requests, retry shortly");
-        let mut reply = failure.closing(true).into_reply();
+        let mut reply = failure.closing(true).into_response();
         reply.headers_mut().insert(RETRY_AFTER, HeaderValue::from(wait.as_secs() + 1));
         return reply;
     }
-    Failure::new(StatusCode::UNAUTHORIZED, "unauthorized").with("reason", reason).closing(unread).into_reply()
+    Failure::new(StatusCode::UNAUTHORIZED, "unauthorized")
+        .with("reason", reason)
+        .closing(unread)
+        .into_response()
 }
 
 async fn read_body(
@@ -337,7 +321,7 @@ enum Approval {
     /// It goes on.
     Passed,
     /// It is answered as accepted, and goes on without its caller when it is approved.
-    Accepted(Response<ReplyBody>),
+    Accepted(Response<Body>),
 }
 
 async fn approve(inner: &Inner, facts: &Facts, judged: &approval::Request<'_>) -> Result<Approval, Failure> {
@@ -375,7 +359,7 @@ async fn hold_launch(
     facts: &Facts,
     judged: &approval::Request<'_>,
     request: PendingApproval,
-) -> Result<Response<ReplyBody>, Failure> {
+) -> Result<Response<Body>, Failure> {
     let hours = facts.settings.loop_approval_hours.max(1);
     let limit = Duration::from_secs(u64::from(hours) * 60 * 60);
     let (id, app, subjects) = (request.id, inner.app.clone(), judged.subjects());
@@ -394,5 +378,5 @@ async fn hold_launch(
     });
     let (headers, body) = (judged.headers, judged.whole_body());
     let held = routes::orchestrator::hold(&inner.app, headers, body, id, limit, decision).await?;
-    Ok(held.into_response().map(|body| ReplyBody::Streamed(body, None)))
+    Ok(held.into_response())
 }

@@ -56,6 +56,9 @@ struct Tools {
 #[derive(Debug, Clone, Serialize, ToSchema)]
 struct Versions {}
 
+/// The path of the route.
+pub(crate) const PATH: &str = "/health";
+
 /// Tell that a gateway is here
 ///
 /// No credential. Never cached, never recorded.

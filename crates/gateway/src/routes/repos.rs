@@ -5,8 +5,6 @@ use std::path::Path;
 
 use axum::Json;
 use axum::extract::State;
-use axum::response::Response;
-use http::Uri;
 use loopgate_api::error::ErrorBody;
 use loopgate_api::operation::OperationId;
 use loopgate_api::repos::{ListedRepo, ManagedRepo, ReposAnswer};
@@ -20,12 +18,8 @@ use crate::answer::{Answer, Failure};
 use crate::app::App;
 use crate::approval::{At, Source};
 use crate::extract::{JsonMembers, QueryMembers};
-use crate::kept::Sources;
 use crate::router::Route;
 use crate::routes::on_disk;
-
-/// Files of a clone that tell its name and its default branch.
-const TOLD_BY: [&str; 3] = [".git/config", ".git/HEAD", ".git/refs/remotes/origin/HEAD"];
 
 /// Bytes of a package manifest.
 const MAX_MANIFEST: u64 = 1024 * 1024;
@@ -75,21 +69,13 @@ struct UpdateRepos {
         (status = 500, body = ErrorBody, description = "The list cannot be read", example = json!(ErrorBody::new(500, "Failed to list repos: permission denied"))),
         (status = 503, body = ErrorBody, description = "No sandbox is set", example = json!(ErrorBody::new(503, "Server not configured — complete onboarding"))),
     ))]
-async fn list(State(app): State<App>, target: Uri) -> Result<Response, Failure> {
-    app.kept_answer(&target, list_on_disk).await
-}
-
-fn list_on_disk(app: &App, sources: &mut Sources) -> Result<ReposAnswer, Failure> {
-    let list = app.repos.list().map_err(|error| failed("Failed to list repos", error))?;
-    app.repos.path().iter().for_each(|file| sources.file(file));
-    if list.incomplete {
-        sources.unknown();
-    }
-    for repo in &list.repos {
-        sources.clone_files(&loopgate_home::expand_home(&repo.path), &TOLD_BY);
-    }
-    let repos = list.repos.iter().cloned().map(|repo| described(&app.sandbox, repo)).collect();
-    Ok(ReposAnswer { repos, settings: list.settings.clone() })
+async fn list(State(app): State<App>) -> Answer<ReposAnswer> {
+    let listed = on_disk(move || {
+        let list = app.repos.list().map_err(|error| failed("Failed to list repos", error))?;
+        let repos = list.repos.iter().cloned().map(|repo| described(&app.sandbox, repo)).collect();
+        Ok(ReposAnswer { repos, settings: list.settings.clone() })
+    });
+    listed.await?.map(Json)
 }
 
 /// Add a repository

@@ -6,7 +6,6 @@ mod binary_paths;
 mod control;
 mod examples;
 mod exchange;
-mod express;
 mod health_check;
 mod listening;
 mod loops;

@@ -3,8 +3,7 @@
 use jiff::Timestamp;
 use std::time::Duration;
 
-use super::approvals::held;
-use super::place::{Place, TOKEN, WEB_APP, Wish, within};
+use super::place::{Place, TOKEN, WEB_APP, Wish};
 
 const PRIVATE_NETWORK: &str = "Access-Control-Request-Private-Network";
 const ALLOW_PRIVATE_NETWORK: &str = "Access-Control-Allow-Private-Network";
@@ -298,35 +297,6 @@ async fn guessing_is_slowed_down_for_its_origin_alone() {
     last.assert_error(429, "too many unauthorized requests, retry shortly", "too_many_requests");
     assert!(last.header("Retry-After").is_some());
     assert_eq!(guess(WEB_APP).send().await.status, 401);
-}
-
-#[tokio::test]
-async fn an_answer_that_lies_ready_passes_every_gate() {
-    let place = Place::new().await;
-    std::fs::create_dir(place.sandbox().join("one")).unwrap();
-    let target = format!("/api/gateway/directories?path={}", place.sandbox().display());
-    let (made, ready) =
-        (place.internal("GET", &target).send().await, place.internal("GET", &target).send().await);
-    assert!(made.text().contains("one"), "{}", made.text());
-    assert_eq!((ready.status, ready.text()), (200, made.text()));
-    for name in ["content-type", "content-length", "vary", "access-control-allow-methods"] {
-        assert!(ready.header(name).is_some() && ready.header(name) == made.header(name), "{name}");
-    }
-    let recorded = place.gateway.activity().list();
-    assert_eq!(recorded.len(), 2);
-    assert!(recorded.iter().all(|event| event.response_size_bytes == made.text().len() as u64));
-
-    let stranger = place.ask("GET", &target).send().await;
-    assert_eq!(
-        stranger.assert_error(401, "unauthorized", "unauthorized")["reason"],
-        "no credential provided"
-    );
-    let forced = place.internal("GET", &target).header("X-Desktop-Force-Approval", "1");
-    let (reply, pending) = held(&place, forced).await;
-    place.gateway.approvals().deny(pending.id).unwrap();
-    within(reply).await.unwrap().assert_error(403, "request denied", "request_denied");
-    std::fs::create_dir(place.sandbox().join("two")).unwrap();
-    assert!(place.internal("GET", &target).send().await.text().contains("two"));
 }
 
 #[tokio::test]

@@ -1,7 +1,7 @@
 //! A gateway with a home of its own, and a client that sends exactly the bytes it is given.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Weak};
+use std::sync::Arc;
 use std::time::Duration;
 
 use loopgate_home::{Credentials, DataDir, Overrides, Repos, Sandbox, SettingsStore};
@@ -15,7 +15,6 @@ use tokio::net::TcpStream;
 use tokio::sync::{oneshot, watch};
 use tokio::task::JoinHandle;
 
-use crate::express::Express;
 use crate::{Gateway, GatewayConfig, Health, Limits};
 
 pub(super) const WEB_APP: &str = "https://app.example.test";
@@ -66,8 +65,6 @@ pub(super) struct Place {
     pub(super) health: watch::Receiver<Health>,
     pub(super) settings: Arc<SettingsStore>,
     pub(super) runtime: Option<Arc<Runtime>>,
-    /// The thread for health, until the end.
-    pub(super) express: Weak<Express>,
     dir: tempfile::TempDir,
     stop: Option<oneshot::Sender<()>>,
     serving: JoinHandle<()>,
@@ -91,13 +88,13 @@ impl Place {
         if lost_listener {
             bound.lose_for_test();
         }
-        let (health, express) = (gateway.0.health(), bound.express_for_test());
+        let health = gateway.0.health();
         let (stop, stopped) = oneshot::channel::<()>();
         let serving = tokio::spawn(bound.serve(async {
             let _ = stopped.await;
         }));
         let (gateway, settings, runtime) = gateway;
-        Self { gateway, port, health, settings, runtime, express, dir, stop: Some(stop), serving }
+        Self { gateway, port, health, settings, runtime, dir, stop: Some(stop), serving }
     }
 
     pub(super) fn sandbox(&self) -> PathBuf {

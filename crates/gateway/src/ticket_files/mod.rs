@@ -8,7 +8,6 @@ pub(crate) mod agents;
 pub(crate) mod judges;
 pub(crate) mod logs;
 pub(crate) mod plan;
-mod remembered;
 pub(crate) mod state;
 pub(crate) mod status;
 pub(crate) mod stopped;

@@ -9,13 +9,10 @@ use serde::Serialize;
 use serde_json::Value;
 use utoipa::ToSchema;
 
-use super::remembered::Remembered;
 use super::{TicketFiles, text_of};
 
 /// How far the tasks of a plan are, and the one that is worked on.
 type Progress = (TaskProgress, Option<String>);
-
-static PROGRESS: Remembered<Option<Progress>> = Remembered::new();
 
 /// A plan as pages show it.
 #[derive(Debug, Serialize, ToSchema)]
@@ -52,7 +49,7 @@ impl TicketFiles {
     /// Whether there is a plan, and how far its tasks are; a malformed plan has no progress.
     pub(super) fn plan_progress(&self) -> (bool, Option<Progress>) {
         match self.document(PLAN_JSON) {
-            Ok(Some(file)) => (true, PROGRESS.of(&file, || progress(&file)).unwrap_or_default()),
+            Ok(Some(file)) => (true, progress(&file).unwrap_or_default()),
             Ok(None) => (false, None),
             Err(_) => (true, None),
         }

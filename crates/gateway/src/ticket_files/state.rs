@@ -7,11 +7,8 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
-use super::remembered::Remembered;
 use super::{TicketFiles, text_of};
 use crate::routes::orchestrator::loop_facts::LoopFacts;
-
-static STATES: Remembered<Map<String, Value>> = Remembered::new();
 
 /// Statuses after which nothing runs.
 const ENDED: [&str; 4] = ["COMPLETED", "ERROR", "FAILED", "CANCELLED"];
@@ -51,7 +48,7 @@ impl TicketFiles {
     /// The state, `None` when there is none yet; the error is a text for the answer.
     pub(super) fn state(&self) -> Result<Option<Map<String, Value>>, String> {
         let file = self.document(STATE_JSON).map_err(|error| error.to_string())?;
-        file.map(|file| STATES.of(&file, || read(&file))).transpose()
+        file.map(|file| read(&file)).transpose()
     }
 
     /// Whether work goes on here.

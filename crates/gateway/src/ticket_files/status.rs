@@ -15,12 +15,8 @@ use utoipa::ToSchema;
 
 use super::TicketFiles;
 use super::agents::ActiveAgent;
-use super::remembered::Remembered;
 use super::stream::any_line;
 use crate::routes::orchestrator::loop_facts::LoopFacts;
-
-/// Whether streams of dead processes hold a success; they may be large, and grow no more.
-static SUCCESSES: Remembered<bool> = Remembered::new();
 
 /// Statuses after which nothing happens.
 const TERMINAL: [&str; 6] = ["COMPLETED", "FAILED", "CANCELLED", "STOPPED", "UNKNOWN", "TIMED_OUT"];
@@ -213,7 +209,7 @@ impl TicketFiles {
     fn has_succeeded(&self) -> bool {
         let stream = stream_of_work_dir(&self.work_dir());
         let file = stream.and_then(|stream| self.open(&stream).ok().flatten());
-        file.is_some_and(|file| SUCCESSES.of(&file, || any_line(&file, is_success)).unwrap_or(false))
+        file.is_some_and(|file| any_line(&file, is_success).unwrap_or(false))
     }
 
     fn state_is_fresh(&self) -> bool {

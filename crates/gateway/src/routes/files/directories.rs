@@ -1,24 +1,20 @@
 //! `GET /api/gateway/directories`: the folders in a directory.
 
+use axum::Json;
 use axum::extract::State;
-use axum::response::Response;
-use http::Uri;
 use loopgate_api::error::ErrorBody;
 use loopgate_api::operation::OperationId;
-use loopgate_files::{Folder, Folders, FoldersError};
+use loopgate_files::{Folder, FoldersError};
 use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_axum::routes;
 
-use crate::answer::Failure;
+use crate::answer::{Answer, Failure};
 use crate::app::App;
 use crate::approval::{At, Source};
 use crate::extract::QueryMembers;
-use crate::kept::Sources;
 use crate::router::Route;
-
-/// Folders of a list that is kept ready: each is watched.
-const MOST_KEPT: usize = 100;
+use crate::routes::on_disk;
 
 /// Folders, repositories first.
 #[derive(Debug, Serialize, ToSchema)]
@@ -57,26 +53,14 @@ impl From<Folder> for DirectoryEntry {
         (status = 403, body = ErrorBody, description = "Outside the sandbox", example = json!(ErrorBody::new(403, "directory not allowed"))),
         (status = 500, body = ErrorBody, description = "It cannot be read", example = json!(ErrorBody::new(500, "Failed to list directories: permission denied"))),
     ))]
-async fn list(State(app): State<App>, target: Uri, query: QueryMembers) -> Result<Response, Failure> {
-    let path = query.get("path").filter(|path| !path.is_empty()).unwrap_or("~");
-    let path = path.to_owned();
-    app.kept_answer(&target, move |app, sources| list_on_disk(app, &path, sources)).await
-}
-
-fn list_on_disk(app: &App, path: &str, sources: &mut Sources) -> Result<Directories, Failure> {
-    let Folders { folders, directory, whole } =
-        loopgate_files::folders(&app.sandbox, path).map_err(|error| match error {
-            FoldersError::Denied(_) => Failure::directory_not_allowed(),
-            error @ FoldersError::Io(_) => Failure::failed(format!("Failed to list directories: {error}")),
-        })?;
-    if whole && folders.len() <= MOST_KEPT {
-        app.sandbox.base().iter().for_each(|base| sources.file(base));
-        sources.entries(directory.as_path());
-        folders.iter().for_each(|folder| sources.file(&directory.as_path().join(&folder.name).join(".git")));
-    } else {
-        sources.unknown();
-    }
-    Ok(Directories { directories: folders.into_iter().map(Into::into).collect() })
+async fn list(State(app): State<App>, query: QueryMembers) -> Answer<Directories> {
+    let path = query.get("path").filter(|path| !path.is_empty()).unwrap_or("~").to_owned();
+    let folders = on_disk(move || loopgate_files::folders(&app.sandbox, &path)).await?;
+    let folders = folders.map_err(|error| match error {
+        FoldersError::Denied(_) => Failure::directory_not_allowed(),
+        error @ FoldersError::Io(_) => Failure::failed(format!("Failed to list directories: {error}")),
+    })?;
+    Ok(Json(Directories { directories: folders.into_iter().map(Into::into).collect() }))
 }
 
 pub(crate) fn route() -> Route {

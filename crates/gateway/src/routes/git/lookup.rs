@@ -4,8 +4,6 @@ use std::path::PathBuf;
 
 use axum::Json;
 use axum::extract::State;
-use axum::response::Response;
-use http::Uri;
 use loopgate_api::error::ErrorBody;
 use loopgate_api::operation::OperationId;
 use loopgate_home::ReposError;
@@ -18,7 +16,6 @@ use crate::answer::{Answer, Failure, shown};
 use crate::app::App;
 use crate::approval::{At, Source};
 use crate::extract::QueryMembers;
-use crate::kept::Sources;
 use crate::router::Route;
 use crate::routes::on_disk;
 
@@ -56,14 +53,11 @@ pub(crate) struct BranchWorktree {
         (status = 500, body = ErrorBody, description = "The list of repositories cannot be read", example = json!(ErrorBody::new(500, "Failed to resolve repo path: permission denied"))),
         (status = 503, body = ErrorBody, description = "No sandbox is set", example = json!(ErrorBody::new(503, "Server not configured — complete onboarding"))),
     ))]
-async fn repo_path(State(app): State<App>, target: Uri, query: QueryMembers) -> Result<Response, Failure> {
+async fn repo_path(State(app): State<App>, query: QueryMembers) -> Answer<RepoPath> {
     let name = query.required("repoFullName", "repoFullName is required")?.to_owned();
-    app.kept_answer(&target, move |app, sources| {
-        let clone = clone_of(app, &name, sources);
-        let clone = clone.map_err(|error| unlisted("Failed to resolve repo path", error))?;
-        Ok(RepoPath { path: clone.map(shown) })
-    })
-    .await
+    let clone = on_disk(move || clone_of(&app, &name)).await?;
+    let clone = clone.map_err(|error| unlisted("Failed to resolve repo path", error))?;
+    Ok(Json(RepoPath { path: clone.map(shown) }))
 }
 
 /// Find the worktree in which a branch is checked out
@@ -83,7 +77,7 @@ async fn branch_worktree(State(app): State<App>, query: QueryMembers) -> Answer<
     let (name, branch) = (query.required("repoFullName", needed)?, query.required("headBranch", needed)?);
     let clone = {
         let (app, name) = (app.clone(), name.to_owned());
-        on_disk(move || clone_of(&app, &name, &mut Sources::default())).await?
+        on_disk(move || clone_of(&app, &name)).await?
     };
     let clone = clone.map_err(|error| unlisted(NO_WORKTREE, error))?;
     let Some(clone) = clone else { return Ok(Json(BranchWorktree { path: None, repo_path: None })) };
@@ -107,16 +101,11 @@ pub(crate) fn branch_worktree_route() -> Route {
 
 /// The clone of a repository by its full name: one whose name is the same to the letter, else one
 /// whose name differs in case. Its origin stands in its configuration file; git is not started.
-fn clone_of(app: &App, name: &str, sources: &mut Sources) -> Result<Option<PathBuf>, ReposError> {
+fn clone_of(app: &App, name: &str) -> Result<Option<PathBuf>, ReposError> {
     let list = app.repos.list()?;
-    app.repos.path().iter().for_each(|file| sources.file(file));
-    if list.incomplete {
-        sources.unknown();
-    }
     let mut similar = None;
     for repo in &list.repos {
         let clone = loopgate_home::expand_home(&repo.path);
-        sources.clone_files(&clone, &[".git/config"]);
         match app.sandbox.origin_of(&clone) {
             Some(origin) if origin.as_str() == name => return Ok(Some(clone)),
             Some(origin) if origin.as_str().eq_ignore_ascii_case(name) => {

@@ -127,7 +127,7 @@ async fn measure_requests(
         table.latency(&format!("{name} p50"), figures.p50, bare.p50);
         table.latency(&format!("{name} p99"), figures.p99, bare.p99);
     }
-    table.memory("gateway resident, idle", idle, Some(25.0));
+    table.memory("gateway resident, idle", idle, Some(45.0));
 
     let fresh = Place::new()?;
     let gateway = Gateway::start(binary, &fresh).await?;
