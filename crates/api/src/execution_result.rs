@@ -75,19 +75,45 @@ impl ResultEntry {
     /// Refuses an entry whose URL or branches are not in canonical form.
     ///
     /// # Errors
-    /// The exact text that the control plane answers.
-    pub fn validate(&self) -> Result<(), &'static str> {
+    /// The member that is not canonical; its text is exact.
+    pub fn validate(&self) -> Result<(), InvalidEntry> {
         let Self::Success(entry) = self else { return Ok(()) };
         if entry.pr_url != pull_request_url(&entry.full_name, entry.pr_number) {
-            return Err("prUrl does not match canonical format");
+            return Err(InvalidEntry::PrUrl);
         }
         if entry.branch_name.parse::<BranchName>().is_err() {
-            return Err("branchName contains invalid characters");
+            return Err(InvalidEntry::BranchName);
         }
         if entry.base_branch.parse::<BranchName>().is_err() {
-            return Err("baseBranch contains invalid characters");
+            return Err(InvalidEntry::BaseBranch);
         }
         Ok(())
+    }
+}
+
+/// A member of a [`SuccessEntry`] that is not in canonical form.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+pub enum InvalidEntry {
+    /// The URL is not that of the pull request.
+    #[error("prUrl does not match canonical format")]
+    PrUrl,
+    /// The branch that was pushed.
+    #[error("branchName contains invalid characters")]
+    BranchName,
+    /// The branch that it goes into.
+    #[error("baseBranch contains invalid characters")]
+    BaseBranch,
+}
+
+impl InvalidEntry {
+    /// Name of the member.
+    #[must_use]
+    pub const fn member(self) -> &'static str {
+        match self {
+            Self::PrUrl => "prUrl",
+            Self::BranchName => "branchName",
+            Self::BaseBranch => "baseBranch",
+        }
     }
 }
 
@@ -182,7 +208,7 @@ impl ExecutionResult {
             return Err(ResultError::InvalidV2("results must not be empty".to_owned()));
         }
         for entry in &parsed.results {
-            entry.validate().map_err(|e| ResultError::InvalidV2(e.to_owned()))?;
+            entry.validate().map_err(|e| ResultError::InvalidV2(e.to_string()))?;
         }
         Ok(parsed)
     }

@@ -4,6 +4,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
+/// `reason` of the 409 to an order whose loop runs, or is being started, on the desktop already. The order
+/// was carried out, so its sender has nothing to do.
+pub const ALREADY_RUNNING: &str = "already_running";
+
 /// A repository with the branch that a loop starts from.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]

@@ -311,7 +311,7 @@ async fn what_is_outstanding_follows_the_hello_in_order() {
         let frame = raw.frame().await;
         assert_eq!((frame.event.as_str(), &frame.data["commandId"]), (event::COMMAND, &Value::from(id)));
     }
-    raw.say(&Frame::event(event::COMMAND_ACK, &CommandAck::rejected("a", "queue full"))).await;
+    raw.say(&Frame::event(event::COMMAND_ACK, &CommandAck::rejected("a", "queue_full", "queue full"))).await;
     let store = control_plane.host().until("an ack", |store| store.entry("a").ack.is_some()).await;
     assert_eq!(store.entry("a").ack.as_ref().unwrap().reason.as_deref(), Some("queue full"));
     let cancel = Cancel { command_id: "b".into(), reason: None };

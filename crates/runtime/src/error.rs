@@ -16,12 +16,21 @@ pub struct LoopError {
     pub status: u16,
     /// The exact text.
     pub message: String,
+    /// Tells cases of one code apart, for programs.
+    pub reason: Option<&'static str>,
 }
 
 impl LoopError {
     /// A refusal with a status of its own.
     pub fn new(status: u16, message: impl Into<String>) -> Self {
-        Self { status, message: message.into() }
+        Self { status, message: message.into(), reason: None }
+    }
+
+    /// 409 for a loop that runs, or is being started, here.
+    #[must_use]
+    pub fn already_running() -> Self {
+        let error = Self::new(409, "Loop is already running on this machine");
+        Self { reason: Some(loopgate_api::launch::ALREADY_RUNNING), ..error }
     }
 
     /// 400.
@@ -56,7 +65,11 @@ impl LoopError {
     /// The body of the answer.
     #[must_use]
     pub fn body(&self) -> ErrorBody {
-        ErrorBody::new(self.status, self.message.clone())
+        let body = ErrorBody::new(self.status, self.message.clone());
+        match self.reason {
+            Some(reason) => body.with("reason", reason),
+            None => body,
+        }
     }
 }
 

@@ -101,9 +101,12 @@ pub struct CommandAck {
     /// The same in words.
     #[serde(default, deserialize_with = "lenient::or_default", skip_serializing_if = "Option::is_none")]
     pub state: Option<CommandState>,
-    /// Why it was refused.
+    /// Why it was refused, for a person.
     #[serde(default, deserialize_with = "lenient::or_default", skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
+    /// Stable identifier of the reason; desktops up to 0.13 send none.
+    #[serde(default, deserialize_with = "lenient::or_default", skip_serializing_if = "Option::is_none")]
+    pub code: Option<String>,
 }
 
 impl CommandAck {
@@ -114,16 +117,18 @@ impl CommandAck {
             accepted: true,
             state: Some(CommandState::Accepted),
             reason: None,
+            code: None,
         }
     }
 
     /// The command is refused.
-    pub fn rejected(command_id: impl Into<String>, reason: impl Into<String>) -> Self {
+    pub fn rejected(command_id: impl Into<String>, code: &str, reason: impl Into<String>) -> Self {
         Self {
             command_id: command_id.into(),
             accepted: false,
             state: Some(CommandState::Failed),
             reason: Some(reason.into()),
+            code: Some(code.to_owned()),
         }
     }
 }
@@ -171,6 +176,55 @@ impl EventType {
 impl fmt::Display for EventType {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.as_str())
+    }
+}
+
+/// Why a command ended without an answer of the gateway: `code` of its last event.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CommandFailure {
+    /// Its own limit has passed.
+    Timeout,
+    /// The gateway did not answer in time.
+    GatewayTimeout,
+    /// The desktop was restarted while it ran.
+    Interrupted,
+    /// Too many of its events are unacknowledged.
+    BufferOverflow,
+    /// The answer is larger than a message may be.
+    ResultTooLarge,
+    /// The gateway's stream ended early.
+    StreamFailed,
+    /// Its path and query are no request target.
+    MalformedRequestTarget,
+    /// A handler of the gateway panicked.
+    InternalError,
+}
+
+/// An answer of the gateway with another status than 2xx: `gatewayError` of a command's last event.
+/// The event's `error` holds the same as text.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct GatewayError {
+    /// HTTP status.
+    pub status_code: u16,
+    /// `error` of the body, for a person.
+    #[serde(default, deserialize_with = "lenient::or_default", skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+    /// `code` of the body.
+    #[serde(default, deserialize_with = "lenient::or_default", skip_serializing_if = "Option::is_none")]
+    pub code: Option<String>,
+    /// `reason` of the body, which tells cases of one code apart.
+    #[serde(default, deserialize_with = "lenient::or_default", skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+}
+
+impl GatewayError {
+    /// Reads a body; one that is not the gateway's error shape leaves the members out.
+    #[must_use]
+    pub fn new(status_code: u16, body: &Value) -> Self {
+        let text = |name: &str| body.get(name).and_then(Value::as_str).map(str::to_owned);
+        Self { status_code, error: text("error"), code: text("code"), reason: text("reason") }
     }
 }
 

@@ -10,7 +10,8 @@ mod lenient;
 mod report;
 
 pub use command::{
-    Cancel, Command, CommandAck, CommandEvent, CommandEventAck, CommandState, EventType, QueryValue,
+    Cancel, Command, CommandAck, CommandEvent, CommandEventAck, CommandFailure, CommandState, EventType,
+    GatewayError, QueryValue,
 };
 pub use frame::{Envelope, Frame, NotAFrame};
 pub use hello::{Hello, HelloAck, HelloNack, InvalidHello, NackReason, ServerCapabilities};

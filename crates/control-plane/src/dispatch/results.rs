@@ -4,12 +4,14 @@
 //! that follows from it.
 
 use loopgate_api::event::code;
-use loopgate_api::link::{CommandAck, CommandEvent, EventType};
+use loopgate_api::launch;
+use loopgate_api::link::{CommandAck, CommandEvent, CommandFailure, EventType, GatewayError};
 use loopgate_link::server::{Ingested, Placement};
 use sea_orm::ActiveValue::Set;
 use sea_orm::prelude::*;
 use sea_orm::sea_query::Expr;
 use sea_orm::{DatabaseTransaction, QuerySelect, UpdateMany};
+use serde::Deserialize as _;
 use serde_json::{Value, json};
 
 use crate::bus::{Bus, Topic};
@@ -31,7 +33,7 @@ pub async fn ack(store: &Store, bus: &Bus, target_id: Uuid, ack: &CommandAck) ->
             set_status(&tx, row.id, CommandStatus::Accepted, |update| update).await?;
         }
     } else {
-        reject(&tx, &row, ack.reason.as_deref()).await?;
+        reject(&tx, &row, ack).await?;
     }
     tx.commit().await?;
     announce(bus, &row);
@@ -41,15 +43,19 @@ pub async fn ack(store: &Store, bus: &Bus, target_id: Uuid, ack: &CommandAck) ->
 async fn reject(
     tx: &DatabaseTransaction,
     row: &desktop_command::Model,
-    reason: Option<&str>,
+    ack: &CommandAck,
 ) -> Result<(), DbErr> {
+    let reason = ack.reason.as_deref();
     let error = reason.unwrap_or("Command rejected").to_owned();
-    let data = json!({
+    let mut data = json!({
         "type": "error",
         "terminal": true,
         "error": reason.unwrap_or("Command rejected by desktop"),
         "code": "rejected",
     });
+    if let Some(code) = &ack.code {
+        data["rejectionCode"] = code.as_str().into();
+    }
     append(tx, row, row.last_sequence_acked + 1, EventType::Error, data).await?;
     set_status(tx, row.id, CommandStatus::Failed, |update| {
         update.col_expr(desktop_command::Column::Error, Expr::value(&error))
@@ -155,27 +161,46 @@ async fn follow(
 
 /// Why the launch of a loop did not succeed, when an event says so. Only what the gateway refuses was
 /// never accepted. That the loop is running already is no failure, and neither is what went wrong with
-/// the command alone, which has a code: its time was over, or the desktop was interrupted. The desktop
-/// itself reports by the loop's events what became of such a loop.
+/// the command alone: its time was over, or the desktop was interrupted. The desktop itself reports by
+/// the loop's events what became of such a loop.
 fn failure_of(event: &CommandEvent) -> Option<(&'static str, String)> {
-    let data = &event.data;
-    if event.event_type != EventType::Error
-        || !event.is_terminal()
-        || data.get("code").is_some_and(Value::is_string)
-    {
+    if event.event_type != EventType::Error || !event.is_terminal() {
         return None;
     }
+    let data = &event.data;
     let text = data.get("error").and_then(Value::as_str).unwrap_or("Command failed");
-    let Some((status, body)) = refusal(text) else { return Some((code::SPAWN_FAILED, text.to_owned())) };
-    let reason = body.get("error").and_then(Value::as_str).unwrap_or("The desktop could not start the loop");
-    let code = if status >= 500 { code::SPAWN_FAILED } else { code::PRE_RUN_VALIDATION_FAILED };
-    (reason != "Loop is already running on this machine").then(|| (code, reason.to_owned()))
+    let gateway_error = data.get("gatewayError").and_then(|error| GatewayError::deserialize(error).ok());
+    let Some(error) = gateway_error.or_else(|| legacy_gateway_error(data, text)) else {
+        let command_alone = data.get("code").is_some_and(|code| {
+            !matches!(
+                CommandFailure::deserialize(code),
+                Ok(CommandFailure::InternalError
+                    | CommandFailure::MalformedRequestTarget
+                    | CommandFailure::StreamFailed)
+            )
+        });
+        return (!command_alone).then(|| (code::SPAWN_FAILED, text.to_owned()));
+    };
+    if error.reason.as_deref() == Some(launch::ALREADY_RUNNING) {
+        return None;
+    }
+    let code = if error.status_code >= 500 { code::SPAWN_FAILED } else { code::PRE_RUN_VALIDATION_FAILED };
+    Some((code, error.error.unwrap_or_else(|| "The desktop could not start the loop".to_owned())))
 }
 
-/// Status and body of a refusal by the gateway, which travels as `gateway returned <status>: <body>`.
-fn refusal(text: &str) -> Option<(u16, Value)> {
+/// The gateway's answer of a desktop up to 0.13, which sends it as the text `gateway returned <status>:
+/// <body>` alone, and tells a loop that runs already apart by its sentence. The contract fixes both
+/// (cloud-link, executor; loop launch). The only place that reads a sentence.
+fn legacy_gateway_error(data: &Value, text: &str) -> Option<GatewayError> {
+    if data.get("code").is_some() {
+        return None;
+    }
     let (status, body) = text.strip_prefix("gateway returned ")?.split_once(": ")?;
-    Some((status.parse().ok()?, serde_json::from_str(body).ok()?))
+    let mut error = GatewayError::new(status.parse().ok()?, &serde_json::from_str(body).ok()?);
+    if error.error.as_deref() == Some("Loop is already running on this machine") {
+        error.reason = Some(launch::ALREADY_RUNNING.to_owned());
+    }
+    Some(error)
 }
 
 async fn set_status(
@@ -236,33 +261,60 @@ fn announce(bus: &Bus, row: &desktop_command::Model) {
 mod tests {
     use super::*;
 
-    fn judged(data: Value) -> Option<(&'static str, String)> {
+    fn launch_failure(data: Value) -> Option<(&'static str, String)> {
         let event = json!({"commandId": Uuid::nil(), "sequence": 1, "eventType": "error", "data": data});
         failure_of(&serde_json::from_value(event).unwrap())
     }
 
-    #[test]
-    fn a_refusal_is_told_in_the_words_of_the_gateway() {
-        let text =
-            r#"gateway returned 404: {"error":"Repository not found locally: a/b","code":"not_found"}"#;
-        let (code, message) = judged(json!({"type": "error", "terminal": true, "error": text})).unwrap();
-        assert_eq!(
-            (code, message.as_str()),
-            ("PRE_RUN_VALIDATION_FAILED", "Repository not found locally: a/b")
-        );
-        let text = r#"gateway returned 500: {"error":"Failed to spawn process"}"#;
-        assert_eq!(judged(json!({"terminal": true, "error": text})).unwrap().0, "SPAWN_FAILED");
-        assert_eq!(judged(json!({"terminal": true, "error": "internal error"})).unwrap().1, "internal error");
+    /// The event of a refused request, as desktops send it today and as they sent it up to 0.13.
+    fn refusals(status: u16, body: &Value) -> [Value; 2] {
+        let text = format!("gateway returned {status}: {body}");
+        let error = GatewayError::new(status, body);
+        [
+            json!({"type": "error", "terminal": true, "error": text, "gatewayError": error}),
+            json!({"type": "error", "terminal": true, "error": text}),
+        ]
     }
 
     #[test]
-    fn a_loop_that_may_be_running_is_not_failed() {
-        let text =
-            r#"gateway returned 409: {"error":"Loop is already running on this machine","code":"conflict"}"#;
-        assert_eq!(judged(json!({"terminal": true, "error": text})), None);
-        for code in ["interrupted", "timeout", "gateway_timeout"] {
-            assert_eq!(judged(json!({"terminal": true, "error": "command timed out", "code": code})), None);
+    fn launch_fails_with_the_text_of_the_gateway() {
+        let not_found = json!({"error": "Repository not found locally: a/b", "code": "not_found"});
+        for refusal in refusals(404, &not_found) {
+            let (code, message) = launch_failure(refusal).unwrap();
+            assert_eq!(code, "PRE_RUN_VALIDATION_FAILED");
+            assert_eq!(message, "Repository not found locally: a/b");
         }
-        assert_eq!(judged(json!({"error": "not the end"})), None);
+        for refusal in refusals(500, &json!({"error": "Failed to spawn process"})) {
+            assert_eq!(launch_failure(refusal).unwrap().0, "SPAWN_FAILED");
+        }
+        for failure in [
+            json!({"terminal": true, "error": "internal error", "code": "internal_error"}),
+            json!({"terminal": true, "error": "internal error"}),
+        ] {
+            assert_eq!(launch_failure(failure).unwrap(), ("SPAWN_FAILED", "internal error".to_owned()));
+        }
+    }
+
+    #[test]
+    fn loop_that_may_be_running_is_not_failed() {
+        let running = json!({
+            "error": "Loop is already running on this machine",
+            "code": "conflict",
+            "reason": launch::ALREADY_RUNNING,
+        });
+        for refusal in refusals(409, &running) {
+            assert_eq!(launch_failure(refusal), None);
+        }
+        for code in ["interrupted", "timeout", "gateway_timeout", "a_code_of_tomorrow"] {
+            let failure = json!({"terminal": true, "error": "command timed out", "code": code});
+            assert_eq!(launch_failure(failure), None);
+        }
+        assert_eq!(launch_failure(json!({"error": "not the end"})), None);
+    }
+
+    #[test]
+    fn wording_of_an_answer_with_a_reason_does_not_matter() {
+        let reworded = json!({"error": "It runs.", "code": "conflict", "reason": launch::ALREADY_RUNNING});
+        assert_eq!(launch_failure(refusals(409, &reworded)[0].clone()), None);
     }
 }

@@ -138,9 +138,9 @@ impl RunnerEvent {
                 for (index, entry) in entries.iter().enumerate() {
                     match serde_json::from_value::<ResultEntry>(entry.clone()) {
                         Ok(entry) => {
-                            if let Err(text) = entry.validate() {
-                                let member = text.split(' ').next().unwrap_or_default();
-                                issues.push(format!("results.{index}.{member}"), text);
+                            if let Err(error) = entry.validate() {
+                                let path = format!("results.{index}.{}", error.member());
+                                issues.push(path, error.to_string());
                             }
                         }
                         Err(error) => issues.push(format!("results.{index}"), error.to_string()),

@@ -248,7 +248,9 @@ impl Session<'_> {
                         None => return,
                     },
                     Err(error) => match frame.data.get("commandId").and_then(Value::as_str) {
-                        Some(id) => CommandAck::rejected(id, format!("invalid command: {error}")),
+                        Some(id) => {
+                            CommandAck::rejected(id, "invalid_command", format!("invalid command: {error}"))
+                        }
                         None => return tracing::warn!(%error, "a command without an id was dropped"),
                     },
                 };

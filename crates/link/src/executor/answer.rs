@@ -2,7 +2,7 @@
 
 use http::HeaderMap;
 use http::header::CONTENT_TYPE;
-use loopgate_api::link::EventType;
+use loopgate_api::link::{CommandFailure, EventType, GatewayError};
 use serde_json::{Value, json};
 
 /// Longest text in one chunk, bytes; longer ones are split.
@@ -34,17 +34,21 @@ pub(crate) fn stream_kind(headers: &HeaderMap) -> Option<StreamKind> {
 }
 
 /// The end of a command that went wrong.
-pub(crate) fn failure(error: &str, code: Option<&str>) -> Event {
-    let mut data = json!({"type": "error", "terminal": true, "error": error});
-    if let Some(code) = code {
-        data["code"] = code.into();
-    }
-    (EventType::Error, data)
+pub(crate) fn failure(code: CommandFailure, error: &str) -> Event {
+    (EventType::Error, json!({"type": "error", "terminal": true, "error": error, "code": code}))
+}
+
+/// The end of a command whose request the gateway refused. It has no `code` of its own: control planes
+/// up to 0.13 take one for a failure of the command alone, and would not fail the loop that it launches.
+fn gateway_error(status: u16, body: &[u8]) -> Event {
+    let text = format!("gateway returned {status}: {}", String::from_utf8_lossy(body));
+    let error = GatewayError::new(status, &serde_json::from_slice(body).unwrap_or_default());
+    (EventType::Error, json!({"type": "error", "terminal": true, "error": text, "gatewayError": error}))
 }
 
 /// An answer that no event can carry.
 pub(crate) fn too_large() -> Event {
-    failure("the result is too large for the connection", Some("result_too_large"))
+    failure(CommandFailure::ResultTooLarge, "the result is too large for the connection")
 }
 
 /// The end of a command that was cancelled.
@@ -59,14 +63,13 @@ pub(crate) fn done() -> Event {
 
 /// A whole answer.
 pub(crate) fn whole(status: u16, body: &[u8]) -> Vec<Event> {
-    let text = String::from_utf8_lossy(body);
     if !(200..300).contains(&status) {
-        return vec![failure(&format!("gateway returned {status}: {text}"), None)];
+        return vec![gateway_error(status, body)];
     }
     let data = match serde_json::from_slice(body) {
         Ok(json) => json,
         Err(_) if body.is_empty() => Value::Null,
-        Err(_) => Value::from(text),
+        Err(_) => Value::from(String::from_utf8_lossy(body)),
     };
     let result = json!({"type": "result", "statusCode": status, "success": true, "data": data});
     vec![(EventType::Result, result), done()]
@@ -232,9 +235,15 @@ mod tests {
         assert_eq!(good[1].0, EventType::Done);
         assert_eq!(whole(204, b"")[0].1["data"], Value::Null);
         assert_eq!(whole(200, b"text")[0].1["data"], "text");
-        let bad = whole(404, b"{\"error\":\"gone\"}");
-        assert_eq!(bad[0].1["error"], "gateway returned 404: {\"error\":\"gone\"}");
+        // CL-20
+        let bad = whole(404, b"{\"error\":\"gone\",\"code\":\"not_found\"}");
+        assert_eq!(bad[0].1["error"], "gateway returned 404: {\"error\":\"gone\",\"code\":\"not_found\"}");
+        assert_eq!(
+            bad[0].1["gatewayError"],
+            json!({"statusCode": 404, "error": "gone", "code": "not_found"})
+        );
         assert_eq!(bad.len(), 1);
+        assert_eq!(whole(502, b"<html>")[0].1["gatewayError"], json!({"statusCode": 502}));
     }
 
     proptest! {

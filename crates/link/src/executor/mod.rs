@@ -8,17 +8,19 @@ mod answer;
 mod gateway;
 mod lock;
 mod memory;
+mod rejection;
 mod replay;
 mod request;
 mod run;
 mod state;
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use loopgate_api::link::{Cancel, Command, CommandAck, CommandEvent, CommandEventAck, Severity, Telemetry};
+use loopgate_api::link::{
+    Cancel, Command, CommandAck, CommandEvent, CommandEventAck, CommandFailure, Severity, Telemetry,
+};
 use loopgate_api::operation::{GATEWAY_PREFIX, OperationId};
 use secrecy::SecretString;
 use tokio::sync::{Notify, watch};
@@ -27,13 +29,11 @@ use tokio_util::task::TaskTracker;
 
 pub use gateway::{Gateway, InProcess};
 pub use memory::{CommandMemory, FileMemory, Remembered, VolatileMemory};
+pub(crate) use rejection::Rejection;
 pub(crate) use state::Report;
 pub use state::{MAX_IN_FLIGHT, QueueStats};
 
 use state::{Job, State, Switch};
-
-/// Why a paused desktop refuses a command, and feels as it does.
-pub(crate) const PAUSED: &str = "cloud commands paused by user";
 
 /// Waits of the executor.
 #[derive(Debug, Clone, Copy)]
@@ -153,35 +153,36 @@ impl Executor {
         let command_id = command.command_id.clone();
         Some(match self.admit(command).await {
             Ok(()) => CommandAck::accepted(command_id),
-            Err(reason) => {
-                tracing::info!(command_id, %reason, "a command was refused");
-                CommandAck::rejected(command_id, reason)
+            Err(rejection) => {
+                tracing::info!(command_id, %rejection, "command rejected");
+                CommandAck::rejected(command_id, rejection.code(), rejection.to_string())
             }
         })
     }
 
-    async fn admit(self: &Arc<Self>, command: Command) -> Result<(), Cow<'static, str>> {
+    async fn admit(self: &Arc<Self>, command: Command) -> Result<(), Rejection> {
         if !(self.config.setup_complete)() {
-            return Err("onboarding not completed".into());
+            return Err(Rejection::OnboardingNotCompleted);
         }
-        let operation = OperationId::of_path(request::path(&command)).ok_or("operationId/path mismatch")?;
-        if let Some(reason) = self.lock().closed() {
-            return Err(reason);
+        let operation =
+            OperationId::of_path(request::path(&command)).ok_or(Rejection::OperationPathMismatch)?;
+        if let Some(rejection) = self.lock().closed() {
+            return Err(rejection);
         }
         if self.is_known(&command.command_id, Some(operation)) {
             return Ok(());
         }
         if command.command_id.is_empty() {
-            return Err("commandId is required".into());
+            return Err(Rejection::MissingCommandId);
         }
         if request::method(&command).is_none() {
-            return Err("unsupported method".into());
+            return Err(Rejection::UnsupportedMethod);
         }
         if !command.path.starts_with(GATEWAY_PREFIX) {
-            return Err("path must start with /api/gateway/".into());
+            return Err(Rejection::ForeignPath);
         }
         if self.lock().queue_is_full() {
-            return Err("queue full".into());
+            return Err(Rejection::QueueFull);
         }
         let lock = lock::key(&command, operation, self.config.timing.lock_path).await;
         self.trace(Severity::Info, "command.initiated", "Command received", &command, operation);
@@ -335,7 +336,7 @@ fn ending(
     let events = if whole {
         known.into_iter().map(|event| (event.event_type, event.data)).collect()
     } else {
-        vec![answer::failure("the desktop was restarted while the command ran", Some("interrupted"))]
+        vec![answer::failure(CommandFailure::Interrupted, "the desktop was restarted while the command ran")]
     };
     let weigh = |event| {
         let (event, bytes): (answer::Event, usize) = run::weighed(event);

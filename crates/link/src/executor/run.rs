@@ -7,7 +7,7 @@ use std::time::Duration;
 use axum::body::Body;
 use futures_util::{FutureExt as _, StreamExt as _};
 use http::Response;
-use loopgate_api::link::{Command, EventType, MAX_MESSAGE_BYTES, Severity};
+use loopgate_api::link::{Command, CommandFailure, EventType, MAX_MESSAGE_BYTES, Severity};
 use loopgate_api::operation::OperationId;
 use serde_json::{Value, json};
 use tokio::time::{Instant, timeout};
@@ -82,11 +82,11 @@ impl Executor {
             },
             ended = executing => {
                 if ended.is_err() {
-                    let _ = self.emit(&command_id, answer::failure("internal error", None));
+                    let _ = self.emit(&command_id, answer::failure(CommandFailure::InternalError, "internal error"));
                 }
             }
             () = limited => {
-                let _ = self.emit(&command_id, answer::failure("command timed out", Some("timeout")));
+                let _ = self.emit(&command_id, answer::failure(CommandFailure::Timeout, "command timed out"));
                 self.trace(Severity::Warn, "command.timeout", "Command timed out", &command, operation);
             }
         }
@@ -109,7 +109,10 @@ impl Executor {
         let method = request::method(command).ok_or(Ended)?;
         let request = match request::build(command, method, &self.config.gateway_token) {
             Ok(request) => request,
-            Err(error) => return self.emit(id, answer::failure(&error.to_string(), None)),
+            Err(error) => {
+                let failure = answer::failure(CommandFailure::MalformedRequestTarget, &error.to_string());
+                return self.emit(id, failure);
+            }
         };
         let wait = self.header_wait(request::path(command));
         let Ok(response) = timeout(wait, self.config.gateway.call(request)).await else {
@@ -147,7 +150,7 @@ impl Executor {
     fn give_up(&self, command: &Command, operation: OperationId) -> Result<(), Ended> {
         let text = "The gateway did not answer in time";
         self.trace(Severity::Error, "command.gateway_error", text, command, operation);
-        let failure = answer::failure("gateway response timeout", Some("gateway_timeout"));
+        let failure = answer::failure(CommandFailure::GatewayTimeout, "gateway response timeout");
         self.emit(&command.command_id, failure)
     }
 
@@ -157,7 +160,8 @@ impl Executor {
         let mut body = response.into_body().into_data_stream();
         while let Some(bytes) = body.next().await {
             let Ok(bytes) = bytes else {
-                return self.emit(id, answer::failure("the gateway's stream broke off", None));
+                let failure = answer::failure(CommandFailure::StreamFailed, "the gateway's stream broke off");
+                return self.emit(id, failure);
             };
             let Ok(events) = reader.feed(&bytes) else { return self.emit(id, answer::too_large()) };
             for event in events {
@@ -180,7 +184,7 @@ impl Executor {
         let Some(admitted) = state.admits(id, bytes) else { return Err(Ended) };
         let ends = event.0.is_terminal(&event.1);
         if let (Err(overflow), false) = (admitted, ends) {
-            (event, bytes) = weighed(answer::failure(&overflow.to_string(), Some("buffer_overflow")));
+            (event, bytes) = weighed(answer::failure(CommandFailure::BufferOverflow, &overflow.to_string()));
         }
         let ends = event.0.is_terminal(&event.1);
         state.push(id, event, bytes, Instant::now());

@@ -2,7 +2,6 @@
 //!
 //! Pure bookkeeping under one lock; nothing here waits.
 
-use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::sync::{Arc, OnceLock};
 
@@ -12,6 +11,7 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::Timing;
+use super::rejection::Rejection;
 use super::replay::EventLog;
 
 /// Commands that run at once.
@@ -386,17 +386,16 @@ impl State {
     }
 
     /// Why nothing new is taken, if that is so.
-    pub(super) fn closed(&self) -> Option<Cow<'static, str>> {
-        let recovering = |reason: &String| Cow::Owned(format!("gateway recovering: {reason}"));
-        let lost = self.gateway_lost.as_ref().map(recovering);
-        lost.or(self.paused.then_some(Cow::Borrowed(super::PAUSED)))
+    pub(super) fn closed(&self) -> Option<Rejection> {
+        let lost = self.gateway_lost.clone().map(Rejection::GatewayRecovering);
+        lost.or(self.paused.then_some(Rejection::Paused))
     }
 
     fn presence_now(&self) -> Presence {
         let closed = self.closed();
         Presence {
             state: if closed.is_some() { PresenceState::Degraded } else { PresenceState::Online },
-            error: closed.map(Cow::into_owned),
+            error: closed.map(|rejection| rejection.to_string()),
             active_commands: Some(self.stats.active_commands),
             queue_depth: Some(self.stats.queue_depth),
         }

@@ -124,13 +124,13 @@ impl Runtime {
         }
         let request = LoopRequest::parse(body)?;
         check_built(&request)?;
-        let running = || LoopError::new(409, "Loop is already running on this machine");
-        let reservation = self.reservations.reserve(request.loop_id).ok_or_else(running)?;
+        let reservation =
+            self.reservations.reserve(request.loop_id).ok_or_else(LoopError::already_running)?;
         if let Some(job) = self.store.job(request.loop_id).await? {
             // An order that comes again after a restart was carried out already, whatever came of it.
             let same_order = headers.command_id.is_some() && job.facts.command_id == headers.command_id;
             if same_order || !plan_loop::may_be_started(&job) {
-                return Err(running());
+                return Err(LoopError::already_running());
             }
         }
         Ok((request, reservation))
