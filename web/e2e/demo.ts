@@ -5,7 +5,7 @@
  * Uses the one that LOOPGATE_READY_FILE describes; else starts one, from LOOPGATE_DEMO_BIN or with
  * cargo, and ends it afterwards.
  */
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, execFile as execFileWithCallback, spawn } from "node:child_process";
 import { once } from "node:events";
 import { watch } from "node:fs";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
@@ -14,6 +14,9 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+
+const execFile = promisify(execFileWithCallback);
 
 /** What the demo says about itself once it answers. */
 interface Ready {
@@ -28,6 +31,8 @@ interface Ready {
   codeHostUrl: string;
   /** Unix socket of the code host's API. */
   codeHostSocket: string;
+  /** Program and arguments that print a new sign-in link, and open it. */
+  freshLink: [string, ...string[]];
 }
 
 /** Compiling it may come first. */
@@ -71,6 +76,15 @@ export class Demo {
         })
         .on("error", reject);
     });
+  }
+
+  /** A new sign-in link, from the command that the demo prints. */
+  async freshLink(): Promise<string> {
+    const [program, ...options] = this.ready.freshLink;
+    const { stdout } = await execFile(program, [...options, "--no-open"]);
+    const link = /http\S+\/sign-in\S+/.exec(stdout)?.[0];
+    if (link === undefined) throw new Error(`no link in: ${stdout}`);
+    return link;
   }
 
   async stop(): Promise<void> {

@@ -179,6 +179,7 @@ test("a loop that waits for approval shows the command that approves it", async 
   await expect(page.getByText("The owner of that machine decides whether it starts")).toBeVisible();
   const command = page.getByText("loopgate approvals approve 00000073", { exact: true });
   await expect(command).toBeVisible();
+  await expect(page.getByText("Waiting for approval", { exact: true })).toBeVisible();
   await expect(page.getByText("first words")).toBeHidden();
 });
 

@@ -133,5 +133,7 @@ test("a used link explains itself", async ({ page, context }) => {
   await context.clearCookies();
   await page.goto(demo.ready.signInUrl);
   await expect(page.getByRole("heading", { name: "This link is used up" })).toBeVisible();
-  await expect(page.getByText("loopgate up")).toBeVisible();
+  await expect(page.getByText("the command that started Loopgate")).toBeVisible();
+  await page.goto(await demo.freshLink());
+  await expect(page.getByRole("button", { name: /Desktops: / })).toBeVisible();
 });

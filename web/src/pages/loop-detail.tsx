@@ -17,6 +17,7 @@ import { SpendView } from "@/loops/spend-view";
 import { humanise, isActive } from "@/loops/status";
 import { usePullRequestHref } from "@/loops/use-pull-request-href";
 import { OutputView } from "@/live/output-view";
+import type { Standing } from "@/live/standing";
 import { StandingNotice } from "@/live/standing-notice";
 import { useLoopStream } from "@/live/use-loop-stream";
 import { buttonClass } from "@/ui/button";
@@ -59,6 +60,7 @@ export function LoopDetailPage() {
 }
 
 function LoopView({ loop, orgSlug }: { loop: LoopDetail; orgSlug: string }) {
+  const stream = useLoopStream(loop.id, !isActive(loop.status));
   return (
     <>
       <header className="mt-2 flex flex-wrap items-start justify-between gap-x-8 gap-y-4">
@@ -67,7 +69,7 @@ function LoopView({ loop, orgSlug }: { loop: LoopDetail; orgSlug: string }) {
             {loopTitle(loop)}
           </h1>
           <div className="mt-2 flex flex-wrap items-center gap-2.5">
-            <StatusBadge status={loop.status} />
+            <StatusBadge status={loop.status} waitsFor={waitsFor(loop, stream.standing)} />
             <span className="font-medium text-ink-2">{humanise(loop.command)}</span>
             {loop.document && (
               <span className="text-ink-3">
@@ -92,9 +94,15 @@ function LoopView({ loop, orgSlug }: { loop: LoopDetail; orgSlug: string }) {
       )}
       <Warnings loop={loop} />
       <WaitingForDesktop loop={loop} />
-      <Sections loop={loop} orgSlug={orgSlug} />
+      <Sections loop={loop} stream={stream} orgSlug={orgSlug} />
     </>
   );
+}
+
+/** What a loop that has not begun waits for, in the words of its badge. */
+function waitsFor(loop: LoopDetail, { approval, queue }: Standing): string | undefined {
+  if (!isActive(loop.status)) return undefined;
+  return approval ? "Waiting for approval" : queue && "In line";
 }
 
 function Actions({ loop, orgSlug }: { loop: LoopDetail; orgSlug: string }) {
@@ -158,9 +166,16 @@ function Warnings({ loop }: { loop: LoopDetail }) {
 
 type Section = "output" | "plan" | "result" | "cost";
 
-function Sections({ loop, orgSlug }: { loop: LoopDetail; orgSlug: string }) {
+function Sections({
+  loop,
+  stream: { output, spend, standing, state },
+  orgSlug,
+}: {
+  loop: LoopDetail;
+  stream: ReturnType<typeof useLoopStream>;
+  orgSlug: string;
+}) {
   const active = isActive(loop.status);
-  const { output, spend, standing, state } = useLoopStream(loop.id, !active);
   const [chosen, setChosen] = useState<Section>();
   const made = loop.producedDocument;
   const plan = made ?? (loop.document?.type === "IMPLEMENTATION_PLAN" ? loop.document : undefined);

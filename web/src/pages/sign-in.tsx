@@ -7,7 +7,6 @@ import { ApiError, messageOf } from "@/api/errors";
 import { signInWithLink } from "@/api/queries";
 import { queryClient } from "@/query-client";
 import { Button } from "@/ui/button";
-import { Code } from "@/ui/code";
 import { usePageTitle } from "@/ui/page-title";
 
 import { Doorway } from "./doorway";
@@ -38,8 +37,8 @@ export function SignIn() {
     return (
       <Doorway title="Sign in with a link">
         <p>
-          Start <Code>loopgate up</Code> again on the machine where Loopgate runs, and open the link
-          that it prints. Loops that are running go on.
+          Run the command that started Loopgate once more, on the same machine: it opens a fresh
+          link (a demo prints a command of its own for that). Loops that are running go on.
         </p>
       </Doorway>
     );
@@ -64,9 +63,9 @@ function SpentLink() {
   return (
     <Doorway title="This link is used up" alert>
       <p>
-        A sign-in link works once and for a short time. To get a fresh one, start{" "}
-        <Code>loopgate up</Code> again on the machine where Loopgate runs. Loops that are running go
-        on.
+        A sign-in link works once and for a short time. To get a fresh one, run the command that
+        started Loopgate once more, on the same machine (a demo prints a command of its own for
+        that). Loops that are running go on.
       </p>
     </Doorway>
   );

@@ -1,7 +1,6 @@
 import { Link } from "@tanstack/react-router";
 
 import { buttonClass } from "@/ui/button";
-import { Code } from "@/ui/code";
 import { usePageTitle } from "@/ui/page-title";
 
 import { Doorway } from "./doorway";
@@ -11,8 +10,9 @@ export function SignedOut() {
   return (
     <Doorway title="You are signed out">
       <p>
-        To come back, start <Code>loopgate up</Code> again on the machine where Loopgate runs and
-        open the link that it prints. Loops that are running go on without you.
+        To come back, run the command that started Loopgate once more, on the same machine: it opens
+        a fresh link (a demo prints a command of its own for that). Loops that are running go on
+        without you.
       </p>
       <Link to="/" className={buttonClass("plain")}>
         I have signed in elsewhere

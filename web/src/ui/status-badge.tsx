@@ -33,13 +33,23 @@ export function Badge({ tone, children }: { tone: Tone; children: React.ReactNod
   );
 }
 
-/** A loop's status: word, tone, and a shape that tells the tones apart without colour. */
-export function StatusBadge({ status }: { status: LoopStatus }) {
-  const { label, tone, active } = statusFacts(status);
+/**
+ * A loop's status: word, tone, and a shape that tells the tones apart without colour. `waitsFor`
+ * stands in place of the word while the loop waits.
+ */
+export function StatusBadge({
+  status,
+  waitsFor,
+}: {
+  status: LoopStatus;
+  waitsFor?: string | undefined;
+}) {
+  const { label, tone: ownTone, active } = statusFacts(status);
+  const tone = waitsFor === undefined ? ownTone : "warn";
   return (
     <Badge tone={tone}>
       <StatusGlyph tone={tone} active={active} />
-      {label}
+      {waitsFor ?? label}
     </Badge>
   );
 }

@@ -10,7 +10,7 @@ use std::process::ExitCode;
 use anyhow::Context as _;
 use clap::error::ErrorKind;
 use clap::{CommandFactory as _, Parser};
-use loopgate_testkit::loopgate::{Loopgate, Ready};
+use loopgate_testkit::loopgate::Loopgate;
 use loopgate_testkit::scene::Scene;
 use loopgate_testkit::story;
 use serde_json::json;
@@ -85,9 +85,9 @@ async fn run(options: Options) -> anyhow::Result<()> {
         () = signals.next() => return Ok(()),
     };
     let mut loopgate = started?;
-    announce(&scene, &clone, &page.url(), options.keep.is_some());
+    announce(&scene, &loopgate, &clone, &page.url(), options.keep.is_some());
     if let Some(file) = &options.ready_file {
-        write_ready(file, loopgate.ready(), &scene, &page.url())?;
+        write_ready(file, &loopgate, &scene, &page.url())?;
     }
     if !options.no_open {
         // Without a desktop there is no browser; the page's address stands above.
@@ -129,22 +129,31 @@ impl Signals {
     }
 }
 
-fn announce(scene: &Scene, clone: &Path, page: &str, kept: bool) {
+fn announce(scene: &Scene, loopgate: &Loopgate, clone: &Path, page: &str, kept: bool) {
     println!("  This is the demo: the assistant, git and gh are real, the model follows a script.");
     println!("  Repository    {}  {}", story::REPOSITORY, clone.display());
     println!("  Wish          {:?}: the script knows this one", story::WISH);
     println!("  Code host     {page}  shows its pull requests; links of the page lead there");
     let stays = if kept { "it stays there" } else { "removed when you stop it" };
     println!("  Home          {} ({stays})", scene.home.path().display());
+    println!("  Fresh link    {}  opens the page once more", fresh_link(loopgate).join(" "));
     println!("  Ctrl-C        ends the demo, and its loops with it\n");
 }
 
-fn write_ready(file: &Path, ready: &Ready, scene: &Scene, page: &str) -> anyhow::Result<()> {
-    let mut text = serde_json::to_value(ready)?;
+/// The command that opens the page of this demo with a new sign-in link.
+fn fresh_link(loopgate: &Loopgate) -> [String; 4] {
+    let text = |path: &Path| path.to_string_lossy().into_owned();
+    let setup = loopgate.setup();
+    [text(setup.program()), "up".to_owned(), "--home".to_owned(), text(&setup.data_dir())]
+}
+
+fn write_ready(file: &Path, loopgate: &Loopgate, scene: &Scene, page: &str) -> anyhow::Result<()> {
+    let mut text = serde_json::to_value(loopgate.ready())?;
     text["repository"] = json!(story::REPOSITORY);
     text["wish"] = json!(story::WISH);
     text["codeHostUrl"] = json!(page);
     text["codeHostSocket"] = json!(scene.host.socket());
+    text["freshLink"] = json!(fresh_link(loopgate));
     text["home"] = json!(scene.home.path());
     let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let temporary = tempfile::NamedTempFile::new_in(folder)?;

@@ -88,6 +88,12 @@ impl Setup {
         self
     }
 
+    /// The binary that it starts.
+    #[must_use]
+    pub fn program(&self) -> &Path {
+        &self.binary
+    }
+
     /// Adds an argument.
     #[must_use]
     pub fn arg(mut self, argument: impl Into<OsString>) -> Self {
