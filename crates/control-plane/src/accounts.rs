@@ -6,7 +6,7 @@ use sea_orm::{DatabaseTransaction, QueryOrder};
 use serde_json::json;
 use uuid::Uuid;
 
-use crate::store::column::Word;
+use crate::store::column::StoredEnum;
 use crate::store::entity::organization;
 use crate::store::entity::user::{self, Role};
 use crate::store::{Store, now};
@@ -28,7 +28,7 @@ pub struct Owner {
 pub async fn ensure_first_owner(store: &Store, name: &str, email: &str) -> Result<Owner, DbErr> {
     let tx = store.begin().await?;
     let first = user::Entity::find()
-        .filter(user::Column::Role.eq(Word(Role::Admin)))
+        .filter(user::Column::Role.eq(StoredEnum(Role::Admin)))
         .order_by_asc(user::Column::CreatedAt)
         .one(&tx)
         .await?;
@@ -87,7 +87,7 @@ pub async fn insert_user(
         first_name: Set((!first.is_empty()).then(|| first.to_owned())),
         last_name: Set(last),
         active: Set(true),
-        role: Set(Word(role)),
+        role: Set(StoredEnum(role)),
         created_at: Set(now()),
         ..Default::default()
     };

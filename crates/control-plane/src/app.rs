@@ -6,13 +6,13 @@ use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use crate::auth::challenge::Challenges;
-use crate::auth::cookie::SessionCookie;
-use crate::auth::origin::Origins;
-use crate::auth::runner::RunnerTokens;
 use crate::bus::Bus;
 use crate::config::Config;
-use crate::dispatch::Desktops;
+use crate::credentials::challenge::Challenges;
+use crate::credentials::cookie::SessionCookie;
+use crate::credentials::origin::Origins;
+use crate::credentials::runner_token::RunnerTokens;
+use crate::desktops::Desktops;
 use crate::storage::Storage;
 use crate::store::Store;
 

@@ -6,6 +6,7 @@
 use axum::Json;
 use axum::response::{IntoResponse, Response};
 use http::StatusCode;
+use loopgate_api::job::LoopStatus;
 use sea_orm::DbErr;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -47,15 +48,14 @@ pub struct ApiError {
 pub type ApiResult<T> = Result<T, ApiError>;
 
 impl ApiError {
-    /// A failure whose code follows from its text and status.
+    /// A failure with the code of its status.
     pub fn new(status: StatusCode, error: impl Into<String>) -> Self {
-        let error = error.into();
-        let code = loopgate_api::error::code_for(status.as_u16(), &error).to_owned();
+        let (error, code) = (error.into(), default_code(status).to_owned());
         let body = FailureBody { success: false, error, code, details: Map::new(), data: None };
         Self { status, body: Box::new(body), internal: false }
     }
 
-    /// Replaces the derived code.
+    /// Replaces the code by that of the case.
     #[must_use]
     pub fn code(mut self, code: impl Into<String>) -> Self {
         self.body.code = code.into();
@@ -83,7 +83,8 @@ impl ApiError {
     pub fn internal(cause: impl std::fmt::Display) -> Self {
         let request_id = uuid::Uuid::now_v7().to_string();
         tracing::error!(%request_id, cause = %loopgate_api::redact::credentials(&cause.to_string()), "request failed");
-        let mut failure = Self::new(StatusCode::INTERNAL_SERVER_ERROR, "internal error");
+        let mut failure =
+            Self::new(StatusCode::INTERNAL_SERVER_ERROR, "internal error").code("internal_error");
         failure.internal = true;
         failure.detail("requestId", request_id)
     }
@@ -113,14 +114,14 @@ impl From<serde_json::Error> for ApiError {
 }
 
 /// Gives an internal failure the text of its route.
-pub trait Named {
+pub trait ResultExt {
     /// `Failed to <verb> <noun>` instead of the general text.
     #[must_use]
-    fn named(self, text: &str) -> Self;
+    fn context(self, text: &str) -> Self;
 }
 
-impl<T> Named for ApiResult<T> {
-    fn named(self, text: &str) -> Self {
+impl<T> ResultExt for ApiResult<T> {
+    fn context(self, text: &str) -> Self {
         self.map_err(|mut failure| {
             if failure.internal {
                 text.clone_into(&mut failure.body.error);
@@ -130,14 +131,31 @@ impl<T> Named for ApiResult<T> {
     }
 }
 
+/// The code of a failure that names none of its own.
+const fn default_code(status: StatusCode) -> &'static str {
+    match status {
+        StatusCode::BAD_REQUEST => "invalid_request",
+        StatusCode::UNAUTHORIZED => "unauthorized",
+        StatusCode::FORBIDDEN => "forbidden",
+        StatusCode::NOT_FOUND => "not_found",
+        StatusCode::CONFLICT => "conflict",
+        StatusCode::GONE => "gone",
+        StatusCode::PAYLOAD_TOO_LARGE => "request_body_too_large",
+        StatusCode::TOO_MANY_REQUESTS => "too_many_requests",
+        StatusCode::NOT_IMPLEMENTED => "operation_not_implemented",
+        StatusCode::SERVICE_UNAVAILABLE => "unavailable",
+        _ => "operation_failed",
+    }
+}
+
 /// 401.
 pub fn unauthorized() -> ApiError {
-    ApiError::new(StatusCode::UNAUTHORIZED, "Unauthorized").code("unauthorized")
+    ApiError::new(StatusCode::UNAUTHORIZED, "Unauthorized")
 }
 
 /// 403.
 pub fn forbidden() -> ApiError {
-    ApiError::new(StatusCode::FORBIDDEN, "Forbidden").code("forbidden")
+    ApiError::new(StatusCode::FORBIDDEN, "Forbidden")
 }
 
 /// 404 `<entity> not found`.
@@ -148,6 +166,21 @@ pub fn not_found(entity: &str) -> ApiError {
 /// 400.
 pub fn bad_request(error: impl Into<String>) -> ApiError {
     ApiError::new(StatusCode::BAD_REQUEST, error)
+}
+
+/// 400 of a desktop that takes signed commands only.
+pub fn signing_required() -> ApiError {
+    bad_request("Command signing is required for this compute target").code("missing_field")
+}
+
+/// 403: no browser key can be registered yet.
+pub fn browser_key_unregistered() -> ApiError {
+    ApiError::new(StatusCode::FORBIDDEN, "browser_key_unregistered").code("browser_key_unregistered")
+}
+
+/// 409 of a change that the status of a loop does not allow.
+pub fn invalid_transition(from: LoopStatus) -> ApiError {
+    conflict(format!("Invalid status transition from {}", from.as_str()))
 }
 
 /// 409.

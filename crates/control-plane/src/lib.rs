@@ -5,17 +5,22 @@
 //! connections only, and never touches the machine that it runs on.
 
 mod accounts;
-mod answer;
 mod app;
 mod auth;
 mod bus;
 mod config;
 mod control_plane;
+mod credentials;
+mod desktops;
 mod dispatch;
 mod documents;
+mod envelope;
 mod error;
-mod guard;
+mod extract;
+mod ingest;
+mod loop_state;
 mod loops;
+mod middleware;
 mod repositories;
 mod router;
 mod routes;

@@ -14,9 +14,9 @@ use sea_orm::{ConnectionTrait, QueryOrder};
 use serde_json::json;
 
 use crate::error::{ApiError, ApiResult};
-use crate::loops::view::stored;
 use crate::store::entity::repository;
 use crate::store::now;
+use crate::store::parse_json;
 
 /// Adds a repository to the list of an organization, or replaces what is known of it.
 pub async fn allow(
@@ -62,7 +62,7 @@ pub async fn authorize(
         return Err(unauthorized_repositories(&foreign));
     }
     let lacks_branch = |repo: &&&RepoRef| {
-        let branches: Option<Vec<String>> = find(repo).and_then(|row| stored(row.branches.as_ref()));
+        let branches: Option<Vec<String>> = find(repo).and_then(|row| parse_json(row.branches.as_ref()));
         !repo.branch.is_empty() && branches.is_some_and(|branches| !branches.contains(&repo.branch))
     };
     let missing: Vec<&&RepoRef> = wanted.iter().filter(lacks_branch).collect();

@@ -1,7 +1,7 @@
 //! Every route of the control plane, on one page.
 
 use axum::extract::DefaultBodyLimit;
-use axum::middleware;
+use axum::middleware::from_fn_with_state;
 use axum::routing::{any, get};
 use axum::{Json, Router};
 use utoipa::openapi::path::Operation;
@@ -11,88 +11,128 @@ use utoipa_axum::router::{OpenApiRouter, UtoipaMethodRouter};
 use utoipa_axum::routes;
 
 use crate::app::App;
-use crate::auth::{cookie, session};
+use crate::credentials::{cookie, session};
 use crate::error::not_implemented;
 use crate::routes::{
     api_keys, auth, commands, compute_targets, documents, events, feature_flags, health, link, local_auth,
     loops, onboarding, runner, storage, usage,
 };
-use crate::{guard, web};
+use crate::{middleware, web};
 
-/// The handlers that the OpenAPI document describes.
-fn handlers() -> Vec<UtoipaMethodRouter<App>> {
+/// Who may call a route. The extractor that its handler takes enforces it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Access {
+    /// Anybody; a credential is in what is sent.
+    Public,
+    /// A signed-in browser.
+    Session,
+    /// An API key with the scope that the method needs.
+    ApiKey,
+    /// Either of the two.
+    Person,
+    /// Either of the two, of an administrator.
+    Admin,
+    /// The token of the loop in the path; its heartbeat also takes the key of the loop's desktop.
+    Runner,
+    /// A person, or the runner of the loop in the path.
+    PersonOrRunner,
+}
+
+/// Method, path, who may call it, and the handler.
+type Route = (&'static str, &'static str, Access, UtoipaMethodRouter<App>);
+
+/// Every route that the OpenAPI document describes.
+#[rustfmt::skip]
+fn table() -> Vec<Route> {
+    use Access::{Admin, ApiKey, Person, PersonOrRunner, Public, Runner, Session};
     vec![
         // Health
-        routes!(health::health),
-        routes!(health::database),
+        ("GET", "/health", Public, routes!(health::health)),
+        ("GET", "/health/db", Public, routes!(health::database)),
         // People
-        routes!(auth::sign_in),
-        routes!(auth::sign_out),
-        routes!(auth::me),
-        routes!(api_keys::list, api_keys::create),
-        routes!(api_keys::delete),
-        routes!(feature_flags::list),
-        routes!(feature_flags::set),
+        ("POST", "/auth/sign-in-link", Public, routes!(auth::sign_in)),
+        ("POST", "/auth/sign-out", Session, routes!(auth::sign_out)),
+        ("GET", "/me", Person, routes!(auth::me)),
+        ("GET", "/api-keys", Session, routes!(api_keys::list)),
+        ("POST", "/api-keys", Session, routes!(api_keys::create)),
+        ("DELETE", "/api-keys/{id}", Session, routes!(api_keys::delete)),
+        ("GET", "/feature-flags", Person, routes!(feature_flags::list)),
+        ("PUT", "/feature-flags/{key}", Admin, routes!(feature_flags::set)),
         // Desktops
-        routes!(onboarding::attempt),
-        routes!(onboarding::claim),
-        routes!(local_auth::challenge),
-        routes!(local_auth::verify),
-        routes!(compute_targets::list),
-        routes!(compute_targets::register),
-        routes!(compute_targets::status_stream),
-        routes!(compute_targets::update, compute_targets::delete),
-        routes!(compute_targets::heartbeat),
-        routes!(compute_targets::share),
-        routes!(commands::list, commands::create),
-        routes!(commands::get),
-        routes!(commands::events),
-        routes!(commands::cancel),
+        ("POST", "/desktop/onboarding-attempt", Session, routes!(onboarding::attempt)),
+        ("POST", "/desktop/bootstrap/claim", Public, routes!(onboarding::claim)),
+        ("POST", "/compute-targets/local-auth/challenge", Session, routes!(local_auth::challenge)),
+        ("POST", "/compute-targets/local-auth/verify", ApiKey, routes!(local_auth::verify)),
+        ("GET", "/compute-targets", Person, routes!(compute_targets::list)),
+        ("POST", "/compute-targets/register", Person, routes!(compute_targets::register)),
+        ("GET", "/compute-targets/status-stream", Person, routes!(compute_targets::status_stream)),
+        ("PUT", "/compute-targets/{id}", Person, routes!(compute_targets::update)),
+        ("DELETE", "/compute-targets/{id}", Person, routes!(compute_targets::delete)),
+        ("POST", "/compute-targets/{id}/heartbeat", Person, routes!(compute_targets::heartbeat)),
+        ("PATCH", "/compute-targets/{id}/sharing", Person, routes!(compute_targets::share)),
+        ("GET", "/compute-targets/{id}/commands", Person, routes!(commands::list)),
+        ("POST", "/compute-targets/{id}/commands", Person, routes!(commands::create)),
+        ("GET", "/compute-targets/{id}/commands/{command_id}", Person, routes!(commands::get)),
+        ("GET", "/compute-targets/{id}/commands/{command_id}/events", Person, routes!(commands::events)),
+        ("POST", "/compute-targets/{id}/commands/{command_id}/cancel", Person, routes!(commands::cancel)),
         // Documents
-        routes!(documents::list, documents::create),
-        routes!(documents::get, documents::update),
-        routes!(documents::versions, documents::create_version),
-        routes!(documents::run_loop),
+        ("GET", "/documents", Person, routes!(documents::list)),
+        ("POST", "/documents", Person, routes!(documents::create)),
+        ("GET", "/documents/{idOrSlug}", Person, routes!(documents::get)),
+        ("PATCH", "/documents/{idOrSlug}", Person, routes!(documents::update)),
+        ("GET", "/documents/{idOrSlug}/versions", Person, routes!(documents::versions)),
+        ("POST", "/documents/{idOrSlug}/versions", Person, routes!(documents::create_version)),
+        ("POST", "/documents/{idOrSlug}/run-loop", Person, routes!(documents::run_loop)),
         // Loops
-        routes!(loops::list, loops::create),
-        routes!(usage::get),
-        routes!(loops::get, loops::delete),
-        routes!(loops::cancel),
-        routes!(loops::resume),
-        routes!(events::list, runner::event),
-        routes!(events::stream),
+        ("GET", "/loops", Person, routes!(loops::list)),
+        ("POST", "/loops", Person, routes!(loops::create)),
+        ("GET", "/loops/usage", Session, routes!(usage::get)),
+        ("GET", "/loops/{id}", PersonOrRunner, routes!(loops::get)),
+        ("DELETE", "/loops/{id}", Person, routes!(loops::delete)),
+        ("POST", "/loops/{id}/cancel", Person, routes!(loops::cancel)),
+        ("POST", "/loops/{id}/resume", Person, routes!(loops::resume)),
+        ("GET", "/loops/{id}/events", Session, routes!(events::list)),
+        ("GET", "/loops/{id}/stream", Session, routes!(events::stream)),
         // Runners
-        routes!(runner::heartbeat),
-        routes!(runner::refresh),
-        routes!(runner::upload_artifacts),
-        routes!(runner::upload_urls),
-        routes!(runner::download_urls),
+        ("POST", "/loops/{id}/events", Runner, routes!(runner::event)),
+        ("POST", "/loops/{id}/heartbeat", Runner, routes!(runner::heartbeat)),
+        ("POST", "/loops/{id}/refresh-token", Runner, routes!(runner::refresh)),
+        ("POST", "/loops/{id}/upload-artifacts", Runner, routes!(runner::upload_artifacts)),
+        ("POST", "/loops/{id}/upload-urls", Runner, routes!(runner::upload_urls)),
+        ("POST", "/loops/{id}/download-urls", Runner, routes!(runner::download_urls)),
     ]
 }
 
-fn described() -> OpenApiRouter<App> {
-    handlers().into_iter().fold(OpenApiRouter::with_openapi(description()), OpenApiRouter::routes)
+/// Files of loops behind signed URLs. Served under a wildcard, which the OpenAPI document has no words for.
+fn storage_table() -> Vec<Route> {
+    vec![
+        ("GET", "/storage/{key}", Access::Public, routes!(storage::get)),
+        ("PUT", "/storage/{key}", Access::Public, routes!(storage::put)),
+    ]
+}
+
+fn documented(table: Vec<Route>, router: OpenApiRouter<App>) -> OpenApiRouter<App> {
+    table.into_iter().fold(router, |router, (_, _, _, handler)| router.routes(handler))
 }
 
 /// The whole service: API, the desktops' WebSocket, and the web app for everything else.
 pub fn service(app: App) -> Router {
-    let (routes, _) = described().split_for_parts();
+    let (routes, _) = documented(table(), OpenApiRouter::new()).split_for_parts();
     routes
-        // A wildcard, which the OpenAPI document has no words for; see `storage` there.
         .route("/storage/{*key}", get(storage::get).put(storage::put))
         .route(loopgate_api::link::LINK_PATH, any(link::connect))
         .route("/openapi.json", get(async || Json(openapi())))
         .method_not_allowed_fallback(async || not_implemented())
         .fallback(web::fallback)
         .layer(DefaultBodyLimit::disable())
-        .layer(middleware::from_fn_with_state(app.clone(), guard::check))
+        .layer(from_fn_with_state(app.clone(), middleware::check))
         .with_state(app)
 }
 
 /// The OpenAPI document, made from the handlers.
 pub fn openapi() -> OpenApi {
-    let storage = OpenApiRouter::<App>::new().routes(routes!(storage::get, storage::put));
-    let mut document = described().merge(storage).split_for_parts().1;
+    let router = documented(table(), OpenApiRouter::with_openapi(description()));
+    let mut document = documented(storage_table(), router).split_for_parts().1;
     for path in document.paths.paths.values_mut() {
         let PathItem { get, put, post, delete, patch, .. } = path;
         [get, put, post, delete, patch].into_iter().flatten().for_each(name_by_tag);
@@ -141,21 +181,40 @@ fn description() -> OpenApi {
         .build()
 }
 
+/// Method, path and access of every route.
+#[cfg(test)]
+pub(crate) fn all_routes() -> Vec<(&'static str, &'static str, Access)> {
+    let routes = table().into_iter().chain(storage_table());
+    routes.map(|(method, path, access, _)| (method, path, access)).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeMap;
 
     use super::*;
 
+    #[test]
+    fn table_names_method_and_path_of_each_handler() {
+        for (method, path, _, (_, paths, _)) in table().into_iter().chain(storage_table()) {
+            let (described, item) = paths.paths.first_key_value().unwrap();
+            assert_eq!(described, path, "{method} {path}");
+            let json = serde_json::to_value(item).unwrap();
+            assert!(json.get(method.to_lowercase()).is_some(), "{method} {path}");
+            assert_eq!((paths.paths.len(), json.as_object().unwrap().len()), (1, 1), "{method} {path}");
+        }
+    }
+
     /// The document keeps one schema a name; of two it would show the wrong one somewhere.
     #[test]
-    fn a_name_means_one_schema() {
+    fn schema_name_means_one_schema() {
         let mut known = BTreeMap::new();
-        let storage = [routes!(storage::get, storage::put)];
-        for (name, schema) in handlers().into_iter().chain(storage).flat_map(|handler| handler.0) {
-            let schema = serde_json::to_value(schema).unwrap();
-            let first = known.entry(name.clone()).or_insert_with(|| schema.clone());
-            assert_eq!(*first, schema, "two schemas are named {name}; only one would be described");
+        for (_, _, _, handler) in table().into_iter().chain(storage_table()) {
+            for (name, schema) in handler.0 {
+                let schema = serde_json::to_value(schema).unwrap();
+                let first = known.entry(name.clone()).or_insert_with(|| schema.clone());
+                assert_eq!(*first, schema, "two schemas are named {name}; only one would be described");
+            }
         }
         assert!(known.len() > 20, "the handlers name their schemas: {}", known.len());
     }

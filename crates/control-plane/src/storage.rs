@@ -18,7 +18,7 @@ use secrecy::{ExposeSecret, SecretString};
 use sha2::Sha256;
 use url::form_urlencoded;
 
-use crate::auth::same;
+use crate::credentials::secret::constant_time_eq;
 use crate::error::{ApiError, ApiResult};
 
 /// Seconds in which a URL can be used.
@@ -64,7 +64,7 @@ impl Storage {
     /// Whether a signature is good for a request at this moment.
     pub fn verify(&self, method: &str, key: &str, expires: i64, signature: &str, now_ms: i64) -> bool {
         let expected = self.signature(method, key, expires).unwrap_or_default();
-        !expected.is_empty() && same(&expected, signature) && expires > now_ms / 1000
+        !expected.is_empty() && constant_time_eq(&expected, signature) && expires > now_ms / 1000
     }
 
     fn signature(&self, method: &str, key: &str, expires: i64) -> ApiResult<String> {

@@ -10,7 +10,7 @@ use http::header::{
 use http::{HeaderMap, HeaderValue, Method, StatusCode, Uri};
 use rust_embed::{EmbeddedFile, RustEmbed};
 
-use crate::auth::header;
+use crate::credentials::header::header;
 use crate::error::{ApiError, not_implemented};
 
 #[derive(RustEmbed)]
@@ -97,7 +97,7 @@ pub async fn fallback(method: Method, uri: Uri, headers: HeaderMap) -> Response 
 }
 
 fn not_found() -> Response {
-    ApiError::new(StatusCode::NOT_FOUND, "route not found").into_response()
+    ApiError::new(StatusCode::NOT_FOUND, "route not found").code("route_not_found").into_response()
 }
 
 /// Whether a browser asks for a page, and not a script for a file.

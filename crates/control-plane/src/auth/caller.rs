@@ -6,11 +6,12 @@ use http::request::Parts;
 use loopgate_api::names::API_KEY_PREFIX;
 use sea_orm::prelude::*;
 
-use super::api_key::Scope;
-use super::cookie::RenewedCookie;
-use super::{api_key, bearer, header, proof, session};
 use crate::app::App;
-use crate::error::{ApiError, ApiResult, Named, forbidden, unauthorized};
+use crate::credentials::api_key::{self, Scope};
+use crate::credentials::cookie::RenewedCookie;
+use crate::credentials::header::{bearer, header};
+use crate::credentials::{proof, session};
+use crate::error::{ApiError, ApiResult, ResultExt, forbidden, unauthorized};
 use crate::store::entity::user::Role;
 use crate::store::entity::{self, organization, user};
 use crate::store::{Store, now};
@@ -58,23 +59,23 @@ impl Caller {
 
 /// A signed-in browser.
 #[derive(Debug, Clone)]
-pub struct Session(pub Caller);
+pub struct SessionAuth(pub Caller);
 
 /// An API key.
 #[derive(Debug, Clone)]
-pub struct ApiKey(pub Caller);
+pub struct ApiKeyAuth(pub Caller);
 
 /// A signed-in browser or an API key.
 #[derive(Debug, Clone)]
-pub struct Any(pub Caller);
+pub struct PersonAuth(pub Caller);
 
 /// One of them, and an administrator.
 #[derive(Debug, Clone)]
-pub struct AnyAdmin(pub Caller);
+pub struct AdminAuth(pub Caller);
 
 const AUTH_FAILED: &str = "Authentication failed";
 
-impl<S: Send + Sync> FromRequestParts<S> for Session
+impl<S: Send + Sync> FromRequestParts<S> for SessionAuth
 where
     App: FromRef<S>,
 {
@@ -82,11 +83,11 @@ where
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> ApiResult<Self> {
         let app = App::from_ref(state);
-        by_session(&app, parts).await.named(AUTH_FAILED).map(Self)
+        by_session(&app, parts).await.context(AUTH_FAILED).map(Self)
     }
 }
 
-impl<S: Send + Sync> FromRequestParts<S> for ApiKey
+impl<S: Send + Sync> FromRequestParts<S> for ApiKeyAuth
 where
     App: FromRef<S>,
 {
@@ -96,11 +97,11 @@ where
         let app = App::from_ref(state);
         let key = bearer(&parts.headers).filter(|token| token.starts_with(API_KEY_PREFIX));
         let key = key.ok_or_else(unauthorized)?.to_owned();
-        by_key(&app, parts, &key).await.named(AUTH_FAILED).map(Self)
+        by_key(&app, parts, &key).await.context(AUTH_FAILED).map(Self)
     }
 }
 
-impl<S: Send + Sync> FromRequestParts<S> for Any
+impl<S: Send + Sync> FromRequestParts<S> for PersonAuth
 where
     App: FromRef<S>,
 {
@@ -113,19 +114,19 @@ where
             Some(key) => by_key(&app, parts, key).await,
             None => by_session(&app, parts).await,
         }
-        .named(AUTH_FAILED)
+        .context(AUTH_FAILED)
         .map(Self)
     }
 }
 
-impl<S: Send + Sync> FromRequestParts<S> for AnyAdmin
+impl<S: Send + Sync> FromRequestParts<S> for AdminAuth
 where
     App: FromRef<S>,
 {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> ApiResult<Self> {
-        let Any(caller) = Any::from_request_parts(parts, state).await?;
+        let PersonAuth(caller) = PersonAuth::from_request_parts(parts, state).await?;
         if caller.is_admin() { Ok(Self(caller)) } else { Err(forbidden()) }
     }
 }

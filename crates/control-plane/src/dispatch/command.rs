@@ -11,7 +11,7 @@ use sha2::{Digest, Sha256};
 
 use crate::app::App;
 use crate::error::{ApiResult, conflict};
-use crate::store::column::Word;
+use crate::store::column::StoredEnum;
 use crate::store::entity::desktop_command::{self, CommandStatus};
 use crate::store::{is_duplicate, now};
 
@@ -34,7 +34,7 @@ pub struct NewCommand {
 
 /// A command that is in the table.
 #[derive(Debug, Clone)]
-pub struct Stored {
+pub struct StoredCommand {
     /// Its row.
     pub row: desktop_command::Model,
     /// Whether it was there before.
@@ -42,7 +42,7 @@ pub struct Stored {
 }
 
 /// Puts a command into the table. The operation id is that of the path when the path is known.
-pub async fn store(app: &App, new: NewCommand) -> ApiResult<Stored> {
+pub async fn store(app: &App, new: NewCommand) -> ApiResult<StoredCommand> {
     let mut request = new.request;
     if let Some(operation) = OperationId::of_path(&request.path) {
         operation.as_str().clone_into(&mut request.operation_id);
@@ -63,7 +63,7 @@ pub async fn store(app: &App, new: NewCommand) -> ApiResult<Stored> {
         compute_target_id: Set(new.target_id),
         user_id: Set(new.user_id),
         operation_id: Set(request.operation_id.clone()),
-        status: Set(Word(CommandStatus::Queued)),
+        status: Set(StoredEnum(CommandStatus::Queued)),
         request_payload: Set(serde_json::to_value(&request)?),
         request_fingerprint: Set(fingerprint.clone()),
         idempotency_key: Set(key.clone()),
@@ -73,7 +73,7 @@ pub async fn store(app: &App, new: NewCommand) -> ApiResult<Stored> {
         ..Default::default()
     };
     match desktop_command::Entity::insert(row).exec_with_returning(app.store.writer()).await {
-        Ok(row) => Ok(Stored { row, deduplicated: false }),
+        Ok(row) => Ok(StoredCommand { row, deduplicated: false }),
         Err(error) if is_duplicate(&error) => {
             let key = key.unwrap_or_default();
             match by_key(app, new.target_id, &key).await? {
@@ -93,9 +93,9 @@ async fn by_key(app: &App, target_id: Uuid, key: &str) -> Result<Option<desktop_
         .await
 }
 
-fn deduplicated(row: desktop_command::Model, fingerprint: &str) -> ApiResult<Stored> {
+fn deduplicated(row: desktop_command::Model, fingerprint: &str) -> ApiResult<StoredCommand> {
     if row.request_fingerprint == fingerprint {
-        return Ok(Stored { row, deduplicated: true });
+        return Ok(StoredCommand { row, deduplicated: true });
     }
     Err(conflict("Idempotency key collision with different payload").code("idempotency_key_collision"))
 }
@@ -104,7 +104,7 @@ fn deduplicated(row: desktop_command::Model, fingerprint: &str) -> ApiResult<Sto
 pub async fn launch_command(app: &App, loop_id: Uuid) -> Result<Option<desktop_command::Model>, DbErr> {
     desktop_command::Entity::find()
         .filter(desktop_command::Column::LoopId.eq(loop_id))
-        .filter(desktop_command::Column::Status.ne(Word(CommandStatus::Expired)))
+        .filter(desktop_command::Column::Status.ne(StoredEnum(CommandStatus::Expired)))
         .one(app.store.reader())
         .await
 }
@@ -122,7 +122,7 @@ pub async fn cancel(app: &App, row: &desktop_command::Model) -> Result<CommandSt
     let wanted = desktop_command::Entity::update_many()
         .col_expr(Column::CancelRequestedAt, Expr::value(now()))
         .filter(Column::Id.eq(row.id))
-        .filter(Column::Status.is_in(CommandStatus::OPEN.map(Word)))
+        .filter(Column::Status.is_in(CommandStatus::OPEN.map(StoredEnum)))
         .exec(app.store.writer())
         .await?;
     let cancel = Cancel { command_id: row.id.to_string(), reason: None };
@@ -137,11 +137,11 @@ pub async fn cancel(app: &App, row: &desktop_command::Model) -> Result<CommandSt
 pub async fn expire(app: &App, id: Uuid, reason: &str) -> Result<(), DbErr> {
     use desktop_command::Column;
     desktop_command::Entity::update_many()
-        .col_expr(Column::Status, Expr::value(Word(CommandStatus::Expired)))
+        .col_expr(Column::Status, Expr::value(StoredEnum(CommandStatus::Expired)))
         .col_expr(Column::Error, Expr::value(reason))
         .col_expr(Column::FinishedAt, Expr::value(now()))
         .filter(Column::Id.eq(id))
-        .filter(Column::Status.is_in(CommandStatus::OPEN.map(Word)))
+        .filter(Column::Status.is_in(CommandStatus::OPEN.map(StoredEnum)))
         .exec(app.store.writer())
         .await?;
     Ok(())

@@ -19,25 +19,25 @@ use serde_json::{Value, json};
 
 use super::command::{self, NewCommand};
 use crate::app::App;
-use crate::auth::runner::Issued;
 use crate::bus::Topic;
+use crate::credentials::runner_token::IssuedToken;
 use crate::documents;
 use crate::error::{ApiError, ApiResult};
-use crate::loops::transition::{self, Moved, words};
-use crate::loops::view::stored;
+use crate::loop_state::{self, TransitionResult, stored_statuses};
 use crate::store::entity::{agent_loop, compute_target, document, user};
 use crate::store::now;
+use crate::store::parse_json;
 
 /// Milliseconds after which the desktop gives the request up. It answers much earlier, also when a clone
 /// or a set-up script still runs; the loop's events tell the rest.
 const LAUNCH_TIMEOUT_MS: u64 = 10 * 60 * 1000;
 
 /// Milliseconds after which a launch that has sent nothing was interrupted.
-const LAUNCH_TAKES: i64 = 30_000;
+const INTERRUPTED_AFTER: i64 = 30_000;
 /// How long an interrupted launch waits for its desktop.
 const RECONNECT_LIMIT: Duration = Duration::from_secs(120);
 /// How often it looks, beside being woken.
-const RECONNECT_LOOK: Duration = Duration::from_secs(1);
+const RECONNECT_POLL: Duration = Duration::from_secs(1);
 
 /// Launches a loop in the background.
 pub fn spawn(app: &App, loop_id: Uuid) {
@@ -48,9 +48,9 @@ pub fn spawn(app: &App, loop_id: Uuid) {
 async fn run(app: &App, loop_id: Uuid) {
     let Err(stop) = launch(app, loop_id).await else { return };
     let (code, message) = match &stop {
-        Stop::Refused { code, message } => (*code, message.as_str()),
-        Stop::Broken(error) => (code::SPAWN_FAILED, error.body.error.as_str()),
-        Stop::Elsewhere => return,
+        LaunchError::Rejected { code, message } => (*code, message.as_str()),
+        LaunchError::Failed(error) => (code::SPAWN_FAILED, error.body.error.as_str()),
+        LaunchError::Superseded => return,
     };
     if let Err(error) = fail(app, loop_id, code, message).await {
         tracing::error!(%loop_id, %error, "a failed launch was not recorded");
@@ -63,35 +63,39 @@ async fn run(app: &App, loop_id: Uuid) {
 pub async fn recover(app: App) {
     use agent_loop::Column;
     let interrupted = agent_loop::Entity::find()
-        .filter(Column::Status.is_in(words([LoopStatus::Pending])))
+        .filter(Column::Status.is_in(stored_statuses([LoopStatus::Pending])))
         .filter(Column::ComputeTargetId.is_not_null())
         // Another instance may be launching what is younger; alone, nobody is.
-        .filter(Column::CreatedAt.lt(if app.store.is_embedded() { now() + 1 } else { now() - LAUNCH_TAKES }))
+        .filter(Column::CreatedAt.lt(if app.store.is_embedded() {
+            now() + 1
+        } else {
+            now() - INTERRUPTED_AFTER
+        }))
         .all(app.store.reader())
         .await;
     match interrupted {
         Ok(rows) => {
             for row in rows {
                 let task = app.clone();
-                app.tasks.spawn(async move { take_up(&task, &row).await });
+                app.tasks.spawn(async move { resume(&task, &row).await });
             }
         }
         Err(error) => tracing::error!(%error, "interrupted launches were not looked for"),
     }
 }
 
-async fn take_up(app: &App, row: &agent_loop::Model) {
+async fn resume(app: &App, row: &agent_loop::Model) {
     match command::launch_command(app, row.id).await {
         Ok(Some(sent)) => {
             let state_key = state_key_of(&sent.request_payload).unwrap_or_default();
-            if claim(app, row, sent.id, &state_key).await.is_err() {
+            if mark_claimed(app, row, sent.id, &state_key).await.is_err() {
                 tracing::error!(loop_id = %row.id, "an interrupted launch was not claimed");
             }
         }
         Ok(None) => {
             tokio::select! {
                 () = app.shutdown.cancelled() => {}
-                () = connected(app, row) => run(app, row.id).await,
+                () = wait_for_desktop(app, row) => run(app, row.id).await,
             }
         }
         Err(error) => tracing::error!(loop_id = %row.id, %error, "an interrupted launch was not read"),
@@ -103,13 +107,13 @@ fn state_key_of(payload: &Value) -> Option<String> {
 }
 
 /// Returns when the loop's desktop is connected, or after the time in which it should have been.
-async fn connected(app: &App, row: &agent_loop::Model) {
+async fn wait_for_desktop(app: &App, row: &agent_loop::Model) {
     let Some(target) = row.compute_target_id else { return };
     let mut wake = app.bus.subscribe(Topic::Targets(row.organization_id));
     let wait = async {
         while !app.desktops.is_connected(target) {
             // The desktop is registered a moment before it can be reached.
-            let _ = tokio::time::timeout(RECONNECT_LOOK, wake.changed()).await;
+            let _ = tokio::time::timeout(RECONNECT_POLL, wake.changed()).await;
         }
     };
     let _ = tokio::time::timeout(RECONNECT_LIMIT, wait).await;
@@ -118,34 +122,33 @@ async fn connected(app: &App, row: &agent_loop::Model) {
 /// Fails a loop, and tells its readers.
 pub async fn fail(app: &App, loop_id: Uuid, code: &str, message: &str) -> Result<(), DbErr> {
     let tx = app.store.begin().await?;
-    transition::fail(&tx, loop_id, code, message).await?;
+    loop_state::fail(&tx, loop_id, code, message).await?;
     tx.commit().await?;
     app.bus.publish(Topic::Loop(loop_id));
     Ok(())
 }
 
 /// Why a launch ended early.
-enum Stop {
+enum LaunchError {
     /// The loop has ended meanwhile, or another instance launches it.
-    Elsewhere,
-    Refused {
-        code: &'static str,
-        message: String,
-    },
-    Broken(ApiError),
+    Superseded,
+    /// For a reason that people see.
+    Rejected { code: &'static str, message: String },
+    /// A part of ours failed.
+    Failed(ApiError),
 }
 
-impl<E: Into<ApiError>> From<E> for Stop {
+impl<E: Into<ApiError>> From<E> for LaunchError {
     fn from(error: E) -> Self {
-        Self::Broken(error.into())
+        Self::Failed(error.into())
     }
 }
 
-fn refused(code: &'static str, message: &str) -> Stop {
-    Stop::Refused { code, message: message.to_owned() }
+fn rejected(code: &'static str, message: &str) -> LaunchError {
+    LaunchError::Rejected { code, message: message.to_owned() }
 }
 
-async fn launch(app: &App, loop_id: Uuid) -> Result<(), Stop> {
+async fn launch(app: &App, loop_id: Uuid) -> Result<(), LaunchError> {
     let row = agent_loop::Entity::find_by_id(loop_id).one(app.store.reader()).await?;
     let Some(row) = row.filter(|row| row.status.0 == LoopStatus::Pending) else { return Ok(()) };
     let target = target(app, &row).await?;
@@ -153,30 +156,30 @@ async fn launch(app: &App, loop_id: Uuid) -> Result<(), Stop> {
     let issued = app.runner_tokens.issue(row.id, row.organization_id, now())?;
     let state_key = format!("{}/loops/{}/{}", row.organization_id, row.id, Uuid::now_v7());
     let body = body(app, &row, artifacts, &issued, &state_key).await?;
-    hold_slot(app, &row, &issued, &target).await?;
+    store_token_slot(app, &row, &issued, &target).await?;
     let stored = command::store(app, command_for(&row, &target, &body)?).await?;
     let command_id = stored.row.id;
     if let Err(reason) = command::deliver(app, &stored.row) {
         command::expire(app, command_id, &reason.to_string()).await?;
-        return Err(Stop::Refused {
+        return Err(LaunchError::Rejected {
             code: code::PRE_RUN_VALIDATION_FAILED,
             message: format!("{} is not connected. Ensure the desktop app is running.", target.machine_name),
         });
     }
-    claim(app, &row, command_id, &state_key).await?;
+    mark_claimed(app, &row, command_id, &state_key).await?;
     Ok(())
 }
 
-async fn target(app: &App, row: &agent_loop::Model) -> Result<compute_target::Model, Stop> {
+async fn target(app: &App, row: &agent_loop::Model) -> Result<compute_target::Model, LaunchError> {
     let id = row.compute_target_id.ok_or_else(|| {
-        refused(code::PRE_RUN_VALIDATION_FAILED, "No compute target was chosen for this loop.")
+        rejected(code::PRE_RUN_VALIDATION_FAILED, "No compute target was chosen for this loop.")
     })?;
     let found = compute_target::Entity::find_by_id(id).one(app.store.reader()).await?;
-    found.ok_or_else(|| refused(code::PRE_RUN_VALIDATION_FAILED, "The compute target no longer exists."))
+    found.ok_or_else(|| rejected(code::PRE_RUN_VALIDATION_FAILED, "The compute target no longer exists."))
 }
 
 /// The loop's document, and for a plan also what it was made from.
-async fn artifacts(app: &App, row: &agent_loop::Model) -> Result<Vec<Artifact>, Stop> {
+async fn artifacts(app: &App, row: &agent_loop::Model) -> Result<Vec<Artifact>, LaunchError> {
     let db = app.store.reader();
     let mut artifacts = Vec::new();
     let mut next = row.document_id;
@@ -189,12 +192,12 @@ async fn artifacts(app: &App, row: &agent_loop::Model) -> Result<Vec<Artifact>, 
             kind: document.kind.0,
             title: document.title,
             content: text.content,
-            raw: stored(text.raw.as_ref()),
+            raw: parse_json(text.raw.as_ref()),
         });
     }
     let has_plan = artifacts.iter().any(|artifact| artifact.kind == ArtifactType::ImplementationPlan);
     if row.command.0 == LoopCommand::Execute && row.document_id.is_some() && !has_plan {
-        return Err(refused(
+        return Err(rejected(
             code::PLAN_STATE_UNAVAILABLE,
             "Parent loop state is unavailable, cannot resume execution",
         ));
@@ -206,7 +209,7 @@ async fn body(
     app: &App,
     row: &agent_loop::Model,
     artifacts: Vec<Artifact>,
-    issued: &Issued,
+    issued: &IssuedToken,
     state_key: &str,
 ) -> ApiResult<LoopLaunchBody> {
     let db = app.store.reader();
@@ -217,7 +220,7 @@ async fn body(
     let owner = user::Entity::find_by_id(row.user_id).one(db).await?;
     // Only a talk goes on in the session of the loop before; carrying a plan out begins afresh.
     let session = parent.as_ref().filter(|_| row.command.0 == LoopCommand::RequestChanges);
-    let peers: Vec<RepoRef> = stored(row.additional_repos.as_ref()).unwrap_or_default();
+    let peers: Vec<RepoRef> = parse_json(row.additional_repos.as_ref()).unwrap_or_default();
     Ok(LoopLaunchBody {
         loop_id: row.id.to_string(),
         command: row.command.0.to_string(),
@@ -226,7 +229,7 @@ async fn body(
         s3_state_key: Some(state_key.to_owned()),
         artifacts,
         prompt: row.prompt.clone(),
-        repo: stored(row.repo.as_ref()),
+        repo: parse_json(row.repo.as_ref()),
         committer: owner.map(committer),
         artifact_slug: row.artifact_slug.clone(),
         parent_loop_id: row.parent_loop_id.map(|id| id.to_string()),
@@ -247,12 +250,12 @@ fn committer(owner: user::Model) -> Committer {
     Committer { name, email: owner.email }
 }
 
-async fn hold_slot(
+async fn store_token_slot(
     app: &App,
     row: &agent_loop::Model,
-    issued: &Issued,
+    issued: &IssuedToken,
     target: &compute_target::Model,
-) -> Result<(), Stop> {
+) -> Result<(), LaunchError> {
     use agent_loop::Column;
     let can = |name: &str| target.capabilities.get(name).and_then(Value::as_bool).unwrap_or(false);
     let capabilities = json!({
@@ -269,11 +272,11 @@ async fn hold_slot(
         .col_expr(Column::TokenExpiresAt, Expr::value(issued.expires_at))
         .col_expr(Column::RunnerCapabilities, Expr::value(capabilities))
         .filter(Column::Id.eq(row.id))
-        .filter(Column::Status.is_in(words([LoopStatus::Pending])))
+        .filter(Column::Status.is_in(stored_statuses([LoopStatus::Pending])))
         .filter(unchanged)
         .exec(app.store.writer())
         .await?;
-    if held.rows_affected == 1 { Ok(()) } else { Err(Stop::Elsewhere) }
+    if held.rows_affected == 1 { Ok(()) } else { Err(LaunchError::Superseded) }
 }
 
 fn command_for(
@@ -300,10 +303,15 @@ fn command_for(
 }
 
 /// Notes that the desktop has the command. A runner that was faster has moved the loop already,
-/// or even ended it; then only the facts are written.
-async fn claim(app: &App, row: &agent_loop::Model, command_id: Uuid, state_key: &str) -> Result<(), Stop> {
+/// or even ended it; then only the columns are written.
+async fn mark_claimed(
+    app: &App,
+    row: &agent_loop::Model,
+    command_id: Uuid,
+    state_key: &str,
+) -> Result<(), LaunchError> {
     use agent_loop::Column;
-    let facts = |update: sea_orm::UpdateMany<agent_loop::Entity>| {
+    let columns = |update: sea_orm::UpdateMany<agent_loop::Entity>| {
         update
             .col_expr(Column::ContainerId, Expr::value(command_id.to_string()))
             .col_expr(Column::S3StateKey, Expr::value(state_key))
@@ -312,12 +320,12 @@ async fn claim(app: &App, row: &agent_loop::Model, command_id: Uuid, state_key: 
     let pending = agent_loop::Entity::find_by_id(row.id).one(&tx).await?;
     let pending = pending.is_some_and(|row| row.status.0 == LoopStatus::Pending);
     let moved = if pending {
-        transition::apply(&tx, row.id, LoopStatus::Claimed, facts).await?
+        loop_state::apply(&tx, row.id, LoopStatus::Claimed, columns).await?
     } else {
-        Moved::No(row.status.0)
+        TransitionResult::Refused(row.status.0)
     };
-    if moved != Moved::Yes {
-        facts(agent_loop::Entity::update_many()).filter(Column::Id.eq(row.id)).exec(&tx).await?;
+    if moved != TransitionResult::Applied {
+        columns(agent_loop::Entity::update_many()).filter(Column::Id.eq(row.id)).exec(&tx).await?;
     }
     let ended = agent_loop::Entity::find_by_id(row.id).one(&tx).await?;
     tx.commit().await?;

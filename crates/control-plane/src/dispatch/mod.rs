@@ -1,15 +1,11 @@
-//! Loops and commands on their way to a desktop, and what comes back.
+//! Loops and commands on their way to a desktop.
 //!
-//! Owns the launch of a loop, the table of commands, and the control plane's end of the
-//! connection to the desktops.
+//! Owns the start, launch and end of a loop, the table of commands, and the choice of the desktop.
 
+pub mod cancel;
 pub mod command;
-pub mod host;
 pub mod kill;
 pub mod launch;
 pub mod presence;
-pub mod register;
-pub mod results;
+pub mod run_document;
 pub mod target;
-
-pub use host::Desktops;

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::app::App;
 use crate::auth::Caller;
-use crate::error::{ApiError, ApiResult, bad_request, not_found};
+use crate::error::{ApiError, ApiResult, not_found, signing_required};
 use crate::store::Store;
 use crate::store::entity::compute_target;
 
@@ -51,7 +51,7 @@ pub async fn choose(
         None => best(app, caller).await?,
     };
     if requires_signature(&target) {
-        return Err(bad_request("Command signing is required for this compute target"));
+        return Err(signing_required());
     }
     Ok(target)
 }

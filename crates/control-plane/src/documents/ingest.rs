@@ -9,10 +9,10 @@ use sea_orm::sea_query::Expr;
 use serde_json::Value;
 
 use super::{NewDocument, Text, add_version, create, next_number};
-use crate::loops::view::stored;
-use crate::store::column::Word;
+use crate::store::column::StoredEnum;
 use crate::store::entity::document::DocumentStatus;
 use crate::store::entity::{agent_loop, document};
+use crate::store::parse_json;
 
 /// Stores the uploads of a loop that has completed. Uploads that are missing are a warning in the
 /// log: the work itself is done.
@@ -36,7 +36,7 @@ pub async fn uploaded(tx: &DatabaseTransaction, row: &agent_loop::Model) -> Resu
 }
 
 fn artifact<T: serde::de::DeserializeOwned>(row: &agent_loop::Model, name: &str) -> Option<T> {
-    let found = row.uploaded_artifacts.as_ref().and_then(|artifacts| stored(artifacts.get(name)));
+    let found = row.uploaded_artifacts.as_ref().and_then(|artifacts| parse_json(artifacts.get(name)));
     if found.is_none() {
         tracing::warn!(loop_id = %row.id, artifact = name, "loop completed without its artifact");
     }
@@ -81,7 +81,7 @@ async fn store_plan(
         kind,
         number,
         title,
-        repo: stored(row.repo.as_ref()),
+        repo: parse_json(row.repo.as_ref()),
         source_document_id: Some(subject.id),
     };
     create(tx, new, text).await?;
@@ -101,7 +101,7 @@ async fn of_slug(
     document::Entity::find()
         .filter(document::Column::OrganizationId.eq(row.organization_id))
         .filter(document::Column::Slug.eq(slug))
-        .filter(document::Column::Kind.eq(Word(ArtifactType::ImplementationPlan)))
+        .filter(document::Column::Kind.eq(StoredEnum(ArtifactType::ImplementationPlan)))
         .one(tx)
         .await
 }
@@ -110,7 +110,7 @@ async fn of_slug(
 pub async fn mark_executed(tx: &DatabaseTransaction, row: &agent_loop::Model) -> Result<(), DbErr> {
     let Some(id) = row.document_id else { return Ok(()) };
     document::Entity::update_many()
-        .col_expr(document::Column::Status, Expr::value(Word(DocumentStatus::Executed)))
+        .col_expr(document::Column::Status, Expr::value(StoredEnum(DocumentStatus::Executed)))
         .filter(document::Column::Id.eq(id))
         .exec(tx)
         .await?;

@@ -5,7 +5,6 @@
 //! carry it out.
 
 pub mod ingest;
-pub mod run;
 pub mod view;
 
 use loopgate_api::launch::{ArtifactType, RepoRef};
@@ -16,7 +15,7 @@ use sea_orm::{ConnectionTrait, DatabaseTransaction, QueryOrder, QuerySelect};
 use serde_json::Value;
 
 use crate::error::{ApiResult, not_found};
-use crate::store::column::Word;
+use crate::store::column::StoredEnum;
 use crate::store::entity::document::DocumentStatus;
 use crate::store::entity::{document, document_counter, document_version};
 use crate::store::now;
@@ -39,23 +38,10 @@ pub async fn find(
 pub async fn plan_of(db: &impl ConnectionTrait, source: Uuid) -> Result<Option<document::Model>, DbErr> {
     document::Entity::find()
         .filter(document::Column::SourceDocumentId.eq(source))
-        .filter(document::Column::Kind.eq(Word(ArtifactType::ImplementationPlan)))
+        .filter(document::Column::Kind.eq(StoredEnum(ArtifactType::ImplementationPlan)))
         .order_by_desc(document::Column::CreatedAt)
         .one(db)
         .await
-}
-
-/// The document of which a loop has written a version.
-pub async fn produced_by(db: &impl ConnectionTrait, loop_id: Uuid) -> Result<Option<document::Model>, DbErr> {
-    let version = document_version::Entity::find()
-        .filter(document_version::Column::LoopId.eq(loop_id))
-        .order_by_desc(document_version::Column::CreatedAt)
-        .one(db)
-        .await?;
-    match version {
-        Some(version) => document::Entity::find_by_id(version.document_id).one(db).await,
-        None => Ok(None),
-    }
 }
 
 /// The text of a document in its present version.
@@ -93,7 +79,7 @@ pub async fn next_number(
     use document_counter::Column;
     let first = document_counter::ActiveModel {
         organization_id: Set(organization_id),
-        kind: Set(Word(kind)),
+        kind: Set(StoredEnum(kind)),
         next: Set(0),
     };
     let known = OnConflict::columns([Column::OrganizationId, Column::Kind]).do_nothing().to_owned();
@@ -101,10 +87,10 @@ pub async fn next_number(
     document_counter::Entity::update_many()
         .col_expr(Column::Next, Expr::col(Column::Next).add(1))
         .filter(Column::OrganizationId.eq(organization_id))
-        .filter(Column::Kind.eq(Word(kind)))
+        .filter(Column::Kind.eq(StoredEnum(kind)))
         .exec(tx)
         .await?;
-    let next: Option<i64> = document_counter::Entity::find_by_id((organization_id, Word(kind)))
+    let next: Option<i64> = document_counter::Entity::find_by_id((organization_id, StoredEnum(kind)))
         .select_only()
         .column(Column::Next)
         .into_tuple()
@@ -143,11 +129,11 @@ pub async fn create(
         id: Set(Uuid::now_v7()),
         organization_id: Set(new.organization_id),
         user_id: Set(new.user_id),
-        kind: Set(Word(new.kind)),
+        kind: Set(StoredEnum(new.kind)),
         number: Set(new.number),
         slug: Set(slug(new.kind, new.number)),
         title: Set(new.title),
-        status: Set(Word(DocumentStatus::Draft)),
+        status: Set(StoredEnum(DocumentStatus::Draft)),
         repo: Set(repo),
         source_document_id: Set(new.source_document_id),
         current_version: Set(0),
@@ -177,7 +163,7 @@ pub async fn add_version(
     use document::Column;
     row.current_version += 1;
     row.updated_at = now();
-    row.status = Word(DocumentStatus::Draft);
+    row.status = StoredEnum(DocumentStatus::Draft);
     let version = document_version::ActiveModel {
         id: Set(Uuid::now_v7()),
         document_id: Set(row.id),

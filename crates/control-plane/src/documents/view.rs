@@ -7,10 +7,11 @@ use serde::Serialize;
 use serde_json::Value;
 use utoipa::ToSchema;
 
-use crate::loops::view::{LoopDocument, LoopRecord, records, stored};
+use crate::loops::view::{LoopDocument, LoopRecord, records};
 use crate::store::entity::document::DocumentStatus;
 use crate::store::entity::{agent_loop, document, document_version, pull_request};
 use crate::store::iso;
+use crate::store::parse_json;
 
 /// Loops shown with a document.
 const LOOPS_SHOWN: u64 = 50;
@@ -52,7 +53,7 @@ impl From<document::Model> for DocumentRecord {
             kind: row.kind.0,
             title: row.title,
             status: row.status.0,
-            repo: stored(row.repo.as_ref()),
+            repo: parse_json(row.repo.as_ref()),
             source_document_id: row.source_document_id,
             current_version: row.current_version,
             user_id: row.user_id,

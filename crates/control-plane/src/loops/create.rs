@@ -12,11 +12,11 @@ use sea_orm::prelude::*;
 use sea_orm::{Condition, DatabaseTransaction, QueryOrder, QuerySelect};
 use serde_json::{Value, json};
 
-use super::transition::{self, ACTIVE, words};
 use crate::auth::Caller;
 use crate::error::{ApiError, ApiResult, Issues, conflict};
+use crate::loop_state::{self, ACTIVE, stored_statuses};
 use crate::repositories;
-use crate::store::column::Word;
+use crate::store::column::StoredEnum;
 use crate::store::entity::{agent_loop, user};
 use crate::store::{Store, is_duplicate, now};
 
@@ -143,7 +143,7 @@ async fn release_stale(tx: &DatabaseTransaction, document: Uuid, command: LoopCo
         .all(tx)
         .await?;
     for row in stale {
-        transition::fail(tx, row.id, code::STALE_DISPATCH, "Loop was never dispatched").await?;
+        loop_state::fail(tx, row.id, code::STALE_DISPATCH, "Loop was never dispatched").await?;
     }
     Ok(())
 }
@@ -151,11 +151,11 @@ async fn release_stale(tx: &DatabaseTransaction, document: Uuid, command: LoopCo
 fn of_document(document: Uuid, command: LoopCommand) -> Select<agent_loop::Entity> {
     agent_loop::Entity::find()
         .filter(agent_loop::Column::DocumentId.eq(document))
-        .filter(agent_loop::Column::Command.eq(Word(command)))
+        .filter(agent_loop::Column::Command.eq(StoredEnum(command)))
 }
 
 fn words_in(statuses: impl IntoIterator<Item = LoopStatus>) -> Condition {
-    Condition::all().add(agent_loop::Column::Status.is_in(words(statuses)))
+    Condition::all().add(agent_loop::Column::Status.is_in(stored_statuses(statuses)))
 }
 
 async fn check_capacity(tx: &DatabaseTransaction, caller: &Caller) -> ApiResult<()> {
@@ -218,9 +218,9 @@ async fn insert(tx: &DatabaseTransaction, caller: &Caller, new: NewLoop) -> Resu
         id: Set(Uuid::now_v7()),
         organization_id: Set(caller.organization_id()),
         user_id: Set(caller.user.id),
-        status: Set(Word(if running { LoopStatus::Running } else { LoopStatus::Pending })),
-        command: Set(Word(new.command)),
-        harness: Set(Word(new.harness)),
+        status: Set(StoredEnum(if running { LoopStatus::Running } else { LoopStatus::Pending })),
+        command: Set(StoredEnum(new.command)),
+        harness: Set(StoredEnum(new.harness)),
         document_id: Set(new.document.map(|(id, _)| id)),
         document_version: Set(new.document.map(|(_, version)| version)),
         parent_loop_id: Set(new.parent_loop_id),

@@ -1,19 +1,13 @@
 //! Loops: how they come to be, change and end.
 //!
-//! Owns the status machine, the record of events and everything derived from them. Never talks to
-//! a desktop; that is `dispatch`.
+//! Owns the records of loops, their events and tokens, and what is shown of them. A status changes in
+//! [`crate::loop_state`] alone; events of runners come in by [`crate::ingest`].
 
-pub mod cancel;
-pub mod completion;
-pub mod cost;
 pub mod create;
 pub mod events;
-pub mod ingest;
 pub mod reaper;
 pub mod refresh;
 pub mod revival;
-pub mod runner_event;
-pub mod transition;
 pub mod view;
 
 use loopgate_api::job::LoopStatus;

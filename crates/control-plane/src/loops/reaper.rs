@@ -11,9 +11,9 @@ use loopgate_api::job::LoopStatus;
 use sea_orm::prelude::*;
 use serde_json::{Value, json};
 
-use super::transition::{self, ACTIVE, words};
 use crate::app::App;
 use crate::bus::Topic;
+use crate::loop_state::{self, ACTIVE, stored_statuses};
 use crate::store::entity::agent_loop;
 use crate::store::now;
 
@@ -41,7 +41,7 @@ pub async fn run(app: App) {
 /// each, so several instances may reap at once.
 pub async fn reap(app: &App, at: i64) -> Result<usize, DbErr> {
     let active = agent_loop::Entity::find()
-        .filter(agent_loop::Column::Status.is_in(words(ACTIVE)))
+        .filter(agent_loop::Column::Status.is_in(stored_statuses(ACTIVE)))
         .filter(agent_loop::Column::CreatedAt.lt(at - 30 * MINUTE))
         .all(app.store.reader())
         .await?;
@@ -99,7 +99,7 @@ async fn give_up(app: &App, row: &agent_loop::Model, reason: &str) -> Result<boo
         "eligibilityBranch": reason,
     }});
     let tx = app.store.begin().await?;
-    let ended = transition::end(&tx, row.id, LoopStatus::TimedOut, error, reaper).await?;
+    let ended = loop_state::end(&tx, row.id, LoopStatus::TimedOut, error, reaper).await?;
     tx.commit().await?;
     if ended {
         app.bus.publish(Topic::Loop(row.id));

@@ -8,11 +8,11 @@ use sea_orm::sea_query::Expr;
 use sea_orm::{DatabaseTransaction, QueryOrder, QuerySelect};
 use serde_json::json;
 
-use super::transition::{self, NewEvent, words};
 use crate::app::App;
-use crate::auth::runner::{Claims, Issued};
 use crate::bus::Topic;
+use crate::credentials::runner_token::{Claims, IssuedToken};
 use crate::error::{ApiError, ApiResult};
+use crate::loop_state::{self, NewEvent, stored_statuses};
 use crate::store::entity::{agent_loop, loop_token_refresh};
 use crate::store::now;
 
@@ -32,7 +32,7 @@ pub struct Requester {
 
 /// Exchanges the token in force; the old one is worthless from then on. The same token and key get the
 /// same new token until that is exchanged in its turn, because the answer may have been lost.
-pub async fn refresh(app: &App, claims: &Claims, requester: Requester) -> ApiResult<Issued> {
+pub async fn refresh(app: &App, claims: &Claims, requester: Requester) -> ApiResult<IssuedToken> {
     let tx = app.store.begin().await?;
     let row = agent_loop::Entity::find_by_id(claims.sub).lock_exclusive().one(&tx).await?;
     let row = row
@@ -100,7 +100,7 @@ async fn rotate(
     tx: &DatabaseTransaction,
     row: &agent_loop::Model,
     old: Uuid,
-    issued: &Issued,
+    issued: &IssuedToken,
 ) -> ApiResult<()> {
     use agent_loop::Column;
     let rotated = agent_loop::Entity::update_many()
@@ -109,7 +109,7 @@ async fn rotate(
         .col_expr(Column::TokenExpiresAt, Expr::value(issued.expires_at))
         .filter(Column::Id.eq(row.id))
         .filter(Column::ActiveTokenJti.eq(old))
-        .filter(Column::Status.is_in(words([LoopStatus::Running])))
+        .filter(Column::Status.is_in(stored_statuses([LoopStatus::Running])))
         .exec(tx)
         .await?;
     if rotated.rows_affected == 1 {
@@ -122,7 +122,7 @@ async fn record(
     tx: &DatabaseTransaction,
     row: &agent_loop::Model,
     old: Uuid,
-    issued: &Issued,
+    issued: &IssuedToken,
     requester: Requester,
     at: i64,
 ) -> Result<(), DbErr> {
@@ -154,5 +154,5 @@ async fn record(
         "requesterUa": requester.user_agent,
         "idempotencyKey": requester.idempotency_key,
     });
-    transition::append(tx, row.id, NewEvent::internal("token_refreshed", event_id, data)).await
+    loop_state::append(tx, row.id, NewEvent::internal("token_refreshed", event_id, data)).await
 }

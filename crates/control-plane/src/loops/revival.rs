@@ -8,12 +8,12 @@ use sea_orm::sea_query::Expr;
 use sea_orm::{DatabaseTransaction, QueryOrder, QuerySelect, UpdateMany};
 use serde_json::json;
 
-use super::transition::{self, NewEvent};
 use crate::app::App;
-use crate::auth::runner::Issued;
 use crate::bus::Topic;
+use crate::credentials::runner_token::IssuedToken;
 use crate::error::{ApiError, ApiResult};
-use crate::store::column::Word;
+use crate::loop_state::{self, NewEvent};
+use crate::store::column::StoredEnum;
 use crate::store::entity::api_key::{self, KeySource};
 use crate::store::entity::{agent_loop, compute_target, loop_event};
 use crate::store::now;
@@ -40,10 +40,10 @@ pub async fn revive(
             .col_expr(Column::Error, Expr::value(None::<Json>))
             .col_expr(Column::LastRunnerHeartbeatAt, Expr::value(now()))
     };
-    transition::apply(tx, row.id, LoopStatus::Running, columns).await?;
+    loop_state::apply(tx, row.id, LoopStatus::Running, columns).await?;
     let event_id = format!("reap_reversed:{}", Uuid::now_v7());
     let data = json!({"eventId": event_id, "timestamp": loopgate_api::time::now_iso()});
-    transition::append(tx, row.id, NewEvent::internal("reap_reversed", event_id, data)).await?;
+    loop_state::append(tx, row.id, NewEvent::internal("reap_reversed", event_id, data)).await?;
     Ok(true)
 }
 
@@ -62,7 +62,7 @@ async fn was_reaped(tx: &DatabaseTransaction, loop_id: Uuid) -> Result<bool, DbE
 ///
 /// # Errors
 /// [`ended`] for a loop that has ended otherwise.
-pub async fn issue_token(app: &App, loop_id: Uuid) -> ApiResult<Issued> {
+pub async fn issue_token(app: &App, loop_id: Uuid) -> ApiResult<IssuedToken> {
     let tx = app.store.begin().await?;
     let row = agent_loop::Entity::find_by_id(loop_id).lock_exclusive().one(&tx).await?.ok_or_else(ended)?;
     let issued = app.runner_tokens.issue(row.id, row.organization_id, now())?;
@@ -94,7 +94,7 @@ fn with_token(
 
 /// Whether a key is bound to the desktop to which a loop was sent.
 pub async fn is_of_desktop(app: &App, row: &agent_loop::Model, key: &api_key::Model) -> Result<bool, DbErr> {
-    let bound = key.source == Word(KeySource::DesktopManaged) && key.bound_public_key.is_some();
+    let bound = key.source == StoredEnum(KeySource::DesktopManaged) && key.bound_public_key.is_some();
     let (true, Some(gateway_id), Some(target_id)) = (bound, key.gateway_id, row.compute_target_id) else {
         return Ok(false);
     };

@@ -7,15 +7,14 @@ use loopgate_api::event::ModelTokens;
 use loopgate_api::execution_result::{ResultEntry, SuccessEntry};
 use loopgate_api::job::LoopStatus;
 use loopgate_api::launch::{ArtifactType, Harness, RepoRef};
-use sea_orm::ConnectionTrait;
 use sea_orm::prelude::*;
-use serde::de::DeserializeOwned;
+use sea_orm::{ConnectionTrait, QueryOrder};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
 
-use crate::store::entity::{agent_loop, compute_target, document, user};
-use crate::store::iso;
+use crate::store::entity::{agent_loop, compute_target, document, document_version, user};
+use crate::store::{iso, parse_json};
 
 /// Why a loop did not end well.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
@@ -210,11 +209,6 @@ pub struct LoopStarted {
     pub status: LoopStatus,
 }
 
-/// Reads a stored JSON column into its type; what does not fit is absent.
-pub fn stored<T: DeserializeOwned>(json: Option<&Value>) -> Option<T> {
-    serde_json::from_value(json?.clone()).ok()
-}
-
 /// Shows rows together with the people, desktops and documents that they name.
 pub async fn records(
     db: &impl ConnectionTrait,
@@ -228,7 +222,7 @@ pub async fn records(
 
 /// Shows one row.
 pub async fn detail(db: &impl ConnectionTrait, row: agent_loop::Model) -> Result<LoopDetail, DbErr> {
-    let produced = crate::documents::produced_by(db, row.id).await?;
+    let produced = produced_by(db, row.id).await?;
     let mut records = records(db, vec![row]).await?;
     let record = records.pop().ok_or_else(|| DbErr::RecordNotFound("loop".to_owned()))?;
     let primary = record.repo.as_ref().map(|repo| repo.full_name.clone());
@@ -242,6 +236,19 @@ pub async fn detail(db: &impl ConnectionTrait, row: agent_loop::Model) -> Result
         produced_document: produced.map(|document| LoopDocument::from(&document)),
         record,
     })
+}
+
+/// The document of which a loop has written a version.
+async fn produced_by(db: &impl ConnectionTrait, loop_id: Uuid) -> Result<Option<document::Model>, DbErr> {
+    let version = document_version::Entity::find()
+        .filter(document_version::Column::LoopId.eq(loop_id))
+        .order_by_desc(document_version::Column::CreatedAt)
+        .one(db)
+        .await?;
+    match version {
+        Some(version) => document::Entity::find_by_id(version.document_id).one(db).await,
+        None => Ok(None),
+    }
 }
 
 impl From<&document::Model> for LoopDocument {
@@ -269,8 +276,8 @@ fn record(
         compute_target_id: row.compute_target_id,
         artifact_slug: row.artifact_slug,
         prompt: row.prompt,
-        repo: stored(row.repo.as_ref()),
-        additional_repos: stored(row.additional_repos.as_ref()),
+        repo: parse_json(row.repo.as_ref()),
+        additional_repos: parse_json(row.additional_repos.as_ref()),
         context_refs: row.context_refs,
         container_id: row.container_id,
         s3_state_key: row.s3_state_key,
@@ -280,12 +287,12 @@ fn record(
         session_id: row.session_id,
         tokens_input: row.tokens_input,
         tokens_output: row.tokens_output,
-        tokens_by_model: stored(row.tokens_by_model.as_ref()),
+        tokens_by_model: parse_json(row.tokens_by_model.as_ref()),
         estimated_cost: row.estimated_cost,
-        results: stored(row.results.as_ref()),
+        results: parse_json(row.results.as_ref()),
         started_at: row.started_at.map(iso),
         completed_at: row.completed_at.map(iso),
-        error: stored(row.error.as_ref()),
+        error: parse_json(row.error.as_ref()),
         metadata: row.metadata,
         uploaded_artifacts: row.uploaded_artifacts,
         created_at: iso(row.created_at),

@@ -9,13 +9,15 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use utoipa::ToSchema;
 
-use crate::answer::{Body, Data, Deleted, Id};
 use crate::app::App;
-use crate::auth::api_key::{self as keys, Scope};
-use crate::auth::{Session, sha256_hex};
+use crate::auth::SessionAuth;
 use crate::bus::Topic;
-use crate::error::{ApiResult, Failures, Issues, Named, forbidden, not_found};
-use crate::store::column::Word;
+use crate::credentials::api_key::{self as keys, Scope};
+use crate::credentials::secret::sha256_hex;
+use crate::envelope::{Data, Deleted};
+use crate::error::{ApiResult, Failures, Issues, ResultExt, forbidden, not_found};
+use crate::extract::{Body, Id};
+use crate::store::column::StoredEnum;
 use crate::store::entity::api_key::{self, KeySource};
 use crate::store::{iso, now};
 
@@ -88,14 +90,17 @@ pub struct CreateApiKey {
 
 /// Keys of the whole organization for administrators, own ones for others; newest first.
 #[utoipa::path(get, path = "/api-keys", tag = "api-keys", responses((status = 200, body = Data<Vec<ApiKeyRecord>>), Failures))]
-pub async fn list(State(app): State<App>, Session(caller): Session) -> ApiResult<Data<Vec<ApiKeyRecord>>> {
+pub async fn list(
+    State(app): State<App>,
+    SessionAuth(caller): SessionAuth,
+) -> ApiResult<Data<Vec<ApiKeyRecord>>> {
     let mut found =
         api_key::Entity::find().filter(api_key::Column::OrganizationId.eq(caller.organization_id()));
     if !caller.is_admin() {
         found = found.filter(api_key::Column::UserId.eq(caller.user.id));
     }
     let rows = found.order_by_desc(api_key::Column::CreatedAt).all(app.store.reader()).await;
-    let rows = rows.map_err(Into::into).named("Failed to fetch API keys")?;
+    let rows = rows.map_err(Into::into).context("Failed to fetch API keys")?;
     Ok(Data::new(rows.into_iter().map(ApiKeyRecord::from).collect()))
 }
 
@@ -104,7 +109,7 @@ pub async fn list(State(app): State<App>, Session(caller): Session) -> ApiResult
     responses((status = 200, body = Data<CreatedApiKey>), Failures))]
 pub async fn create(
     State(app): State<App>,
-    Session(caller): Session,
+    SessionAuth(caller): SessionAuth,
     Body(body): Body<CreateApiKey>,
 ) -> ApiResult<Data<CreatedApiKey>> {
     let expires_at = check(&body)?;
@@ -121,14 +126,14 @@ pub async fn create(
         user_id: Set(caller.user.id),
         name: Set(body.name),
         key_hash: Set(sha256_hex(&plaintext)),
-        source: Set(Word(KeySource::UserCreated)),
+        source: Set(StoredEnum(KeySource::UserCreated)),
         scopes: Set(json!(scopes)),
         expires_at: Set(expires_at),
         created_at: Set(now()),
         ..Default::default()
     };
     let row = api_key::Entity::insert(row).exec_with_returning(app.store.writer()).await;
-    let row = row.map_err(Into::into).named("Failed to create API key")?;
+    let row = row.map_err(Into::into).context("Failed to create API key")?;
     Ok(Data::new(CreatedApiKey { record: row.into(), plaintext }))
 }
 
@@ -147,7 +152,11 @@ fn check(body: &CreateApiKey) -> ApiResult<Option<i64>> {
 /// Revokes a key at once, also for a desktop that is connected with it.
 #[utoipa::path(delete, path = "/api-keys/{id}", tag = "api-keys", params(("id" = Uuid, Path)),
     responses((status = 200, body = Data<Deleted>), Failures))]
-pub async fn delete(State(app): State<App>, Session(caller): Session, id: Id) -> ApiResult<Data<Deleted>> {
+pub async fn delete(
+    State(app): State<App>,
+    SessionAuth(caller): SessionAuth,
+    id: Id,
+) -> ApiResult<Data<Deleted>> {
     let id = id.or_unknown("API key")?;
     let mut living = api_key::Entity::update_many()
         .col_expr(api_key::Column::RevokedAt, Expr::value(now()))
@@ -158,7 +167,7 @@ pub async fn delete(State(app): State<App>, Session(caller): Session, id: Id) ->
         living = living.filter(api_key::Column::UserId.eq(caller.user.id));
     }
     let revoked =
-        living.exec(app.store.writer()).await.map_err(Into::into).named("Failed to delete API key")?;
+        living.exec(app.store.writer()).await.map_err(Into::into).context("Failed to delete API key")?;
     if revoked.rows_affected == 0 {
         return Err(not_found("API key"));
     }

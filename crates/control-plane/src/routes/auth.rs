@@ -8,11 +8,13 @@ use sea_orm::prelude::*;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use crate::answer::{Body, Data};
 use crate::app::App;
-use crate::auth::{Any, Caller, Session, session};
+use crate::auth::{Caller, PersonAuth, SessionAuth};
 use crate::bus::Topic;
-use crate::error::{ApiError, ApiResult, Failures, Named};
+use crate::credentials::session;
+use crate::envelope::Data;
+use crate::error::{ApiError, ApiResult, Failures, ResultExt};
+use crate::extract::Body;
 use crate::store::entity::organization;
 use crate::store::entity::user::{self, Role};
 
@@ -93,7 +95,7 @@ pub struct SignedIn {
 pub async fn sign_in(State(app): State<App>, Body(link): Body<SignInLink>) -> ApiResult<impl IntoResponse> {
     let (secrets, user) = session::consume_link(&app.store, &link.token)
         .await
-        .named("Failed to sign in")?
+        .context("Failed to sign in")?
         .ok_or_else(|| {
             ApiError::new(
                 StatusCode::UNAUTHORIZED,
@@ -121,7 +123,10 @@ pub struct SignedOut {
 
 /// Ends the session at once, with the streams that it opened.
 #[utoipa::path(post, path = "/auth/sign-out", tag = "auth", responses((status = 200, body = Data<SignedOut>), Failures))]
-pub async fn sign_out(State(app): State<App>, Session(caller): Session) -> ApiResult<impl IntoResponse> {
+pub async fn sign_out(
+    State(app): State<App>,
+    SessionAuth(caller): SessionAuth,
+) -> ApiResult<impl IntoResponse> {
     if let Some(session) = &caller.session {
         session::revoke(&app.store, session).await?;
         app.bus.publish(Topic::Credentials);
@@ -131,6 +136,9 @@ pub async fn sign_out(State(app): State<App>, Session(caller): Session) -> ApiRe
 
 /// The person who asks.
 #[utoipa::path(get, path = "/me", tag = "auth", responses((status = 200, body = Data<Me>), Failures))]
-pub async fn me(State(app): State<App>, Any(Caller { user, organization, .. }): Any) -> Data<Me> {
+pub async fn me(
+    State(app): State<App>,
+    PersonAuth(Caller { user, organization, .. }): PersonAuth,
+) -> Data<Me> {
     Data::new(Me::new(&app, user, organization))
 }

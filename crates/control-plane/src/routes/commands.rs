@@ -16,13 +16,18 @@ use serde_json::Value;
 use utoipa::{IntoParams, ToSchema};
 
 use super::stream::{self, Batch, Source};
-use crate::answer::{Body, Data, Id, Query};
 use crate::app::App;
-use crate::auth::{Any, Caller, header};
+use crate::auth::{Caller, PersonAuth};
 use crate::bus::Topic;
+use crate::credentials::header::header;
 use crate::dispatch::command::{self, NewCommand};
 use crate::dispatch::target::{find, requires_signature};
-use crate::error::{ApiError, ApiResult, Failures, Issues, Named, bad_request, not_found};
+use crate::envelope::Data;
+use crate::error::{
+    ApiError, ApiResult, Failures, Issues, ResultExt, bad_request, browser_key_unregistered, not_found,
+    signing_required,
+};
+use crate::extract::{Body, Id, Query};
 use crate::store::entity::desktop_command::{self, CommandStatus};
 use crate::store::entity::desktop_command_event;
 use crate::store::{Store, iso};
@@ -94,14 +99,14 @@ pub struct CommandCreated {
     responses((status = 200, body = Data<CommandCreated>), Failures))]
 pub async fn create(
     State(app): State<App>,
-    Any(caller): Any,
+    PersonAuth(caller): PersonAuth,
     id: Id,
     Body(body): Body<CreateCommand>,
 ) -> ApiResult<Data<CommandCreated>> {
     let target = find(&app.store, &caller, id.or_unknown("Compute target")?).await?;
     check(&body)?;
     if requires_signature(&target) {
-        return Err(bad_request("Command signing is required for this compute target"));
+        return Err(signing_required());
     }
     let new = NewCommand {
         organization_id: caller.organization_id(),
@@ -111,7 +116,7 @@ pub async fn create(
         idempotency_key: body.idempotency_key.clone(),
         request: request(body),
     };
-    let stored = command::store(&app, new).await.named("Failed to create desktop command")?;
+    let stored = command::store(&app, new).await.context("Failed to create desktop command")?;
     if !stored.deduplicated && command::deliver(&app, &stored.row).is_err() {
         tracing::info!(command_id = %stored.row.id, "desktop is not connected; the command waits for it");
     }
@@ -151,10 +156,7 @@ fn check_signature(body: &CreateCommand) -> ApiResult<()> {
         (0, None) => Ok(()),
         (0, Some(_)) => Err(bad_request("Client command IDs require browser command signing fields")),
         (3, None) => Err(bad_request("Signed browser commands require a client command ID")),
-        (3, Some(_)) => {
-            let refused = ApiError::new(StatusCode::FORBIDDEN, "browser_key_unregistered");
-            Err(refused.code("browser_key_unregistered"))
-        }
+        (3, Some(_)) => Err(browser_key_unregistered()),
         _ => Err(bad_request(
             "signature, signaturePayload, and publicKeyFingerprint must be provided together",
         )),
@@ -206,7 +208,7 @@ impl FromRequestParts<App> for OfPath {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> ApiResult<Self> {
-        let Any(caller) = Any::from_request_parts(parts, app).await?;
+        let PersonAuth(caller) = PersonAuth::from_request_parts(parts, app).await?;
         let Path(path) = Path::<CommandPath>::from_request_parts(parts, app)
             .await
             .map_err(|_| not_found("Desktop command"))?;
@@ -272,7 +274,11 @@ pub async fn get(OfPath { row, .. }: OfPath) -> Data<CommandRecord> {
 /// Commands of a desktop, newest first, at most 100.
 #[utoipa::path(get, path = "/compute-targets/{id}/commands", tag = "commands", params(("id" = Uuid, Path)),
     responses((status = 200, body = Data<Vec<CommandRecord>>), Failures))]
-pub async fn list(State(app): State<App>, Any(caller): Any, id: Id) -> ApiResult<Data<Vec<CommandRecord>>> {
+pub async fn list(
+    State(app): State<App>,
+    PersonAuth(caller): PersonAuth,
+    id: Id,
+) -> ApiResult<Data<Vec<CommandRecord>>> {
     let target = find(&app.store, &caller, id.or_unknown("Compute target")?).await?;
     let rows = desktop_command::Entity::find()
         .filter(desktop_command::Column::ComputeTargetId.eq(target.id))

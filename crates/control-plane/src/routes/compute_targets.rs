@@ -15,16 +15,17 @@ use serde_json::{Map, Value, json};
 use utoipa::ToSchema;
 
 use super::stream::{self, Batch, Source};
-use crate::answer::{Body, Data, Deleted, Id};
 use crate::app::App;
-use crate::auth::{Any, Caller};
+use crate::auth::{Caller, PersonAuth};
 use crate::bus::Topic;
-use crate::dispatch::register::{self, RegisterError, Registration};
+use crate::desktops::register::{self, RegisterError, Registration};
 use crate::dispatch::target::{accessible, find_own};
-use crate::error::{ApiResult, Failures, Issues, Named, bad_request, conflict};
-use crate::loops::view::stored;
-use crate::store::column::Word;
+use crate::envelope::{Data, Deleted};
+use crate::error::{ApiResult, Failures, Issues, ResultExt, bad_request, conflict};
+use crate::extract::{Body, Id};
+use crate::store::column::StoredEnum;
 use crate::store::entity::{api_key, compute_target, user};
+use crate::store::parse_json;
 use crate::store::{is_duplicate, iso, now};
 
 /// How a desktop is protected.
@@ -136,7 +137,7 @@ fn target_view(row: compute_target::Model, owner_name: Option<String>, protected
         platform: row.platform,
         gateway_id: row.gateway_id,
         capabilities: row.capabilities,
-        supported_operations: stored(Some(&row.supported_operations)).unwrap_or_default(),
+        supported_operations: parse_json(Some(&row.supported_operations)).unwrap_or_default(),
         last_seen_at: iso(row.last_seen_at),
         created_at: iso(row.created_at),
         updated_at: iso(row.updated_at),
@@ -154,7 +155,10 @@ fn target_view(row: compute_target::Model, owner_name: Option<String>, protected
 /// Own desktops and those shared with the organization: online first, then the one changed last.
 #[utoipa::path(get, path = "/compute-targets", tag = "compute-targets",
     responses((status = 200, body = Data<Vec<ComputeTarget>>), Failures))]
-pub async fn list(State(app): State<App>, Any(caller): Any) -> ApiResult<Data<Vec<ComputeTarget>>> {
+pub async fn list(
+    State(app): State<App>,
+    PersonAuth(caller): PersonAuth,
+) -> ApiResult<Data<Vec<ComputeTarget>>> {
     let read = async {
         let rows = accessible(&caller)
             .order_by_desc(compute_target::Column::IsOnline)
@@ -163,7 +167,7 @@ pub async fn list(State(app): State<App>, Any(caller): Any) -> ApiResult<Data<Ve
             .await?;
         Ok(shown(&app, &caller, rows).await?)
     };
-    read.await.named("Failed to fetch compute targets").map(Data::new)
+    read.await.context("Failed to fetch compute targets").map(Data::new)
 }
 
 /// What a desktop says of itself.
@@ -203,7 +207,7 @@ pub struct RegisteredTarget {
     responses((status = 200, body = Data<RegisteredTarget>), Failures))]
 pub async fn register(
     State(app): State<App>,
-    Any(caller): Any,
+    PersonAuth(caller): PersonAuth,
     Body(body): Body<RegisterTarget>,
 ) -> ApiResult<Data<RegisteredTarget>> {
     let mut issues = Issues::default();
@@ -230,7 +234,7 @@ pub async fn register(
         Err(RegisterError::GatewayConflict) => {
             return Err(conflict("Desktop gateway identity is already bound to another target"));
         }
-        Err(RegisterError::Store(error)) => Err(error.into()).named("Failed to register compute target")?,
+        Err(RegisterError::Store(error)) => Err(error.into()).context("Failed to register compute target")?,
     };
     app.bus.publish(Topic::Targets(row.organization_id));
     Ok(Data::new(RegisteredTarget { id: row.id, machine_name: row.machine_name, is_online: true }))
@@ -260,7 +264,7 @@ pub struct UpdateTarget {
     responses((status = 200, body = Data<ComputeTarget>), Failures))]
 pub async fn update(
     State(app): State<App>,
-    Any(caller): Any,
+    PersonAuth(caller): PersonAuth,
     id: Id,
     Body(body): Body<UpdateTarget>,
 ) -> ApiResult<Data<ComputeTarget>> {
@@ -287,7 +291,7 @@ pub async fn update(
         update = update.col_expr(Column::GatewayId, Expr::value(gateway));
     }
     if let Some(harness) = body.selected_harness {
-        update = update.col_expr(Column::SelectedHarness, Expr::value(Word(harness)));
+        update = update.col_expr(Column::SelectedHarness, Expr::value(StoredEnum(harness)));
     }
     match update.exec(app.store.writer()).await {
         Err(error) if is_duplicate(&error) && body.gateway_id.is_some() => {
@@ -296,9 +300,9 @@ pub async fn update(
         Err(error) if is_duplicate(&error) => {
             return Err(conflict("A compute target with that machine name already exists"));
         }
-        other => other.map_err(Into::into).named("Failed to update compute target")?,
+        other => other.map_err(Into::into).context("Failed to update compute target")?,
     };
-    one(&app, &caller, row.id).await.named("Failed to update compute target").map(Data::new)
+    one(&app, &caller, row.id).await.context("Failed to update compute target").map(Data::new)
 }
 
 async fn one(app: &App, caller: &Caller, id: Uuid) -> ApiResult<ComputeTarget> {
@@ -310,10 +314,14 @@ async fn one(app: &App, caller: &Caller, id: Uuid) -> ApiResult<ComputeTarget> {
 /// Forgets a desktop of one's own, and closes its connection. Its loops stay.
 #[utoipa::path(delete, path = "/compute-targets/{id}", tag = "compute-targets", params(("id" = Uuid, Path)),
     responses((status = 200, body = Data<Deleted>), Failures))]
-pub async fn delete(State(app): State<App>, Any(caller): Any, id: Id) -> ApiResult<Data<Deleted>> {
+pub async fn delete(
+    State(app): State<App>,
+    PersonAuth(caller): PersonAuth,
+    id: Id,
+) -> ApiResult<Data<Deleted>> {
     let row = find_own(&app.store, &caller, id.or_unknown("Compute target")?).await?;
     let deleted = compute_target::Entity::delete_by_id(row.id).exec(app.store.writer()).await;
-    deleted.map_err(Into::into).named("Failed to delete compute target")?;
+    deleted.map_err(Into::into).context("Failed to delete compute target")?;
     app.desktops.close_target(row.id);
     app.bus.publish(Topic::Targets(row.organization_id));
     Ok(Deleted::answer())
@@ -329,7 +337,11 @@ pub struct HeartbeatNoted {
 /// Says that a desktop of one's own is there.
 #[utoipa::path(post, path = "/compute-targets/{id}/heartbeat", tag = "compute-targets", params(("id" = Uuid, Path)),
     responses((status = 200, body = Data<HeartbeatNoted>), Failures))]
-pub async fn heartbeat(State(app): State<App>, Any(caller): Any, id: Id) -> ApiResult<Data<HeartbeatNoted>> {
+pub async fn heartbeat(
+    State(app): State<App>,
+    PersonAuth(caller): PersonAuth,
+    id: Id,
+) -> ApiResult<Data<HeartbeatNoted>> {
     let row = find_own(&app.store, &caller, id.or_unknown("Compute target")?).await?;
     if register::set_online(&app.store, row.id, true).await? {
         app.bus.publish(Topic::Targets(row.organization_id));
@@ -360,7 +372,7 @@ pub struct SharedTarget {
     responses((status = 200, body = Data<SharedTarget>), Failures))]
 pub async fn share(
     State(app): State<App>,
-    Any(caller): Any,
+    PersonAuth(caller): PersonAuth,
     id: Id,
     Body(body): Body<ShareTarget>,
 ) -> ApiResult<Data<SharedTarget>> {
@@ -379,9 +391,9 @@ pub async fn share(
 /// each one stands, then every change.
 #[utoipa::path(get, path = "/compute-targets/status-stream", tag = "compute-targets",
     responses((status = 200, body = String, content_type = "text/event-stream")))]
-pub async fn status_stream(State(app): State<App>, caller: ApiResult<Any>) -> Response {
+pub async fn status_stream(State(app): State<App>, caller: ApiResult<PersonAuth>) -> Response {
     match caller {
-        Ok(Any(caller)) => {
+        Ok(PersonAuth(caller)) => {
             let wake = app.bus.subscribe(Topic::Targets(caller.organization_id()));
             let source = TargetSource { app: app.clone(), caller: caller.clone(), known: HashMap::new() };
             stream::follow(&app, caller, wake, source, 0)

@@ -7,16 +7,17 @@ use sea_orm::prelude::*;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-use crate::answer::{Body, Data, Query};
 use crate::app::App;
-use crate::auth::Any;
-use crate::documents::run::RunLoop;
+use crate::auth::PersonAuth;
+use crate::dispatch::run_document::{self, RunLoop};
 use crate::documents::view::{DocumentDetail, DocumentRecord, DocumentVersion, detail};
 use crate::documents::{self, NewDocument, Text};
-use crate::error::{ApiResult, Failures, Issues, Named};
+use crate::envelope::Data;
+use crate::error::{ApiResult, Failures, Issues, ResultExt};
+use crate::extract::{Body, Query};
 use crate::loops::create::check_inputs;
 use crate::loops::view::LoopStarted;
-use crate::store::column::Word;
+use crate::store::column::StoredEnum;
 use crate::store::entity::document::{self, DocumentStatus};
 use crate::store::entity::document_version;
 use crate::store::now;
@@ -63,7 +64,7 @@ pub struct CreateDocument {
     responses((status = 200, body = Data<DocumentDetail>), Failures))]
 pub async fn create(
     State(app): State<App>,
-    Any(caller): Any,
+    PersonAuth(caller): PersonAuth,
     Body(body): Body<CreateDocument>,
 ) -> ApiResult<Data<DocumentDetail>> {
     let mut issues = Issues::default();
@@ -89,7 +90,7 @@ pub async fn create(
         tx.commit().await?;
         Ok(detail(app.store.reader(), row).await?)
     };
-    made.await.named("Failed to create document").map(Data::new)
+    made.await.context("Failed to create document").map(Data::new)
 }
 
 /// Which documents are wanted.
@@ -106,16 +107,16 @@ pub struct DocumentQuery {
     responses((status = 200, body = Data<Vec<DocumentRecord>>), Failures))]
 pub async fn list(
     State(app): State<App>,
-    Any(caller): Any,
+    PersonAuth(caller): PersonAuth,
     Query(query): Query<DocumentQuery>,
 ) -> ApiResult<Data<Vec<DocumentRecord>>> {
     let mut found =
         document::Entity::find().filter(document::Column::OrganizationId.eq(caller.organization_id()));
     if let Some(kind) = query.kind {
-        found = found.filter(document::Column::Kind.eq(Word(kind)));
+        found = found.filter(document::Column::Kind.eq(StoredEnum(kind)));
     }
     let rows = found.order_by_desc(document::Column::UpdatedAt).all(app.store.reader()).await;
-    let rows = rows.map_err(Into::into).named("Failed to fetch documents")?;
+    let rows = rows.map_err(Into::into).context("Failed to fetch documents")?;
     Ok(Data::new(rows.into_iter().map(DocumentRecord::from).collect()))
 }
 
@@ -124,14 +125,14 @@ pub async fn list(
     responses((status = 200, body = Data<DocumentDetail>), Failures))]
 pub async fn get(
     State(app): State<App>,
-    Any(caller): Any,
+    PersonAuth(caller): PersonAuth,
     Path(id_or_slug): Path<String>,
 ) -> ApiResult<Data<DocumentDetail>> {
     let read = async {
         let row = documents::find(app.store.reader(), caller.organization_id(), &id_or_slug).await?;
         Ok(detail(app.store.reader(), row).await?)
     };
-    read.await.named("Failed to fetch document").map(Data::new)
+    read.await.context("Failed to fetch document").map(Data::new)
 }
 
 /// What is to be changed.
@@ -149,7 +150,7 @@ pub struct UpdateDocument {
     responses((status = 200, body = Data<DocumentDetail>), Failures))]
 pub async fn update(
     State(app): State<App>,
-    Any(caller): Any,
+    PersonAuth(caller): PersonAuth,
     Path(id_or_slug): Path<String>,
     Body(body): Body<UpdateDocument>,
 ) -> ApiResult<Data<DocumentDetail>> {
@@ -169,13 +170,13 @@ pub async fn update(
             update = update.col_expr(Column::Title, Expr::value(title.trim()));
         }
         if let Some(status) = body.status {
-            update = update.col_expr(Column::Status, Expr::value(Word(status)));
+            update = update.col_expr(Column::Status, Expr::value(StoredEnum(status)));
         }
         update.exec(app.store.writer()).await?;
         let row = documents::find(app.store.reader(), caller.organization_id(), &row.id.to_string()).await?;
         Ok(detail(app.store.reader(), row).await?)
     };
-    changed.await.named("Failed to update document").map(Data::new)
+    changed.await.context("Failed to update document").map(Data::new)
 }
 
 /// Versions of a document, newest first.
@@ -183,7 +184,7 @@ pub async fn update(
     responses((status = 200, body = Data<Vec<DocumentVersion>>), Failures))]
 pub async fn versions(
     State(app): State<App>,
-    Any(caller): Any,
+    PersonAuth(caller): PersonAuth,
     Path(id_or_slug): Path<String>,
 ) -> ApiResult<Data<Vec<DocumentVersion>>> {
     let read = async {
@@ -195,7 +196,7 @@ pub async fn versions(
             .await?;
         Ok(rows.into_iter().map(DocumentVersion::from).collect())
     };
-    read.await.named("Failed to fetch document versions").map(Data::new)
+    read.await.context("Failed to fetch document versions").map(Data::new)
 }
 
 /// The text of a new version.
@@ -210,7 +211,7 @@ pub struct CreateVersion {
     responses((status = 200, body = Data<DocumentDetail>), Failures))]
 pub async fn create_version(
     State(app): State<App>,
-    Any(caller): Any,
+    PersonAuth(caller): PersonAuth,
     Path(id_or_slug): Path<String>,
     Body(body): Body<CreateVersion>,
 ) -> ApiResult<Data<DocumentDetail>> {
@@ -225,7 +226,7 @@ pub async fn create_version(
         tx.commit().await?;
         Ok(detail(app.store.reader(), row).await?)
     };
-    made.await.named("Failed to create document version").map(Data::new)
+    made.await.context("Failed to create document version").map(Data::new)
 }
 
 /// Starts a loop about a document. The dispatch goes on in the background: when it fails, the
@@ -234,9 +235,9 @@ pub async fn create_version(
     responses((status = 200, body = Data<LoopStarted>), Failures))]
 pub async fn run_loop(
     State(app): State<App>,
-    Any(caller): Any,
+    PersonAuth(caller): PersonAuth,
     Path(id_or_slug): Path<String>,
     Body(body): Body<RunLoop>,
 ) -> ApiResult<Data<LoopStarted>> {
-    documents::run::run(&app, &caller, &id_or_slug, body).await.named("Failed to run loop").map(Data::new)
+    run_document::run(&app, &caller, &id_or_slug, body).await.context("Failed to run loop").map(Data::new)
 }

@@ -8,14 +8,15 @@ use sea_orm::DbErr;
 use uuid::Uuid;
 
 use super::stream::{self, Batch, Source};
-use crate::answer::{Data, Id, Query};
 use crate::app::App;
-use crate::auth::Session;
+use crate::auth::SessionAuth;
 use crate::bus::Topic;
-use crate::error::{ApiResult, Failures, Named};
+use crate::envelope::Data;
+use crate::error::{ApiResult, Failures, ResultExt};
+use crate::extract::{Id, Query};
+use crate::loop_state::ACTIVE;
 use crate::loops;
 use crate::loops::events::{EventList, EventQuery};
-use crate::loops::transition::ACTIVE;
 use crate::store::Store;
 
 /// All events of a loop, a page of them, or those after a known one.
@@ -23,7 +24,7 @@ use crate::store::Store;
     responses((status = 200, body = Data<EventList>), Failures))]
 pub async fn list(
     State(app): State<App>,
-    Session(caller): Session,
+    SessionAuth(caller): SessionAuth,
     id: Id,
     Query(query): Query<EventQuery>,
 ) -> ApiResult<Data<EventList>> {
@@ -31,7 +32,7 @@ pub async fn list(
         let row = loops::find(app.store.reader(), caller.organization_id(), id.or_unknown("Loop")?).await?;
         loops::events::read(&app.store, row.id, &query).await
     };
-    read.await.named("Failed to fetch loop events").map(Data::new)
+    read.await.context("Failed to fetch loop events").map(Data::new)
 }
 
 /// Events of a loop as they are stored, as server-sent events: everything from the beginning, or
@@ -43,12 +44,12 @@ pub async fn list(
         (status = 404, body = String, content_type = "text/plain")))]
 pub async fn stream(
     State(app): State<App>,
-    session: ApiResult<Session>,
+    session: ApiResult<SessionAuth>,
     id: Id,
     headers: HeaderMap,
 ) -> Response {
     let begun = async {
-        let Session(caller) = session?;
+        let SessionAuth(caller) = session?;
         let id = id.or_unknown("Loop")?;
         loops::find(app.store.reader(), caller.organization_id(), id).await?;
         let seen = stream::last_event_id(&headers).and_then(|id| Uuid::try_parse(id).ok());

@@ -9,10 +9,11 @@ use sea_orm::sea_query::OnConflict;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use crate::answer::{Body, Data};
 use crate::app::App;
-use crate::auth::{Any, AnyAdmin, Caller};
+use crate::auth::{AdminAuth, Caller, PersonAuth};
+use crate::envelope::Data;
 use crate::error::{ApiResult, Failures, not_found};
+use crate::extract::Body;
 use crate::store::entity::feature_flag::{self, Column};
 use crate::store::now;
 
@@ -28,7 +29,7 @@ pub struct FeatureFlags {
 
 /// Where the switches of the organization stand.
 #[utoipa::path(get, path = "/feature-flags", tag = "feature-flags", responses((status = 200, body = Data<FeatureFlags>), Failures))]
-pub async fn list(State(app): State<App>, Any(caller): Any) -> ApiResult<Data<FeatureFlags>> {
+pub async fn list(State(app): State<App>, PersonAuth(caller): PersonAuth) -> ApiResult<Data<FeatureFlags>> {
     read(&app, &caller).await.map(Data::new)
 }
 
@@ -53,7 +54,7 @@ pub struct SetFlag {
     responses((status = 200, body = Data<FeatureFlags>), Failures))]
 pub async fn set(
     State(app): State<App>,
-    AnyAdmin(caller): AnyAdmin,
+    AdminAuth(caller): AdminAuth,
     Path(key): Path<String>,
     Body(body): Body<SetFlag>,
 ) -> ApiResult<Data<FeatureFlags>> {

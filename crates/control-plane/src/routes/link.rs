@@ -9,8 +9,8 @@ use secrecy::ExposeSecret;
 use std::sync::Arc;
 
 use crate::app::App;
-use crate::auth::api_key::{self, Scope};
 use crate::auth::{Caller, verify_key};
+use crate::credentials::api_key::{self, Scope};
 
 /// Connects a desktop. The key's proof is signed for the path under which keys are verified, not
 /// for that of the WebSocket.

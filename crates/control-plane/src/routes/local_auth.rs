@@ -8,10 +8,12 @@ use http::{HeaderMap, StatusCode};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use crate::answer::{Body, Data};
 use crate::app::App;
-use crate::auth::{ApiKey, Session, header};
+use crate::auth::{ApiKeyAuth, SessionAuth};
+use crate::credentials::header::header;
+use crate::envelope::Data;
 use crate::error::{ApiError, ApiResult, Failures, Issues, bad_request};
+use crate::extract::Body;
 use crate::store::iso;
 
 /// Seconds that the gateway's session lives.
@@ -69,12 +71,12 @@ fn not_configured() -> ApiError {
     responses((status = 200, body = Data<Challenge>), Failures))]
 pub async fn challenge(
     State(app): State<App>,
-    session: ApiResult<Session>,
+    session: ApiResult<SessionAuth>,
     headers: HeaderMap,
     body: ApiResult<Body<ChallengeRequest>>,
 ) -> impl IntoResponse {
     let answer = async {
-        let Session(caller) = session?;
+        let SessionAuth(caller) = session?;
         if !app.challenges.is_configured() {
             return Err(not_configured());
         }
@@ -110,7 +112,7 @@ fn check_origins(app: &App, headers: &HeaderMap, posted: &str) -> ApiResult<()> 
     responses((status = 200, body = Data<Verified>), Failures))]
 pub async fn verify(
     State(app): State<App>,
-    ApiKey(caller): ApiKey,
+    ApiKeyAuth(caller): ApiKeyAuth,
     body: ApiResult<Body<VerifyRequest>>,
 ) -> ApiResult<Data<Verified>> {
     if !app.challenges.is_configured() {

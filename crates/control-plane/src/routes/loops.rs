@@ -11,16 +11,20 @@ use sea_orm::{QueryOrder, QuerySelect};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-use crate::answer::{Body, Data, Id, OptionalBody, Query};
 use crate::app::App;
-use crate::auth::{Any, bearer, runner};
-use crate::error::{ApiError, ApiResult, Failures, Issues, Named, bad_request, conflict, not_found};
+use crate::auth::{PersonAuth, runner};
+use crate::credentials::header::bearer;
+use crate::credentials::runner_token;
+use crate::dispatch::{self, cancel};
+use crate::documents;
+use crate::envelope::Data;
+use crate::error::{ApiError, ApiResult, Failures, Issues, ResultExt, bad_request, conflict, not_found};
+use crate::extract::{Body, Id, OptionalBody, Query};
+use crate::loops;
 use crate::loops::create::{NewLoop, create as create_loop};
 use crate::loops::view::{LoopDetail, LoopRecord, LoopStarted, RunnerView, detail, records};
-use crate::loops::{self, cancel};
-use crate::store::column::Word;
+use crate::store::column::StoredEnum;
 use crate::store::entity::{agent_loop, document};
-use crate::{dispatch, documents};
 
 /// A document that is handed along.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
@@ -60,7 +64,7 @@ pub struct CreateLoop {
     responses((status = 200, body = Data<LoopStarted>), Failures))]
 pub async fn create(
     State(app): State<App>,
-    Any(caller): Any,
+    PersonAuth(caller): PersonAuth,
     Body(body): Body<CreateLoop>,
 ) -> ApiResult<Data<LoopStarted>> {
     let made = async {
@@ -82,7 +86,7 @@ pub async fn create(
         };
         create_loop(&app.store, &caller, new).await
     };
-    let row = made.await.named("Failed to create loop")?;
+    let row = made.await.context("Failed to create loop")?;
     Ok(Data::new(LoopStarted { loop_id: row.id, status: row.status.0 }))
 }
 
@@ -108,7 +112,7 @@ pub struct LoopQuery {
     responses((status = 200, body = Data<Vec<LoopRecord>>), Failures))]
 pub async fn list(
     State(app): State<App>,
-    Any(caller): Any,
+    PersonAuth(caller): PersonAuth,
     Query(query): Query<LoopQuery>,
 ) -> ApiResult<Data<Vec<LoopRecord>>> {
     use agent_loop::Column;
@@ -120,10 +124,10 @@ pub async fn list(
         let mut found =
             agent_loop::Entity::find().filter(Column::OrganizationId.eq(caller.organization_id()));
         if let Some(status) = query.status {
-            found = found.filter(Column::Status.eq(Word(status)));
+            found = found.filter(Column::Status.eq(StoredEnum(status)));
         }
         if let Some(command) = query.command {
-            found = found.filter(Column::Command.eq(Word(command)));
+            found = found.filter(Column::Command.eq(StoredEnum(command)));
         }
         if let Some(id) = &query.document_id {
             let known: document::Model = documents::find(db, caller.organization_id(), id)
@@ -140,26 +144,26 @@ pub async fn list(
             .await?;
         Ok(records(db, rows).await?)
     };
-    read.await.named("Failed to fetch loops").map(Data::new)
+    read.await.context("Failed to fetch loops").map(Data::new)
 }
 
 /// Who may see one loop: a person of its organization, or its own runner.
 pub enum Viewer {
     /// Sees everything.
-    Person(Box<Any>),
+    Person(Box<PersonAuth>),
     /// Sees where the loop stands.
-    Runner(Box<runner::Claims>),
+    Runner(Box<runner_token::Claims>),
 }
 
 impl FromRequestParts<App> for Viewer {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> ApiResult<Self> {
-        if bearer(&parts.headers).is_some_and(runner::looks_like_token) {
+        if bearer(&parts.headers).is_some_and(runner_token::looks_like_token) {
             let runner::RunnerClaims(claims) = runner::RunnerClaims::from_request_parts(parts, app).await?;
             return Ok(Self::Runner(Box::new(claims)));
         }
-        Any::from_request_parts(parts, app).await.map(|any| Self::Person(Box::new(any)))
+        PersonAuth::from_request_parts(parts, app).await.map(|any| Self::Person(Box::new(any)))
     }
 }
 
@@ -185,31 +189,35 @@ pub async fn get(State(app): State<App>, viewer: Viewer, id: Id) -> ApiResult<Da
                 Ok(LoopView::Runner(RunnerView::from(&row)))
             }
             Viewer::Person(any) => {
-                let Any(caller) = *any;
+                let PersonAuth(caller) = *any;
                 let row = loops::find(db, caller.organization_id(), id.or_unknown("Loop")?).await?;
                 Ok(LoopView::Detail(Box::new(detail(db, row).await?)))
             }
         }
     };
-    read.await.named("Failed to fetch loop").map(Data::new)
+    read.await.context("Failed to fetch loop").map(Data::new)
 }
 
 /// Stops a loop.
 #[utoipa::path(post, path = "/loops/{id}/cancel", tag = "loops", params(("id" = Uuid, Path)),
     responses((status = 200, body = Data<LoopDetail>), Failures))]
-pub async fn cancel(State(app): State<App>, Any(caller): Any, id: Id) -> ApiResult<Data<LoopDetail>> {
+pub async fn cancel(
+    State(app): State<App>,
+    PersonAuth(caller): PersonAuth,
+    id: Id,
+) -> ApiResult<Data<LoopDetail>> {
     let cancelled = async {
         let row = loops::find(app.store.reader(), caller.organization_id(), id.or_unknown("Loop")?).await?;
         let row = cancel::cancel(&app, row).await?;
         Ok(detail(app.store.reader(), row).await?)
     };
-    cancelled.await.named("Failed to cancel loop").map(Data::new)
+    cancelled.await.context("Failed to cancel loop").map(Data::new)
 }
 
 /// Stops a loop; the same as cancelling it.
 #[utoipa::path(delete, path = "/loops/{id}", tag = "loops", params(("id" = Uuid, Path)),
     responses((status = 200, body = Data<LoopDetail>), Failures))]
-pub async fn delete(app: State<App>, caller: Any, id: Id) -> ApiResult<Data<LoopDetail>> {
+pub async fn delete(app: State<App>, caller: PersonAuth, id: Id) -> ApiResult<Data<LoopDetail>> {
     cancel(app, caller, id).await
 }
 
@@ -228,7 +236,7 @@ pub struct ResumeLoop {
     responses((status = 200, body = Data<LoopStarted>), Failures))]
 pub async fn resume(
     State(app): State<App>,
-    Any(caller): Any,
+    PersonAuth(caller): PersonAuth,
     id: Id,
     OptionalBody(body): OptionalBody<ResumeLoop>,
 ) -> ApiResult<Data<LoopStarted>> {
@@ -248,7 +256,7 @@ pub async fn resume(
         dispatch::launch::spawn(&app, child.id);
         Ok(LoopStarted { loop_id: child.id, status: child.status.0 })
     };
-    resumed.await.named("Failed to resume loop").map(Data::new)
+    resumed.await.context("Failed to resume loop").map(Data::new)
 }
 
 fn child_of(row: agent_loop::Model, target_id: Uuid, prompt: Option<String>) -> ApiResult<NewLoop> {

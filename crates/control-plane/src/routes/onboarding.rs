@@ -17,10 +17,13 @@ use sea_orm::sea_query::Expr;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use crate::answer::{BODY_LIMIT, bytes};
 use crate::app::App;
-use crate::auth::{Caller, Session, api_key, header, proof, random_secret, sha256_hex};
+use crate::auth::{Caller, SessionAuth};
+use crate::credentials::header::header;
+use crate::credentials::secret::{random_secret, sha256_hex};
+use crate::credentials::{api_key, proof};
 use crate::error::ApiError;
+use crate::extract::{BODY_LIMIT, bytes};
 use crate::store::entity::{onboarding_attempt, user};
 use crate::store::{Store, is_duplicate, iso, now};
 
@@ -40,21 +43,21 @@ pub struct OnboardingFailure {
     pub retryable: bool,
 }
 
-/// A refusal with its status.
+/// A failure with its status.
 #[derive(Debug)]
-pub struct Refused(StatusCode, OnboardingFailure);
+pub struct OnboardingError(StatusCode, OnboardingFailure);
 
-const fn refused(status: StatusCode, code: &'static str, retryable: bool) -> Refused {
-    Refused(status, OnboardingFailure { code, retryable })
+const fn failure(status: StatusCode, code: &'static str, retryable: bool) -> OnboardingError {
+    OnboardingError(status, OnboardingFailure { code, retryable })
 }
 
-impl IntoResponse for Refused {
+impl IntoResponse for OnboardingError {
     fn into_response(self) -> Response {
         (self.0, [(CACHE_CONTROL, "no-store")], Json(self.1)).into_response()
     }
 }
 
-fn bare(answer: impl Serialize) -> Response {
+fn no_store(answer: impl Serialize) -> Response {
     ([(CACHE_CONTROL, "no-store")], Json(answer)).into_response()
 }
 
@@ -83,23 +86,25 @@ pub struct Attempt {
     responses((status = 200, body = Attempt), (status = "4XX", body = OnboardingFailure)))]
 pub async fn attempt(
     State(app): State<App>,
-    session: Result<Session, ApiError>,
+    session: Result<SessionAuth, ApiError>,
     headers: HeaderMap,
     request: Request,
-) -> Result<Response, Refused> {
+) -> Result<Response, OnboardingError> {
     let persist_failed =
-        || refused(StatusCode::SERVICE_UNAVAILABLE, "ONBOARDING_ATTEMPT_PERSIST_FAILED", true);
-    let forbidden = || refused(StatusCode::FORBIDDEN, "ONBOARDING_ATTEMPT_FORBIDDEN", false);
-    let Session(caller) = session.map_err(|error| match error.status {
-        StatusCode::UNAUTHORIZED => refused(StatusCode::UNAUTHORIZED, "SESSION_REQUIRED", false),
+        || failure(StatusCode::SERVICE_UNAVAILABLE, "ONBOARDING_ATTEMPT_PERSIST_FAILED", true);
+    let forbidden = || failure(StatusCode::FORBIDDEN, "ONBOARDING_ATTEMPT_FORBIDDEN", false);
+    let SessionAuth(caller) = session.map_err(|error| match error.status {
+        StatusCode::UNAUTHORIZED => failure(StatusCode::UNAUTHORIZED, "SESSION_REQUIRED", false),
         StatusCode::FORBIDDEN => forbidden(),
         _ => persist_failed(),
     })?;
-    let invalid = || refused(StatusCode::BAD_REQUEST, "INVALID_ONBOARDING_ATTEMPT_REQUEST", false);
+    let invalid = || failure(StatusCode::BAD_REQUEST, "INVALID_ONBOARDING_ATTEMPT_REQUEST", false);
     let body: AttemptRequest = read(request).await.ok_or_else(invalid)?;
     let origin = body.web_app_origin.trim();
     let platform = body.platform.as_deref().map(str::trim);
-    if !fits(origin, ORIGIN_LIMIT) || !platform.is_none_or(|platform| fits(platform, PLATFORM_LIMIT)) {
+    if !has_length(origin, ORIGIN_LIMIT)
+        || !platform.is_none_or(|platform| has_length(platform, PLATFORM_LIMIT))
+    {
         return Err(invalid());
     }
     if header(&headers, "origin") != Some(origin) || !app.origins.trusts(origin) {
@@ -109,7 +114,7 @@ pub async fn attempt(
         tracing::error!(%error, "attempt was not stored");
         persist_failed()
     })?;
-    Ok(bare(attempt))
+    Ok(no_store(attempt))
 }
 
 /// Stores a fresh attempt.
@@ -172,20 +177,22 @@ pub struct Claimed {
 /// making the key are one transaction, so a failure of the storage can be tried again.
 #[utoipa::path(post, path = "/desktop/bootstrap/claim", tag = "onboarding", request_body = ClaimRequest,
     responses((status = 200, body = Claimed), (status = "4XX", body = OnboardingFailure)))]
-pub async fn claim(State(app): State<App>, request: Request) -> Result<Response, Refused> {
-    let invalid = || refused(StatusCode::BAD_REQUEST, "INVALID_BOOTSTRAP_CLAIM_REQUEST", false);
+pub async fn claim(State(app): State<App>, request: Request) -> Result<Response, OnboardingError> {
+    let invalid = || failure(StatusCode::BAD_REQUEST, "INVALID_BOOTSTRAP_CLAIM_REQUEST", false);
     let body: ClaimRequest = read(request).await.ok_or_else(invalid)?;
     let attempt_id = body.onboarding_attempt_id.trim();
     let pem = body.gateway_public_key_pem.or(body.gateway_public_key);
-    let pem_fits = pem.as_deref().is_none_or(|pem| fits(pem.trim(), PEM_LIMIT));
-    let sized = fits(attempt_id, ATTEMPT_ID_LIMIT) && fits(&body.web_app_origin, ORIGIN_LIMIT) && pem_fits;
+    let pem_fits = pem.as_deref().is_none_or(|pem| has_length(pem.trim(), PEM_LIMIT));
+    let sized = has_length(attempt_id, ATTEMPT_ID_LIMIT)
+        && has_length(&body.web_app_origin, ORIGIN_LIMIT)
+        && pem_fits;
     if !sized || !app.origins.trusts(&body.web_app_origin) {
         return Err(invalid());
     }
     let public_key = pem
         .as_deref()
         .and_then(proof::normalized_pem)
-        .ok_or_else(|| refused(StatusCode::BAD_REQUEST, "INVALID_GATEWAY_PUBLIC_KEY", false))?;
+        .ok_or_else(|| failure(StatusCode::BAD_REQUEST, "INVALID_GATEWAY_PUBLIC_KEY", false))?;
     let claim = Claim {
         attempt_hash: sha256_hex(attempt_id),
         origin: body.web_app_origin,
@@ -196,7 +203,7 @@ pub async fn claim(State(app): State<App>, request: Request) -> Result<Response,
     for key in revoked {
         app.desktops.close_key(key);
     }
-    Ok(bare(Claimed { api_key: plaintext, source: "DESKTOP_MANAGED", gateway_id: body.gateway_id }))
+    Ok(no_store(Claimed { api_key: plaintext, source: "DESKTOP_MANAGED", gateway_id: body.gateway_id }))
 }
 
 struct Claim {
@@ -206,18 +213,18 @@ struct Claim {
     public_key: String,
 }
 
-async fn issue(store: &Store, claim: Claim) -> Result<(String, Vec<Uuid>), Refused> {
+async fn issue(store: &Store, claim: Claim) -> Result<(String, Vec<Uuid>), OnboardingError> {
     let failed = |error: DbErr| {
         if is_duplicate(&error) {
-            return refused(StatusCode::CONFLICT, "DESKTOP_MANAGED_KEY_ROTATION_CONFLICT", false);
+            return failure(StatusCode::CONFLICT, "DESKTOP_MANAGED_KEY_ROTATION_CONFLICT", false);
         }
         tracing::error!(%error, "claim failed");
-        refused(StatusCode::SERVICE_UNAVAILABLE, "DESKTOP_MANAGED_KEY_ISSUANCE_FAILED", true)
+        failure(StatusCode::SERVICE_UNAVAILABLE, "DESKTOP_MANAGED_KEY_ISSUANCE_FAILED", true)
     };
     let tx = store.begin().await.map_err(failed)?;
     let attempt = check(&tx, &claim, failed).await?;
     if !consume(&tx, &claim.attempt_hash, claim.gateway_id).await.map_err(failed)? {
-        return Err(spent());
+        return Err(invalid_attempt());
     }
     let Claim { gateway_id, public_key, .. } = claim;
     let rotated =
@@ -227,30 +234,30 @@ async fn issue(store: &Store, claim: Claim) -> Result<(String, Vec<Uuid>), Refus
     Ok(rotated)
 }
 
-const fn spent() -> Refused {
-    refused(StatusCode::UNAUTHORIZED, "ONBOARDING_ATTEMPT_INVALID_OR_EXPIRED", false)
+const fn invalid_attempt() -> OnboardingError {
+    failure(StatusCode::UNAUTHORIZED, "ONBOARDING_ATTEMPT_INVALID_OR_EXPIRED", false)
 }
 
 async fn check(
     tx: &DatabaseTransaction,
     claim: &Claim,
-    failed: impl Fn(DbErr) -> Refused,
-) -> Result<onboarding_attempt::Model, Refused> {
+    failed: impl Fn(DbErr) -> OnboardingError,
+) -> Result<onboarding_attempt::Model, OnboardingError> {
     let attempt =
         onboarding_attempt::Entity::find_by_id(&claim.attempt_hash).one(tx).await.map_err(&failed)?;
-    let attempt = attempt.ok_or_else(spent)?;
+    let attempt = attempt.ok_or_else(invalid_attempt)?;
     let owner = user::Entity::find_by_id(attempt.user_id).one(tx).await.map_err(&failed)?;
     if !owner.is_some_and(|owner| owner.active) {
-        return Err(refused(StatusCode::FORBIDDEN, "DESKTOP_SECURITY_UPGRADE_DISABLED", false));
+        return Err(failure(StatusCode::FORBIDDEN, "DESKTOP_SECURITY_UPGRADE_DISABLED", false));
     }
     if attempt.consumed_at.is_some() || attempt.expires_at <= now() {
-        return Err(spent());
+        return Err(invalid_attempt());
     }
     if attempt.web_app_origin != claim.origin {
-        return Err(refused(StatusCode::FORBIDDEN, "ONBOARDING_ATTEMPT_ORIGIN_MISMATCH", false));
+        return Err(failure(StatusCode::FORBIDDEN, "ONBOARDING_ATTEMPT_ORIGIN_MISMATCH", false));
     }
     if attempt.gateway_id.is_some_and(|bound| bound != claim.gateway_id) {
-        return Err(refused(StatusCode::FORBIDDEN, "ONBOARDING_ATTEMPT_GATEWAY_MISMATCH", false));
+        return Err(failure(StatusCode::FORBIDDEN, "ONBOARDING_ATTEMPT_GATEWAY_MISMATCH", false));
     }
     Ok(attempt)
 }
@@ -272,6 +279,6 @@ async fn read<T: serde::de::DeserializeOwned>(request: Request) -> Option<T> {
     serde_json::from_slice(&bytes(request, BODY_LIMIT).await.ok()?).ok()
 }
 
-fn fits(text: &str, limit: usize) -> bool {
+fn has_length(text: &str, limit: usize) -> bool {
     (1..=limit).contains(&text.chars().count())
 }

@@ -12,16 +12,19 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
-use crate::answer::{Body, Data, Id, bytes, parse};
 use crate::app::App;
-use crate::auth::runner::{Issued, RunnerClaims, hold_slot};
-use crate::auth::{ApiKey, Caller, Runner, bearer, header};
-use crate::error::{ApiError, ApiResult, Failures, Issues, Named, bad_request, not_found};
-use crate::loops::ingest::{self, HEARTBEAT_THROTTLE, Received};
+use crate::auth::runner::{RunnerClaims, hold_slot};
+use crate::auth::{ApiKeyAuth, Caller, RunnerAuth};
+use crate::credentials::header::{bearer, header};
+use crate::credentials::runner_token::IssuedToken;
+use crate::envelope::Data;
+use crate::error::{ApiError, ApiResult, Failures, Issues, ResultExt, bad_request, not_found};
+use crate::extract::{Body, Id, bytes, parse};
+use crate::ingest::runner_event::RunnerEvent;
+use crate::ingest::{self, HEARTBEAT_THROTTLE, IngestOutcome};
+use crate::loop_state::stored_statuses;
 use crate::loops::refresh::{Requester, refresh as refresh_token};
 use crate::loops::revival;
-use crate::loops::runner_event::RunnerEvent;
-use crate::loops::transition::words;
 use crate::storage::is_below;
 use crate::store::entity::agent_loop;
 use crate::store::{iso, now};
@@ -50,7 +53,7 @@ pub struct ReceivedView {
     responses((status = 200, body = Data<ReceivedView>), Failures))]
 pub async fn event(
     State(app): State<App>,
-    runner: Runner,
+    runner: RunnerAuth,
     headers: HeaderMap,
     request: Request,
 ) -> ApiResult<Data<ReceivedView>> {
@@ -61,8 +64,9 @@ pub async fn event(
     let body =
         bytes(request, EVENT_LIMIT).await.map_err(|_| bad_request("Event payload too large (max 20MB)"))?;
     let event = RunnerEvent::parse(parse(&body)?)?;
-    let received = ingest::receive(&app, &runner, nonce, event).await.named("Failed to record loop event")?;
-    let ignored = (received == Received::Ignored).then_some(true);
+    let received =
+        ingest::receive(&app, &runner, nonce, event).await.context("Failed to record loop event")?;
+    let ignored = (received == IngestOutcome::Ignored).then_some(true);
     Ok(Data::new(ReceivedView { received: true, ignored }))
 }
 
@@ -93,8 +97,8 @@ impl Heartbeat {
     }
 }
 
-impl From<Issued> for Heartbeat {
-    fn from(issued: Issued) -> Self {
+impl From<IssuedToken> for Heartbeat {
+    fn from(issued: IssuedToken) -> Self {
         Self {
             bumped: true,
             revived: Some(true),
@@ -112,7 +116,7 @@ impl From<Issued> for Heartbeat {
     responses((status = 200, body = Data<Heartbeat>), (status = 410, body = crate::error::FailureBody), Failures))]
 pub async fn heartbeat(
     State(app): State<App>,
-    desktop: ApiResult<ApiKey>,
+    desktop: ApiResult<ApiKeyAuth>,
     runner: ApiResult<RunnerClaims>,
     id: Id,
     headers: HeaderMap,
@@ -142,7 +146,7 @@ pub async fn heartbeat(
     let bumped = agent_loop::Entity::update_many()
         .col_expr(Column::LastRunnerHeartbeatAt, Expr::value(now()))
         .filter(Column::Id.eq(row.id))
-        .filter(Column::Status.is_in(words([LoopStatus::Running])))
+        .filter(Column::Status.is_in(stored_statuses([LoopStatus::Running])))
         .exec(app.store.writer())
         .await?;
     Ok(Data::new(Heartbeat::noted(bumped.rows_affected == 1)))
@@ -175,8 +179,8 @@ pub struct Refreshed {
     pub jti: Uuid,
 }
 
-impl From<Issued> for Refreshed {
-    fn from(issued: Issued) -> Self {
+impl From<IssuedToken> for Refreshed {
+    fn from(issued: IssuedToken) -> Self {
         let token = issued.token.expose_secret().to_owned();
         Self { token, expires_at: iso(issued.expires_at), jti: issued.jti }
     }
@@ -193,7 +197,7 @@ pub async fn refresh(
 ) -> ApiResult<Data<Refreshed>> {
     let text = |name| header(&headers, name).map(|text| text.chars().take(200).collect());
     let requester = Requester { idempotency_key: text("idempotency-key"), user_agent: text("user-agent") };
-    let issued = refresh_token(&app, &claims, requester).await.named("Failed to refresh token")?;
+    let issued = refresh_token(&app, &claims, requester).await.context("Failed to refresh token")?;
     Ok(Data::new(issued.into()))
 }
 
@@ -222,12 +226,12 @@ pub struct Uploaded {
     responses((status = 200, body = Data<Uploaded>), Failures))]
 pub async fn upload_artifacts(
     State(app): State<App>,
-    runner: Runner,
+    runner: RunnerAuth,
     request: Request,
 ) -> ApiResult<Data<Uploaded>> {
     let body: UploadArtifacts = parse(&bytes(request, UPLOAD_LIMIT).await?)?;
     let kept = keep(&app, runner.row.id, body);
-    kept.await.named("Failed to upload artifacts")?;
+    kept.await.context("Failed to upload artifacts")?;
     Ok(Data::new(Uploaded { stored: true }))
 }
 
@@ -287,7 +291,7 @@ pub struct SignedUrls {
     responses((status = 200, body = Data<SignedUrls>), Failures))]
 pub async fn upload_urls(
     State(app): State<App>,
-    runner: Runner,
+    runner: RunnerAuth,
     Body(body): Body<UploadUrls>,
 ) -> ApiResult<Data<SignedUrls>> {
     let mut issues = Issues::default();
@@ -304,7 +308,7 @@ pub async fn upload_urls(
     if let Some(key) = body.keys.iter().find(|key| !is_below(key, &scope)) {
         return Err(ApiError::new(StatusCode::FORBIDDEN, format!("Key \"{key}\" is outside loop scope")));
     }
-    sign(&app, "PUT", body.keys).named("Failed to generate upload URLs")
+    sign(&app, "PUT", body.keys).context("Failed to generate upload URLs")
 }
 
 fn scope(organization_id: Uuid, loop_id: Uuid) -> String {
@@ -332,7 +336,7 @@ pub struct DownloadUrls {
     responses((status = 200, body = Data<SignedUrls>), Failures))]
 pub async fn download_urls(
     State(app): State<App>,
-    runner: Runner,
+    runner: RunnerAuth,
     Body(body): Body<DownloadUrls>,
 ) -> ApiResult<Data<SignedUrls>> {
     let mut issues = Issues::default();
@@ -343,6 +347,6 @@ pub async fn download_urls(
     if !allowed {
         return Err(ApiError::new(StatusCode::FORBIDDEN, "Prefix is outside loop scope"));
     }
-    let keys = app.storage.list(&body.prefix).await.named("Failed to generate download URLs")?;
-    sign(&app, "GET", keys).named("Failed to generate download URLs")
+    let keys = app.storage.list(&body.prefix).await.context("Failed to generate download URLs")?;
+    sign(&app, "GET", keys).context("Failed to generate download URLs")
 }

@@ -6,9 +6,10 @@ use http::StatusCode;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-use crate::answer::{Data, Query, bytes};
 use crate::app::App;
+use crate::envelope::Data;
 use crate::error::{ApiError, ApiResult, Failures, not_found};
+use crate::extract::{Query, bytes};
 use crate::storage::OBJECT_LIMIT;
 use crate::store::now;
 

@@ -16,8 +16,9 @@ use tokio::sync::{mpsc, watch};
 use tokio_stream::wrappers::ReceiverStream;
 
 use crate::app::App;
-use crate::auth::{Caller, header};
+use crate::auth::Caller;
 use crate::bus::Topic;
+use crate::credentials::header::header;
 use crate::error::ApiError;
 use crate::store::Store;
 
@@ -26,9 +27,9 @@ const KEEPALIVE: Duration = Duration::from_secs(15);
 /// The longest life of a stream.
 const MAX_LIFE: Duration = Duration::from_secs(30 * 60);
 /// How often the store is looked at, beside being woken.
-const LOOK: Duration = Duration::from_secs(5);
+const POLL_INTERVAL: Duration = Duration::from_secs(5);
 /// Events between the store and a slow reader.
-const AHEAD: usize = 64;
+const CHANNEL_CAPACITY: usize = 64;
 
 /// What a source has read after a position.
 pub struct Batch {
@@ -54,7 +55,7 @@ pub fn follow(
     source: impl Source,
     after: i64,
 ) -> Response {
-    let (sender, receiver) = mpsc::channel(AHEAD);
+    let (sender, receiver) = mpsc::channel(CHANNEL_CAPACITY);
     let shutdown = app.shutdown.clone();
     let credential = credential_end(app.store.clone(), caller, app.bus.subscribe(Topic::Credentials));
     app.tasks.spawn(async move {
@@ -76,7 +77,7 @@ async fn credential_end(store: Store, caller: Caller, mut wake: watch::Receiver<
             Err(error) => tracing::warn!(%error, "the credential of a stream could not be checked"),
         }
         // Another instance of the control plane may have revoked it, or its time has come.
-        let _ = tokio::time::timeout(LOOK, wake.changed()).await;
+        let _ = tokio::time::timeout(POLL_INTERVAL, wake.changed()).await;
     }
 }
 
@@ -114,7 +115,7 @@ async fn pump(
             () = sender.closed() => return,
             changed = wake.changed() => if changed.is_err() { return },
             // Another instance of the control plane may have appended.
-            () = tokio::time::sleep(LOOK) => {}
+            () = tokio::time::sleep(POLL_INTERVAL) => {}
         }
     }
 }

@@ -8,11 +8,12 @@ use sea_orm::{FromQueryResult, QuerySelect};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-use crate::answer::{Data, Query};
 use crate::app::App;
-use crate::auth::{Caller, Session};
-use crate::error::{ApiResult, Failures, Named, bad_request, forbidden};
-use crate::store::column::Word;
+use crate::auth::{Caller, SessionAuth};
+use crate::envelope::Data;
+use crate::error::{ApiResult, Failures, ResultExt, bad_request, forbidden};
+use crate::extract::Query;
+use crate::store::column::StoredEnum;
 use crate::store::entity::{agent_loop, user};
 
 /// Which loops count.
@@ -84,10 +85,10 @@ pub struct Usage {
     pub by_user: Vec<UserUsage>,
 }
 
-/// Sums, and what they are of.
+/// UsageTotals, and what they are of.
 #[derive(Debug, FromQueryResult)]
-struct Sums {
-    command: Word<LoopCommand>,
+struct UsageTotals {
+    command: StoredEnum<LoopCommand>,
     user_id: Uuid,
     loops: i64,
     input: i64,
@@ -100,7 +101,7 @@ struct Sums {
     responses((status = 200, body = Data<Usage>), Failures))]
 pub async fn get(
     State(app): State<App>,
-    Session(caller): Session,
+    SessionAuth(caller): SessionAuth,
     Query(query): Query<UsageQuery>,
 ) -> ApiResult<Data<Usage>> {
     if !caller.is_admin() {
@@ -109,14 +110,14 @@ pub async fn get(
     let since = instant(query.start_date.as_deref(), "Invalid startDate format")?;
     let until = instant(query.end_date.as_deref(), "Invalid endDate format")?;
     let read = async {
-        let sums = sums(&app, &caller, since, until, query.command).await?;
+        let totals = totals(&app, &caller, since, until, query.command).await?;
         let people = user::Entity::find()
-            .filter(user::Column::Id.is_in(sums.iter().map(|sum| sum.user_id)))
+            .filter(user::Column::Id.is_in(totals.iter().map(|row| row.user_id)))
             .all(app.store.reader())
             .await?;
-        Ok(usage(&sums, people))
+        Ok(usage(&totals, people))
     };
-    read.await.named("Failed to fetch loop usage").map(Data::new)
+    read.await.context("Failed to fetch loop usage").map(Data::new)
 }
 
 fn instant(text: Option<&str>, error: &str) -> ApiResult<Option<i64>> {
@@ -125,13 +126,13 @@ fn instant(text: Option<&str>, error: &str) -> ApiResult<Option<i64>> {
     at.map(|at| Some(at.as_millisecond())).map_err(|_| bad_request(error))
 }
 
-async fn sums(
+async fn totals(
     app: &App,
     caller: &Caller,
     since: Option<i64>,
     until: Option<i64>,
     command: Option<LoopCommand>,
-) -> Result<Vec<Sums>, DbErr> {
+) -> Result<Vec<UsageTotals>, DbErr> {
     use agent_loop::Column;
     // A sum of integers is a decimal on PostgreSQL unless it is told otherwise.
     let total = |column: Column| -> SimpleExpr { Expr::col(column).sum().cast_as(Alias::new("bigint")) };
@@ -143,7 +144,7 @@ async fn sums(
         found = found.filter(Column::CreatedAt.lte(until));
     }
     if let Some(command) = command {
-        found = found.filter(Column::Command.eq(Word(command)));
+        found = found.filter(Column::Command.eq(StoredEnum(command)));
     }
     found
         .select_only()
@@ -159,26 +160,26 @@ async fn sums(
         .await
 }
 
-fn usage(sums: &[Sums], people: Vec<user::Model>) -> Usage {
+fn usage(totals: &[UsageTotals], people: Vec<user::Model>) -> Usage {
     let mut commands: Vec<LoopCommand> = Vec::new();
-    for sum in sums {
-        if !commands.contains(&sum.command.0) {
-            commands.push(sum.command.0);
+    for row in totals {
+        if !commands.contains(&row.command.0) {
+            commands.push(row.command.0);
         }
     }
-    let all = Total::of(sums.iter());
+    let all = Total::of(totals.iter());
     Usage {
         total_loops: all.loops,
         total_tokens_input: all.input,
         total_tokens_output: all.output,
         total_estimated_cost: all.cost,
-        by_command: commands.into_iter().map(|command| of_command(sums, command)).collect(),
-        by_user: people.into_iter().map(|person| of_person(sums, person)).collect(),
+        by_command: commands.into_iter().map(|command| of_command(totals, command)).collect(),
+        by_user: people.into_iter().map(|person| of_person(totals, person)).collect(),
     }
 }
 
-fn of_command(sums: &[Sums], command: LoopCommand) -> CommandUsage {
-    let total = Total::of(sums.iter().filter(|sum| sum.command.0 == command));
+fn of_command(totals: &[UsageTotals], command: LoopCommand) -> CommandUsage {
+    let total = Total::of(totals.iter().filter(|row| row.command.0 == command));
     CommandUsage {
         command,
         loop_count: total.loops,
@@ -188,8 +189,8 @@ fn of_command(sums: &[Sums], command: LoopCommand) -> CommandUsage {
     }
 }
 
-fn of_person(sums: &[Sums], person: user::Model) -> UserUsage {
-    let total = Total::of(sums.iter().filter(|sum| sum.user_id == person.id));
+fn of_person(totals: &[UsageTotals], person: user::Model) -> UserUsage {
+    let total = Total::of(totals.iter().filter(|row| row.user_id == person.id));
     let names = [person.first_name, person.last_name].into_iter().flatten().collect::<Vec<_>>();
     UserUsage {
         user_id: person.id,
@@ -212,12 +213,12 @@ struct Total {
 }
 
 impl Total {
-    fn of<'a>(sums: impl Iterator<Item = &'a Sums>) -> Self {
-        sums.fold(Self::default(), |total, sum| Self {
-            loops: total.loops + sum.loops,
-            input: total.input + sum.input,
-            output: total.output + sum.output,
-            cost: total.cost + sum.cost.unwrap_or_default(),
+    fn of<'a>(totals: impl Iterator<Item = &'a UsageTotals>) -> Self {
+        totals.fold(Self::default(), |total, row| Self {
+            loops: total.loops + row.loops,
+            input: total.input + row.input,
+            output: total.output + row.output,
+            cost: total.cost + row.cost.unwrap_or_default(),
         })
     }
 }

@@ -9,46 +9,46 @@ use serde::de::DeserializeOwned;
 
 /// An enum stored under the name by which it travels, so a row reads like an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Word<T>(pub T);
+pub struct StoredEnum<T>(pub T);
 
-/// What an enum must be able to do to be stored as a word.
-pub trait Spelled: Serialize + DeserializeOwned + Clone + Send + Sync + 'static {}
+/// An enum whose serialized form is its name.
+pub trait EnumName: Serialize + DeserializeOwned + Clone + Send + Sync + 'static {}
 
-impl<T: Serialize + DeserializeOwned + Clone + Send + Sync + 'static> Spelled for T {}
+impl<T: Serialize + DeserializeOwned + Clone + Send + Sync + 'static> EnumName for T {}
 
-fn spell(word: &impl Serialize) -> String {
-    match serde_json::to_value(word) {
+fn name_of(value: &impl Serialize) -> String {
+    match serde_json::to_value(value) {
         Ok(serde_json::Value::String(text)) => text,
         _ => String::new(),
     }
 }
 
-fn read<T: Spelled>(text: &str) -> Option<T> {
+fn parse_name<T: EnumName>(text: &str) -> Option<T> {
     serde_json::from_value(serde_json::Value::String(text.to_owned())).ok()
 }
 
-impl<T: Spelled> From<Word<T>> for Value {
-    fn from(word: Word<T>) -> Self {
-        spell(&word.0).into()
+impl<T: EnumName> From<StoredEnum<T>> for Value {
+    fn from(stored: StoredEnum<T>) -> Self {
+        name_of(&stored.0).into()
     }
 }
 
-impl<T: Spelled> TryGetable for Word<T> {
+impl<T: EnumName> TryGetable for StoredEnum<T> {
     fn try_get_by<I: ColIdx>(row: &QueryResult, index: I) -> Result<Self, TryGetError> {
         let text = String::try_get_by(row, index)?;
-        let unknown = || TryGetError::DbErr(DbErr::Type(format!("unknown stored word `{text}`")));
-        read(&text).map(Self).ok_or_else(unknown)
+        let unknown = || TryGetError::DbErr(DbErr::Type(format!("unknown stored name `{text}`")));
+        parse_name(&text).map(Self).ok_or_else(unknown)
     }
 }
 
-impl<T: Spelled> ValueType for Word<T> {
+impl<T: EnumName> ValueType for StoredEnum<T> {
     fn try_from(value: Value) -> Result<Self, ValueTypeErr> {
         let text = <String as ValueType>::try_from(value)?;
-        read(&text).map(Self).ok_or(ValueTypeErr)
+        parse_name(&text).map(Self).ok_or(ValueTypeErr)
     }
 
     fn type_name() -> String {
-        "Word".to_owned()
+        "StoredEnum".to_owned()
     }
 
     fn array_type() -> ArrayType {
@@ -60,25 +60,25 @@ impl<T: Spelled> ValueType for Word<T> {
     }
 }
 
-impl<T: Spelled> Nullable for Word<T> {
+impl<T: EnumName> Nullable for StoredEnum<T> {
     fn null() -> Value {
         <String as Nullable>::null()
     }
 }
 
-impl<T: Spelled> TryFromU64 for Word<T> {
+impl<T: EnumName> TryFromU64 for StoredEnum<T> {
     fn try_from_u64(_: u64) -> Result<Self, DbErr> {
-        Err(DbErr::ConvertFromU64("Word"))
+        Err(DbErr::ConvertFromU64("StoredEnum"))
     }
 }
 
-impl<T: Spelled> IntoActiveValue<Self> for Word<T> {
+impl<T: EnumName> IntoActiveValue<Self> for StoredEnum<T> {
     fn into_active_value(self) -> ActiveValue<Self> {
         ActiveValue::Set(self)
     }
 }
 
-impl<T: Serialize> Serialize for Word<T> {
+impl<T: Serialize> Serialize for StoredEnum<T> {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         self.0.serialize(serializer)
     }

@@ -16,6 +16,7 @@ use sea_orm::{
     TransactionTrait,
 };
 use sea_orm_migration::MigratorTrait;
+use serde::de::DeserializeOwned;
 
 /// How long a statement waits for a connection, and SQLite for its lock.
 const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(10);
@@ -112,4 +113,9 @@ pub fn now() -> i64 {
 /// A stored instant as it travels.
 pub fn iso(at: i64) -> String {
     loopgate_api::time::iso(jiff::Timestamp::from_millisecond(at).unwrap_or_default())
+}
+
+/// Reads a stored JSON column into its type; what does not fit is absent.
+pub fn parse_json<T: DeserializeOwned>(json: Option<&serde_json::Value>) -> Option<T> {
+    serde_json::from_value(json?.clone()).ok()
 }

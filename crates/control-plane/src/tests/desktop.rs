@@ -17,7 +17,7 @@ use tokio_tungstenite::tungstenite::handshake::client::generate_key;
 use tokio_tungstenite::{MaybeTlsStream, WebSocketStream};
 use uuid::Uuid;
 
-use super::{Client, ORIGIN, Plane};
+use super::{Client, ORIGIN, TestApp};
 use crate::store::now;
 
 /// A signing key and the id of its installation.
@@ -29,11 +29,11 @@ pub struct Identity {
 
 impl Identity {
     /// Claims a key by the same handshake as every desktop.
-    pub async fn claim(plane: &Plane) -> Self {
+    pub async fn claim(plane: &TestApp) -> Self {
         Self::claim_for(plane, Uuid::new_v4()).await
     }
 
-    pub async fn claim_for(plane: &Plane, gateway_id: Uuid) -> Self {
+    pub async fn claim_for(plane: &TestApp, gateway_id: Uuid) -> Self {
         let signing = SigningKey::from_bytes(&rand::random());
         let attempt = plane.plane.onboarding_attempt_for_owner(&plane.owner).await.unwrap();
         let body = claim_body(&attempt, gateway_id, &signing);
@@ -56,7 +56,7 @@ impl Identity {
     }
 
     /// A caller with the key and a proof for one request.
-    pub fn client(&self, plane: &Plane, method: &str, path: &str, offset: i64) -> Client {
+    pub fn client(&self, plane: &TestApp, method: &str, path: &str, offset: i64) -> Client {
         let client = plane.anonymous().with_bearer(&self.api_key);
         let proof = self.proof(method, path, offset);
         proof.iter().fold(client, |client, (name, value)| client.with_header(name, value))

@@ -7,7 +7,7 @@ use http_body_util::BodyExt;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use super::{Client, Plane};
+use super::{Client, TestApp};
 
 /// A stream as it is read, event by event.
 struct Stream(Body, String);
@@ -48,7 +48,7 @@ impl Stream {
 
 #[tokio::test]
 async fn a_live_stream_shows_what_was_and_what_comes_and_ends_with_the_loop() {
-    let plane = Plane::start().await;
+    let plane = TestApp::start().await;
     let owner = plane.owner().await;
     let (id, runner) = plane.running("PLAN").await;
     runner.event(id, json!({"type": "started"})).await;
@@ -74,7 +74,7 @@ async fn a_live_stream_shows_what_was_and_what_comes_and_ends_with_the_loop() {
 
 #[tokio::test]
 async fn a_long_history_is_streamed_whole() {
-    let plane = Plane::start().await;
+    let plane = TestApp::start().await;
     let (id, runner) = plane.running("PLAN").await;
     runner.event(id, json!({"type": "started"})).await;
     for n in 0..1_050 {
@@ -88,7 +88,7 @@ async fn a_long_history_is_streamed_whole() {
 
 #[tokio::test]
 async fn failures_of_a_stream_are_plain_text() {
-    let plane = Plane::start().await;
+    let plane = TestApp::start().await;
     let (id, _) = plane.running("PLAN").await;
     let anonymous = plane.anonymous().get(&format!("/loops/{id}/stream")).await;
     assert_eq!((anonymous.status.as_u16(), anonymous.text.as_str()), (401, "Unauthorized"));
@@ -98,7 +98,7 @@ async fn failures_of_a_stream_are_plain_text() {
 
 #[tokio::test]
 async fn events_are_read_in_pages_and_increments() {
-    let plane = Plane::start().await;
+    let plane = TestApp::start().await;
     let owner = plane.owner().await;
     let (id, runner) = plane.running("PLAN").await;
     runner.event(id, json!({"type": "started"})).await;
@@ -128,7 +128,7 @@ async fn events_are_read_in_pages_and_increments() {
 
 #[tokio::test]
 async fn desktops_going_on_and_off_line_are_streamed() {
-    let plane = Plane::start().await;
+    let plane = TestApp::start().await;
     let owner = plane.owner().await;
     let body = json!({"machineName": "bench", "platform": "linux", "supportedOperations": []});
     let made = owner.post("/compute-targets/register", body).await;

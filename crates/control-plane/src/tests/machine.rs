@@ -8,8 +8,8 @@ use sea_orm::QueryOrder;
 use sea_orm::prelude::*;
 use serde_json::{Value, json};
 
-use super::Plane;
-use crate::loops::transition::{self, ALL, Moved};
+use super::TestApp;
+use crate::loop_state::{self, ALL, TransitionResult};
 use crate::store::entity::loop_event;
 
 /// What a runner may do next: an event of a kind, or one of its earlier events again.
@@ -42,7 +42,7 @@ fn body(kind: &str) -> Value {
 }
 
 /// Runs a history against one loop, checking after each step.
-async fn run(plane: &Plane, steps: Vec<Step>) {
+async fn run(plane: &TestApp, steps: Vec<Step>) {
     let (id, mut runner) = plane.running("PLAN").await;
     let mut sent: Vec<(Uuid, Value)> = Vec::new();
     for step in steps {
@@ -78,7 +78,7 @@ async fn run(plane: &Plane, steps: Vec<Step>) {
     close(plane, id).await;
 }
 
-async fn check(plane: &Plane, id: Uuid, before: LoopStatus, stored: usize) {
+async fn check(plane: &TestApp, id: Uuid, before: LoopStatus, stored: usize) {
     let row = plane.row(id).await;
     let after = row.status.0;
     assert!(before == after || before.may_become(after), "{before:?} → {after:?}");
@@ -104,7 +104,7 @@ async fn check(plane: &Plane, id: Uuid, before: LoopStatus, stored: usize) {
 #[test]
 fn any_history_leaves_a_sound_record() {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    let plane = runtime.block_on(Plane::start());
+    let plane = runtime.block_on(TestApp::start());
     let config = ProptestConfig { cases: 24, max_shrink_iters: 200, ..ProptestConfig::default() };
     let histories = prop::collection::vec(step(), 1..14);
     let outcome = TestRunner::new(config).run(&histories, |steps| {
@@ -116,29 +116,30 @@ fn any_history_leaves_a_sound_record() {
 
 #[tokio::test]
 async fn a_move_happens_exactly_when_the_table_allows_it() {
-    let plane = Plane::start().await;
+    let plane = TestApp::start().await;
     for from in ALL {
         for to in ALL {
             let id = loop_in(&plane, from).await;
             let tx = plane.app.store.begin().await.unwrap();
-            let moved = transition::apply(&tx, id, to, |update| update).await.unwrap();
+            let moved = loop_state::apply(&tx, id, to, |update| update).await.unwrap();
             tx.commit().await.unwrap();
-            let expected = if from.may_become(to) { Moved::Yes } else { Moved::No(from) };
+            let expected =
+                if from.may_become(to) { TransitionResult::Applied } else { TransitionResult::Refused(from) };
             assert_eq!(moved, expected, "{from:?} → {to:?}");
             let status = plane.row(id).await.status.0;
-            assert_eq!(status, if moved == Moved::Yes { to } else { from });
+            assert_eq!(status, if moved == TransitionResult::Applied { to } else { from });
             close(&plane, id).await;
         }
     }
 }
 
-async fn loop_in(plane: &Plane, status: LoopStatus) -> Uuid {
-    use crate::store::column::Word;
+async fn loop_in(plane: &TestApp, status: LoopStatus) -> Uuid {
+    use crate::store::column::StoredEnum;
     use crate::store::entity::agent_loop;
     use sea_orm::sea_query::Expr;
     let (id, _) = plane.running("PLAN").await;
     agent_loop::Entity::update_many()
-        .col_expr(agent_loop::Column::Status, Expr::value(Word(status)))
+        .col_expr(agent_loop::Column::Status, Expr::value(StoredEnum(status)))
         .filter(agent_loop::Column::Id.eq(id))
         .exec(plane.app.store.writer())
         .await
@@ -147,7 +148,7 @@ async fn loop_in(plane: &Plane, status: LoopStatus) -> Uuid {
 }
 
 /// Gives the slot back, so that the next loop of the person fits.
-async fn close(plane: &Plane, id: Uuid) {
+async fn close(plane: &TestApp, id: Uuid) {
     use crate::store::entity::agent_loop;
     agent_loop::Entity::delete_by_id(id).exec(plane.app.store.writer()).await.unwrap();
 }

@@ -8,9 +8,8 @@ mod desktop;
 mod events;
 mod machine;
 mod plane;
-mod route_table;
 mod routes;
 
 pub use client::{Client, Reply};
 pub use desktop::Desktop;
-pub use plane::{ORIGIN, Plane};
+pub use plane::{ORIGIN, TestApp};

@@ -12,7 +12,7 @@ use super::desktop::Identity;
 use super::{Client, Desktop};
 use crate::accounts::{Owner, insert_user};
 use crate::app::App;
-use crate::auth::session;
+use crate::credentials::session;
 use crate::store::entity::agent_loop;
 use crate::store::entity::user::Role;
 use crate::store::now;
@@ -24,7 +24,7 @@ use sea_orm::sea_query::Expr;
 pub const ORIGIN: &str = "http://127.0.0.1:19440";
 
 /// A control plane, its first owner, and the folder that it lives in.
-pub struct Plane {
+pub struct TestApp {
     pub plane: ControlPlane,
     pub app: App,
     pub owner: Owner,
@@ -32,7 +32,7 @@ pub struct Plane {
     folder: TempDir,
 }
 
-impl Plane {
+impl TestApp {
     /// A fresh control plane with its owner Ada.
     pub async fn start() -> Self {
         Self::start_at(ORIGIN).await

@@ -5,7 +5,7 @@ use loopgate_api::job::LoopStatus;
 use loopgate_api::launch::Harness;
 use sea_orm::entity::prelude::*;
 
-use crate::store::column::Word;
+use crate::store::column::StoredEnum;
 
 #[derive(Clone, Debug, PartialEq, DeriveEntityModel)]
 #[sea_orm(table_name = "loops")]
@@ -14,9 +14,9 @@ pub struct Model {
     pub id: Uuid,
     pub organization_id: Uuid,
     pub user_id: Uuid,
-    pub status: Word<LoopStatus>,
-    pub command: Word<LoopCommand>,
-    pub harness: Word<Harness>,
+    pub status: StoredEnum<LoopStatus>,
+    pub command: StoredEnum<LoopCommand>,
+    pub harness: StoredEnum<Harness>,
     pub document_id: Option<Uuid>,
     pub document_version: Option<i64>,
     pub parent_loop_id: Option<Uuid>,

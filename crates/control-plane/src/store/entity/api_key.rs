@@ -3,7 +3,7 @@
 use sea_orm::entity::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use crate::store::column::Word;
+use crate::store::column::StoredEnum;
 
 /// Who made a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -24,7 +24,7 @@ pub struct Model {
     pub user_id: Uuid,
     pub name: String,
     pub key_hash: String,
-    pub source: Word<KeySource>,
+    pub source: StoredEnum<KeySource>,
     #[sea_orm(column_type = "JsonBinary")]
     pub scopes: Json,
     pub gateway_id: Option<Uuid>,

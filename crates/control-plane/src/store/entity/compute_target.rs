@@ -3,7 +3,7 @@
 use loopgate_api::launch::Harness;
 use sea_orm::entity::prelude::*;
 
-use crate::store::column::Word;
+use crate::store::column::StoredEnum;
 
 #[derive(Clone, Debug, PartialEq, DeriveEntityModel)]
 #[sea_orm(table_name = "compute_targets")]
@@ -19,7 +19,7 @@ pub struct Model {
     pub capabilities: Json,
     #[sea_orm(column_type = "JsonBinary")]
     pub supported_operations: Json,
-    pub selected_harness: Word<Harness>,
+    pub selected_harness: StoredEnum<Harness>,
     pub is_online: bool,
     pub is_shared_with_org: bool,
     pub state: Option<String>,

@@ -4,7 +4,7 @@ use sea_orm::entity::prelude::*;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use crate::store::column::Word;
+use crate::store::column::StoredEnum;
 
 /// Where a command stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
@@ -45,7 +45,7 @@ pub struct Model {
     pub compute_target_id: Uuid,
     pub user_id: Uuid,
     pub operation_id: String,
-    pub status: Word<CommandStatus>,
+    pub status: StoredEnum<CommandStatus>,
     #[sea_orm(column_type = "JsonBinary")]
     pub request_payload: Json,
     pub request_fingerprint: String,

@@ -5,7 +5,7 @@ use sea_orm::entity::prelude::*;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use crate::store::column::Word;
+use crate::store::column::StoredEnum;
 
 /// Where a document stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
@@ -32,11 +32,11 @@ pub struct Model {
     pub id: Uuid,
     pub organization_id: Uuid,
     pub user_id: Uuid,
-    pub kind: Word<ArtifactType>,
+    pub kind: StoredEnum<ArtifactType>,
     pub number: i64,
     pub slug: String,
     pub title: String,
-    pub status: Word<DocumentStatus>,
+    pub status: StoredEnum<DocumentStatus>,
     #[sea_orm(column_type = "JsonBinary", nullable)]
     pub repo: Option<Json>,
     pub source_document_id: Option<Uuid>,

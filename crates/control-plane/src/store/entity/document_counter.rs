@@ -3,7 +3,7 @@
 use loopgate_api::launch::ArtifactType;
 use sea_orm::entity::prelude::*;
 
-use crate::store::column::Word;
+use crate::store::column::StoredEnum;
 
 #[derive(Clone, Debug, PartialEq, DeriveEntityModel)]
 #[sea_orm(table_name = "document_counters")]
@@ -11,7 +11,7 @@ pub struct Model {
     #[sea_orm(primary_key, auto_increment = false)]
     pub organization_id: Uuid,
     #[sea_orm(primary_key, auto_increment = false)]
-    pub kind: Word<ArtifactType>,
+    pub kind: StoredEnum<ArtifactType>,
     pub next: i64,
 }
 

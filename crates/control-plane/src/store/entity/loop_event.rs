@@ -3,7 +3,7 @@
 use sea_orm::entity::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use crate::store::column::Word;
+use crate::store::column::StoredEnum;
 
 /// Who made an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -23,7 +23,7 @@ pub struct Model {
     pub loop_id: Uuid,
     pub sequence: i64,
     pub kind: String,
-    pub source: Word<EventSource>,
+    pub source: StoredEnum<EventSource>,
     pub event_id: String,
     #[sea_orm(column_type = "JsonBinary")]
     pub data: Json,

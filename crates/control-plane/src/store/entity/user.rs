@@ -4,7 +4,7 @@ use sea_orm::entity::prelude::*;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use crate::store::column::Word;
+use crate::store::column::StoredEnum;
 
 /// What a member may do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
@@ -28,7 +28,7 @@ pub struct Model {
     pub last_name: Option<String>,
     pub avatar_url: Option<String>,
     pub active: bool,
-    pub role: Word<Role>,
+    pub role: StoredEnum<Role>,
     pub preferred_compute_target_id: Option<Uuid>,
     pub created_at: i64,
 }

@@ -3,7 +3,7 @@
 use sea_orm_migration::prelude::*;
 use sea_orm_migration::schema::*;
 
-use super::{references, table};
+use super::schema::{references, table};
 
 /// The tables, each after those that it refers to.
 pub fn tables() -> Vec<TableCreateStatement> {

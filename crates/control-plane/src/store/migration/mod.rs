@@ -7,10 +7,11 @@ mod accounts;
 mod documents;
 mod indexes;
 mod loops;
+mod schema;
 mod targets;
 
 use sea_orm_migration::prelude::*;
-use sea_orm_migration::schema;
+use sea_orm_migration::schema as columns;
 
 /// Applies the steps that a database lacks.
 pub struct Migrator;
@@ -48,7 +49,7 @@ impl MigrationTrait for FirstTables {
     }
 }
 
-/// The wish to end a command outlives the connection over which it was sent.
+/// Keeps the request to cancel a command over the end of the connection on which it was sent.
 struct CommandCancellation;
 
 impl MigrationName for CommandCancellation {
@@ -60,31 +61,7 @@ impl MigrationName for CommandCancellation {
 #[async_trait::async_trait]
 impl MigrationTrait for CommandCancellation {
     async fn up(&self, manager: &SchemaManager) -> Result<(), DbErr> {
-        let wanted = schema::big_integer_null("cancel_requested_at");
+        let wanted = columns::big_integer_null("cancel_requested_at");
         manager.alter_table(Table::alter().table("desktop_commands").add_column(wanted).take()).await
     }
-}
-
-/// An empty table with its primary key.
-fn table(name: &'static str, key: &[&'static str]) -> TableCreateStatement {
-    let mut primary = Index::create();
-    for column in key {
-        primary.col(*column);
-    }
-    Table::create().table(name).primary_key(&mut primary).to_owned()
-}
-
-/// A reference to the `id` of another table.
-fn references(
-    table: &'static str,
-    column: &'static str,
-    target: &'static str,
-    on_delete: ForeignKeyAction,
-) -> ForeignKeyCreateStatement {
-    ForeignKey::create()
-        .name(format!("fk_{table}_{column}"))
-        .from(table, column)
-        .to(target, "id")
-        .on_delete(on_delete)
-        .to_owned()
 }

@@ -2,7 +2,7 @@ use loopgate_api::link::event;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use crate::tests::Plane;
+use crate::tests::TestApp;
 
 fn git() -> Value {
     json!({"operationId": "anything", "method": "POST", "path": "/api/gateway/git", "body": {"action": "status"}})
@@ -10,7 +10,7 @@ fn git() -> Value {
 
 #[tokio::test]
 async fn a_command_goes_to_the_desktop_and_its_events_come_back() {
-    let plane = Plane::start().await;
+    let plane = TestApp::start().await;
     let mut desktop = plane.desktop().await;
     let owner = plane.owner().await;
     let commands = format!("/compute-targets/{}/commands", desktop.target_id);
@@ -46,7 +46,7 @@ async fn a_command_goes_to_the_desktop_and_its_events_come_back() {
 
 #[tokio::test]
 async fn a_gap_is_told_and_a_command_waits_for_its_desktop() {
-    let plane = Plane::start().await;
+    let plane = TestApp::start().await;
     let desktop = plane.desktop().await;
     let owner = plane.owner().await;
     let commands = format!("/compute-targets/{}/commands", desktop.target_id);
@@ -67,7 +67,7 @@ async fn a_gap_is_told_and_a_command_waits_for_its_desktop() {
 
 #[tokio::test]
 async fn a_cancellation_is_sent_again_until_the_desktop_has_ended_the_command() {
-    let plane = Plane::start().await;
+    let plane = TestApp::start().await;
     let mut desktop = plane.desktop().await;
     let owner = plane.owner().await;
     let commands = format!("/compute-targets/{}/commands", desktop.target_id);
@@ -98,7 +98,7 @@ async fn a_cancellation_is_sent_again_until_the_desktop_has_ended_the_command() 
 
 #[tokio::test]
 async fn a_command_that_was_cancelled_while_its_desktop_was_away_is_not_sent() {
-    let plane = Plane::start().await;
+    let plane = TestApp::start().await;
     let desktop = plane.desktop().await;
     let (owner, target) = (plane.owner().await, desktop.target_id);
     let commands = format!("/compute-targets/{target}/commands");
@@ -122,7 +122,7 @@ async fn a_command_that_was_cancelled_while_its_desktop_was_away_is_not_sent() {
 
 #[tokio::test]
 async fn the_same_key_is_the_same_command() {
-    let plane = Plane::start().await;
+    let plane = TestApp::start().await;
     let desktop = plane.desktop().await;
     let owner = plane.owner().await;
     let commands = format!("/compute-targets/{}/commands", desktop.target_id);
@@ -138,7 +138,7 @@ async fn the_same_key_is_the_same_command() {
 
 #[tokio::test]
 async fn commands_that_do_not_fit_are_refused() {
-    let plane = Plane::start().await;
+    let plane = TestApp::start().await;
     let desktop = plane.desktop().await;
     let owner = plane.owner().await;
     let commands = format!("/compute-targets/{}/commands", desktop.target_id);

@@ -3,7 +3,7 @@ use uuid::Uuid;
 
 use crate::dispatch::presence;
 use crate::store::now;
-use crate::tests::Plane;
+use crate::tests::TestApp;
 
 fn registration(name: &str, gateway: Option<Uuid>) -> serde_json::Value {
     json!({"machineName": name, "platform": "linux", "supportedOperations": ["git_action"], "gatewayId": gateway})
@@ -11,7 +11,7 @@ fn registration(name: &str, gateway: Option<Uuid>) -> serde_json::Value {
 
 #[tokio::test]
 async fn a_desktop_is_one_row_whatever_its_name_or_id() {
-    let plane = Plane::start().await;
+    let plane = TestApp::start().await;
     let owner = plane.owner().await;
     let gateway = Uuid::new_v4();
     let path = "/compute-targets/register";
@@ -31,7 +31,7 @@ async fn a_desktop_is_one_row_whatever_its_name_or_id() {
 
 #[tokio::test]
 async fn a_shared_desktop_is_seen_by_all_and_changed_by_its_owner() {
-    let plane = Plane::start().await;
+    let plane = TestApp::start().await;
     let owner = plane.owner().await;
     let member = plane.member("ben@example.org").await;
     let made = owner.post("/compute-targets/register", registration("bench", None)).await;
@@ -52,7 +52,7 @@ async fn a_shared_desktop_is_seen_by_all_and_changed_by_its_owner() {
 
 #[tokio::test]
 async fn a_desktop_that_falls_silent_goes_offline() {
-    let plane = Plane::start().await;
+    let plane = TestApp::start().await;
     let owner = plane.owner().await;
     let made = owner.post("/compute-targets/register", registration("bench", None)).await;
     presence::sweep(&plane.app, now() - 90_000).await.unwrap();
@@ -66,7 +66,7 @@ async fn a_desktop_that_falls_silent_goes_offline() {
 
 #[tokio::test]
 async fn a_connected_desktop_is_online_and_protected() {
-    let plane = Plane::start().await;
+    let plane = TestApp::start().await;
     let desktop = plane.desktop().await;
     let owner = plane.owner().await;
     let listed = owner.get("/compute-targets").await;
@@ -80,7 +80,7 @@ async fn a_connected_desktop_is_online_and_protected() {
 
 #[tokio::test]
 async fn the_end_of_the_control_plane_is_told_to_its_desktops() {
-    let plane = Plane::start().await;
+    let plane = TestApp::start().await;
     let mut desktop = plane.desktop().await;
     let shutdown = tokio::spawn(async move { plane.plane.shutdown().await });
     assert_eq!(desktop.closed().await, 1001);
@@ -89,7 +89,7 @@ async fn the_end_of_the_control_plane_is_told_to_its_desktops() {
 
 #[tokio::test]
 async fn a_revoked_key_ends_the_connection() {
-    let plane = Plane::start().await;
+    let plane = TestApp::start().await;
     let mut desktop = plane.desktop().await;
     let owner = plane.owner().await;
     let keys = owner.get("/api-keys").await;
@@ -99,7 +99,7 @@ async fn a_revoked_key_ends_the_connection() {
 
 #[tokio::test]
 async fn a_removed_desktop_is_disconnected_and_its_loops_stay() {
-    let plane = Plane::start().await;
+    let plane = TestApp::start().await;
     let mut desktop = plane.desktop().await;
     let owner = plane.owner().await;
     let (id, _) = plane.running("PLAN").await;

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use crate::tests::plane::shop;
-use crate::tests::{Client, Desktop, Plane};
+use crate::tests::{Client, Desktop, TestApp};
 
 async fn feature(owner: &Client) -> Value {
     let body = json!({"title": "Cart", "type": "FEATURE", "content": "People need a cart.", "repo": shop()});
@@ -15,7 +15,7 @@ async fn feature(owner: &Client) -> Value {
 }
 
 /// The launch that the desktop receives, and a runner with its token.
-async fn launched(plane: &Plane, desktop: &mut Desktop) -> (Value, Uuid, Client) {
+async fn launched(plane: &TestApp, desktop: &mut Desktop) -> (Value, Uuid, Client) {
     let command = desktop.accept().await;
     let body = command["body"].clone();
     let runner = plane.anonymous().with_bearer(body["loopgateAuthToken"].as_str().unwrap());
@@ -24,7 +24,7 @@ async fn launched(plane: &Plane, desktop: &mut Desktop) -> (Value, Uuid, Client)
 }
 
 /// Waits for a loop to reach a status, woken by its events.
-async fn reached(plane: &Plane, id: Uuid, status: LoopStatus) {
+async fn reached(plane: &TestApp, id: Uuid, status: LoopStatus) {
     let mut wake = plane.app.bus.subscribe(crate::bus::Topic::Loop(id));
     let wait = async {
         while plane.row(id).await.status.0 != status {
@@ -34,7 +34,7 @@ async fn reached(plane: &Plane, id: Uuid, status: LoopStatus) {
     tokio::time::timeout(std::time::Duration::from_secs(10), wait).await.unwrap();
 }
 
-async fn plan(plane: &Plane, desktop: &mut Desktop, slug: &str) -> Uuid {
+async fn plan(plane: &TestApp, desktop: &mut Desktop, slug: &str) -> Uuid {
     let owner = plane.owner().await;
     let run = owner.post(&format!("/documents/{slug}/run-loop"), json!({"command": "plan"})).await;
     assert_eq!(run.data("status"), "PENDING", "{}", run.text);
@@ -51,7 +51,7 @@ async fn plan(plane: &Plane, desktop: &mut Desktop, slug: &str) -> Uuid {
 
 #[tokio::test]
 async fn a_wish_becomes_a_plan_and_a_plan_a_pull_request() {
-    let plane = Plane::start().await;
+    let plane = TestApp::start().await;
     let mut desktop = plane.desktop().await;
     let owner = plane.owner().await;
     let feature = feature(&owner).await;
@@ -108,7 +108,7 @@ async fn a_wish_becomes_a_plan_and_a_plan_a_pull_request() {
 
 #[tokio::test]
 async fn a_second_plan_is_a_new_version_of_the_first() {
-    let plane = Plane::start().await;
+    let plane = TestApp::start().await;
     let mut desktop = plane.desktop().await;
     let owner = plane.owner().await;
     feature(&owner).await;
@@ -122,7 +122,7 @@ async fn a_second_plan_is_a_new_version_of_the_first() {
 
 #[tokio::test]
 async fn a_refused_launch_fails_its_loop_with_the_reason() {
-    let plane = Plane::start().await;
+    let plane = TestApp::start().await;
     let mut desktop = plane.desktop().await;
     let owner = plane.owner().await;
     feature(&owner).await;
@@ -139,7 +139,7 @@ async fn a_refused_launch_fails_its_loop_with_the_reason() {
 
 #[tokio::test]
 async fn a_gateway_that_cannot_start_the_loop_fails_it_unless_it_runs_already() {
-    let plane = Plane::start().await;
+    let plane = TestApp::start().await;
     let mut desktop = plane.desktop().await;
     let owner = plane.owner().await;
     feature(&owner).await;
@@ -170,7 +170,7 @@ async fn a_gateway_that_cannot_start_the_loop_fails_it_unless_it_runs_already() 
 
 #[tokio::test]
 async fn a_loop_can_be_resumed_in_the_same_worktree() {
-    let plane = Plane::start().await;
+    let plane = TestApp::start().await;
     let mut desktop = plane.desktop().await;
     let owner = plane.owner().await;
     feature(&owner).await;
@@ -192,7 +192,7 @@ async fn a_loop_can_be_resumed_in_the_same_worktree() {
 #[tokio::test]
 async fn the_token_of_a_launch_is_forgotten_with_its_command() {
     use sea_orm::EntityTrait;
-    let plane = Plane::start().await;
+    let plane = TestApp::start().await;
     let mut desktop = plane.desktop().await;
     feature(&plane.owner().await).await;
     plane.owner().await.post("/documents/feature-1/run-loop", json!({"command": "plan"})).await;
@@ -206,7 +206,7 @@ async fn the_token_of_a_launch_is_forgotten_with_its_command() {
 
 #[tokio::test]
 async fn what_cannot_be_run_is_said_at_once() {
-    let plane = Plane::start().await;
+    let plane = TestApp::start().await;
     let owner = plane.owner().await;
     feature(&owner).await;
     let bare = json!({"title": "No repository", "type": "PRD", "content": "x"});
@@ -244,7 +244,7 @@ async fn what_cannot_be_run_is_said_at_once() {
 
 #[tokio::test]
 async fn documents_are_of_their_organization_and_keep_their_versions() {
-    let plane = Plane::start().await;
+    let plane = TestApp::start().await;
     let owner = plane.owner().await;
     let first = feature(&owner).await;
     assert_eq!(feature(&owner).await["slug"], "feature-2");
@@ -266,7 +266,7 @@ async fn documents_are_of_their_organization_and_keep_their_versions() {
 }
 
 /// Leaves a loop as a process does that ended in the middle of its launch.
-async fn interrupted(plane: &Plane, target: Uuid) -> Uuid {
+async fn interrupted(plane: &TestApp, target: Uuid) -> Uuid {
     use crate::store::entity::agent_loop;
     use sea_orm::prelude::*;
     use sea_orm::sea_query::Expr;
@@ -285,7 +285,7 @@ async fn interrupted(plane: &Plane, target: Uuid) -> Uuid {
 
 #[tokio::test]
 async fn an_interrupted_launch_is_taken_up_when_its_desktop_is_back() {
-    let plane = Plane::start().await;
+    let plane = TestApp::start().await;
     let desktop = plane.desktop().await;
     feature(&plane.owner().await).await;
     let id = interrupted(&plane, desktop.target_id).await;
@@ -300,7 +300,7 @@ async fn an_interrupted_launch_is_taken_up_when_its_desktop_is_back() {
 
 #[tokio::test]
 async fn a_command_that_was_stored_before_the_end_is_sent_once_and_claimed() {
-    let plane = Plane::start().await;
+    let plane = TestApp::start().await;
     let mut desktop = plane.desktop().await;
     let owner = plane.owner().await;
     feature(&owner).await;

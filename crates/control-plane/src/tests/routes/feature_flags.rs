@@ -1,10 +1,10 @@
 use serde_json::json;
 
-use crate::tests::Plane;
+use crate::tests::TestApp;
 
 #[tokio::test]
 async fn an_administrator_turns_a_flag_on_for_everybody() {
-    let plane = Plane::start().await;
+    let plane = TestApp::start().await;
     let member = plane.member("ben@example.org").await;
     assert_eq!(member.get("/feature-flags").await.data("flags"), &json!({"mermaid-enhancements": false}));
     let path = "/feature-flags/mermaid-enhancements";

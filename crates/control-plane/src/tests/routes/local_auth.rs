@@ -1,14 +1,14 @@
 use serde_json::json;
 
 use crate::tests::desktop::Identity;
-use crate::tests::{ORIGIN, Plane};
+use crate::tests::{ORIGIN, TestApp};
 
 const CHALLENGE: &str = "/compute-targets/local-auth/challenge";
 const VERIFY: &str = "/compute-targets/local-auth/verify";
 
 #[tokio::test]
 async fn a_challenge_is_verified_once_by_the_desktop_of_its_person() {
-    let plane = Plane::start().await;
+    let plane = TestApp::start().await;
     let owner = plane.owner().await;
     let identity = Identity::claim(&plane).await;
     let verify = |token: String, origin: &str| {
@@ -45,7 +45,7 @@ async fn a_challenge_is_verified_once_by_the_desktop_of_its_person() {
 
 #[tokio::test]
 async fn a_challenge_of_somebody_else_is_refused() {
-    let plane = Plane::start().await;
+    let plane = TestApp::start().await;
     let member = plane.member("ben@example.org").await;
     let made = member.post(CHALLENGE, json!({"origin": ORIGIN})).await;
     let identity = Identity::claim(&plane).await;
@@ -56,7 +56,7 @@ async fn a_challenge_of_somebody_else_is_refused() {
 
 #[tokio::test]
 async fn a_challenge_is_made_for_the_page_that_asks() {
-    let plane = Plane::start().await;
+    let plane = TestApp::start().await;
     let owner = plane.owner().await;
     let foreign = json!({"origin": "http://evil.example"});
     assert_eq!(owner.post(CHALLENGE, foreign.clone()).await.refused(), (400, "Origin is not trusted"));

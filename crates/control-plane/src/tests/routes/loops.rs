@@ -7,7 +7,7 @@ use crate::loops::reaper;
 use crate::store::entity::agent_loop;
 use crate::store::now;
 use crate::tests::plane::shop;
-use crate::tests::{Client, Plane};
+use crate::tests::{Client, TestApp};
 
 fn plan() -> Value {
     json!({"command": "PLAN", "repo": shop()})
@@ -24,7 +24,7 @@ async fn document(owner: &Client) -> String {
     owner.post("/documents", body).await.data("slug").as_str().unwrap().to_owned()
 }
 
-async fn age(plane: &Plane, id: Uuid, column: agent_loop::Column, by: i64) {
+async fn age(plane: &TestApp, id: Uuid, column: agent_loop::Column, by: i64) {
     agent_loop::Entity::update_many()
         .col_expr(column, Expr::value(now() - by))
         .filter(agent_loop::Column::Id.eq(id))
@@ -35,7 +35,7 @@ async fn age(plane: &Plane, id: Uuid, column: agent_loop::Column, by: i64) {
 
 #[tokio::test]
 async fn loops_are_listed_newest_first_without_their_tokens() {
-    let plane = Plane::start().await;
+    let plane = TestApp::start().await;
     let owner = plane.owner().await;
     let (first, _) = plane.running("PLAN").await;
     let (second, _) = plane.running("EXECUTE").await;
@@ -59,7 +59,7 @@ async fn loops_are_listed_newest_first_without_their_tokens() {
 
 #[tokio::test]
 async fn repositories_outside_the_list_are_refused_together() {
-    let plane = Plane::start().await;
+    let plane = TestApp::start().await;
     let owner = plane.owner().await;
     let branches = ["main".to_owned()];
     plane.plane.allow_repository(&plane.owner, "acme/shop", Some(&branches)).await.unwrap();
@@ -86,7 +86,7 @@ async fn repositories_outside_the_list_are_refused_together() {
 
 #[tokio::test]
 async fn bodies_that_do_not_fit_are_named() {
-    let plane = Plane::start().await;
+    let plane = TestApp::start().await;
     let owner = plane.owner().await;
     let duplicate = owner.post("/loops", with_peers(&[("acme/a", "main"), ("Acme/A", "dev")])).await;
     assert_eq!(duplicate.refused(), (400, "additionalRepos.1.fullName: Duplicate repository: \"Acme/A\""));
@@ -110,7 +110,7 @@ async fn bodies_that_do_not_fit_are_named() {
 
 #[tokio::test]
 async fn one_loop_of_a_command_for_a_document() {
-    let plane = Plane::start().await;
+    let plane = TestApp::start().await;
     let owner = plane.owner().await;
     let slug = document(&owner).await;
     let body = json!({"command": "PLAN", "documentId": slug, "repo": shop()});
@@ -130,7 +130,7 @@ async fn one_loop_of_a_command_for_a_document() {
 
 #[tokio::test]
 async fn a_loop_that_was_never_dispatched_gives_its_slot_back() {
-    let plane = Plane::start().await;
+    let plane = TestApp::start().await;
     let owner = plane.owner().await;
     let slug = document(&owner).await;
     let body = json!({"command": "PLAN", "documentId": slug, "repo": shop()});
@@ -148,7 +148,7 @@ async fn a_loop_that_was_never_dispatched_gives_its_slot_back() {
 
 #[tokio::test]
 async fn the_eleventh_active_loop_of_a_person_is_one_too_many() {
-    let plane = Plane::start().await;
+    let plane = TestApp::start().await;
     let owner = plane.owner().await;
     let attempts = (0..12).map(|_| {
         let owner = owner.clone();
@@ -166,7 +166,7 @@ async fn the_eleventh_active_loop_of_a_person_is_one_too_many() {
 
 #[tokio::test]
 async fn a_running_loop_is_cancelled_once_also_without_its_desktop() {
-    let plane = Plane::start().await;
+    let plane = TestApp::start().await;
     let owner = plane.owner().await;
     let (id, runner) = plane.running("PLAN").await;
     runner.event(id, json!({"type": "started"})).await;
@@ -184,7 +184,7 @@ async fn a_running_loop_is_cancelled_once_also_without_its_desktop() {
 
 #[tokio::test]
 async fn its_own_runner_sees_where_a_loop_stands() {
-    let plane = Plane::start().await;
+    let plane = TestApp::start().await;
     let (id, runner) = plane.running("PLAN").await;
     let (other, foreign) = plane.running("PLAN").await;
     let view = runner.get(&format!("/loops/{id}")).await;
@@ -196,7 +196,7 @@ async fn its_own_runner_sees_where_a_loop_stands() {
 
 #[tokio::test]
 async fn only_ended_loops_of_ones_own_are_resumed() {
-    let plane = Plane::start().await;
+    let plane = TestApp::start().await;
     let owner = plane.owner().await;
     let (id, runner) = plane.running("PLAN").await;
     let path = format!("/loops/{id}/resume");
@@ -212,7 +212,7 @@ async fn only_ended_loops_of_ones_own_are_resumed() {
 
 #[tokio::test]
 async fn loops_of_which_nothing_is_heard_are_given_up() {
-    let plane = Plane::start().await;
+    let plane = TestApp::start().await;
     let (pending, _) = plane.running("PLAN").await;
     let (fresh, _) = plane.running("PLAN").await;
     let (silent, runner) = plane.running("PLAN").await;
@@ -241,7 +241,7 @@ async fn loops_of_which_nothing_is_heard_are_given_up() {
 
 #[tokio::test]
 async fn use_is_summed_for_administrators() {
-    let plane = Plane::start().await;
+    let plane = TestApp::start().await;
     for command in ["PLAN", "EXECUTE", "PLAN"] {
         let (id, runner) = plane.running(command).await;
         runner.event(id, json!({"type": "started"})).await;

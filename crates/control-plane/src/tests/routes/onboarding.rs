@@ -3,14 +3,14 @@ use serde_json::json;
 use uuid::Uuid;
 
 use crate::tests::desktop::{Identity, claim_body};
-use crate::tests::{ORIGIN, Plane};
+use crate::tests::{ORIGIN, TestApp};
 
 /// A public key of another kind.
 const RSA_PEM: &str = "-----BEGIN PUBLIC KEY-----\nMFwwDQYJKoZIhvcNAQEBBQADSwAwSAJBAKj34GkxFhD90vcNLYLInFEX6Ppy1tPf\n9Cnzj4p4WGeKLs1Pt8QuKUpRKfFLfRYC9AIKjbJTWit+CqvjWYzvQwECAwEAAQ==\n-----END PUBLIC KEY-----\n";
 
 #[tokio::test]
 async fn a_page_makes_an_attempt_for_its_own_origin_only() {
-    let plane = Plane::start().await;
+    let plane = TestApp::start().await;
     let owner = plane.owner().await;
     let path = "/desktop/onboarding-attempt";
     let made = owner.post(path, json!({"webAppOrigin": ORIGIN, "platform": "linux"})).await;
@@ -36,7 +36,7 @@ async fn a_page_makes_an_attempt_for_its_own_origin_only() {
 
 #[tokio::test]
 async fn an_attempt_is_claimed_once() {
-    let plane = Plane::start().await;
+    let plane = TestApp::start().await;
     let attempt = plane.plane.onboarding_attempt_for_owner(&plane.owner).await.unwrap();
     let signing = SigningKey::from_bytes(&[7; 32]);
     let body = claim_body(&attempt, Uuid::new_v4(), &signing);
@@ -50,7 +50,7 @@ async fn an_attempt_is_claimed_once() {
 
 #[tokio::test]
 async fn a_bad_claim_leaves_the_attempt_usable() {
-    let plane = Plane::start().await;
+    let plane = TestApp::start().await;
     let attempt = plane.plane.onboarding_attempt_for_owner(&plane.owner).await.unwrap();
     let signing = SigningKey::from_bytes(&[7; 32]);
     let good = claim_body(&attempt, Uuid::new_v4(), &signing);
@@ -81,7 +81,7 @@ async fn a_bad_claim_leaves_the_attempt_usable() {
 
 #[tokio::test]
 async fn a_second_claim_replaces_the_key_of_the_same_desktop() {
-    let plane = Plane::start().await;
+    let plane = TestApp::start().await;
     let first = Identity::claim(&plane).await;
     let second = Identity::claim_for(&plane, first.gateway_id).await;
     let other = Identity::claim(&plane).await;
@@ -93,7 +93,7 @@ async fn a_second_claim_replaces_the_key_of_the_same_desktop() {
 
 #[tokio::test]
 async fn a_bound_key_is_nothing_without_its_proof() {
-    let plane = Plane::start().await;
+    let plane = TestApp::start().await;
     let identity = Identity::claim(&plane).await;
     let failed = "Desktop managed PoP verification failed";
     let bare = plane.anonymous().with_bearer(&identity.api_key);

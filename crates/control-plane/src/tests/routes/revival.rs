@@ -10,12 +10,12 @@ use crate::loops::reaper;
 use crate::store::now;
 use crate::tests::desktop::Identity;
 use crate::tests::plane::shop;
-use crate::tests::{Client, Desktop, Plane};
+use crate::tests::{Client, Desktop, TestApp};
 
 const DAY: i64 = 24 * 3_600_000;
 
 /// A loop that runs on a desktop, and its runner.
-async fn running_on(plane: &Plane, desktop: &mut Desktop) -> (Uuid, Client) {
+async fn running_on(plane: &TestApp, desktop: &mut Desktop) -> (Uuid, Client) {
     let owner = plane.owner().await;
     let body = json!({"title": "Cart", "type": "FEATURE", "content": "A cart.", "repo": shop()});
     let document = owner.post("/documents", body).await;
@@ -33,11 +33,11 @@ async fn beat(client: &Client, id: Uuid) -> crate::tests::client::Reply {
     client.post(&format!("/loops/{id}/heartbeat"), json!({})).await
 }
 
-fn signed(plane: &Plane, identity: &Identity, id: Uuid) -> Client {
+fn signed(plane: &TestApp, identity: &Identity, id: Uuid) -> Client {
     identity.client(plane, "POST", &format!("/loops/{id}/heartbeat"), 0)
 }
 
-async fn kinds(plane: &Plane, id: Uuid) -> Vec<String> {
+async fn kinds(plane: &TestApp, id: Uuid) -> Vec<String> {
     let events = plane.owner().await.get(&format!("/loops/{id}/events?limit=100")).await;
     let list = events.json["data"]["data"].as_array().unwrap().clone();
     list.iter().map(|event| event["type"].as_str().unwrap().to_owned()).collect()
@@ -49,7 +49,7 @@ fn completed() -> Value {
 
 #[tokio::test]
 async fn a_loop_goes_on_after_its_desktop_slept_for_a_day() {
-    let plane = Plane::start().await;
+    let plane = TestApp::start().await;
     let mut desktop = plane.desktop().await;
     let (id, _) = running_on(&plane, &mut desktop).await;
     let commands = format!("/compute-targets/{}/commands", desktop.target_id);
@@ -82,7 +82,7 @@ async fn a_loop_goes_on_after_its_desktop_slept_for_a_day() {
 
 #[tokio::test]
 async fn every_sign_of_life_of_the_runner_takes_a_loop_back() {
-    let plane = Plane::start().await;
+    let plane = TestApp::start().await;
     let mut desktop = plane.desktop().await;
     let (id, runner) = running_on(&plane, &mut desktop).await;
     reaper::reap(&plane.app, now() + DAY).await.unwrap();
@@ -104,7 +104,7 @@ async fn every_sign_of_life_of_the_runner_takes_a_loop_back() {
 
 #[tokio::test]
 async fn only_the_desktop_of_a_loop_gets_a_token_for_it() {
-    let plane = Plane::start().await;
+    let plane = TestApp::start().await;
     let mut desktop = plane.desktop().await;
     let (id, lost) = running_on(&plane, &mut desktop).await;
     let stranger = Identity::claim(&plane).await;
@@ -129,7 +129,7 @@ async fn only_the_desktop_of_a_loop_gets_a_token_for_it() {
 
 #[tokio::test]
 async fn a_repeated_refresh_gets_the_same_token_until_the_next_one() {
-    let plane = Plane::start().await;
+    let plane = TestApp::start().await;
     let (id, first) = plane.running("PLAN").await;
     first.event(id, json!({"type": "started"})).await;
     let refresh = async |client: &Client, key: &str| {
@@ -154,7 +154,7 @@ async fn a_repeated_refresh_gets_the_same_token_until_the_next_one() {
 
 #[tokio::test]
 async fn a_time_out_that_the_runner_reported_is_final() {
-    let plane = Plane::start().await;
+    let plane = TestApp::start().await;
     let (id, runner) = plane.running("PLAN").await;
     runner.event(id, json!({"type": "started"})).await;
     runner.event(id, json!({"type": "error", "code": "TIMED_OUT", "message": "too long"})).await;

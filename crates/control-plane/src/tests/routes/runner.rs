@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use crate::store::entity::agent_loop;
 use crate::store::now;
 use crate::tests::plane::shop;
-use crate::tests::{Client, Plane};
+use crate::tests::{Client, TestApp};
 
 fn completed(input: u64) -> Value {
     json!({"type": "completed", "result": {"exitCode": 0}, "tokensUsed": {"input": input, "output": input}})
@@ -19,7 +19,7 @@ fn success() -> Value {
 
 #[tokio::test]
 async fn a_nonce_is_needed_and_good_once() {
-    let plane = Plane::start().await;
+    let plane = TestApp::start().await;
     let (id, runner) = plane.running("PLAN").await;
     let path = format!("/loops/{id}/events");
     let body = json!({"type": "started"});
@@ -37,7 +37,7 @@ async fn a_nonce_is_needed_and_good_once() {
 
 #[tokio::test]
 async fn a_replay_is_known_after_the_token_was_exchanged() {
-    let plane = Plane::start().await;
+    let plane = TestApp::start().await;
     let (id, runner) = plane.running("PLAN").await;
     runner.event(id, json!({"type": "started"})).await;
     let nonce = Uuid::new_v4();
@@ -52,7 +52,7 @@ async fn a_replay_is_known_after_the_token_was_exchanged() {
 
 #[tokio::test]
 async fn two_requests_at_once_with_one_nonce_leave_one_event() {
-    let plane = Plane::start().await;
+    let plane = TestApp::start().await;
     let (id, runner) = plane.running("PLAN").await;
     runner.event(id, json!({"type": "started"})).await;
     let nonce = Uuid::new_v4();
@@ -71,7 +71,7 @@ async fn two_requests_at_once_with_one_nonce_leave_one_event() {
 
 #[tokio::test]
 async fn a_loop_starts_reports_and_completes() {
-    let plane = Plane::start().await;
+    let plane = TestApp::start().await;
     let (id, runner) = plane.running("PLAN").await;
     runner.event(id, json!({"type": "started", "sessionId": "s1"})).await;
     let row = plane.row(id).await;
@@ -99,7 +99,7 @@ async fn a_loop_starts_reports_and_completes() {
 
 #[tokio::test]
 async fn what_comes_after_the_end_is_ignored_and_finished_work_is_believed() {
-    let plane = Plane::start().await;
+    let plane = TestApp::start().await;
     let (id, runner) = plane.running("PLAN").await;
     runner.event(id, json!({"type": "started"})).await;
     let timed_out = json!({"type": "error", "code": "TIMED_OUT", "message": "too long"});
@@ -120,7 +120,7 @@ async fn what_comes_after_the_end_is_ignored_and_finished_work_is_believed() {
 
 #[tokio::test]
 async fn an_execute_that_asked_no_model_did_nothing() {
-    let plane = Plane::start().await;
+    let plane = TestApp::start().await;
     let (id, runner) = plane.running("EXECUTE").await;
     runner.event(id, json!({"type": "started"})).await;
     assert_eq!(runner.event(id, completed(0)).await.status, 200);
@@ -134,7 +134,7 @@ async fn an_execute_that_asked_no_model_did_nothing() {
 
 #[tokio::test]
 async fn failures_keep_their_reason_and_cancellations_their_name() {
-    let plane = Plane::start().await;
+    let plane = TestApp::start().await;
     let (id, runner) = plane.running("PLAN").await;
     runner.event(id, json!({"type": "started"})).await;
     let error = json!({"type": "error", "code": "RUNNER_ERROR", "message": "stuck", "logTail": "é".repeat(9000),
@@ -164,7 +164,7 @@ async fn failures_keep_their_reason_and_cancellations_their_name() {
 /// The person presses Stop while the work is delivered; the runner tells of it before or after that.
 #[tokio::test]
 async fn a_cancelled_loop_shows_what_it_had_delivered() {
-    let plane = Plane::start().await;
+    let plane = TestApp::start().await;
     let owner = plane.owner().await;
     for stopped_first in [false, true] {
         let (id, runner) = plane.running("EXECUTE").await;
@@ -192,7 +192,7 @@ async fn a_cancelled_loop_shows_what_it_had_delivered() {
 
 #[tokio::test]
 async fn events_that_do_not_fit_change_nothing() {
-    let plane = Plane::start().await;
+    let plane = TestApp::start().await;
     let (id, runner) = plane.running("EXECUTE").await;
     runner.event(id, json!({"type": "started"})).await;
     let with = |entry: Value| {
@@ -221,14 +221,14 @@ async fn events_that_do_not_fit_change_nothing() {
 
 #[tokio::test]
 async fn a_claimed_loop_may_complete_and_a_pending_one_may_not() {
-    let plane = Plane::start().await;
+    let plane = TestApp::start().await;
     let (id, runner) = plane.running("PLAN").await;
     let refused = runner.event(id, completed(5)).await;
     assert_eq!(refused.refused(), (409, "Invalid status transition from PENDING"));
 }
 
 /// The view of one completion for one repository.
-async fn results(plane: &Plane, end: Value, uploaded: Option<Value>) -> Value {
+async fn results(plane: &TestApp, end: Value, uploaded: Option<Value>) -> Value {
     let (id, runner) = plane.running("EXECUTE").await;
     runner.event(id, json!({"type": "started"})).await;
     if let Some(file) = uploaded {
@@ -243,7 +243,7 @@ async fn results(plane: &Plane, end: Value, uploaded: Option<Value>) -> Value {
 
 #[tokio::test]
 async fn completions_of_both_schemas_look_the_same() {
-    let plane = Plane::start().await;
+    let plane = TestApp::start().await;
     let mut v2 = completed(5);
     v2["results"] = json!([success()]);
     let mut v1 = completed(5);
@@ -261,7 +261,7 @@ async fn completions_of_both_schemas_look_the_same() {
 
 #[tokio::test]
 async fn a_token_is_that_of_its_loop_and_in_force() {
-    let plane = Plane::start().await;
+    let plane = TestApp::start().await;
     let (id, runner) = plane.running("PLAN").await;
     let (other, _) = plane.running("PLAN").await;
     let body = json!({"type": "started"});
@@ -282,7 +282,7 @@ async fn a_token_is_that_of_its_loop_and_in_force() {
 
 #[tokio::test]
 async fn an_exchanged_token_is_worthless() {
-    let plane = Plane::start().await;
+    let plane = TestApp::start().await;
     let (id, runner) = plane.running("PLAN").await;
     let path = format!("/loops/{id}/refresh-token");
     assert_eq!(runner.post(&path, json!({})).await.failure().2, "NOT_RUNNING");
@@ -301,7 +301,7 @@ async fn an_exchanged_token_is_worthless() {
 
 #[tokio::test]
 async fn tokens_are_exchanged_six_times_a_minute() {
-    let plane = Plane::start().await;
+    let plane = TestApp::start().await;
     let (id, mut runner) = plane.running("PLAN").await;
     runner.event(id, json!({"type": "started"})).await;
     let path = format!("/loops/{id}/refresh-token");
@@ -315,7 +315,7 @@ async fn tokens_are_exchanged_six_times_a_minute() {
     assert_eq!(runner.event(id, output).await.status, 200, "the old token stays in force");
 }
 
-async fn last_heartbeat(plane: &Plane, id: Uuid, at: i64) {
+async fn last_heartbeat(plane: &TestApp, id: Uuid, at: i64) {
     agent_loop::Entity::update_many()
         .col_expr(agent_loop::Column::LastRunnerHeartbeatAt, Expr::value(at))
         .filter(agent_loop::Column::Id.eq(id))
@@ -326,7 +326,7 @@ async fn last_heartbeat(plane: &Plane, id: Uuid, at: i64) {
 
 #[tokio::test]
 async fn heartbeats_are_noted_sparingly_and_end_with_the_loop() {
-    let plane = Plane::start().await;
+    let plane = TestApp::start().await;
     let (id, runner) = plane.running("PLAN").await;
     let beat = async |runner: &Client| runner.post(&format!("/loops/{id}/heartbeat"), json!({})).await;
     assert_eq!(beat(&runner).await.failure(), (403, "Forbidden", "NOT_RUNNING"));
@@ -340,7 +340,7 @@ async fn heartbeats_are_noted_sparingly_and_end_with_the_loop() {
 
 #[tokio::test]
 async fn uploads_are_merged_member_by_member() {
-    let plane = Plane::start().await;
+    let plane = TestApp::start().await;
     let (id, runner) = plane.running("PLAN").await;
     let path = format!("/loops/{id}/upload-artifacts");
     let first = json!({"artifacts": {"plan": {"content": "# A"}}, "metadata": {"command": "plan"}});
@@ -359,7 +359,7 @@ async fn uploads_are_merged_member_by_member() {
 
 #[tokio::test]
 async fn a_verdict_is_shown_also_when_there_is_none() {
-    let plane = Plane::start().await;
+    let plane = TestApp::start().await;
     for verdict in [json!({"verdict": "decline", "reason": "tests are missing"}), Value::Null] {
         let body = json!({"command": "CODE_REVIEW", "repo": shop()});
         let made = plane.owner().await.post("/loops", body).await;

@@ -1,6 +1,6 @@
 use serde_json::json;
 
-use crate::tests::Plane;
+use crate::tests::TestApp;
 
 fn path_of(url: &str) -> &str {
     url.strip_prefix("http://127.0.0.1:19440").unwrap()
@@ -8,7 +8,7 @@ fn path_of(url: &str) -> &str {
 
 #[tokio::test]
 async fn a_runner_puts_files_below_its_own_prefix_and_gets_them_back() {
-    let plane = Plane::start().await;
+    let plane = TestApp::start().await;
     let (id, runner) = plane.running("PLAN").await;
     let scope = format!("{}/loops/{id}", plane.owner.organization_id);
     let key = format!("{scope}/run 1/artifacts/plan.json");
@@ -29,7 +29,7 @@ async fn a_runner_puts_files_below_its_own_prefix_and_gets_them_back() {
 
 #[tokio::test]
 async fn a_signature_is_good_for_one_method_and_key() {
-    let plane = Plane::start().await;
+    let plane = TestApp::start().await;
     let (id, runner) = plane.running("PLAN").await;
     let key = format!("{}/loops/{id}/a", plane.owner.organization_id);
     let signed = runner.post(&format!("/loops/{id}/upload-urls"), json!({"keys": [key]})).await;
@@ -47,7 +47,7 @@ async fn a_signature_is_good_for_one_method_and_key() {
 
 #[tokio::test]
 async fn keys_outside_the_loop_are_refused() {
-    let plane = Plane::start().await;
+    let plane = TestApp::start().await;
     let (id, runner) = plane.running("PLAN").await;
     let (other, _) = plane.running("PLAN").await;
     let organization = plane.owner.organization_id;

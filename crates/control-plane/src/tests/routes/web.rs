@@ -1,10 +1,10 @@
 use serde_json::json;
 
-use crate::tests::Plane;
+use crate::tests::TestApp;
 
 #[tokio::test]
 async fn pages_are_for_navigation_and_never_hide_the_api() {
-    let plane = Plane::start().await;
+    let plane = TestApp::start().await;
     let browser = plane.anonymous().with_header("accept", "text/html,application/xhtml+xml");
     for path in ["/", "/sign-in", "/home/loops", "/home/implementation-plans/plan-1"] {
         let page = browser.get(path).await;
@@ -29,14 +29,14 @@ async fn pages_are_for_navigation_and_never_hide_the_api() {
 
 #[tokio::test]
 async fn a_method_that_nobody_handles_is_not_implemented() {
-    let plane = Plane::start().await;
+    let plane = TestApp::start().await;
     assert_eq!(plane.owner().await.send("PUT", "/loops", None).await.failure().0, 501);
     assert_eq!(plane.owner().await.send("PATCH", "/me", None).await.failure().0, 501);
 }
 
 #[tokio::test]
 async fn health_needs_nobody() {
-    let plane = Plane::start().await;
+    let plane = TestApp::start().await;
     assert_eq!(plane.anonymous().get("/health").await.text, "OK");
     assert_eq!(plane.anonymous().get("/health/db").await.text, "OK");
 }

@@ -4,6 +4,10 @@
 //! The unique index over the loop's nonces decides replays, so two requests at once cannot both
 //! pass; a failure leaves no row, and the runner repeats the event with the same nonce.
 
+mod completion;
+mod cost;
+pub mod runner_event;
+
 use loopgate_api::event::TokenUsage;
 use loopgate_api::ids::BranchName;
 use loopgate_api::job::LoopStatus;
@@ -13,18 +17,16 @@ use sea_orm::sea_query::Expr;
 use sea_orm::{DatabaseTransaction, QuerySelect, UpdateMany};
 use serde_json::{Value, json};
 
-use super::completion;
-use super::cost;
-use super::revival;
-use super::runner_event::RunnerEvent;
-use super::transition::{self, ACTIVE, Moved, NewEvent};
-use super::view::stored;
+use self::runner_event::RunnerEvent;
 use crate::app::App;
-use crate::auth::Runner;
+use crate::auth::RunnerAuth;
 use crate::bus::Topic;
-use crate::error::{ApiError, ApiResult, conflict, not_found};
+use crate::error::{ApiError, ApiResult, conflict, invalid_transition, not_found};
+use crate::loop_state::{self, ACTIVE, NewEvent, TransitionResult};
+use crate::loops::revival;
 use crate::store::entity::agent_loop;
 use crate::store::entity::loop_event::{self, EventSource};
+use crate::store::parse_json;
 use crate::store::{is_duplicate, now};
 
 /// A heartbeat is noted no more often than this, in milliseconds.
@@ -32,7 +34,7 @@ pub const HEARTBEAT_THROTTLE: i64 = 270_000;
 
 /// What became of an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Received {
+pub enum IngestOutcome {
     /// Stored, with its effects.
     Stored,
     /// The loop has ended; nothing was changed.
@@ -40,7 +42,12 @@ pub enum Received {
 }
 
 /// Takes one event in.
-pub async fn receive(app: &App, runner: &Runner, nonce: Uuid, event: RunnerEvent) -> ApiResult<Received> {
+pub async fn receive(
+    app: &App,
+    runner: &RunnerAuth,
+    nonce: Uuid,
+    event: RunnerEvent,
+) -> ApiResult<IngestOutcome> {
     let loop_id = runner.row.id;
     let tx = app.store.begin().await?;
     let row = agent_loop::Entity::find_by_id(loop_id).lock_exclusive().one(&tx).await?;
@@ -52,16 +59,16 @@ pub async fn receive(app: &App, runner: &Runner, nonce: Uuid, event: RunnerEvent
         row = agent_loop::Entity::find_by_id(loop_id).one(&tx).await?.ok_or_else(|| not_found("Loop"))?;
     }
     if row.status.0.is_terminal() && !accepted_after_end(&event, row.status.0) {
-        return Ok(Received::Ignored);
+        return Ok(IngestOutcome::Ignored);
     }
     let stored = match take_effect(&tx, &row, event).await? {
         Effect::Store(event) => event,
         Effect::Update => {
             tx.commit().await?;
             app.bus.publish(Topic::Loop(loop_id));
-            return Ok(Received::Stored);
+            return Ok(IngestOutcome::Stored);
         }
-        Effect::Ignore => return Ok(Received::Ignored),
+        Effect::Ignore => return Ok(IngestOutcome::Ignored),
     };
     let jti = runner.claims.jti;
     let kind = stored.kind.clone();
@@ -72,14 +79,14 @@ pub async fn receive(app: &App, runner: &Runner, nonce: Uuid, event: RunnerEvent
         data: stored.into_data(),
         runner: Some((jti, nonce)),
     };
-    match transition::append(&tx, loop_id, event).await {
+    match loop_state::append(&tx, loop_id, event).await {
         Err(error) if is_duplicate(&error) => return Err(replay()),
         other => other?,
     }
     bump_heartbeat(&tx, &row).await?;
     tx.commit().await?;
     app.bus.publish(Topic::Loop(loop_id));
-    Ok(Received::Stored)
+    Ok(IngestOutcome::Stored)
 }
 
 fn replay() -> ApiError {
@@ -141,22 +148,22 @@ async fn started(tx: &DatabaseTransaction, row: &agent_loop::Model, event: Runne
         }
         update
     };
-    settle(transition::apply(tx, row.id, LoopStatus::Running, columns).await?, event)
+    settle(loop_state::apply(tx, row.id, LoopStatus::Running, columns).await?, event)
 }
 
 /// The repository of a loop that named no branch, with the one that its runner found to be the default.
 fn with_branch(row: &agent_loop::Model, event: &RunnerEvent) -> Option<Value> {
-    let repo: RepoRef = stored(row.repo.as_ref()).filter(|repo: &RepoRef| repo.branch.is_empty())?;
+    let repo: RepoRef = parse_json(row.repo.as_ref()).filter(|repo: &RepoRef| repo.branch.is_empty())?;
     let branch = event.text("baseBranch").filter(|branch| branch.parse::<BranchName>().is_ok())?;
     Some(json!(RepoRef { branch: branch.to_owned(), ..repo }))
 }
 
 /// A refused move of a loop that has ended is silently dropped; any other is a conflict.
-fn settle(moved: Moved, event: RunnerEvent) -> ApiResult<Effect> {
+fn settle(moved: TransitionResult, event: RunnerEvent) -> ApiResult<Effect> {
     match moved {
-        Moved::Yes => Ok(Effect::Store(event)),
-        Moved::No(from) if from.is_terminal() => Ok(Effect::Ignore),
-        Moved::No(from) => Err(conflict(format!("Invalid status transition from {}", from.as_str()))),
+        TransitionResult::Applied => Ok(Effect::Store(event)),
+        TransitionResult::Refused(from) if from.is_terminal() => Ok(Effect::Ignore),
+        TransitionResult::Refused(from) => Err(invalid_transition(from)),
     }
 }
 
@@ -169,7 +176,7 @@ async fn output(tx: &DatabaseTransaction, row: &agent_loop::Model, event: Runner
         agent_loop::Entity::update_many()
             .col_expr(agent_loop::Column::Metadata, Expr::value(metadata))
             .filter(agent_loop::Column::Id.eq(row.id))
-            .filter(agent_loop::Column::Status.is_in(transition::words(ACTIVE)))
+            .filter(agent_loop::Column::Status.is_in(loop_state::stored_statuses(ACTIVE)))
             .exec(tx)
             .await?;
     }
@@ -188,7 +195,7 @@ async fn raise_tokens(
         .col_expr(Column::TokensInput, Expr::value(count(usage.input_tokens, row.tokens_input)))
         .col_expr(Column::TokensOutput, Expr::value(count(usage.output_tokens, row.tokens_output)))
         .filter(Column::Id.eq(row.id))
-        .filter(Column::Status.is_in(transition::words(ACTIVE)))
+        .filter(Column::Status.is_in(loop_state::stored_statuses(ACTIVE)))
         .exec(tx)
         .await?;
     Ok(())
@@ -232,7 +239,7 @@ async fn failed(tx: &DatabaseTransaction, row: &agent_loop::Model, event: Runner
         }
         update
     };
-    settle(transition::apply(tx, row.id, to, columns).await?, event)
+    settle(loop_state::apply(tx, row.id, to, columns).await?, event)
 }
 
 async fn cancelled(
@@ -244,7 +251,7 @@ async fn cancelled(
     if row.status.0 == LoopStatus::Cancelled {
         return Ok(if delivered { Effect::Update } else { Effect::Ignore });
     }
-    settle(transition::apply(tx, row.id, LoopStatus::Cancelled, |update| update).await?, event)
+    settle(loop_state::apply(tx, row.id, LoopStatus::Cancelled, |update| update).await?, event)
 }
 
 async fn bump_heartbeat(tx: &DatabaseTransaction, row: &agent_loop::Model) -> Result<(), DbErr> {

@@ -11,7 +11,7 @@ use http::header::{
 use http::{HeaderValue, Method, StatusCode};
 
 use crate::app::App;
-use crate::auth::cookie::RenewedCookie;
+use crate::credentials::cookie::RenewedCookie;
 use crate::error::{ApiError, forbidden};
 
 /// Routes that refuse a foreign page with an answer of their own.
@@ -20,7 +20,9 @@ const OWN_ORIGIN_CHECK: [&str; 2] = ["/desktop/onboarding-attempt", "/compute-ta
 /// Refuses foreign host names and foreign pages on every route.
 pub async fn check(State(app): State<App>, mut request: Request, next: Next) -> Response {
     if !app.origins.accepts_host(request.headers(), request.uri()) {
-        return ApiError::new(StatusCode::FORBIDDEN, "host not allowed").into_response();
+        return ApiError::new(StatusCode::FORBIDDEN, "host not allowed")
+            .code("host_not_allowed")
+            .into_response();
     }
     let origin = request.headers().get(ORIGIN).cloned();
     let trusted =

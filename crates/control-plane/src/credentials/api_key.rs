@@ -11,8 +11,8 @@ use serde_json::json;
 use utoipa::ToSchema;
 use uuid::Uuid;
 
-use super::{random_secret, sha256_hex};
-use crate::store::column::Word;
+use super::secret::{random_secret, sha256_hex};
+use crate::store::column::StoredEnum;
 use crate::store::entity::api_key::{self, KeySource};
 use crate::store::{Store, now};
 
@@ -103,7 +103,7 @@ pub async fn rotate_managed(
         .add(api_key::Column::OrganizationId.eq(organization_id))
         .add(api_key::Column::UserId.eq(user_id))
         .add(api_key::Column::GatewayId.eq(gateway_id))
-        .add(api_key::Column::Source.eq(Word(KeySource::DesktopManaged)))
+        .add(api_key::Column::Source.eq(StoredEnum(KeySource::DesktopManaged)))
         .add(api_key::Column::RevokedAt.is_null());
     let old = api_key::Entity::find().filter(living.clone()).all(tx).await?;
     api_key::Entity::update_many()
@@ -118,7 +118,7 @@ pub async fn rotate_managed(
         user_id: Set(user_id),
         name: Set(format!("Desktop {gateway_id}")),
         key_hash: Set(sha256_hex(&plaintext)),
-        source: Set(Word(KeySource::DesktopManaged)),
+        source: Set(StoredEnum(KeySource::DesktopManaged)),
         scopes: Set(json!(Scope::DEFAULT)),
         gateway_id: Set(Some(gateway_id)),
         bound_public_key: Set(Some(public_key)),

@@ -16,12 +16,11 @@ use serde_json::{Map, Value, json};
 
 use super::cost;
 use super::runner_event::RunnerEvent;
-use super::transition::{self, Moved};
-use super::view::stored;
 use crate::documents;
-use crate::error::{ApiResult, Issues, conflict};
+use crate::error::{ApiResult, Issues, invalid_transition};
+use crate::loop_state::{self, TransitionResult};
 use crate::store::entity::{agent_loop, pull_request};
-use crate::store::now;
+use crate::store::{now, parse_json};
 
 /// Ends a loop with its results. Answers the event to store; `None` when the loop has ended
 /// already.
@@ -43,10 +42,10 @@ pub async fn completed(
         documents::ingest::mark_executed(tx, row).await?;
     }
     let columns = |update| outcome.columns(row, update);
-    match transition::apply(tx, row.id, LoopStatus::Completed, columns).await? {
-        Moved::Yes => Ok(Some(event)),
-        Moved::No(from) if from.is_terminal() => Ok(None),
-        Moved::No(from) => Err(conflict(format!("Invalid status transition from {}", from.as_str()))),
+    match loop_state::apply(tx, row.id, LoopStatus::Completed, columns).await? {
+        TransitionResult::Applied => Ok(Some(event)),
+        TransitionResult::Refused(from) if from.is_terminal() => Ok(None),
+        TransitionResult::Refused(from) => Err(invalid_transition(from)),
     }
 }
 
@@ -76,7 +75,7 @@ async fn no_work(
     let message = "EXECUTE loop completed with 0 tokens -- no work was done";
     let error = json!({"code": code::NO_WORK_PRODUCED, "message": message});
     let columns = |update: UpdateMany<_>| update.col_expr(agent_loop::Column::Error, Expr::value(error));
-    if transition::apply(tx, row.id, LoopStatus::Failed, columns).await? != Moved::Yes {
+    if loop_state::apply(tx, row.id, LoopStatus::Failed, columns).await? != TransitionResult::Applied {
         return Ok(None);
     }
     event.kind = "error".to_owned();
@@ -104,8 +103,8 @@ impl Outcome {
         let outcome = Self {
             results: normalized(row, event, &result),
             result,
-            tokens: stored(members.get("tokensUsed")).unwrap_or_default(),
-            by_model: stored(members.get("tokensByModel")),
+            tokens: parse_json(members.get("tokensUsed")).unwrap_or_default(),
+            by_model: parse_json(members.get("tokensByModel")),
             api_key_source: event.text("apiKeySource").map(str::to_owned),
             warnings: members.get("warnings").filter(|warnings| warnings.is_array()).cloned(),
             top: members.clone(),
@@ -116,8 +115,8 @@ impl Outcome {
 
     /// Results may only speak of repositories that the loop was given.
     fn check_repositories(&self, row: &agent_loop::Model) -> ApiResult<()> {
-        let mut own: Vec<RepoRef> = stored(row.additional_repos.as_ref()).unwrap_or_default();
-        own.extend(stored::<RepoRef>(row.repo.as_ref()));
+        let mut own: Vec<RepoRef> = parse_json(row.additional_repos.as_ref()).unwrap_or_default();
+        own.extend(parse_json::<RepoRef>(row.repo.as_ref()));
         let mut issues = Issues::default();
         for (index, entry) in self.results.iter().enumerate() {
             if !own.iter().any(|repo| repo.full_name.eq_ignore_ascii_case(entry.full_name())) {
@@ -213,7 +212,7 @@ fn normalized(row: &agent_loop::Model, event: &RunnerEvent, result: &Map<String,
     if let Some(results) = event.results() {
         return results;
     }
-    let repo: Option<RepoRef> = stored(row.repo.as_ref());
+    let repo: Option<RepoRef> = parse_json(row.repo.as_ref());
     let Some(repo) = repo.filter(|_| row.command.0 == LoopCommand::Execute) else { return Vec::new() };
     let uploaded = row.uploaded_artifacts.as_ref().and_then(|artifacts| artifacts.get("executionResult"));
     let parsed = uploaded.and_then(|file| ExecutionResult::parse(file, Some(&repo.full_name)).ok());

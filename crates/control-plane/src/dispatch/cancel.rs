@@ -1,28 +1,29 @@
-//! Stops a loop on a person's wish.
+//! Stops a loop at a person's request.
 
 use loopgate_api::job::LoopStatus;
 use sea_orm::prelude::*;
 use serde_json::json;
 
-use super::transition::{self, Moved, NewEvent};
 use crate::app::App;
 use crate::bus::Topic;
-use crate::dispatch;
 use crate::error::{ApiResult, conflict};
+use crate::loop_state::{self, NewEvent, TransitionResult};
 use crate::store::entity::agent_loop;
 
 /// Marks the loop as cancelled and asks its desktop to kill the work. A desktop that is not there
 /// changes nothing about the cancellation.
 pub async fn cancel(app: &App, row: agent_loop::Model) -> ApiResult<agent_loop::Model> {
     let tx = app.store.begin().await?;
-    if let Moved::No(from) = transition::apply(&tx, row.id, LoopStatus::Cancelled, |update| update).await? {
+    if let TransitionResult::Refused(from) =
+        loop_state::apply(&tx, row.id, LoopStatus::Cancelled, |update| update).await?
+    {
         return Err(conflict(format!("Invalid status transition: {} → CANCELLED", from.as_str())));
     }
     let data = json!({"reason": "Cancelled by user", "timestamp": loopgate_api::time::now_iso()});
     let event = NewEvent::internal("cancelled", format!("cancelled:{}", Uuid::now_v7()), data);
-    transition::append(&tx, row.id, event).await?;
+    loop_state::append(&tx, row.id, event).await?;
     tx.commit().await?;
     app.bus.publish(Topic::Loop(row.id));
-    dispatch::kill::spawn(app, &row);
-    super::find(app.store.reader(), row.organization_id, row.id).await
+    super::kill::spawn(app, &row);
+    crate::loops::find(app.store.reader(), row.organization_id, row.id).await
 }

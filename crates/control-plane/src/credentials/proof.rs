@@ -11,7 +11,7 @@ use http::{HeaderMap, StatusCode};
 use loopgate_api::names::{POP_GATEWAY_HEADER, POP_SIGNATURE_HEADER, POP_TIMESTAMP_HEADER};
 use uuid::Uuid;
 
-use super::header;
+use super::header::header;
 use crate::error::ApiError;
 use crate::store::entity::api_key::{self, KeySource};
 

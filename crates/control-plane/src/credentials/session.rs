@@ -13,7 +13,7 @@ use sea_orm::prelude::*;
 use sea_orm::sea_query::Expr;
 use uuid::Uuid;
 
-use super::{random_secret, sha256_hex};
+use super::secret::{random_secret, sha256_hex};
 use crate::error::ApiResult;
 use crate::store::entity::{session, sign_in_link, user};
 use crate::store::{Store, now};

@@ -1,7 +1,6 @@
 //! Starts a loop about a document: finds the repository, the desktop and the work to continue,
 //! makes the record, and leaves the dispatch to the background.
 
-use http::StatusCode;
 use loopgate_api::command::{LoopCommand, Need};
 use loopgate_api::event::code;
 use loopgate_api::job::LoopStatus;
@@ -12,16 +11,17 @@ use serde::{Deserialize, Deserializer};
 use serde_json::{Value, json};
 use utoipa::ToSchema;
 
-use super::{find, next_number, plan_of, slug};
+use super::{launch, target};
 use crate::app::App;
 use crate::auth::Caller;
-use crate::dispatch;
-use crate::error::{ApiError, ApiResult, bad_request};
+use crate::documents::{find, next_number, plan_of, slug};
+use crate::error::{ApiError, ApiResult, bad_request, browser_key_unregistered};
+use crate::loop_state::stored_statuses;
 use crate::loops::create::{NewLoop, create};
-use crate::loops::transition::words;
-use crate::loops::view::{LoopStarted, stored};
-use crate::store::column::Word;
+use crate::loops::view::LoopStarted;
+use crate::store::column::StoredEnum;
 use crate::store::entity::{agent_loop, compute_target, document};
+use crate::store::parse_json;
 
 /// Commands that can be started from a document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, ToSchema)]
@@ -103,16 +103,15 @@ pub async fn run(app: &App, caller: &Caller, id_or_slug: &str, body: RunLoop) ->
     let db = app.store.reader();
     let named = find(db, caller.organization_id(), id_or_slug).await?;
     if body.user_intent_signature.is_some() {
-        let refused = ApiError::new(StatusCode::FORBIDDEN, "browser_key_unregistered");
-        return Err(refused.code("browser_key_unregistered"));
+        return Err(browser_key_unregistered());
     }
     let command = LoopCommand::from(body.command);
     let continues = command.spec().needs_parent;
     let subject = subject(db, named, command).await?;
-    let target = dispatch::target::choose(app, caller, body.compute_target_id).await?;
+    let desktop = target::choose(app, caller, body.compute_target_id).await?;
     let parent = parent(db, &subject, command).await?;
     if continues && !body.backend_override.unwrap_or(false) {
-        check_machine(db, &subject, parent.as_ref(), &target).await?;
+        check_machine(db, &subject, parent.as_ref(), &desktop).await?;
     }
     let repo = repository(&subject, parent.as_ref(), body.repo, command)?;
     let peers = match body.additional_repos {
@@ -122,16 +121,16 @@ pub async fn run(app: &App, caller: &Caller, id_or_slug: &str, body: RunLoop) ->
     let new = NewLoop {
         document: Some((subject.id, subject.current_version)),
         parent_loop_id: parent.filter(|_| continues).map(|row| row.id),
-        compute_target_id: Some(target.id),
+        compute_target_id: Some(desktop.id),
         artifact_slug: Some(artifact_slug(app, &subject, command).await?),
         prompt: body.prompt.filter(|prompt| !prompt.trim().is_empty()),
         repo,
         additional_repos: peers,
-        harness: target.selected_harness.0,
+        harness: desktop.selected_harness.0,
         ..NewLoop::of(command)
     };
     let row = create(&app.store, caller, new).await?;
-    dispatch::launch::spawn(app, row.id);
+    launch::spawn(app, row.id);
     Ok(LoopStarted { loop_id: row.id, status: row.status.0 })
 }
 
@@ -169,8 +168,8 @@ fn of_chain(
     let chain = [Some(subject.id), subject.source_document_id];
     agent_loop::Entity::find()
         .filter(agent_loop::Column::DocumentId.is_in(chain.into_iter().flatten()))
-        .filter(agent_loop::Column::Command.is_in(commands.iter().copied().map(Word)))
-        .filter(agent_loop::Column::Status.is_in(words(statuses.iter().copied())))
+        .filter(agent_loop::Column::Command.is_in(commands.iter().copied().map(StoredEnum)))
+        .filter(agent_loop::Column::Status.is_in(stored_statuses(statuses.iter().copied())))
         .order_by_desc(agent_loop::Column::CreatedAt)
         .order_by_desc(agent_loop::Column::Id)
 }
@@ -229,8 +228,8 @@ fn repository(
     command: LoopCommand,
 ) -> ApiResult<Option<RepoRef>> {
     let repo = given
-        .or_else(|| stored(subject.repo.as_ref()))
-        .or_else(|| stored(parent.and_then(|row| row.repo.as_ref())));
+        .or_else(|| parse_json(subject.repo.as_ref()))
+        .or_else(|| parse_json(parent.and_then(|row| row.repo.as_ref())));
     if repo.is_none() && command.spec().repository == Need::Required {
         return Err(bad_request(
             "No repository configured. Link a repository to the project or set a target repo on the artifact.",
@@ -271,7 +270,7 @@ async fn artifact_slug(app: &App, subject: &document::Model, command: LoopComman
     }
     let earlier = agent_loop::Entity::find()
         .filter(agent_loop::Column::DocumentId.eq(subject.id))
-        .filter(agent_loop::Column::Command.eq(Word(LoopCommand::Plan)))
+        .filter(agent_loop::Column::Command.eq(StoredEnum(LoopCommand::Plan)))
         .filter(agent_loop::Column::ArtifactSlug.is_not_null())
         .order_by_desc(agent_loop::Column::CreatedAt)
         .one(app.store.reader())

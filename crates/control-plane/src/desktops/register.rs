@@ -7,7 +7,7 @@ use sea_orm::prelude::*;
 use sea_orm::sea_query::Expr;
 use serde_json::{Map, Value, json};
 
-use crate::store::column::Word;
+use crate::store::column::StoredEnum;
 use crate::store::entity::compute_target;
 use crate::store::{Store, now};
 
@@ -119,7 +119,7 @@ async fn finish_insert(
         gateway_id: Set(new.gateway_id),
         capabilities: Set(Value::Object(new.capabilities)),
         supported_operations: Set(json!(new.supported_operations)),
-        selected_harness: Set(Word(Harness::Assistant)),
+        selected_harness: Set(StoredEnum(Harness::Assistant)),
         is_online: Set(true),
         is_shared_with_org: Set(false),
         last_seen_at: Set(now()),

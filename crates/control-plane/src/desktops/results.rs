@@ -15,8 +15,8 @@ use serde::Deserialize as _;
 use serde_json::{Value, json};
 
 use crate::bus::{Bus, Topic};
-use crate::loops::transition;
-use crate::store::column::Word;
+use crate::loop_state;
+use crate::store::column::StoredEnum;
 use crate::store::entity::desktop_command::{self, CommandStatus};
 use crate::store::entity::desktop_command_event;
 use crate::store::{Store, now};
@@ -211,7 +211,7 @@ async fn set_status(
 ) -> Result<(), DbErr> {
     use desktop_command::Column;
     let mut update =
-        desktop_command::Entity::update_many().col_expr(Column::Status, Expr::value(Word(status)));
+        desktop_command::Entity::update_many().col_expr(Column::Status, Expr::value(StoredEnum(status)));
     if status.is_terminal() {
         update = update.col_expr(Column::FinishedAt, Expr::value(now()));
     }
@@ -245,7 +245,7 @@ async fn fail_loop(
     message: &str,
 ) -> Result<(), DbErr> {
     if let Some(loop_id) = row.loop_id {
-        transition::fail(tx, loop_id, code, &loopgate_api::redact::message(message)).await?;
+        loop_state::fail(tx, loop_id, code, &loopgate_api::redact::message(message)).await?;
     }
     Ok(())
 }

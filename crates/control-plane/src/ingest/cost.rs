@@ -8,8 +8,8 @@ use sea_orm::sea_query::{Expr, SimpleExpr};
 use serde_json::{Value, json};
 
 use super::runner_event::RunnerEvent;
-use super::view::stored;
 use crate::store::entity::agent_loop::{self, Column};
+use crate::store::parse_json;
 
 /// Member of a loop's metadata with the money that the assistant itself reported.
 pub const REPORTED: &str = "cost";
@@ -76,7 +76,7 @@ pub fn noted(row: &agent_loop::Model, cost: &Cost) -> Value {
 /// What a loop that failed has used: a failure costs as much as a success.
 pub fn of_failure(row: &agent_loop::Model, event: &RunnerEvent) -> Vec<(Column, SimpleExpr)> {
     let mut columns = Vec::new();
-    let by_model: Option<BTreeMap<String, ModelTokens>> = stored(event.members.get("tokensByModel"));
+    let by_model: Option<BTreeMap<String, ModelTokens>> = parse_json(event.members.get("tokensByModel"));
     if let Some(usage) = event.token_usage() {
         let total = TokensUsed {
             input: usage.input_tokens,

@@ -1,57 +1,17 @@
-//! The success envelope, and how bodies and queries come in.
+//! Extractors of bodies, queries and ids.
 
-use axum::Json;
 use axum::extract::{FromRequest, FromRequestParts, Request};
-use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use http::StatusCode;
 use http::request::Parts;
+use serde::Deserialize;
 use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
 use uuid::Uuid;
 
 use crate::error::{ApiError, ApiResult, Issues, bad_request};
 
 /// Largest body of a route that names no limit of its own, in bytes.
 pub const BODY_LIMIT: usize = 10 * 1024 * 1024;
-
-/// `{"success": true, "data": …}`.
-#[derive(Debug, Serialize, ToSchema)]
-pub struct Data<T> {
-    /// Always `true`.
-    #[schema(example = true)]
-    pub success: bool,
-    /// The answer.
-    pub data: T,
-}
-
-impl<T> Data<T> {
-    /// Wraps an answer.
-    pub const fn new(data: T) -> Self {
-        Self { success: true, data }
-    }
-}
-
-impl<T: Serialize> IntoResponse for Data<T> {
-    fn into_response(self) -> Response {
-        Json(self).into_response()
-    }
-}
-
-/// Answer of a deletion.
-#[derive(Debug, Serialize, ToSchema)]
-pub struct Deleted {
-    /// Always `true`.
-    pub deleted: bool,
-}
-
-impl Deleted {
-    /// The answer.
-    pub const fn answer() -> Data<Self> {
-        Data::new(Self { deleted: true })
-    }
-}
 
 /// A JSON body that has been read into its type.
 pub struct Body<T>(pub T);
@@ -78,9 +38,9 @@ impl<T: DeserializeOwned + Default, S: Send + Sync> FromRequest<S> for OptionalB
 
 /// Reads a body of at most `limit` bytes.
 pub async fn bytes(request: Request, limit: usize) -> ApiResult<Bytes> {
-    axum::body::to_bytes(request.into_body(), limit).await.map_err(|_| {
-        ApiError::new(StatusCode::PAYLOAD_TOO_LARGE, "Request body too large").code("request_body_too_large")
-    })
+    axum::body::to_bytes(request.into_body(), limit)
+        .await
+        .map_err(|_| ApiError::new(StatusCode::PAYLOAD_TOO_LARGE, "Request body too large"))
 }
 
 /// Reads JSON into its type; what does not fit is named by its path.

@@ -12,7 +12,7 @@ use sea_orm::sea_query::Expr;
 use super::register::{self, RegisterError, Registration};
 use super::results;
 use crate::bus::{Bus, Topic};
-use crate::store::column::Word;
+use crate::store::column::StoredEnum;
 use crate::store::entity::compute_target;
 use crate::store::entity::desktop_command::{self, CommandStatus};
 use crate::store::{Store, now};
@@ -74,7 +74,7 @@ impl Host for DesktopHost {
     async fn outstanding(&self, session: &Session) -> Result<Outstanding, HelloNack> {
         let rows = desktop_command::Entity::find()
             .filter(desktop_command::Column::ComputeTargetId.eq(session.target_id))
-            .filter(desktop_command::Column::Status.is_in(CommandStatus::OPEN.map(Word)))
+            .filter(desktop_command::Column::Status.is_in(CommandStatus::OPEN.map(StoredEnum)))
             .order_by_asc(desktop_command::Column::CreatedAt)
             .order_by_asc(desktop_command::Column::Id)
             .all(self.store.reader())

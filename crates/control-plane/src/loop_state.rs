@@ -1,6 +1,6 @@
 //! The one place where a loop's status changes.
 //!
-//! A move is one conditional update on the statuses from which it is allowed, in the transaction
+//! A transition is one conditional update on the statuses from which it is allowed, in the transaction
 //! that also holds the event which caused it. Whoever loses a race sees the new status and decides
 //! again.
 
@@ -11,7 +11,7 @@ use sea_orm::sea_query::{Expr, ExprTrait, Func};
 use sea_orm::{DatabaseTransaction, QuerySelect, UpdateMany};
 use serde_json::{Value, json};
 
-use crate::store::column::Word;
+use crate::store::column::StoredEnum;
 use crate::store::entity::loop_event::{self, EventSource};
 use crate::store::entity::{agent_loop, loop_token_refresh};
 use crate::store::now;
@@ -32,31 +32,31 @@ pub const ALL: [LoopStatus; 8] = [
 pub const ACTIVE: [LoopStatus; 3] = [LoopStatus::Pending, LoopStatus::Claimed, LoopStatus::Running];
 
 /// Statuses as a filter takes them.
-pub fn words(statuses: impl IntoIterator<Item = LoopStatus>) -> Vec<Word<LoopStatus>> {
-    statuses.into_iter().map(Word).collect()
+pub fn stored_statuses(statuses: impl IntoIterator<Item = LoopStatus>) -> Vec<StoredEnum<LoopStatus>> {
+    statuses.into_iter().map(StoredEnum).collect()
 }
 
-/// What came of a move.
+/// Result of a status change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Moved {
+pub enum TransitionResult {
     /// The loop has the new status.
-    Yes,
-    /// The status that it has does not allow the move.
-    No(LoopStatus),
+    Applied,
+    /// Its status does not allow the change.
+    Refused(LoopStatus),
 }
 
-/// Moves a loop, and writes further columns in the same update.
+/// Changes the status of a loop, and writes further columns in the same update.
 pub async fn apply(
     tx: &DatabaseTransaction,
     loop_id: Uuid,
     to: LoopStatus,
     columns: impl FnOnce(UpdateMany<agent_loop::Entity>) -> UpdateMany<agent_loop::Entity>,
-) -> Result<Moved, DbErr> {
+) -> Result<TransitionResult, DbErr> {
     use agent_loop::Column;
     let at = now();
-    let from = words(ALL.into_iter().filter(|from| from.may_become(to)));
+    let from = stored_statuses(ALL.into_iter().filter(|from| from.may_become(to)));
     let mut update = agent_loop::Entity::update_many()
-        .col_expr(Column::Status, Expr::value(Word(to)))
+        .col_expr(Column::Status, Expr::value(StoredEnum(to)))
         .col_expr(Column::UpdatedAt, Expr::value(at));
     if to == LoopStatus::Running {
         update = update.col_expr(Column::StartedAt, first_of(Column::StartedAt, at));
@@ -76,12 +76,12 @@ pub async fn apply(
     if moved.rows_affected == 0 {
         let row = agent_loop::Entity::find_by_id(loop_id).one(tx).await?;
         let row = row.ok_or_else(|| DbErr::RecordNotFound("loop".to_owned()))?;
-        return Ok(Moved::No(row.status.0));
+        return Ok(TransitionResult::Refused(row.status.0));
     }
     if to.is_terminal() {
         clear_tokens(tx, loop_id, to).await?;
     }
-    Ok(Moved::Yes)
+    Ok(TransitionResult::Applied)
 }
 
 fn first_of(column: agent_loop::Column, at: i64) -> sea_orm::sea_query::SimpleExpr {
@@ -156,7 +156,7 @@ pub async fn append(tx: &DatabaseTransaction, loop_id: Uuid, event: NewEvent) ->
         loop_id: Set(loop_id),
         sequence: Set(sequence.ok_or_else(|| DbErr::RecordNotFound("loop".to_owned()))?),
         kind: Set(event.kind),
-        source: Set(Word(event.source)),
+        source: Set(StoredEnum(event.source)),
         event_id: Set(event.event_id),
         data: Set(event.data),
         runner_token_jti: Set(event.runner.map(|(jti, _)| jti)),
@@ -168,7 +168,7 @@ pub async fn append(tx: &DatabaseTransaction, loop_id: Uuid, event: NewEvent) ->
 }
 
 /// Fails a loop for a reason of the control plane's own, and records it as an `error` event.
-/// Answers whether it moved.
+/// Answers whether it did.
 pub async fn fail(tx: &DatabaseTransaction, loop_id: Uuid, code: &str, message: &str) -> Result<bool, DbErr> {
     end(tx, loop_id, LoopStatus::Failed, json!({"code": code, "message": message}), json!({})).await
 }
@@ -183,7 +183,7 @@ pub async fn end(
 ) -> Result<bool, DbErr> {
     let stored = error.clone();
     let columns = |update: UpdateMany<_>| update.col_expr(agent_loop::Column::Error, Expr::value(stored));
-    if apply(tx, loop_id, to, columns).await? != Moved::Yes {
+    if apply(tx, loop_id, to, columns).await? != TransitionResult::Applied {
         return Ok(false);
     }
     let mut data = error;
