@@ -4,10 +4,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use loopgate_files::FileSearch;
+use loopgate_git_cache::GitCache;
 use loopgate_home::{Repos, Sandbox, Sessions, SettingsStore};
 use loopgate_runtime::{Places, Runtime};
 use loopgate_tools::code_host::CodeHost;
-use loopgate_tools::git::{Git, SeenRepositories, Standings};
+use loopgate_tools::git::{Git, Standings};
 use loopgate_tools::mcp::Detector;
 use loopgate_tools::programs::Programs;
 
@@ -28,8 +29,7 @@ pub(crate) struct AppState {
     pub(crate) sessions: Sessions,
     pub(crate) programs: Arc<Programs>,
     pub(crate) git: Git,
-    /// Answers about repositories, kept while they are as they were.
-    pub(crate) seen: SeenRepositories,
+    pub(crate) git_cache: GitCache,
     /// One for all, because questions to the host wait for their turn.
     pub(crate) code_host: CodeHost,
     pub(crate) runtime: Option<Arc<Runtime>>,
@@ -62,7 +62,7 @@ impl App {
             repos: config.repos.clone(),
             sessions: Sessions::new(config.settings.clone()),
             programs: config.programs.clone(),
-            seen: SeenRepositories::new(git.clone()),
+            git_cache: GitCache::new(git.clone()),
             code_host: CodeHost::new(config.programs.clone(), git.clone()),
             runtime: config.runtime.clone(),
             places: Places::new(config.repos.clone(), config.sandbox.clone()),

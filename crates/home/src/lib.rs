@@ -38,4 +38,4 @@ pub use sandbox::{
 pub use sessions::{Session, SessionNote, Sessions};
 pub use settings::{LogFormat, Overrides, Settings, SettingsError, SettingsStore, WorktreeRetention};
 pub use trust::{TrustStore, TrustedRepository};
-pub use watches::{Deaf, Event, Hear, WatchId, Watches, What};
+pub use watches::{Event, EventKind, EventsLost, WatchId, WatchMask, Watches};

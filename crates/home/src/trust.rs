@@ -46,6 +46,12 @@ impl TrustStore {
         Self { path: data_dir.join(FILE) }
     }
 
+    /// Where the file lies.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// Whether the person agreed to every one of these parts of a clone. Nobody agreed to nothing.
     #[must_use]
     pub fn trusts(&self, clone: &Path, parts: &BTreeSet<String>) -> bool {

@@ -1,69 +1,69 @@
-//! Hearing of changes in directories and files.
+//! File-change events of directories and files.
 //!
-//! Changes are taken when a question comes, on the thread that answers it. On Linux the kernel
-//! queues a change before the call that made it returns, so that silence at that moment means that
-//! nothing has changed; a thread that forwards events could only promise "soon". Elsewhere there is
-//! no such queue, and no watch can be had. What a change means, only its taker knows.
+//! Events are read by whoever is about to use a cached result, on its own thread. On Linux the kernel
+//! queues an event before the system call that caused it returns, so an empty queue means that nothing
+//! has changed; a thread that forwards events could only promise "soon". Elsewhere there is no such
+//! queue, and [`Watches::new`] fails.
 
-#[cfg(not(target_os = "linux"))]
-mod elsewhere;
 #[cfg(target_os = "linux")]
 mod linux;
+#[cfg(not(target_os = "linux"))]
+mod unsupported;
 
 use std::ffi::OsStr;
 
-#[cfg(not(target_os = "linux"))]
-pub use self::elsewhere::Watches;
 #[cfg(target_os = "linux")]
 pub use self::linux::Watches;
+#[cfg(not(target_os = "linux"))]
+pub use self::unsupported::Watches;
 
-/// One watch. Another one never has the same number in one queue.
+/// Identifies a watch; never reused within one [`Watches`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct WatchId(i32);
 
-/// What is heard.
+/// Which events a watch reports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Hear {
-    /// Of a directory, which names come and go in it.
-    Names,
-    /// Of a directory, everything that happens to its entries. The end of a writing is heard because
-    /// writing through memory is not.
+pub enum WatchMask {
+    /// Entries of a directory that are created, removed or renamed.
+    Entries,
+    /// Those, and writes and changes of metadata of the entries. Includes the closing of a written file,
+    /// because writes through `mmap` are not reported.
     Everything,
-    /// Of a file, that it was written.
-    Writing,
+    /// Writes to a file.
+    Writes,
 }
 
-/// Something that happened.
+/// One event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Event<'a> {
-    /// Where it was heard.
+    /// The watch that reports it.
     pub watch: WatchId,
-    /// The entry of the directory to which it happened; absent when that is the watched place.
+    /// The entry of the watched directory; absent when it is about the watched path itself.
     pub name: Option<&'a OsStr>,
-    /// What it was.
-    pub what: What,
+    /// What happened.
+    pub kind: EventKind,
     /// Whether the entry is a directory.
-    pub directory: bool,
+    pub is_directory: bool,
 }
 
 /// What happened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum What {
-    /// The entry has this name now.
-    Came,
-    /// The entry is no more.
+pub enum EventKind {
+    /// The entry was created, or renamed to this name.
+    Created,
+    /// The entry was removed.
     Deleted,
-    /// The entry has another name, here or elsewhere.
+    /// The entry was renamed to another name, in this directory or elsewhere.
     MovedAway,
-    /// Content or mode may be another, or the watched place is no longer where it was.
-    Changed,
-    /// The watch has ended with what was watched.
-    Ended,
+    /// Content or metadata may have changed, or the watched path itself was moved or removed.
+    Modified,
+    /// The watch was removed, with what it watched or on request.
+    WatchRemoved,
 }
 
-/// Silence does not mean anything any more.
+/// Events were dropped, so an empty queue means nothing any more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Deaf;
+pub struct EventsLost;
 
 #[cfg(test)]
 #[cfg(target_os = "linux")]

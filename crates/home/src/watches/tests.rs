@@ -1,67 +1,67 @@
-//! Every change is heard at once, and by its own watch.
+//! Events are queued before the system call that causes them returns.
 
 use std::fs;
 
 use super::*;
 
-fn taken(watches: &Watches) -> Vec<(WatchId, Option<String>, What, bool)> {
+fn drain(watches: &Watches) -> Vec<(WatchId, Option<String>, EventKind, bool)> {
     let mut events = Vec::new();
     let owned = |name: &OsStr| name.to_string_lossy().into_owned();
     let each = |event: Event<'_>| {
-        events.push((event.watch, event.name.map(owned), event.what, event.directory));
+        events.push((event.watch, event.name.map(owned), event.kind, event.is_directory));
     };
-    watches.take(each).unwrap();
+    watches.drain(each).unwrap();
     events
 }
 
 #[test]
-fn names_come_and_go() {
+fn created_renamed_and_deleted_entries_are_reported() {
     let dir = tempfile::tempdir().unwrap();
     let watches = Watches::new().unwrap();
-    let watch = watches.begin(dir.path(), Hear::Names).unwrap().unwrap();
-    assert_eq!(taken(&watches), []);
+    let watch = watches.add(dir.path(), WatchMask::Entries).unwrap().unwrap();
+    assert_eq!(drain(&watches), []);
     let name = |name: &str| Some(name.to_owned());
     fs::write(dir.path().join("a"), "1").unwrap();
     fs::create_dir(dir.path().join("d")).unwrap();
     fs::rename(dir.path().join("a"), dir.path().join("b")).unwrap();
     fs::remove_file(dir.path().join("b")).unwrap();
     let expected = [
-        (watch, name("a"), What::Came, false),
-        (watch, name("d"), What::Came, true),
-        (watch, name("a"), What::MovedAway, false),
-        (watch, name("b"), What::Came, false),
-        (watch, name("b"), What::Deleted, false),
+        (watch, name("a"), EventKind::Created, false),
+        (watch, name("d"), EventKind::Created, true),
+        (watch, name("a"), EventKind::MovedAway, false),
+        (watch, name("b"), EventKind::Created, false),
+        (watch, name("b"), EventKind::Deleted, false),
     ];
-    assert_eq!(taken(&watches), expected);
-    watches.end(watch);
-    assert_eq!(taken(&watches), [(watch, None, What::Ended, false)]);
+    assert_eq!(drain(&watches), expected);
+    watches.remove(watch);
+    assert_eq!(drain(&watches), [(watch, None, EventKind::WatchRemoved, false)]);
     fs::write(dir.path().join("a"), "1").unwrap();
-    assert_eq!(taken(&watches), []);
+    assert_eq!(drain(&watches), []);
 }
 
 #[test]
-fn writing_is_heard_where_it_is_asked_for() {
+fn writes_are_reported_for_directories_and_files() {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("file");
     fs::write(&file, "1").unwrap();
     let watches = Watches::new().unwrap();
-    let directory = watches.begin(dir.path(), Hear::Everything).unwrap().unwrap();
-    let content = watches.begin(&file, Hear::Writing).unwrap().unwrap();
+    let directory = watches.add(dir.path(), WatchMask::Everything).unwrap().unwrap();
+    let content = watches.add(&file, WatchMask::Writes).unwrap().unwrap();
     fs::write(&file, "2").unwrap();
-    let heard = taken(&watches);
-    assert!(heard.contains(&(directory, Some("file".to_owned()), What::Changed, false)), "{heard:?}");
-    assert!(heard.contains(&(content, None, What::Changed, false)), "{heard:?}");
+    let events = drain(&watches);
+    assert!(events.contains(&(directory, Some("file".to_owned()), EventKind::Modified, false)), "{events:?}");
+    assert!(events.contains(&(content, None, EventKind::Modified, false)), "{events:?}");
 }
 
 #[test]
-fn what_is_not_there_is_not_watched() {
+fn a_missing_path_is_not_watched_and_a_removed_one_ends_its_watch() {
     let dir = tempfile::tempdir().unwrap();
     let watches = Watches::new().unwrap();
-    assert_eq!(watches.begin(&dir.path().join("absent"), Hear::Names).unwrap(), None);
+    assert_eq!(watches.add(&dir.path().join("absent"), WatchMask::Entries).unwrap(), None);
     let inner = dir.path().join("inner");
     fs::create_dir(&inner).unwrap();
-    let watch = watches.begin(&inner, Hear::Everything).unwrap().unwrap();
+    let watch = watches.add(&inner, WatchMask::Everything).unwrap().unwrap();
     fs::remove_dir(&inner).unwrap();
-    let heard = taken(&watches);
-    assert_eq!(heard.last(), Some(&(watch, None, What::Ended, false)), "{heard:?}");
+    let events = drain(&watches);
+    assert_eq!(events.last(), Some(&(watch, None, EventKind::WatchRemoved, false)), "{events:?}");
 }

@@ -1,20 +1,15 @@
 //! The branches of a repository and the worktrees they are checked out in, for a person to choose.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::{Caller, Git, GitError, Worktree, checked, finish, time};
-use crate::process::Stdin;
+use super::{Git, GitError, Worktree, checked, time};
 
-/// One line a ref, fields parted by a byte that no ref holds. Dates are not among them: for each of
-/// them git would read a commit, and most are known from the last time.
-const FORMAT: &str = "--format=%(refname)%00%(symref)%00%(HEAD)%00%(objectname)";
-/// The dates of commits, below a line that names the commit.
-const DATES: &str = "--format=%H%x00%ct%x00%cI";
-/// Objects that stand for others, whose dates are not those of their ids.
-const REPLACED: &str = "refs/replace/";
+/// One line a ref, fields separated by a byte that no ref holds.
+const FORMAT: &str =
+    "--format=%(refname)%00%(symref)%00%(HEAD)%00%(committerdate:unix)%00%(committerdate:iso-strict)";
 /// What the remote says is its default branch, and how such branches are called.
 const ORIGIN_HEAD: &str = "refs/remotes/origin/HEAD";
 const OF_ORIGIN: &str = "refs/remotes/origin/";
@@ -39,8 +34,6 @@ pub struct Listing {
     pub branches: Vec<Branch>,
     /// Every worktree; nothing when there is only the one that was asked about.
     worktrees: Vec<Worktree>,
-    /// Some objects stand for others.
-    replaced: bool,
 }
 
 /// What the refs of a repository tell.
@@ -53,8 +46,6 @@ pub struct Refs {
     pub default: Option<String>,
     /// The branch that is checked out, unless it has no commit.
     pub current: Option<String>,
-    /// Some objects stand for others.
-    pub replaced: bool,
 }
 
 /// A worktree to choose.
@@ -79,14 +70,9 @@ pub struct Branch {
     pub last_commit: Option<String>,
     /// The same in seconds, to sort by.
     seconds: Option<i64>,
-    /// Id of that commit.
-    id: String,
 }
 
-/// Dates of commits by their ids; none for what is no commit.
-type Dates = HashMap<String, Option<(i64, String)>>;
-
-/// Reads what `git for-each-ref` prints in our format. Dates are not told there.
+/// Reads what `git for-each-ref` prints in our format.
 #[must_use]
 pub fn parse_refs(printed: &[u8]) -> Refs {
     let mut refs = Refs::default();
@@ -94,12 +80,12 @@ pub fn parse_refs(printed: &[u8]) -> Refs {
     for line in printed.split(|byte| *byte == b'\n') {
         let line = String::from_utf8_lossy(line);
         let mut fields = line.split('\0');
-        let (Some(full), Some(target), Some(head), Some(id), None) =
-            (fields.next(), fields.next(), fields.next(), fields.next(), fields.next())
+        let mut field = || fields.next();
+        let (Some(full), Some(target), Some(head), Some(seconds), Some(date), None) =
+            (field(), field(), field(), field(), field(), field())
         else {
             continue;
         };
-        refs.replaced |= full.starts_with(REPLACED);
         if full == ORIGIN_HEAD {
             refs.default = target.strip_prefix(OF_ORIGIN).map(str::to_owned);
         }
@@ -118,22 +104,12 @@ pub fn parse_refs(printed: &[u8]) -> Refs {
             refs.current = Some(name.to_owned());
         }
         if seen.insert(name.to_owned()) {
-            let (name, id) = (name.to_owned(), id.to_owned());
-            refs.branches.push(Branch { name, remote, last_commit: None, seconds: None, id });
+            let last_commit = Some(date.to_owned()).filter(|date| !date.is_empty());
+            let (name, seconds) = (name.to_owned(), seconds.parse().ok());
+            refs.branches.push(Branch { name, remote, last_commit, seconds });
         }
     }
     refs
-}
-
-/// Reads what `git rev-list` prints in our format.
-fn parse_dates(printed: &[u8]) -> Dates {
-    let printed = String::from_utf8_lossy(printed);
-    let date = |line: &str| {
-        let mut fields = line.split('\0');
-        let (id, seconds, date) = (fields.next()?, fields.next()?, fields.next()?);
-        Some((id.to_owned(), seconds.parse().ok().map(|seconds| (seconds, date.to_owned()))))
-    };
-    printed.lines().filter_map(date).collect()
 }
 
 /// The ticket that a name tells of: capital letters, a dash, digits; at its end, else anywhere.
@@ -153,12 +129,11 @@ pub fn ticket_in(name: &str) -> Option<&str> {
 }
 
 impl Git {
-    /// Lists branches and worktrees; a directory that is no repository has none. A former listing
-    /// of the same repository saves asking for the dates of commits that it knows.
+    /// Lists branches and worktrees; a directory that is no repository has none.
     ///
     /// # Errors
     /// [`GitError`] when git could not be asked.
-    pub async fn listing(&self, repository: &Path, former: Option<&Listing>) -> Result<Listing, GitError> {
+    pub async fn listing(&self, repository: &Path) -> Result<Listing, GitError> {
         let records = records_of(repository).await;
         let worktrees = async {
             match &records {
@@ -167,9 +142,9 @@ impl Git {
                 _ => known(self.worktrees(repository).await),
             }
         };
-        let refs = async { known(self.refs(repository, former).await) };
+        let refs = async { known(self.refs(repository).await) };
         let (worktrees, refs) = tokio::try_join!(worktrees, refs)?;
-        let Refs { mut branches, mut default, current, replaced } = refs;
+        let Refs { mut branches, mut default, current } = refs;
         // A default branch that is not there is not among the refs.
         let hidden = async {
             match &records {
@@ -185,41 +160,13 @@ impl Git {
             None => known(self.current_branch(repository).await)?.unwrap_or_else(|| USUAL_DEFAULT.to_owned()),
         };
         branches.sort_by_key(|branch| (branch.name != default, Reverse(branch.seconds)));
-        Ok(Listing { default, branches, worktrees, replaced })
+        Ok(Listing { default, branches, worktrees })
     }
 
-    async fn refs(&self, repository: &Path, former: Option<&Listing>) -> Result<Refs, GitError> {
-        let args = ["for-each-ref", FORMAT, "refs/heads", "refs/remotes", REPLACED];
+    async fn refs(&self, repository: &Path) -> Result<Refs, GitError> {
+        let args = ["for-each-ref", FORMAT, "refs/heads", "refs/remotes"];
         let output = checked(&args, self.output(repository, &args, time::LOCAL).await?)?;
-        let mut refs = parse_refs(&output.stdout);
-        let former = former.filter(|former| !former.replaced && !refs.replaced);
-        let mut dates: Dates = former.map(Listing::dates).unwrap_or_default();
-        let unknown = refs.branches.iter().map(|branch| branch.id.as_str());
-        let unknown: BTreeSet<&str> = unknown.filter(|id| !dates.contains_key(*id)).collect();
-        if !unknown.is_empty() {
-            dates.extend(self.dates(repository, unknown).await?);
-        }
-        for branch in &mut refs.branches {
-            let date = dates.get(&branch.id).cloned().flatten();
-            (branch.seconds, branch.last_commit) = date.unzip();
-        }
-        Ok(refs)
-    }
-
-    /// The dates of these commits.
-    async fn dates(&self, repository: &Path, ids: BTreeSet<&str>) -> Result<Dates, GitError> {
-        let args = ["rev-list", "--no-walk=unsorted", "--stdin", DATES];
-        let asked: String = ids.into_iter().flat_map(|id| [id, "\n"]).collect();
-        let command = self.reader(repository).await?.args(args).stdin(Stdin::Bytes(asked.into_bytes()));
-        let output = checked(&args, finish(&command, &args, time::LOCAL, Caller::Needed).await?)?;
-        Ok(parse_dates(&output.stdout))
-    }
-}
-
-impl Listing {
-    fn dates(&self) -> Dates {
-        let dated = |branch: &Branch| (branch.id.clone(), branch.seconds.zip(branch.last_commit.clone()));
-        self.branches.iter().map(dated).collect()
+        Ok(parse_refs(&output.stdout))
     }
 }
 
@@ -289,25 +236,24 @@ mod tests {
 
     #[test]
     fn a_branch_is_listed_once_and_a_symbolic_ref_never() {
-        let printed = "refs/heads/main|||20\nrefs/heads/x#HEAD||*|40\nrefs/remotes/fork/main|| |10\n\
-            refs/remotes/origin/HEAD|refs/remotes/origin/main| |20\nrefs/remotes/origin/main|| |20\n\
-            refs/remotes/origin/new|| |30\nrefs/tags/v1|| |1\n";
-        let read = |printed: &str| parse_refs(printed.replace('|', "\0").as_bytes());
-        let Refs { branches, default, current, replaced } = read(printed);
+        let printed = "refs/heads/main|||-5|1969-12-31T23:59:55Z\nrefs/heads/x#HEAD||*|40|d40\n\
+            refs/remotes/fork/main|| |10|d10\nrefs/remotes/origin/HEAD|refs/remotes/origin/main| |20|d20\n\
+            refs/remotes/origin/main|| |20|d20\nrefs/remotes/origin/new|| ||\nrefs/tags/v1|| |1|d1\n";
+        let Refs { branches, default, current } = parse_refs(printed.replace('|', "\0").as_bytes());
         assert_eq!((default.as_deref(), current.as_deref()), (Some("main"), Some("x#HEAD")));
-        let told: Vec<_> = branches.iter().map(|b| (b.name.as_str(), b.remote, b.id.as_str())).collect();
-        let expected =
-            [("main", false, "20"), ("x#HEAD", false, "40"), ("fork/main", false, "10"), ("new", true, "30")];
-        assert_eq!(told, expected);
-        assert!(!replaced && read("refs/replace/20|| |30").replaced);
-    }
-
-    #[test]
-    fn dates_are_read() {
-        let printed = b"commit 1a\n1a\x00-5\x001969-12-31T23:59:55Z\ncommit 2b\n2b\0late\0x\ncommit 3c\n";
-        let first = Some((-5, "1969-12-31T23:59:55Z".to_owned()));
-        let expected = Dates::from([("1a".to_owned(), first), ("2b".to_owned(), None)]);
-        assert_eq!(parse_dates(printed), expected);
+        let parsed: Vec<_> = branches
+            .iter()
+            .map(|branch| {
+                (branch.name.as_str(), branch.remote, branch.seconds.zip(branch.last_commit.as_deref()))
+            })
+            .collect();
+        let expected = [
+            ("main", false, Some((-5, "1969-12-31T23:59:55Z"))),
+            ("x#HEAD", false, Some((40, "d40"))),
+            ("fork/main", false, Some((10, "d10"))),
+            ("new", true, None),
+        ];
+        assert_eq!(parsed, expected);
     }
 
     proptest! {
@@ -319,12 +265,12 @@ mod tests {
 
         #[test]
         fn what_git_writes_is_read(
-            refs in proptest::collection::btree_map("[^\0\n]{1,20}", "[0-9a-f]{1,64}", 0..10)
+            refs in proptest::collection::btree_map("[^\0\n]{1,20}", "[0-9TZ:+-]{1,30}", 0..10)
         ) {
-            let line = |(name, id): (&String, &String)| format!("refs/heads/{name}\0\0 \0{id}\n");
+            let line = |(name, date): (&String, &String)| format!("refs/heads/{name}\0\0 \x001\0{date}\n");
             let printed: String = refs.iter().map(line).collect();
             let read: std::collections::BTreeMap<_, _> =
-                parse_refs(printed.as_bytes()).branches.into_iter().map(|b| (b.name, b.id)).collect();
+                parse_refs(printed.as_bytes()).branches.into_iter().map(|b| (b.name, b.last_commit.unwrap())).collect();
             prop_assert_eq!(read, refs);
         }
 

@@ -186,13 +186,16 @@ impl Git {
         &self,
         repository: &Arc<Repository>,
     ) -> Result<Vec<config::Told>, GitError> {
-        let printed = self.settings(repository, &["config", "--list", "--show-scope", "-z"]).await?;
+        let printed = self.print_settings(repository, &["config", "--list", "--show-scope", "-z"]).await?;
         Ok(config::parse_scopes(&printed))
     }
 
-    /// What a command prints that only tells settings, which runs nothing and follows nothing. Paths
-    /// in it are names.
-    pub(super) async fn settings(
+    /// The output of a command that only prints settings, such as `git config --list`: it runs nothing
+    /// that the repository names.
+    ///
+    /// # Errors
+    /// [`GitError`], also for an exit code other than 0.
+    pub async fn print_settings(
         &self,
         repository: &Arc<Repository>,
         args: &[&str],

@@ -109,19 +109,6 @@ impl Git {
         }
         let before = changes.into_iter().find_map(|change| change.before);
         let head = head.filter(|(id, _)| before.as_ref().is_some_and(|object| object.id == *id));
-        let old = head.map(|(_, content)| content);
-        self.diff_since(&repository, &path, before, old).await
-    }
-
-    /// A changed file of the working tree's root, as it was before and as it lies in the working tree.
-    /// The old content is asked for unless it is known already.
-    pub(super) async fn diff_since(
-        &self,
-        repository: &Arc<Repository>,
-        path: &FilePath,
-        before: Option<Object>,
-        known: Option<Vec<u8>>,
-    ) -> Result<FileDiff, FileDiffError> {
         let found = {
             let (repository, path) = (repository.clone(), path.clone());
             let look = move || read_from_disk(&repository.handles.root, path.as_path());
@@ -136,15 +123,15 @@ impl Git {
             }
             OnDisk::Directory => None,
         };
-        let old = match (&before, known) {
-            (Some(_), Some(content)) => Some(content),
-            (Some(object), None) => Some(self.content(repository, object).await?),
+        let old = match (&before, head) {
+            (Some(_), Some((_, content))) => Some(content),
+            (Some(object), None) => Some(self.content(&repository, object).await?),
             (None, _) => None,
         };
         let plain = before.as_ref().is_some_and(|object| !object.is_link() && !object.is_submodule());
         let old = match (old, &new, before) {
             (Some(old), Some(new), Some(object)) if plain => {
-                Some(self.with_line_ends(repository, path, &object, old, new).await?)
+                Some(self.with_line_ends(&repository, &path, &object, old, new).await?)
             }
             (old, ..) => old,
         };
@@ -233,11 +220,7 @@ impl Git {
     }
 
     /// The content of an object.
-    pub(super) async fn content(
-        &self,
-        repository: &Arc<Repository>,
-        object: &Object,
-    ) -> Result<Vec<u8>, GitError> {
+    async fn content(&self, repository: &Arc<Repository>, object: &Object) -> Result<Vec<u8>, GitError> {
         if object.is_submodule() {
             return Ok(submodule_line(&object.id));
         }

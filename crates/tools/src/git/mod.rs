@@ -21,7 +21,6 @@ mod outgoing;
 mod remote;
 mod removal;
 mod saved;
-mod seen;
 mod standing;
 mod status;
 mod submodules;
@@ -29,11 +28,13 @@ mod trust;
 mod turns;
 mod worktree;
 
-use std::path::Path;
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use loopgate_home::Sandbox;
+use loopgate_home::{Program, Sandbox, TrustStore};
 
 pub use actions::{Action, BranchDiff, SwitchName, SyncStatus, is_base_name, parse_name_status};
 pub use branches::{Branch, Branches, ListedWorktree, Listing, Refs, parse_refs, ticket_in};
@@ -47,7 +48,6 @@ pub use locks::free_locks;
 pub use outgoing::OutgoingFile;
 pub use removal::{RemovalError, Removed};
 pub use saved::SavedWork;
-pub use seen::SeenRepositories;
 pub use standing::{Standing, Standings};
 pub use status::{Change, ChangedFiles, Object, Status, parse_status};
 pub use trust::{Brought, Part};
@@ -101,6 +101,22 @@ impl Git {
     #[must_use]
     pub fn new(programs: Arc<Programs>, sandbox: Arc<Sandbox>) -> Self {
         Self { programs, sandbox }
+    }
+
+    /// The git program that the settings name.
+    pub async fn executable(&self) -> PathBuf {
+        self.programs.executable(Program::Git).await
+    }
+
+    /// The environment in which git runs.
+    pub async fn environment(&self) -> BTreeMap<OsString, OsString> {
+        self.programs.environment().await
+    }
+
+    /// The file that records which repositories the person trusts, which decides what git may run.
+    #[must_use]
+    pub fn trust_file(&self) -> PathBuf {
+        TrustStore::new(self.sandbox.data_dir()).path().to_owned()
     }
 
     /// Runs git with these arguments; any exit code is an answer.

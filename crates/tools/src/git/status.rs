@@ -1,8 +1,9 @@
 //! What `git status` says of a checkout: where HEAD is, and what changed. One process answers both.
 
+use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use loopgate_home::Repository;
@@ -176,9 +177,30 @@ impl Git {
     /// # Errors
     /// [`GitError`], also outside a working tree.
     pub async fn status(&self, directory: &Path) -> Result<Status, GitError> {
+        self.status_of(directory, &[]).await
+    }
+
+    /// As [`Git::status`], together with the directories that git ignores as a whole, relative to the root
+    /// of the working tree.
+    ///
+    /// # Errors
+    /// As [`Git::status`].
+    pub async fn status_with_ignored(
+        &self,
+        directory: &Path,
+    ) -> Result<(Status, BTreeSet<PathBuf>), GitError> {
+        let mut status = self.status_of(directory, &["--ignored=matching"]).await?;
+        let ignored = status.changes.extract_if(.., |change| change.tree == '!');
+        let directories = ignored
+            .filter_map(|change| Some(PathBuf::from(OsStr::from_bytes(change.path.strip_suffix(b"/")?))));
+        let directories = directories.collect();
+        Ok((status, directories))
+    }
+
+    async fn status_of(&self, directory: &Path, more: &[&str]) -> Result<Status, GitError> {
         let repository = self.repository(directory).await?;
         let command = self.status_command(&repository).await?;
-        let command = command.args(["--branch", "--no-ahead-behind", "--untracked-files=normal"]);
+        let command = command.args(["--branch", "--no-ahead-behind", "--untracked-files=normal"]).args(more);
         let args = ["status"];
         let output = checked(&args, finish(&command, &args, time::LOCAL, Caller::Needed).await?)?;
         Ok(self.status_told(&repository, &output.stdout).await)
@@ -187,7 +209,7 @@ impl Git {
     /// Reads what `git status` printed. Git enters the working tree by its name, in whose place, or in
     /// that of a directory in it, a link may stand for a moment: what git does not know counts only
     /// when it is in the directory that was looked at.
-    pub(super) async fn status_told(&self, repository: &Arc<Repository>, printed: &[u8]) -> Status {
+    async fn status_told(&self, repository: &Arc<Repository>, printed: &[u8]) -> Status {
         let mut status = parse_status(printed);
         if status.changes.iter().any(|change| change.tree == '?') {
             let repository = repository.clone();

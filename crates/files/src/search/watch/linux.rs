@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use loopgate_home::{Event, Hear, WatchId, Watches, What};
+use loopgate_home::{Event, EventKind, WatchId, WatchMask, Watches};
 
 use super::{Change, below, parent};
 use crate::search::walk::{GIT, RULES_FILE};
@@ -48,19 +48,19 @@ impl Watch {
 
     /// Begins to watch a directory of the tree; from now on its changes are told.
     pub(in crate::search) fn add(&self, directory: &str, place: &Path) {
-        self.begin(place, Hear::Names, || Watched::Directory(directory.into()));
+        self.begin(place, WatchMask::Entries, || Watched::Directory(directory.into()));
     }
 
     /// Begins to watch the rules of a directory, which is watched already.
     pub(in crate::search) fn add_rules(&self, directory: &str, place: &Path) {
-        self.begin(&place.join(RULES_FILE), Hear::Writing, || Watched::Rules(directory.into()));
+        self.begin(&place.join(RULES_FILE), WatchMask::Writes, || Watched::Rules(directory.into()));
     }
 
-    fn begin(&self, place: &Path, hear: Hear, watched: impl FnOnce() -> Watched) {
+    fn begin(&self, place: &Path, mask: WatchMask, watched: impl FnOnce() -> Watched) {
         let Some(watches) = self.watches.as_ref().filter(|_| self.hears_all()) else { return };
         let order = Ordering::Relaxed;
         let room = self.left.try_update(order, order, |left| left.checked_sub(1)).is_ok();
-        match if room { watches.begin(place, hear) } else { Err(std::io::ErrorKind::QuotaExceeded.into()) } {
+        match if room { watches.add(place, mask) } else { Err(std::io::ErrorKind::QuotaExceeded.into()) } {
             Ok(Some(watch)) => self.known().insert(watch, watched()),
             // It went away: its parent tells.
             Ok(None) => drop(self.left.fetch_add(1, order)),
@@ -75,7 +75,7 @@ impl Watch {
             known.by_watch.remove(&watch);
             self.left.fetch_add(1, Ordering::Relaxed);
             if let Some(watches) = &self.watches {
-                watches.end(watch);
+                watches.remove(watch);
             }
         }
     }
@@ -89,7 +89,7 @@ impl Watch {
     pub(in crate::search) fn changes(&self) -> Vec<Change> {
         let mut changes = Vec::new();
         let taken =
-            self.watches.as_ref().map(|watches| watches.take(|event| changes.extend(self.read(&event))));
+            self.watches.as_ref().map(|watches| watches.drain(|event| changes.extend(self.read(&event))));
         if taken != Some(Ok(())) {
             changes.push(Change::Everything);
         }
@@ -99,7 +99,7 @@ impl Watch {
     fn read(&self, event: &Event<'_>) -> Option<Change> {
         let name = event.name.map(|name| name.to_string_lossy());
         let mut known = self.known();
-        let ended = event.what == What::Ended;
+        let ended = event.kind == EventKind::WatchRemoved;
         let watched =
             if ended { known.forget(event.watch) } else { known.by_watch.get(&event.watch).cloned() };
         drop(known);
@@ -110,7 +110,7 @@ impl Watch {
             (Watched::Rules(directory), _) | (Watched::Directory(directory), Some(GIT | RULES_FILE)) => {
                 Change::Directory(directory)
             }
-            (Watched::Directory(directory), Some(name)) if event.directory => {
+            (Watched::Directory(directory), Some(name)) if event.is_directory => {
                 Change::Directory(below(&directory, name))
             }
             (Watched::Directory(directory), Some(_)) => Change::Entries(directory),

@@ -141,7 +141,7 @@ impl Wish {
     async fn fulfil(self, app: &App, repository: &Path) -> Result<ActionAnswer, GitError> {
         let git = &app.git;
         Ok(match self {
-            Self::Status => app.seen.status(repository).await?.as_ref().into(),
+            Self::Status => app.git_cache.status(repository).await?.as_ref().into(),
             Self::Branch(name) => {
                 git.switch_to(repository, &name).await?;
                 ActionAnswer::switched(name.as_str())

@@ -69,7 +69,7 @@ async fn branches(State(app): State<App>, query: QueryMembers) -> Answer<Branche
         Failure::not_found(format!("Repository not found: {}", path.display()))
     });
     let repository = repository.await?;
-    let listed = app.seen.branches(repository.canonical()).await;
+    let listed = app.git_cache.branches(repository.canonical()).await;
     let listed = listed.map_err(|error| Failure::failed(error.to_string()))?;
     Ok(Json(listed.into()))
 }

@@ -108,7 +108,7 @@ async fn diff(State(app): State<App>, body: JsonMembers) -> Result<Response, Fai
     let turn = app.diffs.wait().await?;
     let sides = match base {
         Some(base) => app.git.diff_to_base(repository.canonical(), &path, base).await,
-        None => app.seen.diff_to_worktree(repository.canonical(), &path).await,
+        None => app.git.diff_to_worktree(repository.canonical(), &path).await,
     };
     let (file, sides) = (file.to_owned(), sides.map_err(failed)?);
     on_disk(move || {

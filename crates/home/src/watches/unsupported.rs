@@ -1,17 +1,17 @@
-//! Where changes cannot be taken at the moment of a question, nothing is watched.
+//! Platforms without a queue that is complete at the moment it is read: nothing can be watched.
 
 use std::convert::Infallible;
 use std::io;
 use std::path::Path;
 
-use super::{Deaf, Event, Hear, WatchId};
+use super::{Event, EventsLost, WatchId, WatchMask};
 
-/// There are none.
+/// Cannot be constructed.
 #[derive(Debug)]
 pub struct Watches(Infallible);
 
 impl Watches {
-    /// Never.
+    /// Always fails.
     ///
     /// # Errors
     /// Always `Unsupported`.
@@ -19,11 +19,11 @@ impl Watches {
         Err(io::ErrorKind::Unsupported.into())
     }
 
-    /// Whether everything that changes below a directory can be heard.
+    /// Always `false`.
     ///
     /// # Errors
     /// None.
-    pub fn hear_all_on(_: &Path) -> io::Result<bool> {
+    pub fn are_complete_on(_: &Path) -> io::Result<bool> {
         Ok(false)
     }
 
@@ -31,18 +31,12 @@ impl Watches {
     ///
     /// # Errors
     /// None.
-    pub fn begin(&self, _: &Path, _: Hear) -> io::Result<Option<WatchId>> {
+    pub fn add(&self, _: &Path, _: WatchMask) -> io::Result<Option<WatchId>> {
         match self.0 {}
     }
 
     /// Never called.
-    pub fn end(&self, _: WatchId) {
-        match self.0 {}
-    }
-
-    /// Never called.
-    #[must_use]
-    pub fn are_silent(&self) -> bool {
+    pub fn remove(&self, _: WatchId) {
         match self.0 {}
     }
 
@@ -50,7 +44,7 @@ impl Watches {
     ///
     /// # Errors
     /// None.
-    pub fn take(&self, _: impl FnMut(Event<'_>)) -> Result<(), Deaf> {
+    pub fn drain(&self, _: impl FnMut(Event<'_>)) -> Result<(), EventsLost> {
         match self.0 {}
     }
 }
