@@ -10,7 +10,7 @@ import { SpendStore } from "@/loops/spend";
 
 import { isTerminalEvent, LineStore, linesOf, type StoredEvent } from "./output-lines";
 import { readEvents } from "./sse";
-import { StandingStore } from "./standing";
+import { LoopActivityStore } from "./activity";
 
 export type StreamState = "connecting" | "live" | "reconnecting" | "ended" | "refused";
 
@@ -31,7 +31,7 @@ export interface LoopStreamOptions {
 export class LoopStream {
   readonly lines = new LineStore();
   readonly spend = new SpendStore();
-  readonly standing = new StandingStore();
+  readonly activity = new LoopActivityStore();
   readonly #url: string;
   readonly #options: LoopStreamOptions;
   #abort = new AbortController();
@@ -101,7 +101,7 @@ export class LoopStream {
     if (event.type === "error" && event.code === "replay_failed") return false;
     this.#pending.push(...linesOf(event));
     const { type, approval, queue, stillness } = event;
-    this.standing.take({ type, approval, queue, stillness });
+    this.activity.take({ type, approval, queue, stillness });
     this.spend.take({ turns: event.turns, runs: event.runs });
     this.#flushTimer ??= setTimeout(() => this.#flush(), FLUSH_MS);
     const terminal = isTerminalEvent(event);

@@ -5,17 +5,17 @@ import { type SpendSnapshot, SpendStore } from "@/loops/spend";
 
 import { LoopStream, type StreamState } from "./loop-stream";
 import { LineStore, type LineSnapshot } from "./output-lines";
-import { type Standing, StandingStore } from "./standing";
+import { type LoopActivity, LoopActivityStore } from "./activity";
 
 const nothing = new LineStore();
-const nothingSpent = new SpendStore();
-const nowhere = new StandingStore();
+const noSpend = new SpendStore();
+const noActivity = new LoopActivityStore();
 
 /** The output of a loop and the state of its connection, for as long as a page shows it. */
 export function useLoopStream(
   loopId: string,
   ended: boolean,
-): { output: LineSnapshot; spend: SpendSnapshot; standing: Standing; state: StreamState } {
+): { output: LineSnapshot; spend: SpendSnapshot; activity: LoopActivity; state: StreamState } {
   const client = useQueryClient();
   const [state, setState] = useState<StreamState>("connecting");
   const [stream, setStream] = useState<LoopStream>();
@@ -36,12 +36,12 @@ export function useLoopStream(
   }, [loopId, client]);
 
   const lines = stream?.lines ?? nothing;
-  const standing = stream?.standing ?? nowhere;
-  const spend = stream?.spend ?? nothingSpent;
+  const activity = stream?.activity ?? noActivity;
+  const spend = stream?.spend ?? noSpend;
   return {
     output: useSyncExternalStore(lines.subscribe, lines.snapshot),
     spend: useSyncExternalStore(spend.subscribe, spend.snapshot),
-    standing: useSyncExternalStore(standing.subscribe, standing.snapshot),
+    activity: useSyncExternalStore(activity.subscribe, activity.snapshot),
     state,
   };
 }

@@ -17,8 +17,8 @@ import { SpendView } from "@/loops/spend-view";
 import { humanise, isActive } from "@/loops/status";
 import { usePullRequestHref } from "@/loops/use-pull-request-href";
 import { OutputView } from "@/live/output-view";
-import type { Standing } from "@/live/standing";
-import { StandingNotice } from "@/live/standing-notice";
+import type { LoopActivity } from "@/live/activity";
+import { ActivityNotice } from "@/live/activity-notice";
 import { useLoopStream } from "@/live/use-loop-stream";
 import { buttonClass } from "@/ui/button";
 import { Code } from "@/ui/code";
@@ -69,7 +69,7 @@ function LoopView({ loop, orgSlug }: { loop: LoopDetail; orgSlug: string }) {
             {loopTitle(loop)}
           </h1>
           <div className="mt-2 flex flex-wrap items-center gap-2.5">
-            <StatusBadge status={loop.status} waitsFor={waitsFor(loop, stream.standing)} />
+            <StatusBadge status={loop.status} waitsFor={waitsFor(loop, stream.activity)} />
             <span className="font-medium text-ink-2">{humanise(loop.command)}</span>
             {loop.document && (
               <span className="text-ink-3">
@@ -100,7 +100,7 @@ function LoopView({ loop, orgSlug }: { loop: LoopDetail; orgSlug: string }) {
 }
 
 /** What a loop that has not begun waits for, in the words of its badge. */
-function waitsFor(loop: LoopDetail, { approval, queue }: Standing): string | undefined {
+function waitsFor(loop: LoopDetail, { approval, queue }: LoopActivity): string | undefined {
   if (!isActive(loop.status)) return undefined;
   return approval ? "Waiting for approval" : queue && "In line";
 }
@@ -168,7 +168,7 @@ type Section = "output" | "plan" | "result" | "cost";
 
 function Sections({
   loop,
-  stream: { output, spend, standing, state },
+  stream: { output, spend, activity, state },
   orgSlug,
 }: {
   loop: LoopDetail;
@@ -191,7 +191,7 @@ function Sections({
   const shown = chosen && sections.includes(chosen) ? chosen : (sections[0] ?? "output");
   return (
     <>
-      <div className="mt-4 empty:hidden">{active && <StandingNotice standing={standing} />}</div>
+      <div className="mt-4 empty:hidden">{active && <ActivityNotice activity={activity} />}</div>
       <Tabs.Root
         value={shown}
         onValueChange={(value) => setChosen(value as Section)}

@@ -9,7 +9,7 @@ import { queryClient } from "@/query-client";
 import { Button } from "@/ui/button";
 import { usePageTitle } from "@/ui/page-title";
 
-import { Doorway } from "./doorway";
+import { CenteredPage } from "./centered-page";
 
 const route = getRouteApi("/sign-in");
 
@@ -35,38 +35,38 @@ export function SignIn() {
 
   if (token === undefined) {
     return (
-      <Doorway title="Sign in with a link">
+      <CenteredPage title="Sign in with a link">
         <p>
           Run the command that started Loopgate once more, on the same machine: it opens a fresh
           link (a demo prints a command of its own for that). Loops that are running go on.
         </p>
-      </Doorway>
+      </CenteredPage>
     );
   }
   if (error instanceof ApiError && error.status >= 400 && error.status < 500) return <SpentLink />;
   if (error) {
     return (
-      <Doorway title="Signing in did not work" alert>
+      <CenteredPage title="Signing in did not work" alert>
         <p>{messageOf(error)}</p>
         <Button onClick={() => mutate(token)}>Try again</Button>
-      </Doorway>
+      </CenteredPage>
     );
   }
   return (
-    <Doorway title="Signing you in…">
+    <CenteredPage title="Signing you in…">
       <p role="status">One moment.</p>
-    </Doorway>
+    </CenteredPage>
   );
 }
 
 function SpentLink() {
   return (
-    <Doorway title="This link is used up" alert>
+    <CenteredPage title="This link is used up" alert>
       <p>
         A sign-in link works once and for a short time. To get a fresh one, run the command that
         started Loopgate once more, on the same machine (a demo prints a command of its own for
         that). Loops that are running go on.
       </p>
-    </Doorway>
+    </CenteredPage>
   );
 }

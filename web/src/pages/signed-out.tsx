@@ -3,12 +3,12 @@ import { Link } from "@tanstack/react-router";
 import { buttonClass } from "@/ui/button";
 import { usePageTitle } from "@/ui/page-title";
 
-import { Doorway } from "./doorway";
+import { CenteredPage } from "./centered-page";
 
 export function SignedOut() {
   usePageTitle("Signed out");
   return (
-    <Doorway title="You are signed out">
+    <CenteredPage title="You are signed out">
       <p>
         To come back, run the command that started Loopgate once more, on the same machine: it opens
         a fresh link (a demo prints a command of its own for that). Loops that are running go on
@@ -17,6 +17,6 @@ export function SignedOut() {
       <Link to="/" className={buttonClass("plain")}>
         I have signed in elsewhere
       </Link>
-    </Doorway>
+    </CenteredPage>
   );
 }

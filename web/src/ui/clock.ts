@@ -1,7 +1,7 @@
 /** The time as the page shows it. */
 import { useEffect, useState } from "react";
 
-/** Now, renewed every `everyMs`; standing still when undefined. */
+/** Now, renewed every `everyMs`; fixed when undefined. */
 export function useNow(everyMs: number | undefined): number {
   const [now, setNow] = useState(() => Date.now());
   useEffect(() => {

@@ -5,12 +5,12 @@ import { Code } from "@/ui/code";
 import { CommandLine } from "@/ui/command-line";
 import { Notice } from "@/ui/panel";
 
-import type { Standing } from "./standing";
+import type { LoopActivity } from "./activity";
 
-export function StandingNotice({
-  standing: { approval, queue, stillness },
+export function ActivityNotice({
+  activity: { approval, queue, stillness },
 }: {
-  standing: Standing;
+  activity: LoopActivity;
 }) {
   const now = useNow(stillness ? 30_000 : undefined);
   if (approval) {

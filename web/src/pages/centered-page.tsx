@@ -3,7 +3,7 @@ import type { ReactNode } from "react";
 import { Mark } from "@/ui/mark";
 
 /** The quiet page before and after a session. */
-export function Doorway({
+export function CenteredPage({
   title,
   alert,
   children,

@@ -17,7 +17,7 @@ export interface LoopApproval {
 }
 
 /** What a quiet loop is doing. */
-export interface Stillness {
+export interface StallState {
   state: "working" | "waiting-for-model" | "stuck";
   /** ISO time of its last sign of life. */
   since?: string;
@@ -25,15 +25,15 @@ export interface Stillness {
   command?: string;
 }
 
-export interface Standing {
+export interface LoopActivity {
   approval?: LoopApproval;
   queue?: QueuePlace;
-  stillness?: Stillness;
+  stillness?: StallState;
 }
 
 /** The newest word of each kind; the start of a loop ends its waiting. */
-export class StandingStore {
-  #snapshot: Standing = {};
+export class LoopActivityStore {
+  #snapshot: LoopActivity = {};
   readonly #listeners = new Set<() => void>();
 
   take(event: { type: string; approval?: unknown; queue?: unknown; stillness?: unknown }): void {
@@ -43,12 +43,12 @@ export class StandingStore {
       this.#snapshot = { approval: event.approval as LoopApproval };
     } else if (isObject(event.queue)) this.#snapshot = { queue: event.queue as QueuePlace };
     else if (isObject(event.stillness)) {
-      this.#snapshot = { stillness: event.stillness as Stillness };
+      this.#snapshot = { stillness: event.stillness as StallState };
     } else if (event.type !== "output") this.#snapshot = {};
     if (this.#snapshot !== before) for (const listener of this.#listeners) listener();
   }
 
-  readonly snapshot = (): Standing => this.#snapshot;
+  readonly snapshot = (): LoopActivity => this.#snapshot;
 
   readonly subscribe = (listener: () => void): (() => void) => {
     this.#listeners.add(listener);

@@ -1,9 +1,9 @@
 import { expect, it } from "vitest";
 
-import { StandingStore } from "./standing";
+import { LoopActivityStore } from "./activity";
 
 it("knows the newest place until the loop starts", () => {
-  const store = new StandingStore();
+  const store = new LoopActivityStore();
   store.take({ type: "output", queue: { place: 2, waiting: 3 } });
   store.take({ type: "output", queue: { place: 1, waiting: 2 } });
   expect(store.snapshot().queue).toEqual({ place: 1, waiting: 2 });
@@ -12,7 +12,7 @@ it("knows the newest place until the loop starts", () => {
 });
 
 it("knows that a loop waits for approval until it is in line or starts", () => {
-  const store = new StandingStore();
+  const store = new LoopActivityStore();
   const approval = { id: "a", command: "loopgate approvals approve a", waitsUntil: "2030-01-01" };
   store.take({ type: "output", approval });
   expect(store.snapshot()).toEqual({ approval });
@@ -21,7 +21,7 @@ it("knows that a loop waits for approval until it is in line or starts", () => {
 });
 
 it("knows that a loop is stuck until it moves again", () => {
-  const store = new StandingStore();
+  const store = new LoopActivityStore();
   const stillness = { state: "stuck", since: "2030-01-01T00:00:00.000Z", command: "npm init" };
   store.take({ type: "output", stillness });
   store.take({ type: "output" });
