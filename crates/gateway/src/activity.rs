@@ -87,14 +87,14 @@ pub struct ActivityLog {
 #[derive(Debug, Clone)]
 enum Event {
     /// Read from the file.
-    Former(Activity),
+    Stored(Activity),
     /// As it came.
-    New(Answered),
+    New(RequestEvent),
 }
 
 /// A request that was answered.
 #[derive(Debug, Clone)]
-struct Answered {
+struct RequestEvent {
     id: Uuid,
     kind: ActivityKind,
     began: Timestamp,
@@ -124,12 +124,12 @@ impl ActivityLog {
         let stored = stored.and_then(|bytes| serde_json::from_slice::<ActivityFile<Vec<Value>>>(&bytes).ok());
         let events = stored.map_or_else(Vec::new, |file| file.events);
         let events = events.into_iter().filter_map(|event| serde_json::from_value(event).ok());
-        let events = events.map(Event::Former);
+        let events = events.map(Event::Stored);
         Self { path, events: Mutex::new(events.take(CAPACITY).collect()), changed: Notify::new() }
     }
 
     /// Keeps the file up to date, until it is dropped.
-    pub(crate) async fn keep(self: Arc<Self>) {
+    pub(crate) async fn keep_written(self: Arc<Self>) {
         loop {
             self.changed.notified().await;
             tokio::time::sleep(WRITE_PAUSE).await;
@@ -152,7 +152,7 @@ impl ActivityLog {
     #[must_use]
     pub fn list(&self) -> Vec<Activity> {
         let events: Vec<Event> = self.lock().iter().cloned().collect();
-        events.into_iter().map(Event::told).collect()
+        events.into_iter().map(Event::into_activity).collect()
     }
 
     /// Forgets everything.
@@ -161,7 +161,7 @@ impl ActivityLog {
         self.changed.notify_one();
     }
 
-    fn push(&self, event: Answered) {
+    fn push(&self, event: RequestEvent) {
         let mut events = self.lock();
         let forgotten = if events.len() < CAPACITY { None } else { events.pop_back() };
         events.push_front(Event::New(event));
@@ -177,22 +177,22 @@ impl ActivityLog {
 }
 
 impl Event {
-    fn told(self) -> Activity {
+    fn into_activity(self) -> Activity {
         match self {
-            Self::Former(event) => event,
-            Self::New(event) => event.told(),
+            Self::Stored(event) => event,
+            Self::New(event) => event.into_activity(),
         }
     }
 }
 
-impl Answered {
-    fn told(self) -> Activity {
+impl RequestEvent {
+    fn into_activity(self) -> Activity {
         Activity {
             id: self.id,
             kind: self.kind,
             timestamp: loopgate_api::time::iso(self.began),
             method: self.method.to_string(),
-            path: cleaned(&self.target),
+            path: redact_target(&self.target),
             status_code: self.status,
             duration_ms: u64::try_from(self.duration.as_millis()).unwrap_or(u64::MAX),
             detail: self.detail,
@@ -205,7 +205,7 @@ impl Answered {
 
 /// The event of a request that is still being answered.
 #[derive(Debug)]
-pub(crate) struct Capture {
+pub(crate) struct ActivityRecorder {
     log: Arc<ActivityLog>,
     began: Instant,
     timestamp: Timestamp,
@@ -214,10 +214,10 @@ pub(crate) struct Capture {
     pub(crate) kind: ActivityKind,
     pub(crate) detail: Option<String>,
     pub(crate) request_size: Option<u64>,
-    forgotten: bool,
+    discarded: bool,
 }
 
-impl Capture {
+impl ActivityRecorder {
     pub(crate) fn begin(log: &Arc<ActivityLog>, method: &Method, target: &Uri) -> Self {
         Self {
             log: log.clone(),
@@ -228,13 +228,13 @@ impl Capture {
             kind: ActivityKind::Request,
             detail: None,
             request_size: None,
-            forgotten: false,
+            discarded: false,
         }
     }
 
     /// No event comes of it: what pages ask every few seconds would push out everything else.
-    pub(crate) fn forget(&mut self) {
-        self.forgotten = true;
+    pub(crate) fn discard(&mut self) {
+        self.discarded = true;
     }
 
     /// Marks the event as a refusal that protects the machine.
@@ -244,19 +244,19 @@ impl Capture {
     }
 
     /// Wraps the answer, so that the event is written when its last byte has gone.
-    pub(crate) fn watch(self, reply: http::Response<Body>) -> http::Response<Body> {
-        if self.forgotten {
+    pub(crate) fn record_response(self, reply: http::Response<Body>) -> http::Response<Body> {
+        if self.discarded {
             return reply;
         }
         let status = reply.status().as_u16();
         reply.map(|inner| {
-            let watched = Watched { inner, capture: Some(self), status, sent: 0, ended: false };
-            Body::new(watched)
+            let recorded = RecordedBody { inner, recorder: Some(self), status, sent: 0, ended: false };
+            Body::new(recorded)
         })
     }
 
     fn finish(self, status: u16, sent: u64, aborted: bool) {
-        self.log.push(Answered {
+        self.log.push(RequestEvent {
             id: Uuid::now_v7(),
             kind: self.kind,
             began: self.timestamp,
@@ -273,15 +273,15 @@ impl Capture {
 }
 
 /// A body that reports its end, also when it is dropped before.
-struct Watched {
+struct RecordedBody {
     inner: Body,
-    capture: Option<Capture>,
+    recorder: Option<ActivityRecorder>,
     status: u16,
     sent: u64,
     ended: bool,
 }
 
-impl HttpBody for Watched {
+impl HttpBody for RecordedBody {
     type Data = Bytes;
     type Error = axum::Error;
 
@@ -307,11 +307,11 @@ impl HttpBody for Watched {
     }
 }
 
-impl Drop for Watched {
+impl Drop for RecordedBody {
     fn drop(&mut self) {
-        if let Some(capture) = self.capture.take() {
+        if let Some(recorder) = self.recorder.take() {
             let aborted = !self.ended && !self.inner.is_end_stream();
-            capture.finish(self.status, self.sent, aborted);
+            recorder.finish(self.status, self.sent, aborted);
         }
     }
 }
@@ -322,19 +322,19 @@ fn target_of(target: &Uri) -> &str {
 }
 
 /// Path and query without secrets.
-fn cleaned(target: &str) -> String {
+fn redact_target(target: &str) -> String {
     match target.split_once('?') {
         None => loopgate_api::redact::target(target),
-        Some((path, query)) => loopgate_api::redact::target(&format!("{path}?{}", cleaned_query(query))),
+        Some((path, query)) => loopgate_api::redact::target(&format!("{path}?{}", redact_query(query))),
     }
 }
 
 /// A query without the values of its sensitive members.
-pub(crate) fn cleaned_query(query: &str) -> String {
-    query.split('&').map(cleaned_member).collect::<Vec<_>>().join("&")
+pub(crate) fn redact_query(query: &str) -> String {
+    query.split('&').map(redact_member).collect::<Vec<_>>().join("&")
 }
 
-fn cleaned_member(member: &str) -> String {
+fn redact_member(member: &str) -> String {
     let Some((name, _)) = member.split_once('=') else { return member.to_owned() };
     let lower = name.to_ascii_lowercase();
     if SENSITIVE.iter().any(|word| lower.contains(word)) {
@@ -351,7 +351,7 @@ mod tests {
     #[test]
     fn sensitive_members_lose_their_values() {
         assert_eq!(
-            cleaned("/api/gateway/repos?path=%2Fx&accessToken=abc&X-Amz-Signature=def"),
+            redact_target("/api/gateway/repos?path=%2Fx&accessToken=abc&X-Amz-Signature=def"),
             "/api/gateway/repos?path=%2Fx&accessToken=[REDACTED]&X-Amz-Signature=[REDACTED]"
         );
     }
@@ -373,7 +373,7 @@ mod tests {
                 "/loops/0197a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b?sha=0123456789abcdef0123456789abcdef01234567",
             ),
         ] {
-            assert_eq!(cleaned(target), shown);
+            assert_eq!(redact_target(target), shown);
         }
     }
 
@@ -383,7 +383,7 @@ mod tests {
         let log = Arc::new(ActivityLog::open(folder.path()));
         for n in 0..205 {
             let target = format!("/{n}").parse().unwrap();
-            Capture::begin(&log, &Method::GET, &target).finish(200, 0, false);
+            ActivityRecorder::begin(&log, &Method::GET, &target).finish(200, 0, false);
         }
         let events = log.list();
         assert_eq!(events.len(), CAPACITY);
@@ -397,9 +397,9 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let log = Arc::new(ActivityLog::open(folder.path()));
         let target = "/api/gateway/repos?token=abc".parse().unwrap();
-        let mut capture = Capture::begin(&log, &Method::GET, &target);
-        capture.security("no credential provided");
-        capture.finish(401, 12, true);
+        let mut recorder = ActivityRecorder::begin(&log, &Method::GET, &target);
+        recorder.security("no credential provided");
+        recorder.finish(401, 12, true);
         log.clone().write().await;
         let again = ActivityLog::open(folder.path());
         assert_eq!(again.list(), log.list());

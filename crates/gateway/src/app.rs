@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use bytes::Bytes;
 use loopgate_files::FileSearch;
 use loopgate_git_cache::GitCache;
 use loopgate_home::{Repos, Sandbox, Sessions, SettingsStore};
@@ -13,9 +14,10 @@ use loopgate_tools::mcp::Detector;
 use loopgate_tools::programs::Programs;
 
 use crate::approval::Approvals;
+use crate::approval::command_line::ApprovalsCommand;
+use crate::blocking::Limiter;
 use crate::config::{GatewayConfig, Limits};
-use crate::routes::Turns;
-use crate::routes::health_check::Rounds;
+use crate::health::HealthChecks;
 
 /// State of the handlers; clones share it.
 #[derive(Clone)]
@@ -29,32 +31,35 @@ pub(crate) struct AppState {
     pub(crate) sessions: Sessions,
     pub(crate) programs: Arc<Programs>,
     pub(crate) git: Git,
+    /// Cached answers about repositories.
     pub(crate) git_cache: GitCache,
-    /// One for all, because questions to the host wait for their turn.
+    /// One for all, because its requests to the host are limited together.
     pub(crate) code_host: CodeHost,
     pub(crate) runtime: Option<Arc<Runtime>>,
     pub(crate) places: Places,
     pub(crate) file_search: FileSearch,
     pub(crate) standings: Standings,
-    pub(crate) searches: Turns,
-    pub(crate) unpackings: Turns,
-    pub(crate) diffs: Turns,
-    pub(crate) forms: Turns,
-    pub(crate) plugin_root: Option<PathBuf>,
-    pub(crate) rounds: Rounds,
+    pub(crate) searches: Limiter,
+    pub(crate) unpackings: Limiter,
+    pub(crate) diffs: Limiter,
+    pub(crate) forms: Limiter,
+    pub(crate) health: HealthChecks,
     pub(crate) mcp: Detector,
     /// Read only: no route decides.
     pub(crate) approvals: Approvals,
     /// What the owner types to decide.
-    pub(crate) approvals_command: String,
+    pub(crate) approvals_command: ApprovalsCommand,
     pub(crate) limits: Limits,
     pub(crate) version: String,
-    /// Where bytes go on their way; private.
+    /// The OpenAPI document.
+    pub(crate) openapi: Bytes,
+    /// Private directory for bodies that are too large for memory.
     pub(crate) spool_dir: PathBuf,
 }
 
 impl App {
-    pub(crate) fn new(config: &GatewayConfig, approvals: Approvals) -> Self {
+    pub(crate) fn new(config: &GatewayConfig, approvals: Approvals, openapi: Bytes) -> Self {
+        let approvals_command = ApprovalsCommand::new(&config.data_dir);
         let git = Git::new(config.programs.clone(), config.sandbox.clone());
         Self(Arc::new(AppState {
             settings: config.settings.clone(),
@@ -69,15 +74,22 @@ impl App {
             standings: Standings::new(git.clone()),
             git,
             file_search: FileSearch::new(config.sandbox.clone()),
-            searches: Turns::one_a_processor(),
-            unpackings: Turns::one_a_processor(),
-            diffs: Turns::one_a_processor(),
-            forms: Turns::one_a_processor(),
-            plugin_root: config.plugin_root.clone(),
-            rounds: Rounds::default(),
+            searches: Limiter::one_per_processor(),
+            unpackings: Limiter::one_per_processor(),
+            diffs: Limiter::one_per_processor(),
+            forms: Limiter::one_per_processor(),
+            health: HealthChecks::new(
+                config.programs.clone(),
+                config.plugin_root.clone(),
+                config.repos.clone(),
+                approvals.clone(),
+                approvals_command.clone(),
+                config.limits.probe_timeout,
+            ),
             mcp: detector(config),
             approvals,
-            approvals_command: crate::routes::approvals::command(&config.data_dir),
+            approvals_command,
+            openapi,
             limits: config.limits,
             version: config.version.clone(),
             spool_dir: config.data_dir.clone(),

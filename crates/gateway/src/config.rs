@@ -10,7 +10,7 @@ use loopgate_runtime::Runtime;
 use loopgate_tools::programs::Programs;
 use secrecy::SecretString;
 
-use crate::connections::share_of_descriptors;
+use crate::server::connections::share_of_descriptors;
 
 /// Everything that a gateway needs from the rest of the program.
 pub struct GatewayConfig {
@@ -67,8 +67,6 @@ pub struct Limits {
     pub approval_otherwise: Duration,
     /// For one probe of the health check.
     pub probe_timeout: Duration,
-    /// Life of a health check's answer.
-    pub probe_cache: Duration,
     /// Silence after which a stream that is not relayed gives a sign of life.
     pub stream_silence: Duration,
     /// For answers on their way when the gateway stops; then every connection is closed by force.
@@ -85,7 +83,6 @@ impl Default for Limits {
             approval_over_link: Duration::from_secs(50),
             approval_otherwise: Duration::from_secs(120),
             probe_timeout: Duration::from_secs(3),
-            probe_cache: Duration::from_secs(2),
             stream_silence: Duration::from_secs(25),
             stop_grace: Duration::from_millis(200),
         }

@@ -10,8 +10,14 @@ use loopgate_api::ids::TicketId;
 use loopgate_files::{Form, FormError};
 use serde_json::{Map, Value};
 
-use crate::answer::Failure;
-use crate::pipeline::Requester;
+use crate::error::HttpError;
+
+/// Who a handler works for; the pipeline adds it to every request.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Requester {
+    /// The request came over the link: said by a caller with the gateway token.
+    pub(crate) over_link: bool,
+}
 
 /// What stands before the ticket in the path of an attachment.
 pub(crate) const ATTACHMENTS: &str = "/api/gateway/orchestrator/attachments/";
@@ -28,8 +34,8 @@ impl QueryMembers {
     }
 
     /// The first value, when it holds anything; else the route's text as 400.
-    pub(crate) fn required(&self, name: &str, otherwise: &str) -> Result<&str, Failure> {
-        self.get(name).filter(|value| !value.is_empty()).ok_or_else(|| Failure::bad_request(otherwise))
+    pub(crate) fn required(&self, name: &str, otherwise: &str) -> Result<&str, HttpError> {
+        self.get(name).filter(|value| !value.is_empty()).ok_or_else(|| HttpError::bad_request(otherwise))
     }
 }
 
@@ -87,11 +93,11 @@ impl JsonMembers {
         number.filter(|number| *number > 0)
     }
 
-    fn read(body: &[u8]) -> Result<Self, Failure> {
+    fn read(body: &[u8]) -> Result<Self, HttpError> {
         if body.iter().all(u8::is_ascii_whitespace) {
             return Ok(Self(Map::new()));
         }
-        let invalid = || Failure::bad_request("Invalid JSON body");
+        let invalid = || HttpError::bad_request("Invalid JSON body");
         match serde_json::from_slice(body).map_err(|_| invalid())? {
             Value::Object(members) => Ok(Self(members)),
             Value::Null | Value::Bool(false) => Err(invalid()),
@@ -109,10 +115,10 @@ fn whole(number: f64) -> Option<u64> {
 }
 
 impl<S: Send + Sync> FromRequest<S> for JsonMembers {
-    type Rejection = Failure;
+    type Rejection = HttpError;
 
-    async fn from_request(request: Request, state: &S) -> Result<Self, Failure> {
-        let body = Bytes::from_request(request, state).await.map_err(|_| Failure::internal())?;
+    async fn from_request(request: Request, state: &S) -> Result<Self, HttpError> {
+        let body = Bytes::from_request(request, state).await.map_err(|_| HttpError::internal())?;
         Self::read(&body)
     }
 }
@@ -140,13 +146,13 @@ pub(crate) struct AttachmentPath {
 }
 
 impl<S: Send + Sync> FromRequestParts<S> for AttachmentPath {
-    type Rejection = Failure;
+    type Rejection = HttpError;
 
-    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Failure> {
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, HttpError> {
         let rest = parts.uri.path().strip_prefix(ATTACHMENTS).unwrap_or_default();
         let decoded = |text: &str| {
             let text = percent_encoding::percent_decode_str(text).decode_utf8();
-            text.map(std::borrow::Cow::into_owned).map_err(|_| Failure::bad_request("malformed path"))
+            text.map(std::borrow::Cow::into_owned).map_err(|_| HttpError::bad_request("malformed path"))
         };
         let (ticket, path) = match rest.split_once('/') {
             Some((ticket, path)) => (decoded(ticket)?, Some(decoded(path)?)),
@@ -212,12 +218,12 @@ impl<S: Send + Sync> FromRequestParts<S> for WantedRange {
 pub(crate) struct Direct;
 
 impl<S: Send + Sync> FromRequestParts<S> for Direct {
-    type Rejection = Failure;
+    type Rejection = HttpError;
 
-    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Failure> {
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, HttpError> {
         match parts.extensions.get::<Requester>() {
             Some(requester) if !requester.over_link => Ok(Self),
-            _ => Err(Failure::forbidden("not available over relay")),
+            _ => Err(HttpError::forbidden("not available over relay")),
         }
     }
 }
@@ -227,12 +233,12 @@ impl<S: Send + Sync> FromRequestParts<S> for Direct {
 pub(crate) struct TicketPath(pub(crate) TicketId);
 
 impl<S: Send + Sync> FromRequestParts<S> for TicketPath {
-    type Rejection = Failure;
+    type Rejection = HttpError;
 
-    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Failure> {
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, HttpError> {
         let Path(text) = Path::<String>::from_request_parts(parts, state)
             .await
-            .map_err(|_| Failure::bad_request("malformed path"))?;
+            .map_err(|_| HttpError::bad_request("malformed path"))?;
         Ok(Self(TicketId::new(text)))
     }
 }

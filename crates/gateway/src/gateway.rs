@@ -3,11 +3,9 @@
 use std::convert::Infallible;
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::atomic::{AtomicU16, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 use std::task::{Context, Poll};
 
-use axum::Router;
 use axum::body::Body;
 use http::{Request, Response};
 use loopgate_api::link::Telemetry;
@@ -18,84 +16,28 @@ use crate::activity::ActivityLog;
 use crate::app::App;
 use crate::approval::Approvals;
 use crate::config::{GatewayConfig, SignIn};
-use crate::exchange::Verifier;
-use crate::facts::{Facts, FactsCache};
-use crate::fallback::Fallback;
-use crate::health::{self, Health};
-use crate::listener::{BindError, Bound};
-use crate::pipeline::{self, Caller};
-use crate::router::{self, Table};
-use crate::sessions::Sessions;
-use crate::throttle::{Rate, Throttle};
+use crate::pipeline;
+use crate::pipeline::caller::Caller;
+use crate::pipeline::state::PipelineState;
+use crate::router;
+use crate::server::health::Health;
+use crate::server::listener::{BindError, Bound};
+use crate::server::state::ServerState;
 
 /// The gateway. Clones share everything.
 #[derive(Clone)]
-pub struct Gateway(Arc<Inner>);
-
-/// What the pipeline works with.
-pub(crate) struct Inner {
-    pub(crate) config: GatewayConfig,
-    facts: FactsCache,
-    /// Port of the listener, 0 before it is bound.
-    port: AtomicU16,
-    pub(crate) health: health::Watch,
-    pub(crate) sessions: Sessions,
-    pub(crate) exchanges: Throttle,
-    pub(crate) refusals: Throttle,
-    pub(crate) verifier: Verifier,
-    pub(crate) fallback: Option<Fallback>,
-    pub(crate) approvals: Approvals,
-    pub(crate) activity: Arc<ActivityLog>,
-    /// How often a path outside of the sandbox was refused.
-    pub(crate) blocked: watch::Sender<u64>,
-    pub(crate) sign_in: OnceLock<SignIn>,
-    pub(crate) table: Table,
-    pub(crate) router: Router,
-    /// The handlers' state, for the owner's socket.
-    pub(crate) app: App,
-}
-
-impl Inner {
-    pub(crate) fn facts(&self) -> Arc<Facts> {
-        self.facts.get(&self.config, self.port.load(Ordering::Relaxed))
-    }
-
-    pub(crate) fn set_port(&self, port: u16) {
-        self.port.store(port, Ordering::Relaxed);
-    }
-}
+pub struct Gateway(Arc<ServerState>);
 
 impl Gateway {
-    /// What the owner types to approve a request.
-    #[must_use]
-    pub fn command_that_approves(&self, id: Uuid) -> String {
-        crate::routes::approvals::command_that_approves(&self.0.app, id)
-    }
-
     /// A gateway that listens nowhere yet.
     #[must_use]
     pub fn new(config: GatewayConfig) -> Self {
         let approvals = Approvals::open(&config.data_dir);
-        let app = App::new(&config, approvals.clone());
-        let (table, router) = router::build(app.clone());
-        Self(Arc::new(Inner {
-            facts: FactsCache::new(),
-            port: AtomicU16::new(0),
-            health: health::Watch::default(),
-            sessions: Sessions::default(),
-            exchanges: Throttle::new(Rate::EXCHANGE),
-            refusals: Throttle::new(Rate::REFUSED),
-            verifier: Verifier::default(),
-            fallback: config.fallback_origin.clone().map(Fallback::new),
-            approvals,
-            activity: Arc::new(ActivityLog::open(&config.data_dir)),
-            blocked: watch::Sender::default(),
-            sign_in: OnceLock::new(),
-            table,
-            router,
-            app,
-            config,
-        }))
+        let routes = router::build();
+        let openapi = serde_json::to_vec(&routes.document).unwrap_or_default().into();
+        let app = App::new(&config, approvals.clone(), openapi);
+        let router = routes.handlers.with_state(app.clone());
+        Self(Arc::new(ServerState::new(PipelineState::new(config, approvals, app, routes.table, router))))
     }
 
     /// Listens on 127.0.0.1, on the first of the ports that is free, and writes the discovery
@@ -116,7 +58,7 @@ impl Gateway {
     /// Asks its own `/health` over the network; without a good answer within 2 s the listener is
     /// opened anew. Of several probes only the last one counts.
     pub async fn probe(&self) {
-        self.0.health.probe(self.0.port.load(Ordering::Relaxed)).await;
+        self.0.health.probe(self.0.pipeline.port()).await;
     }
 
     /// Lets the owner's socket hand out sign-in links. Holds from the next
@@ -135,31 +77,37 @@ impl Gateway {
     /// The person's side of approval.
     #[must_use]
     pub fn approvals(&self) -> Approvals {
-        self.0.approvals.clone()
+        self.0.pipeline.approvals.clone()
+    }
+
+    /// What the owner types to approve a request.
+    #[must_use]
+    pub fn command_that_approves(&self, id: Uuid) -> String {
+        self.0.pipeline.app.approvals_command.approve(id)
     }
 
     /// How often a path outside of the sandbox was refused since the start.
     #[must_use]
     pub fn blocked(&self) -> watch::Receiver<u64> {
-        self.0.blocked.subscribe()
+        self.0.pipeline.blocked.subscribe()
     }
 
-    /// What is to be told of the assistant's health, from now on.
+    /// Reports about the assistant's health, from now on.
     #[must_use]
     pub fn telemetry(&self) -> broadcast::Receiver<Telemetry> {
-        self.0.app.rounds.reports()
+        self.0.pipeline.app.health.reports()
     }
 
-    /// What was asked lately.
+    /// The latest requests.
     #[must_use]
     pub fn activity(&self) -> Arc<ActivityLog> {
-        self.0.activity.clone()
+        self.0.pipeline.activity.clone()
     }
 }
 
 /// The gateway for callers in this process.
 #[derive(Clone)]
-pub struct GatewayService(Arc<Inner>);
+pub struct GatewayService(Arc<ServerState>);
 
 impl GatewayService {
     /// Answers one request. The caller shows the gateway token like any other.
@@ -167,7 +115,7 @@ impl GatewayService {
     where
         B: Into<Body>,
     {
-        pipeline::handle(self.0.clone(), request.map(Into::into), Caller::InProcess).await
+        pipeline::handle(&self.0.pipeline, request.map(Into::into), Caller::InProcess).await
     }
 }
 
@@ -195,19 +143,19 @@ impl Gateway {
         life: std::time::Duration,
         made: jiff::Timestamp,
     ) -> String {
-        self.0.sessions.create(origin, life, made).token
+        self.0.pipeline.sessions.create(origin, life, made).token
     }
 
     /// Makes it take another port for its own.
     pub(crate) fn believe_for_test(&self, port: u16) {
-        self.0.set_port(port);
+        self.0.pipeline.set_port(port);
     }
 
     /// Leaves an origin without exchanges and refusals, for longer than any test takes.
     pub(crate) fn exhaust_for_test(&self, origin: &str) {
         let later = std::time::Instant::now() + std::time::Duration::from_secs(3600);
-        for throttle in [&self.0.exchanges, &self.0.refusals] {
-            while throttle.take(origin, later).is_ok() {}
+        for limiter in [&self.0.pipeline.exchanges, &self.0.pipeline.refusals] {
+            while limiter.take(origin, later).is_ok() {}
         }
     }
 }

@@ -2,32 +2,25 @@
 //! this machine.
 //!
 //! One sequence ([`pipeline`]) stands before every route; one table ([`router`]) names them all.
-//! Handlers are thin: what git, loops or programs do is the business of other rooms.
+//! Handlers are thin: what git, loops or programs do is the business of other crates.
 
 mod activity;
-mod answer;
 mod app;
 mod approval;
+mod blocking;
 mod config;
-mod connection;
-mod connections;
 #[cfg(unix)]
 mod control;
-mod discovery;
-mod exchange;
+mod error;
 mod extract;
-mod facts;
-mod fallback;
 mod gateway;
 mod health;
-mod in_flight;
-mod limited;
-mod listener;
 mod pipeline;
+mod response;
+mod route;
 mod router;
 mod routes;
-mod sessions;
-mod throttle;
+mod server;
 mod ticket_files;
 
 #[cfg(test)]
@@ -39,16 +32,16 @@ pub use approval::{
     PendingApproval, Remember, ResolvedApproval,
 };
 pub use config::{GatewayConfig, Limits, SignIn};
-pub use connections::raise_descriptor_limit;
 #[cfg(unix)]
 pub use control::{CONTROL_SOCKET, SupportReport};
 pub use gateway::{Gateway, GatewayService};
-pub use health::Health;
-pub use limited::serve_limited;
-pub use listener::{BindError, Bound};
+pub use server::connections::raise_descriptor_limit;
+pub use server::health::Health;
+pub use server::limited::serve_limited;
+pub use server::listener::{BindError, Bound};
 
 /// The OpenAPI document of the routes that are built.
 #[must_use]
 pub fn openapi() -> utoipa::openapi::OpenApi {
-    router::document()
+    router::build().document
 }

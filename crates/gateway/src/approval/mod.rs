@@ -1,21 +1,22 @@
-//! Approval: which requests pass by policy, which wait for a person, and what that person said.
+//! Approval: what a person decided beforehand, which requests wait for one, and what that person said.
 //!
 //! A request that must wait is held without an answer. It is decided only through [`Approvals`],
-//! which no HTTP route reaches: a page that asks can never approve itself.
+//! which no HTTP route reaches: a page that asks can never approve itself. Which requests pass, the
+//! pipeline finds out.
 
-mod pending;
+pub(crate) mod command_line;
 mod policies;
-mod policy;
-mod resolver;
+mod registry;
+mod request;
 mod rules;
 mod source;
 mod stored;
 mod subject;
 
-pub use pending::{
-    ApprovalEvent, Approvals, AskedEachTime, Decision, PendingApproval, Remember, ResolvedApproval,
-};
+pub(crate) use policies::Question;
 pub use policies::{ApprovalPolicy, Coverage, Effect};
-pub(crate) use policy::{Request, Verdict, begin_fingerprint, evaluate};
+pub use registry::{ApprovalEvent, Approvals, Remember};
+pub use request::{AskedEachTime, Decision, PendingApproval, ResolvedApproval};
 pub use rules::AlwaysAllowRule;
-pub(crate) use source::{At, Source};
+pub(crate) use source::{At, RequestValues, Source};
+pub(crate) use subject::{Resolution, Subject, SubjectDirectory};

@@ -101,7 +101,7 @@ impl Coverage {
             })
     }
 
-    /// How narrow it is: places count before operations.
+    /// Resolution narrow it is: places count before operations.
     fn narrowness(&self) -> (usize, bool) {
         let places = [self.repository.is_some(), self.origin.is_some()];
         (places.into_iter().filter(|named| *named).count(), self.operation_id.is_some())
@@ -210,7 +210,7 @@ fn everything_asks() -> ApprovalPolicy {
 mod tests {
     use std::path::PathBuf;
 
-    use super::super::subject::{How, Place};
+    use super::super::subject::{Resolution, SubjectDirectory};
     use super::*;
 
     const PAGE: &str = "https://app.example.test";
@@ -224,9 +224,13 @@ mod tests {
     }
 
     fn about(places: &[&str]) -> Subject {
-        let place =
-            |path: &&str| Place { path: PathBuf::from(path), clone: None, how: How::Named, whole: true };
-        Subject { places: places.iter().map(place).collect(), names: Vec::new() }
+        let place = |path: &&str| SubjectDirectory {
+            path: PathBuf::from(path),
+            clone: None,
+            resolution: Resolution::Named,
+            whole: true,
+        };
+        Subject { directories: places.iter().map(place).collect(), names: Vec::new() }
     }
 
     #[test]
@@ -256,29 +260,34 @@ mod tests {
         let effect = |subject: &Subject| {
             policies.effect(&Question { operation: OperationId::GitAction, subject, location: PAGE })
         };
-        let worktree = |how| Place {
+        let worktree = |resolution| SubjectDirectory {
             path: "/src/worktrees/shop-1".into(),
             clone: Some("/src/shop".into()),
-            how,
+            resolution,
             whole: true,
         };
-        let of = |places: Vec<Place>| Subject { places, names: Vec::new() };
+        let of = |directories: Vec<SubjectDirectory>| Subject { directories, names: Vec::new() };
         policies.set(coverage(None, Some("/src/shop"), None), Effect::Deny).unwrap();
         for closed in [&["/src/shop"][..], &["/src/shop/web"], &["/src"], &["/src/other", "/src/shop"]] {
             assert_eq!(effect(&about(closed)), Some(Effect::Deny), "{closed:?}");
         }
-        for how in [How::Named, How::Found, How::Otherwise] {
-            assert_eq!(effect(&of(vec![worktree(how)])), Some(Effect::Deny), "{how:?}");
+        for resolution in [Resolution::Named, Resolution::Derived, Resolution::Alternative] {
+            assert_eq!(effect(&of(vec![worktree(resolution)])), Some(Effect::Deny), "{resolution:?}");
         }
-        let listed = Place { path: "/src".into(), clone: None, how: How::Named, whole: false };
+        let listed = SubjectDirectory {
+            path: "/src".into(),
+            clone: None,
+            resolution: Resolution::Named,
+            whole: false,
+        };
         assert_eq!(effect(&of(vec![listed])), None, "its name is no part of it");
         assert_eq!(effect(&about(&["/src/other"])), None);
         policies.set(coverage(None, Some("/src/shop"), None), Effect::Allow).unwrap();
-        for open in [about(&["/src/shop/web"]), of(vec![worktree(How::Found)])] {
+        for open in [about(&["/src/shop/web"]), of(vec![worktree(Resolution::Derived)])] {
             assert_eq!(effect(&open), Some(Effect::Allow), "{open:?}");
         }
         let beside = about(&["/src/shop", "/src/other"]);
-        for asks in [beside, about(&["/src"]), about(&[]), of(vec![worktree(How::Named)])] {
+        for asks in [beside, about(&["/src"]), about(&[]), of(vec![worktree(Resolution::Named)])] {
             assert_eq!(effect(&asks), None, "{asks:?}");
         }
     }

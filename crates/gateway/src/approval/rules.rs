@@ -9,7 +9,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::pending::PendingApproval;
+use super::request::PendingApproval;
 use super::stored::StoredFile;
 
 /// Life of a rule.

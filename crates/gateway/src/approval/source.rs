@@ -51,15 +51,15 @@ pub(crate) enum Source {
 }
 
 /// The texts of a request.
-#[derive(Debug, Default)]
-pub(crate) struct Values {
+#[derive(Debug, Clone, Default)]
+pub(crate) struct RequestValues {
     body: Value,
     query: Vec<(String, String)>,
     /// Of the route's path and of the request's.
     segments: Vec<(String, String)>,
 }
 
-impl Values {
+impl RequestValues {
     /// Reads a request of a route with this path; without a route any segment may be a ticket. A body
     /// that is no JSON has no members.
     pub(crate) fn read(route: Option<&str>, target: &Uri, body: &[u8]) -> Self {
@@ -142,7 +142,8 @@ mod tests {
         let body =
             json!({"repo": {"fullName": "acme/shop"}, "peers": [{"path": "/a"}, {}, {"path": "/b"}], "n": 5});
         let target = "/api/x/AB%2F1/rest/of?q=%2Fa+b&q=&z=1".parse().unwrap();
-        let values = Values::read(Some("/api/x/{ticketId}/{*rest}"), &target, body.to_string().as_bytes());
+        let values =
+            RequestValues::read(Some("/api/x/{ticketId}/{*rest}"), &target, body.to_string().as_bytes());
         assert_eq!(values.texts(At::Body("repo.fullName")), ["acme/shop"]);
         assert_eq!(values.texts(At::Body("peers.*.path")), ["/a", "/b"]);
         assert_eq!(values.texts(At::Body("n")), Vec::<&str>::new());
@@ -151,14 +152,15 @@ mod tests {
         assert_eq!(values.texts(At::Segment("ticketId")), ["AB/1"]);
         assert_eq!(values.texts(At::Segment("rest")), ["rest"]);
         assert!(values.all_texts().contains(&"/b") && values.all_texts().contains(&"1"));
-        let nothing = Values::read(Some("/x"), &"/x".parse().unwrap(), b"no json");
+        let nothing = RequestValues::read(Some("/x"), &"/x".parse().unwrap(), b"no json");
         assert_eq!((nothing.texts(At::Body("a")).len(), nothing.action(&["a"])), (0, None));
     }
 
     #[test]
     fn an_action_is_told_by_its_members() {
-        let read =
-            |body: Value| Values::read(Some("/x"), &"/x".parse().unwrap(), body.to_string().as_bytes());
+        let read = |body: Value| {
+            RequestValues::read(Some("/x"), &"/x".parse().unwrap(), body.to_string().as_bytes())
+        };
         let members = &["action", "force"];
         assert_eq!(
             read(json!({"action": "commit", "message": "x"})).action(members).unwrap(),

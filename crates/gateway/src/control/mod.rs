@@ -24,10 +24,10 @@ use crate::activity::ActivityLog;
 use crate::app::App;
 use crate::approval::{Approvals, Coverage, Effect};
 use crate::config::SignIn;
-use crate::connections::{Connections, share_of_descriptors};
-use crate::in_flight::InFlight;
+use crate::server::connections::{Connections, share_of_descriptors};
+use crate::server::in_flight::InFlight;
 
-use self::request::{Malformed, Request, SetPolicyParams, TidyParams, Wanted};
+use self::request::{PolicyTarget, Request, RequestError, SetPolicyParams, TidyParams};
 
 pub use support::SupportReport;
 
@@ -79,7 +79,7 @@ impl ControlSocket {
     /// Answers until `stop`.
     pub(crate) async fn serve(self, control: Control, stop: CancellationToken) {
         let connections = TaskTracker::new();
-        let places = Connections::new(share_of_descriptors().min(MOST_CONNECTIONS));
+        let permits = Connections::new(share_of_descriptors().min(MOST_CONNECTIONS));
         loop {
             let accepted = tokio::select! {
                 () = stop.cancelled() => break,
@@ -87,17 +87,17 @@ impl ControlSocket {
             };
             match accepted {
                 Ok((stream, _)) => {
-                    let Some(place) = places.admit() else { continue };
+                    let Some(permit) = permits.admit() else { continue };
                     let (control, stop) = (control.clone(), stop.clone());
                     connections.spawn(async move {
                         tokio::select! {
                             () = stop.cancelled() => {}
-                            () = place.closed.cancelled() => {}
-                            _ = converse(stream, &control, &place.in_flight) => {}
+                            () = permit.closed.cancelled() => {}
+                            _ = converse(stream, &control, &permit.in_flight) => {}
                         }
                     });
                 }
-                Err(error) => places.recover(&error).await,
+                Err(error) => permits.recover(&error).await,
             }
         }
         connections.close();
@@ -129,7 +129,7 @@ async fn converse(stream: UnixStream, control: &Control, in_flight: &InFlight) -
         let answer = match Request::read(&line) {
             Ok((id, Request::Watch(_))) => return watch(id, control, &mut read, &mut write).await,
             Ok((id, request)) => reply(id, request, control).await,
-            Err(Malformed { id, error }) => refusal(id, 400, &error),
+            Err(RequestError { id, error }) => refusal(id, 400, &error),
         };
         write.write_all(line_of(&answer).as_bytes()).await?;
         if line.last() != Some(&b'\n') {
@@ -288,9 +288,9 @@ impl Control {
 
     /// What a policy is to cover: what is named, or the like of a waiting request.
     fn coverage(&self, params: &SetPolicyParams, effect: Effect) -> Result<Coverage, String> {
-        match params.wanted()? {
-            Wanted::Coverage(coverage) => Ok(coverage),
-            Wanted::LikeOf(id, remember) => id
+        match params.target()? {
+            PolicyTarget::Coverage(coverage) => Ok(coverage),
+            PolicyTarget::LikeRequest(id, remember) => id
                 .and_then(|id| self.approvals.coverage_of(id, remember, effect))
                 .ok_or_else(|| NOTHING_TO_REMEMBER.to_owned()),
         }

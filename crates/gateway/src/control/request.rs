@@ -21,7 +21,7 @@ struct Line<P> {
 
 /// Why a line is no request, and the id that it is answered under.
 #[derive(Debug)]
-pub(crate) struct Malformed {
+pub(crate) struct RequestError {
     pub(crate) id: i64,
     pub(crate) error: String,
 }
@@ -50,38 +50,38 @@ macro_rules! requests {
 }
 
 requests! {
-    "approvals.list" => Pending(Nothing),
-    "approvals.problems" => Problems(Nothing),
-    "approvals.resolved" => Resolved(Nothing),
-    "approvals.clear_resolved" => ClearResolved(Nothing),
+    "approvals.list" => Pending(NoParams),
+    "approvals.problems" => Problems(NoParams),
+    "approvals.resolved" => Resolved(NoParams),
+    "approvals.clear_resolved" => ClearResolved(NoParams),
     "approvals.approve" => Approve(ApprovalParams),
     "approvals.deny" => Deny(ApprovalParams),
     "approvals.always_allow" => AlwaysAllow(ApprovalParams),
-    "approvals.clear" => ClearPending(Nothing),
-    "approvals.watch" => Watch(Nothing),
-    "approvals.rules" => Rules(Nothing),
+    "approvals.clear" => ClearPending(NoParams),
+    "approvals.watch" => Watch(NoParams),
+    "approvals.rules" => Rules(NoParams),
     "approvals.remove_rule" => RemoveRule(RuleParams),
-    "approvals.policies" => Policies(Nothing),
+    "approvals.policies" => Policies(NoParams),
     "approvals.set_policy" => SetPolicy(SetPolicyParams),
     "approvals.remove_policy" => RemovePolicy(PolicyParams),
-    "activity.list" => Activity(Nothing),
-    "activity.clear" => ClearActivity(Nothing),
-    "page.sign_in" => SignIn(Nothing),
-    "loops.status" => Loops(Nothing),
+    "activity.list" => Activity(NoParams),
+    "activity.clear" => ClearActivity(NoParams),
+    "page.sign_in" => SignIn(NoParams),
+    "loops.status" => Loops(NoParams),
     "loops.support" => Support(SupportParams),
-    "worktrees.list" => Worktrees(Nothing),
+    "worktrees.list" => Worktrees(NoParams),
     "worktrees.tidy" => TidyWorktrees(TidyParams),
-    "worktrees.saved" => SavedWork(Nothing),
+    "worktrees.saved" => SavedWork(NoParams),
     "worktrees.restore" => RestoreSaved(RestoreParams),
     "worktrees.delete_saved" => DeleteSaved(DeleteParams),
 }
 
 impl Request {
     /// Reads a line: the id to answer under, and what is asked.
-    pub(crate) fn read(line: &[u8]) -> Result<(i64, Self), Malformed> {
+    pub(crate) fn read(line: &[u8]) -> Result<(i64, Self), RequestError> {
         let Line { id, verb, params: _ } = serde_json::from_slice::<Line<IgnoredAny>>(line)
-            .map_err(|error| Malformed { id: 0, error: reason(&error) })?;
-        let request = Self::of_verb(&verb, line).map_err(|error| Malformed { id, error })?;
+            .map_err(|error| RequestError { id: 0, error: reason(&error) })?;
+        let request = Self::of_verb(&verb, line).map_err(|error| RequestError { id, error })?;
         Ok((id, request))
     }
 }
@@ -99,7 +99,7 @@ fn reason(error: &serde_json::Error) -> String {
 /// A verb that takes no members.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Nothing {}
+pub(crate) struct NoParams {}
 
 /// Names a waiting request.
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -153,11 +153,11 @@ pub(crate) struct SetPolicyParams {
 }
 
 /// What a policy is to cover.
-pub(crate) enum Wanted {
+pub(crate) enum PolicyTarget {
     /// What is named.
     Coverage(Coverage),
     /// The like of a waiting request; an id that is none names nothing.
-    LikeOf(Option<Uuid>, Remember),
+    LikeRequest(Option<Uuid>, Remember),
 }
 
 impl SetPolicyParams {
@@ -165,20 +165,20 @@ impl SetPolicyParams {
         self.effect.ok_or_else(|| "effect is required".to_owned())
     }
 
-    pub(crate) fn wanted(&self) -> Result<Wanted, String> {
+    pub(crate) fn target(&self) -> Result<PolicyTarget, String> {
         let coverage = Coverage {
             operation_id: self.operation_id,
             repository: self.repository.clone(),
             origin: self.origin.clone(),
         };
         match (self.remember, &self.approval_id) {
-            (None, None) => Ok(Wanted::Coverage(coverage)),
+            (None, None) => Ok(PolicyTarget::Coverage(coverage)),
             (None, Some(_)) => Err("remember is required beside approvalId".to_owned()),
             (Some(_), _) if coverage != Coverage::default() => {
                 Err("a policy is for what is named, or for the like of a request, not for both".to_owned())
             }
             (Some(remember), id) => {
-                Ok(Wanted::LikeOf(named(id.as_deref(), "approvalId is required")?, remember))
+                Ok(PolicyTarget::LikeRequest(named(id.as_deref(), "approvalId is required")?, remember))
             }
         }
     }

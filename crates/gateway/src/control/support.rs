@@ -36,10 +36,10 @@ impl Control {
             Some(id) => (404, format!("this desktop knows no loop {id}; its page shows the id of each loop")),
             None => (404, "no loop has run on this desktop yet".to_owned()),
         })?;
-        let checks = self.app.rounds.checks(&self.app).await;
+        let checks = self.app.health.checks().await;
         let report = SupportReport {
             about,
-            health: redact::json(json!(*checks)),
+            health: redact::json(json!(checks)),
             settings: redact::json(json!(*self.app.settings.get())),
             versions: json!({
                 "loopgate": self.app.version,

@@ -9,7 +9,7 @@ use secrecy::{ExposeSecret as _, SecretString};
 use subtle::ConstantTimeEq as _;
 
 use super::origin::{OriginPolicy, named_origin};
-use crate::sessions::Sessions;
+use super::sessions::Sessions;
 
 const GATEWAY_TOKEN: HeaderName = HeaderName::from_static(GATEWAY_TOKEN_HEADER);
 const SESSION_TOKEN: HeaderName = HeaderName::from_static(SESSION_TOKEN_HEADER);
@@ -25,17 +25,17 @@ pub(crate) enum Principal {
     Anybody,
 }
 
-/// What decides.
-pub(crate) struct Gatekeeper<'a> {
+/// Decides who is let in.
+pub(crate) struct Authenticator<'a> {
     pub(crate) gateway_token: Option<&'a SecretString>,
     pub(crate) origins: &'a OriginPolicy,
     pub(crate) production_only: bool,
     pub(crate) sessions: &'a Sessions,
 }
 
-impl Gatekeeper<'_> {
+impl Authenticator<'_> {
     /// Lets a caller in, or says why not.
-    pub(crate) fn admit(&self, headers: &HeaderMap) -> Result<Principal, &'static str> {
+    pub(crate) fn authenticate(&self, headers: &HeaderMap) -> Result<Principal, &'static str> {
         if let (Some(token), Some(given)) = (self.gateway_token, headers.get(GATEWAY_TOKEN))
             && same_secret(token.expose_secret().as_bytes(), given.as_bytes())
         {

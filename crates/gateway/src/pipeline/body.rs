@@ -15,75 +15,56 @@ use loopgate_files::{Spool, Spooling};
 use sha2::Sha256;
 use tokio_util::io::ReaderStream;
 
-use crate::answer::Failure;
 use crate::config::Limits;
+use crate::error::HttpError;
+use crate::route::BodyLimit;
 
 /// Bytes that are read from a file at once.
 const CHUNK: usize = 128 * 1024;
 
-/// Limit in bytes of a route's body, and its name in logs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct BodyLimit {
-    pub(crate) bytes: u64,
-    pub(crate) label: &'static str,
-}
-
-impl BodyLimit {
-    /// Every route that names none.
-    pub(crate) const GENERIC: Self = Self { bytes: 262_144, label: "generic-json" };
-    /// The challenge exchange.
-    pub(crate) const EXCHANGE: Self = Self { bytes: 4096, label: "gateway-auth-exchange" };
-    /// The order of a loop, with its documents.
-    pub(crate) const LOOP: Self = Self { bytes: 1_048_576, label: "orchestrator-loop" };
-    /// Uploaded files of a ticket.
-    pub(crate) const UPLOAD: Self = Self { bytes: 52_428_800, label: "orchestrator-upload" };
-    /// Archives of the run viewer.
-    pub(crate) const RUN_VIEWER: Self = Self { bytes: 220_200_960, label: "run-viewer-extract" };
-}
-
 /// What becomes of the bytes.
 #[derive(Debug, Clone)]
-pub(crate) enum Keep<'a> {
+pub(crate) enum BodyStorage<'a> {
     /// The handler gets them, in memory.
-    All,
+    Memory,
     /// The handler gets them, from a file in this directory. The hash is what approval knows the
     /// request by, fed with everything that stands before the body.
-    Spooled(&'a Path, Sha256),
+    File(&'a Path, Sha256),
     /// They are only counted.
-    Nothing,
+    Discard,
 }
 
 /// A body that was read.
 #[derive(Debug)]
-pub(crate) enum Received {
+pub(crate) enum RequestBody {
     /// In memory.
-    Whole(Bytes),
+    Memory(Bytes),
     /// In a file.
-    Spooled(Spool),
+    File(Spool),
 }
 
-impl Received {
+impl RequestBody {
     /// Bytes.
     pub(crate) fn length(&self) -> u64 {
         match self {
-            Self::Whole(bytes) => bytes.len() as u64,
-            Self::Spooled(spool) => spool.length,
+            Self::Memory(bytes) => bytes.len() as u64,
+            Self::File(spool) => spool.length,
         }
     }
 
-    /// The body that was kept in memory; nothing of one that lies in a file.
-    pub(crate) fn whole(self) -> Bytes {
+    /// The body that was writer in memory; nothing of one that lies in a file.
+    pub(crate) fn into_bytes(self) -> Bytes {
         match self {
-            Self::Whole(bytes) => bytes,
-            Self::Spooled(_) => Bytes::new(),
+            Self::Memory(bytes) => bytes,
+            Self::File(_) => Bytes::new(),
         }
     }
 
     /// The body, for the handler.
     pub(crate) fn into_body(self) -> Body {
         match self {
-            Self::Whole(bytes) => Body::from(bytes),
-            Self::Spooled(spool) => {
+            Self::Memory(bytes) => Body::from(bytes),
+            Self::File(spool) => {
                 let file = tokio::fs::File::from_std(spool.file);
                 Body::from_stream(ReaderStream::with_capacity(file, CHUNK))
             }
@@ -93,7 +74,7 @@ impl Received {
 
 /// Why there is no body.
 #[derive(Debug)]
-pub(crate) enum Unread {
+pub(crate) enum BodyError {
     /// Over the limit. Sizes in bytes; what is unknown is absent.
     TooLarge { declared: Option<u64>, observed: Option<u64> },
     /// The client stopped or sent nonsense.
@@ -104,17 +85,17 @@ pub(crate) enum Unread {
     Disk(std::io::Error),
 }
 
-impl Unread {
-    pub(crate) fn into_failure(self, limit: BodyLimit) -> Failure {
+impl BodyError {
+    pub(crate) fn into_http_error(self, limit: BodyLimit) -> HttpError {
         match self {
-            Self::TooLarge { .. } => Failure::new(StatusCode::PAYLOAD_TOO_LARGE, "request body too large")
+            Self::TooLarge { .. } => HttpError::new(StatusCode::PAYLOAD_TOO_LARGE, "request body too large")
                 .with("maxBytes", limit.bytes)
                 .no_store(),
-            Self::Broken => Failure::bad_request("request body could not be read"),
-            Self::TimedOut => Failure::new(StatusCode::REQUEST_TIMEOUT, "request body timed out"),
+            Self::Broken => HttpError::bad_request("request body could not be read"),
+            Self::TimedOut => HttpError::new(StatusCode::REQUEST_TIMEOUT, "request body timed out"),
             Self::Disk(error) => {
                 tracing::warn!(%error, "a request body could not be stored");
-                Failure::new(StatusCode::INTERNAL_SERVER_ERROR, "request body could not be stored")
+                HttpError::new(StatusCode::INTERNAL_SERVER_ERROR, "request body could not be stored")
             }
         }
         .closing(true)
@@ -126,70 +107,70 @@ pub(crate) async fn read(
     body: Body,
     headers: &HeaderMap,
     limit: BodyLimit,
-    keep: Keep<'_>,
+    storage: BodyStorage<'_>,
     limits: &Limits,
-) -> Result<Received, Unread> {
+) -> Result<RequestBody, BodyError> {
     let declared = declared_length(headers);
     if declared.is_some_and(|length| length > limit.bytes) {
-        return Err(Unread::TooLarge { declared, observed: None });
+        return Err(BodyError::TooLarge { declared, observed: None });
     }
     if body.is_end_stream() {
-        return Ok(Received::Whole(Bytes::new()));
+        return Ok(RequestBody::Memory(Bytes::new()));
     }
     let reading = async {
-        let mut kept = Kept::begin(keep).await?;
-        let read = Counted { body, declared, limit, observed: 0 };
-        read.into(&mut kept).await?;
-        kept.finish().await
+        let mut writer = BodyWriter::begin(storage).await?;
+        let read = LimitedBody { body, declared, limit, observed: 0 };
+        read.into(&mut writer).await?;
+        writer.finish().await
     };
-    tokio::time::timeout(limits.body_timeout, Box::pin(reading)).await.map_err(|_| Unread::TimedOut)?
+    tokio::time::timeout(limits.body_timeout, Box::pin(reading)).await.map_err(|_| BodyError::TimedOut)?
 }
 
-/// A body whose bytes are counted.
-struct Counted {
+/// A body whose bytes are counted against a limit.
+struct LimitedBody {
     body: Body,
     declared: Option<u64>,
     limit: BodyLimit,
     observed: u64,
 }
 
-impl Counted {
-    async fn into(mut self, kept: &mut Kept) -> Result<(), Unread> {
+impl LimitedBody {
+    async fn into(mut self, writer: &mut BodyWriter) -> Result<(), BodyError> {
         while let Some(frame) = self.body.frame().await {
-            let Ok(data) = frame.map_err(|_| Unread::Broken)?.into_data() else { continue };
+            let Ok(data) = frame.map_err(|_| BodyError::Broken)?.into_data() else { continue };
             self.observed += data.len() as u64;
             if self.observed > self.limit.bytes {
-                return Err(Unread::TooLarge { declared: self.declared, observed: Some(self.observed) });
+                return Err(BodyError::TooLarge { declared: self.declared, observed: Some(self.observed) });
             }
-            kept.add(data).await?;
+            writer.add(data).await?;
         }
         Ok(())
     }
 }
 
 /// Where the bytes go.
-enum Kept {
+enum BodyWriter {
     Memory { first: Bytes, rest: BytesMut },
     File(Box<Spooling>),
     Nowhere,
 }
 
-impl Kept {
-    async fn begin(keep: Keep<'_>) -> Result<Self, Unread> {
-        Ok(match keep {
-            Keep::All => Self::Memory { first: Bytes::new(), rest: BytesMut::new() },
-            Keep::Nothing => Self::Nowhere,
-            Keep::Spooled(directory, hash) => {
-                let spooling = Spooling::begin(directory, Some(hash)).await.map_err(Unread::Disk)?;
+impl BodyWriter {
+    async fn begin(storage: BodyStorage<'_>) -> Result<Self, BodyError> {
+        Ok(match storage {
+            BodyStorage::Memory => Self::Memory { first: Bytes::new(), rest: BytesMut::new() },
+            BodyStorage::Discard => Self::Nowhere,
+            BodyStorage::File(directory, hash) => {
+                let spooling = Spooling::begin(directory, Some(hash)).await.map_err(BodyError::Disk)?;
                 Self::File(Box::new(spooling))
             }
         })
     }
 
-    async fn add(&mut self, data: Bytes) -> Result<(), Unread> {
+    async fn add(&mut self, data: Bytes) -> Result<(), BodyError> {
         match self {
             Self::Nowhere => {}
-            Self::File(spooling) => spooling.write(&data).await.map_err(Unread::Disk)?,
+            Self::File(spooling) => spooling.write(&data).await.map_err(BodyError::Disk)?,
             // A body that came in one piece is handed on without a copy.
             Self::Memory { first, rest } if first.is_empty() && rest.is_empty() => *first = data,
             Self::Memory { first, rest } => {
@@ -202,12 +183,12 @@ impl Kept {
         Ok(())
     }
 
-    async fn finish(self) -> Result<Received, Unread> {
+    async fn finish(self) -> Result<RequestBody, BodyError> {
         Ok(match self {
-            Self::Nowhere => Received::Whole(Bytes::new()),
-            Self::File(spooling) => Received::Spooled(spooling.finish().await.map_err(Unread::Disk)?),
+            Self::Nowhere => RequestBody::Memory(Bytes::new()),
+            Self::File(spooling) => RequestBody::File(spooling.finish().await.map_err(BodyError::Disk)?),
             Self::Memory { first, rest } => {
-                Received::Whole(if rest.is_empty() { first } else { rest.freeze() })
+                RequestBody::Memory(if rest.is_empty() { first } else { rest.freeze() })
             }
         })
     }

@@ -3,8 +3,10 @@
 //! A form, or a `fetch` in the mode `no-cors`, sends a body of one of three types, or of none, to any
 //! address. Nothing of ours is sent like that, so a browser that does it was made to.
 
-use http::HeaderMap;
 use http::header::{CONTENT_TYPE, ORIGIN};
+use http::{HeaderMap, StatusCode};
+
+use crate::error::HttpError;
 
 /// Sent by every browser beside a request, and settable by none of its pages.
 const FETCH_MODE: &str = "sec-fetch-mode";
@@ -22,6 +24,12 @@ pub(crate) fn is_forgeable(headers: &HeaderMap, form: bool) -> bool {
         || is("application/x-www-form-urlencoded")
         || (!form && is("multipart/form-data"))
         || kind.is_empty()
+}
+
+/// The refusal of a body that a foreign page could have sent.
+pub(super) fn unsupported_media_type() -> HttpError {
+    let error = "content type not supported, send application/json";
+    HttpError::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, error).closing(true)
 }
 
 #[cfg(test)]

@@ -76,7 +76,7 @@ impl OriginPolicy {
     }
 
     /// Headers for a request with this origin.
-    pub(crate) fn headers_for(&self, request: &HeaderMap) -> Cors {
+    pub(crate) fn headers_for(&self, request: &HeaderMap) -> CorsHeaders {
         let origin = request.get(ORIGIN);
         let allowed = self.allows(origin);
         let private_network = allowed
@@ -84,18 +84,18 @@ impl OriginPolicy {
                 .get(REQUEST_PRIVATE_NETWORK)
                 .is_some_and(|value| value.as_bytes().eq_ignore_ascii_case(b"true"));
         let granted = origin.filter(|_| allowed).or(self.web_app.as_ref().map(|web_app| &web_app.header));
-        Cors { origin: granted.cloned(), private_network }
+        CorsHeaders { origin: granted.cloned(), private_network }
     }
 }
 
 /// The headers that every answer carries.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Cors {
+pub(crate) struct CorsHeaders {
     origin: Option<HeaderValue>,
     private_network: bool,
 }
 
-impl Cors {
+impl CorsHeaders {
     pub(crate) fn apply(self, headers: &mut HeaderMap) {
         headers.reserve(7);
         if let Some(origin) = self.origin {

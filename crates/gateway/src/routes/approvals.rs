@@ -3,8 +3,6 @@
 //! Decides nothing and holds no way to decide: that is for the owner's command line alone, whose
 //! words are answered here.
 
-use std::path::Path;
-
 use axum::Json;
 use axum::extract::State;
 use loopgate_api::error::ErrorBody;
@@ -14,15 +12,12 @@ use utoipa::ToSchema;
 use utoipa_axum::routes;
 use uuid::Uuid;
 
-use crate::activity::cleaned_query;
-use crate::answer::Answer;
+use crate::activity::redact_query;
 use crate::app::App;
 use crate::approval::PendingApproval;
+use crate::error::JsonResult;
 use crate::extract::Direct;
-use crate::router::Route;
-
-/// Characters of an id, from its end, that are enough to name it.
-const SHORT_ID: usize = 8;
+use crate::route::Endpoint;
 
 /// What waits for the owner.
 #[derive(Debug, Serialize, ToSchema)]
@@ -89,7 +84,7 @@ impl From<PendingApproval> for WaitingRequest {
             risk_tier: request.risk_tier,
             method: request.method,
             path: request.path,
-            query: request.query.as_deref().map(cleaned_query),
+            query: request.query.as_deref().map(redact_query),
             action: request.action,
             loop_id: request.loop_id,
             directories: request.directories,
@@ -108,50 +103,12 @@ impl From<PendingApproval> for WaitingRequest {
         (status = 200, body = WaitingRequests, description = "The requests that are held"),
         (status = 403, body = ErrorBody, description = "Asked over the link", example = json!(ErrorBody::new(403, "not available over relay"))),
     ))]
-async fn approvals(State(app): State<App>, _: Direct) -> Answer<WaitingRequests> {
+async fn approvals(State(app): State<App>, _: Direct) -> JsonResult<WaitingRequests> {
     let waiting = app.approvals.pending().into_iter().map(WaitingRequest::from).collect();
     let problems = app.approvals.problems();
-    Ok(Json(WaitingRequests { waiting, command: app.approvals_command.clone(), problems }))
+    Ok(Json(WaitingRequests { waiting, command: app.approvals_command.text().to_owned(), problems }))
 }
 
-pub(crate) fn route() -> Route {
-    Route::about_approval(routes!(approvals))
-}
-
-/// The owner's command for this data directory. The usual one need not be named, unless a variable
-/// says which it is: the owner's shell may not have it.
-pub(crate) fn command(data_dir: &Path) -> String {
-    let usual = std::env::var_os(loopgate_api::names::env::HOME).is_none()
-        && loopgate_home::default_data_dir().is_ok_and(|usual| usual == data_dir);
-    if usual {
-        return "loopgate approvals".to_owned();
-    }
-    format!("loopgate approvals --home {}", quoted(&data_dir.to_string_lossy()))
-}
-
-/// What the owner types to approve a request.
-pub(crate) fn command_that_approves(app: &App, id: Uuid) -> String {
-    let id = id.to_string();
-    format!("{} approve {}", app.approvals_command, &id[id.len() - SHORT_ID..])
-}
-
-/// One word of a shell's command line.
-fn quoted(word: &str) -> String {
-    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/._-+@%:,".contains(&byte);
-    if !word.is_empty() && word.bytes().all(plain) {
-        word.to_owned()
-    } else {
-        format!("'{}'", word.replace('\'', r"'\''"))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_directory_is_one_word_of_the_command() {
-        assert_eq!(command(Path::new("/srv/loop-gate")), "loopgate approvals --home /srv/loop-gate");
-        assert_eq!(command(Path::new("/srv/it's $HOME")), r"loopgate approvals --home '/srv/it'\''s $HOME'");
-    }
+pub(crate) fn endpoint() -> Endpoint {
+    Endpoint::new(routes!(approvals), &[])
 }

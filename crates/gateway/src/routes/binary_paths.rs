@@ -6,7 +6,6 @@ use axum::Json;
 use axum::body::Bytes;
 use axum::extract::State;
 use loopgate_api::error::ErrorBody;
-use loopgate_api::operation::OperationId;
 use loopgate_home::{Program, ProgramPath};
 use loopgate_tools::programs::is_executable;
 use serde::Serialize;
@@ -14,10 +13,10 @@ use serde_json::Value;
 use utoipa::ToSchema;
 use utoipa_axum::routes;
 
-use crate::answer::{Answer, Failure};
 use crate::app::App;
-use crate::router::Route;
-use crate::routes::on_disk;
+use crate::blocking::spawn_blocking;
+use crate::error::{HttpError, JsonResult};
+use crate::route::Endpoint;
 
 /// The paths that are set, by `assistant`, `codeHost`, `reviewer`, `python3` and `git`; of a link the
 /// file that it leads to.
@@ -60,8 +59,8 @@ async fn list(State(app): State<App>) -> Json<BinaryPaths> {
         (status = 400, body = ErrorBody, description = "Not an object, an unknown program, or a path that cannot be used", example = json!(ErrorBody::new(400, "unknown key: node"))),
         (status = 500, body = ErrorBody, description = "The settings file cannot be written", example = json!(ErrorBody::new(500, "Failed to update binary paths: permission denied"))),
     ))]
-async fn update(State(app): State<App>, body: Bytes) -> Answer<BinaryPaths> {
-    on_disk(move || {
+async fn update(State(app): State<App>, body: Bytes) -> JsonResult<BinaryPaths> {
+    spawn_blocking(move || {
         let changes = changes(&app, &body)?;
         let stored = app.settings.update(|settings| {
             for (program, path) in changes {
@@ -71,7 +70,7 @@ async fn update(State(app): State<App>, body: Bytes) -> Answer<BinaryPaths> {
                 };
             }
         });
-        stored.map_err(|error| Failure::operation("Failed to update binary paths", &error))?;
+        stored.map_err(|error| HttpError::operation("Failed to update binary paths", &error))?;
         app.programs.forget();
         app.mcp.forget();
         Ok(Json(present(&app)))
@@ -79,12 +78,12 @@ async fn update(State(app): State<App>, body: Bytes) -> Answer<BinaryPaths> {
     .await?
 }
 
-pub(crate) fn list_route() -> Route {
-    Route::new(routes!(list), OperationId::BinaryPathsSettings, &[])
+pub(crate) fn list_endpoint() -> Endpoint {
+    Endpoint::new(routes!(list), &[])
 }
 
-pub(crate) fn update_route() -> Route {
-    Route::new(routes!(update), OperationId::BinaryPathsSettings, &[]).asking_each_time()
+pub(crate) fn update_endpoint() -> Endpoint {
+    Endpoint::new(routes!(update), &[]).asking_each_time()
 }
 
 fn present(app: &App) -> BinaryPaths {
@@ -95,30 +94,30 @@ fn present(app: &App) -> BinaryPaths {
     BinaryPaths { binary_paths: settings.binary_paths.iter().map(text).collect() }
 }
 
-fn changes(app: &App, body: &[u8]) -> Result<Vec<(Program, Option<ProgramPath>)>, Failure> {
+fn changes(app: &App, body: &[u8]) -> Result<Vec<(Program, Option<ProgramPath>)>, HttpError> {
     if body.iter().all(u8::is_ascii_whitespace) {
         return Ok(Vec::new());
     }
     let document: Value =
-        serde_json::from_slice(body).map_err(|_| Failure::bad_request("invalid JSON body"))?;
+        serde_json::from_slice(body).map_err(|_| HttpError::bad_request("invalid JSON body"))?;
     let Value::Object(members) = document else {
-        return Err(Failure::bad_request("body must be a JSON object"));
+        return Err(HttpError::bad_request("body must be a JSON object"));
     };
     members.iter().map(|(key, value)| change(app, key, value)).collect()
 }
 
-fn change(app: &App, key: &str, value: &Value) -> Result<(Program, Option<ProgramPath>), Failure> {
+fn change(app: &App, key: &str, value: &Value) -> Result<(Program, Option<ProgramPath>), HttpError> {
     let known = Program::ALL.into_iter().find(|program| program.key() == key);
-    let program = known.ok_or_else(|| Failure::bad_request(format!("unknown key: {key}")))?;
+    let program = known.ok_or_else(|| HttpError::bad_request(format!("unknown key: {key}")))?;
     let text = match value {
         Value::Null => return Ok((program, None)),
         Value::String(text) => text,
-        _ => return Err(Failure::bad_request(format!("value for {key} must be a string or null"))),
+        _ => return Err(HttpError::bad_request(format!("value for {key} must be a string or null"))),
     };
     if text.trim().is_empty() {
-        return Err(Failure::bad_request(format!("value for {key} must not be empty")));
+        return Err(HttpError::bad_request(format!("value for {key} must not be empty")));
     }
-    let refused = |what: &str| Failure::bad_request(format!("Binary path for {key} {what}: {text}"));
+    let refused = |what: &str| HttpError::bad_request(format!("Binary path for {key} {what}: {text}"));
     let path = loopgate_home::expand_home(text.trim());
     if !path.is_absolute() {
         return Err(refused("must be an absolute path"));

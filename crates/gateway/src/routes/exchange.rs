@@ -1,14 +1,13 @@
-//! The route of the challenge exchange; what it does stands in [`crate::exchange`].
+//! The route of the challenge exchange; the pipeline answers it, in [`crate::pipeline::exchange`].
 
 use utoipa::OpenApi;
 
-use crate::pipeline::body::BodyLimit;
-use crate::router::{Auth, Route};
+use crate::route::{BodyLimit, Endpoint};
 
 #[derive(OpenApi)]
-#[openapi(paths(crate::exchange::exchange))]
+#[openapi(paths(crate::pipeline::exchange::exchange))]
 struct Description;
 
-pub(crate) fn route() -> Route {
-    Route::of_pipeline(Description::openapi(), Auth::Loopback, BodyLimit::EXCHANGE)
+pub(crate) fn endpoint() -> Endpoint {
+    Endpoint::of_pipeline(Description::openapi()).with_limit(BodyLimit::EXCHANGE)
 }

@@ -1,63 +1,19 @@
-//! `GET /health`: whether a gateway is here, and which. The pipeline answers it from bytes that
-//! are ready; this file says what they hold.
+//! `GET /health`, the liveness probe, and `GET /api/gateway/health-check`: what a loop needs of this
+//! machine, row by row, each with its remedy.
 
+use axum::Json;
+use axum::extract::State;
+use loopgate_tools::mcp::Provider;
 use serde::Serialize;
 use utoipa::{OpenApi, ToSchema};
+use utoipa_axum::routes;
 
-use crate::pipeline::body::BodyLimit;
-use crate::router::{Auth, Route};
-
-/// What a client finds on the port.
-#[derive(Debug, Clone, Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[schema(example = json!({"status": "ok", "machineName": "workbench", "capabilities": {"tools": {"assistant": false, "reviewer": false, "git": false, "codeHost": false, "python3": false}, "versions": {}, "commandSigning": true}, "gatewayId": "0197c1a2-7e64-7cc3-9f0a-3d2b6f0e8a11", "onboardingCompleted": true, "version": "0.13.18", "port": 19432}))]
-pub(crate) struct Health {
-    /// Always `ok`.
-    pub(crate) status: &'static str,
-    /// Host name.
-    pub(crate) machine_name: String,
-    pub(crate) capabilities: Capabilities,
-    /// Id of this installation.
-    pub(crate) gateway_id: String,
-    /// Whether set-up is complete.
-    pub(crate) onboarding_completed: bool,
-    /// Desktop version.
-    pub(crate) version: String,
-    /// Port that is really held.
-    pub(crate) port: u16,
-}
-
-/// What this desktop can do; which programs it has is told only to who is signed in.
-#[derive(Debug, Clone, Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct Capabilities {
-    tools: Tools,
-    versions: Versions,
-    command_signing: bool,
-}
-
-impl Default for Capabilities {
-    fn default() -> Self {
-        Self { tools: Tools::default(), versions: Versions {}, command_signing: true }
-    }
-}
-
-#[derive(Debug, Clone, Default, Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-struct Tools {
-    assistant: bool,
-    reviewer: bool,
-    git: bool,
-    code_host: bool,
-    python3: bool,
-}
-
-/// Always empty here.
-#[derive(Debug, Clone, Serialize, ToSchema)]
-struct Versions {}
-
-/// The path of the route.
-pub(crate) const PATH: &str = "/health";
+use crate::app::App;
+use crate::extract::QueryMembers;
+use crate::health::check::{Check, McpServers};
+use crate::health::liveness::Health;
+use crate::health::version;
+use crate::route::Endpoint;
 
 /// Tell that a gateway is here
 ///
@@ -74,6 +30,49 @@ fn health() {}
 #[openapi(paths(health))]
 struct Description;
 
-pub(crate) fn route() -> Route {
-    Route::of_pipeline(Description::openapi(), Auth::None, BodyLimit::GENERIC)
+pub(crate) fn liveness_endpoint() -> Endpoint {
+    Endpoint::of_pipeline(Description::openapi())
+}
+
+/// Everything that was looked at.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(example = json!({"checks": [{"id": "git", "label": "Git", "required": true, "passed": true, "version": "2.47.3"}, {"id": "reviewer", "label": "Reviewer CLI", "required": false, "passed": false, "error": "not found", "remediation": "Optional: install the reviewer with `npm install -g @openai/codex`, then run `codex` once to sign in.", "debug": {"errorCode": "ENOENT", "platform": "linux"}}], "allRequiredPassed": true, "mcpServers": {"assistant": {"available": true, "serverName": "tickets", "matchedUrl": "https://mcp.example.com/mcp", "checkedAt": "2030-01-02T09:00:00.000Z", "error": null, "loopgateAvailable": true}, "reviewer": {"available": false, "serverName": null, "matchedUrl": null, "checkedAt": "2030-01-02T09:00:00.000Z", "error": null, "loopgateAvailable": false}}}))]
+pub(crate) struct HealthReport {
+    /// Rows in a fixed order; clients match on their ids.
+    checks: Vec<Check>,
+    all_required_passed: bool,
+    mcp_servers: McpServers,
+}
+
+/// Look at everything that a loop needs
+///
+/// Always 200 once reached: a check that fails is a row that did not pass.
+#[utoipa::path(get, path = "/api/gateway/health-check", operation_id = "health_check", tag = "gateway",
+    params(
+        ("expectedMcpUrl" = Option<String>, Query, description = "MCP server to look for", example = "https://mcp.example.com/mcp"),
+        ("latestVersion" = Option<String>, Query, description = "Adds a row that compares the desktop's version", example = "0.13.18"),
+    ),
+    responses((status = 200, body = HealthReport, description = "The rows")))]
+async fn health_check(State(app): State<App>, query: QueryMembers) -> Json<HealthReport> {
+    let (mut checks, mcp_servers) = tokio::join!(app.health.checks(), mcp_servers(&app, &query));
+    let latest = query.get("latestVersion").map(str::trim).filter(|text| !text.is_empty());
+    checks.extend(latest.map(|latest| version::row(&app.version, latest)));
+    let all_required_passed = checks.iter().all(|check| check.passed || !check.required);
+    Json(HealthReport { checks, all_required_passed, mcp_servers })
+}
+
+pub(crate) fn check_endpoint() -> Endpoint {
+    Endpoint::new(routes!(health_check), &[])
+}
+
+/// What is known, after a moment, of the server that the query names.
+async fn mcp_servers(app: &App, query: &QueryMembers) -> McpServers {
+    let expected = query.get("expectedMcpUrl").map(str::trim).filter(|text| !text.is_empty());
+    let patience = app.limits.probe_timeout;
+    let (assistant, reviewer) = tokio::join!(
+        app.mcp.look(Provider::Assistant, expected, patience),
+        app.mcp.look(Provider::Reviewer, expected, patience),
+    );
+    McpServers { assistant, reviewer }
 }

@@ -5,18 +5,17 @@ use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use http::header::CACHE_CONTROL;
 use loopgate_api::error::ErrorBody;
-use loopgate_api::operation::OperationId;
 use loopgate_tools::mcp::Provider;
 use serde::Serialize;
 use url::Url;
 use utoipa::ToSchema;
 use utoipa_axum::routes;
 
-use crate::answer::Failure;
 use crate::app::App;
+use crate::error::HttpError;
 use crate::extract::{Direct, QueryMembers};
-use crate::router::Route;
-use crate::routes::health_check::McpServers;
+use crate::health::check::McpServers;
+use crate::route::Endpoint;
 
 /// How to sign in.
 #[derive(Debug, Serialize, ToSchema)]
@@ -39,7 +38,7 @@ pub(crate) struct McpAuth {
         (status = 200, body = McpAuth, description = "By the browser"),
         (status = 403, body = ErrorBody, description = "Asked over the link", example = json!(ErrorBody::new(403, "not available over relay"))),
     ))]
-async fn mcp_auth(State(app): State<App>, _: Direct, query: QueryMembers) -> Result<Response, Failure> {
+async fn mcp_auth(State(app): State<App>, _: Direct, query: QueryMembers) -> Result<Response, HttpError> {
     let expected = query.get("expectedMcpUrl").map(str::trim);
     let server_url = expected.filter(|text| Url::parse(text).is_ok()).map(ToOwned::to_owned);
     let known = |provider| app.mcp.known(provider, server_url.as_deref());
@@ -48,6 +47,6 @@ async fn mcp_auth(State(app): State<App>, _: Direct, query: QueryMembers) -> Res
     Ok(([(CACHE_CONTROL, "no-store")], axum::Json(answer)).into_response())
 }
 
-pub(crate) fn route() -> Route {
-    Route::new(routes!(mcp_auth), OperationId::HealthCheck, &[])
+pub(crate) fn endpoint() -> Endpoint {
+    Endpoint::new(routes!(mcp_auth), &[])
 }

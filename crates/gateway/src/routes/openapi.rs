@@ -1,19 +1,17 @@
 //! `GET /api/gateway/openapi.json`: the description of the routes that are built.
 
-use std::sync::LazyLock;
-
+use axum::extract::State;
 use axum::response::IntoResponse;
-use bytes::Bytes;
 use http::header::CONTENT_TYPE;
 use loopgate_api::names::{GATEWAY_TOKEN_HEADER, SESSION_TOKEN_HEADER};
-use loopgate_api::operation::OperationId;
 use utoipa::OpenApi;
 use utoipa::openapi::OpenApi as Document;
 use utoipa::openapi::security::{ApiKey, ApiKeyValue, SecurityRequirement, SecurityScheme};
 use utoipa_axum::routes;
 
-use crate::answer::JSON;
-use crate::router::{self, Route};
+use crate::app::App;
+use crate::response::JSON;
+use crate::route::Endpoint;
 
 #[derive(OpenApi)]
 #[openapi(
@@ -48,12 +46,10 @@ pub(crate) fn base() -> Document {
 /// This document
 #[utoipa::path(get, path = "/api/gateway/openapi.json", operation_id = "openapi", tag = "gateway",
     responses((status = 200, body = Object, description = "The OpenAPI document", example = json!({"openapi": "3.1.0", "info": {"title": "Loopgate gateway", "version": "0.13.18"}, "paths": {}}))))]
-async fn openapi() -> impl IntoResponse {
-    static JSON_TEXT: LazyLock<Bytes> =
-        LazyLock::new(|| serde_json::to_vec(&router::document()).unwrap_or_default().into());
-    ([(CONTENT_TYPE, JSON)], JSON_TEXT.clone())
+async fn openapi(State(app): State<App>) -> impl IntoResponse {
+    ([(CONTENT_TYPE, JSON)], app.openapi.clone())
 }
 
-pub(crate) fn route() -> Route {
-    Route::new(routes!(openapi), OperationId::HealthCheck, &[])
+pub(crate) fn endpoint() -> Endpoint {
+    Endpoint::new(routes!(openapi), &[])
 }

@@ -6,7 +6,6 @@ use std::path::Path;
 use axum::Json;
 use axum::extract::State;
 use loopgate_api::error::ErrorBody;
-use loopgate_api::operation::OperationId;
 use loopgate_api::repos::{ListedRepo, ManagedRepo, ReposAnswer};
 use loopgate_home::{AddRepoError, Directory, ReposError, Repository, Sandbox};
 use serde::Serialize;
@@ -14,12 +13,12 @@ use serde_json::{Map, Value};
 use utoipa::ToSchema;
 use utoipa_axum::routes;
 
-use crate::answer::{Answer, Failure};
 use crate::app::App;
 use crate::approval::{At, Source};
+use crate::blocking::spawn_blocking;
+use crate::error::{HttpError, JsonResult};
 use crate::extract::{JsonMembers, QueryMembers};
-use crate::router::Route;
-use crate::routes::on_disk;
+use crate::route::Endpoint;
 
 /// Bytes of a package manifest.
 const MAX_MANIFEST: u64 = 1024 * 1024;
@@ -69,8 +68,8 @@ struct UpdateRepos {
         (status = 500, body = ErrorBody, description = "The list cannot be read", example = json!(ErrorBody::new(500, "Failed to list repos: permission denied"))),
         (status = 503, body = ErrorBody, description = "No sandbox is set", example = json!(ErrorBody::new(503, "Server not configured — complete onboarding"))),
     ))]
-async fn list(State(app): State<App>) -> Answer<ReposAnswer> {
-    let listed = on_disk(move || {
+async fn list(State(app): State<App>) -> JsonResult<ReposAnswer> {
+    let listed = spawn_blocking(move || {
         let list = app.repos.list().map_err(|error| failed("Failed to list repos", error))?;
         let repos = list.repos.iter().cloned().map(|repo| described(&app.sandbox, repo)).collect();
         Ok(ReposAnswer { repos, settings: list.settings.clone() })
@@ -88,12 +87,13 @@ async fn list(State(app): State<App>) -> Answer<ReposAnswer> {
         (status = 500, body = ErrorBody, description = "The list cannot be written", example = json!(ErrorBody::new(500, "Failed to add repo: permission denied"))),
         (status = 503, body = ErrorBody, description = "No sandbox is set", example = json!(ErrorBody::new(503, "Server not configured — complete onboarding"))),
     ))]
-async fn add(State(app): State<App>, body: JsonMembers) -> Answer<Added> {
+async fn add(State(app): State<App>, body: JsonMembers) -> JsonResult<Added> {
     require_sandbox(&app)?;
     let path = body.text("path").filter(|path| !path.is_empty());
-    let path = path.ok_or_else(|| Failure::bad_request("path is required and must be a string"))?.to_owned();
+    let path =
+        path.ok_or_else(|| HttpError::bad_request("path is required and must be a string"))?.to_owned();
     let description = body.text("description").map(ToOwned::to_owned);
-    let added = on_disk(move || {
+    let added = spawn_blocking(move || {
         let repo = add_on_disk(&app, &path, description)?;
         Ok(described(&app.sandbox, repo))
     })
@@ -101,16 +101,16 @@ async fn add(State(app): State<App>, body: JsonMembers) -> Answer<Added> {
     added.map(|repo| Json(Added { success: true, repo }))
 }
 
-fn add_on_disk(app: &App, path: &str, description: Option<String>) -> Result<ManagedRepo, Failure> {
+fn add_on_disk(app: &App, path: &str, description: Option<String>) -> Result<ManagedRepo, HttpError> {
     let place = app.sandbox.check(path)?;
     let directory = place.open_directory().map_err(|error| match error.kind() {
-        ErrorKind::NotADirectory => Failure::bad_request("Path must be a directory"),
-        _ => Failure::bad_request("Path does not exist"),
+        ErrorKind::NotADirectory => HttpError::bad_request("Path must be a directory"),
+        _ => HttpError::bad_request("Path does not exist"),
     })?;
     let deployment = detect_deployment(&directory);
     let added = app.repos.add(&place, description, deployment);
     added.map_err(|error| match error {
-        AddRepoError::AlreadyThere => Failure::bad_request("Repository already configured"),
+        AddRepoError::AlreadyThere => HttpError::bad_request("Repository already configured"),
         AddRepoError::Repos(error) => failed("Failed to add repo", error),
     })
 }
@@ -124,13 +124,13 @@ fn add_on_disk(app: &App, path: &str, description: Option<String>) -> Result<Man
         (status = 500, body = ErrorBody, description = "The list cannot be written", example = json!(ErrorBody::new(500, "Failed to remove repo: permission denied"))),
         (status = 503, body = ErrorBody, description = "No sandbox is set", example = json!(ErrorBody::new(503, "Server not configured — complete onboarding"))),
     ))]
-async fn remove(State(app): State<App>, query: QueryMembers) -> Answer<Done> {
+async fn remove(State(app): State<App>, query: QueryMembers) -> JsonResult<Done> {
     require_sandbox(&app)?;
     let path = query.required("path", "path query parameter is required")?.to_owned();
-    let removed = on_disk(move || app.repos.remove(&path)).await?;
+    let removed = spawn_blocking(move || app.repos.remove(&path)).await?;
     match removed.map_err(|error| failed("Failed to remove repo", error))? {
         true => Ok(Json(Done { success: true })),
-        false => Err(Failure::bad_request("Repository not found")),
+        false => Err(HttpError::bad_request("Repository not found")),
     }
 }
 
@@ -144,14 +144,14 @@ async fn remove(State(app): State<App>, query: QueryMembers) -> Answer<Done> {
         (status = 500, body = ErrorBody, description = "The list cannot be written", example = json!(ErrorBody::new(500, "Failed to update settings: permission denied"))),
         (status = 503, body = ErrorBody, description = "No sandbox is set", example = json!(ErrorBody::new(503, "Server not configured — complete onboarding"))),
     ))]
-async fn update(State(app): State<App>, body: JsonMembers) -> Answer<Done> {
+async fn update(State(app): State<App>, body: JsonMembers) -> JsonResult<Done> {
     require_sandbox(&app)?;
     let parent = body.text("worktreeParentDir").map(ToOwned::to_owned);
     let confirmed = body.flag("worktreeParentDirConfirmed");
     if parent.is_none() && confirmed.is_none() {
-        return Err(Failure::bad_request("No settings to update"));
+        return Err(HttpError::bad_request("No settings to update"));
     }
-    let updated = on_disk(move || {
+    let updated = spawn_blocking(move || {
         if let Some(parent) = &parent {
             app.sandbox.check(parent)?;
         }
@@ -165,30 +165,30 @@ async fn update(State(app): State<App>, body: JsonMembers) -> Answer<Done> {
     Ok(Json(Done { success: true }))
 }
 
-pub(crate) fn list_route() -> Route {
-    Route::new(routes!(list), OperationId::ReposConfig, &[])
+pub(crate) fn list_endpoint() -> Endpoint {
+    Endpoint::new(routes!(list), &[])
 }
 
-pub(crate) fn add_route() -> Route {
-    Route::new(routes!(add), OperationId::ReposConfig, &[Source::Path(At::Body("path"))])
+pub(crate) fn add_endpoint() -> Endpoint {
+    Endpoint::new(routes!(add), &[Source::Path(At::Body("path"))])
 }
 
-pub(crate) fn remove_route() -> Route {
-    Route::new(routes!(remove), OperationId::ReposConfig, &[Source::Path(At::Query("path"))])
+pub(crate) fn remove_endpoint() -> Endpoint {
+    Endpoint::new(routes!(remove), &[Source::Path(At::Query("path"))])
 }
 
-pub(crate) fn update_route() -> Route {
-    Route::new(routes!(update), OperationId::ReposConfig, &[Source::Listing(At::Body("worktreeParentDir"))])
+pub(crate) fn update_endpoint() -> Endpoint {
+    Endpoint::new(routes!(update), &[Source::Listing(At::Body("worktreeParentDir"))])
 }
 
-fn require_sandbox(app: &App) -> Result<(), Failure> {
-    app.sandbox.base().map(|_| ()).ok_or_else(Failure::not_configured)
+fn require_sandbox(app: &App) -> Result<(), HttpError> {
+    app.sandbox.base().map(|_| ()).ok_or_else(HttpError::not_configured)
 }
 
-fn failed(what: &str, error: ReposError) -> Failure {
+fn failed(what: &str, error: ReposError) -> HttpError {
     match error {
-        ReposError::NotConfigured => Failure::not_configured(),
-        other => Failure::operation(what, &other),
+        ReposError::NotConfigured => HttpError::not_configured(),
+        other => HttpError::operation(what, &other),
     }
 }
 

@@ -3,13 +3,12 @@
 
 use axum::Json;
 use axum::extract::State;
-use loopgate_api::operation::OperationId;
 use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_axum::routes;
 
 use crate::app::App;
-use crate::router::Route;
+use crate::route::Endpoint;
 
 /// The desktop's version.
 #[derive(Debug, Serialize, ToSchema)]
@@ -28,6 +27,6 @@ async fn version(State(app): State<App>) -> Json<Version> {
     Json(Version { version: app.version.clone(), commits: [] })
 }
 
-pub(crate) fn route() -> Route {
-    Route::new(routes!(version), OperationId::HealthCheck, &[])
+pub(crate) fn endpoint() -> Endpoint {
+    Endpoint::new(routes!(version), &[])
 }

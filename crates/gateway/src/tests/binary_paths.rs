@@ -94,7 +94,6 @@ async fn whoever_is_not_the_owners_own_program_asks_each_time() {
         let over_link = place.internal("PATCH", PATH).header("X-Desktop-Source", "cloud-socket").body(set);
         // Nothing that was decided beforehand lets it pass.
         approvals.set_policy(Coverage::default(), Effect::Allow).unwrap();
-        approvals.set_auto_approve(true);
         for ask in [page, over_link] {
             let (reply, pending) = held(&place, ask.clone()).await;
             assert_eq!(approvals.always_allow(pending.id), Err(crate::AskedEachTime));

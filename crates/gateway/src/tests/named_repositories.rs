@@ -10,7 +10,8 @@ use serde_json::{Value, json};
 
 use super::place::{Ask, Place, Reply, Wish};
 use crate::approval::{At, Source};
-use crate::router::{RouteFacts, all_facts};
+use crate::route::Route;
+use crate::router::all_routes;
 use crate::{Coverage, Effect};
 
 const LOOP: &str = "0190a5f3-c8b9-7f00-a1b2-c3d4e5f60718";
@@ -165,8 +166,8 @@ fn close(place: &Place, repository: &Path) {
 }
 
 /// A request that says something at some places, and nothing else that its handler needs.
-fn ask(place: &Place, route: &RouteFacts, said: &[(At, Value)]) -> Ask {
-    let mut path = route.path.clone();
+fn ask(place: &Place, route: &Route, said: &[(At, Value)]) -> Ask {
+    let mut path = route.path.to_owned();
     let mut query = url::form_urlencoded::Serializer::new(String::new());
     let mut body = Value::Null;
     for (at, value) in said {
@@ -272,8 +273,8 @@ async fn every_name_of_a_closed_repository_is_refused_on_every_route() {
     close(&place, &shop);
     let mut passed = Vec::new();
     let mut tried = 0;
-    for route in all_facts().iter().filter(|route| route.operation.is_some()) {
-        for source in route.sources {
+    for route in all_routes().iter().filter(|route| route.operation.is_some()) {
+        for source in route.policy.sources {
             for said in spellings(&place, *source) {
                 tried += 1;
                 let reply = ask(&place, route, &said).send().await;
@@ -314,12 +315,12 @@ async fn a_closed_worktree_is_refused_by_its_ticket_and_by_those_of_its_loops() 
         let worktree = if ticket == "T-1" { "worktrees/shop-T-1" } else { "worktrees/shop-T-9" };
         close(&place, &place.sandbox().join(worktree));
         let repository = json!(place.sandbox().join(repository));
-        for route in all_facts().iter().filter(|route| route.operation.is_some()) {
-            let tickets = route.sources.iter().filter_map(|source| match source {
+        for route in all_routes().iter().filter(|route| route.operation.is_some()) {
+            let tickets = route.policy.sources.iter().filter_map(|source| match source {
                 Source::Ticket(at) => Some(*at),
                 _ => None,
             });
-            let named = route.sources.iter().find_map(|source| match source {
+            let named = route.policy.sources.iter().find_map(|source| match source {
                 Source::Path(at) => Some(*at),
                 _ => None,
             });
@@ -363,7 +364,7 @@ async fn another_repository_passes_and_so_does_a_list_of_all() {
 fn every_member_is_declared_or_harmless() {
     let document = serde_json::to_value(crate::openapi()).unwrap();
     let mut undeclared = BTreeSet::new();
-    for route in all_facts().iter().filter(|route| route.built && route.operation.is_some()) {
+    for route in all_routes().iter().filter(|route| route.is_built && route.operation.is_some()) {
         let operation =
             &document["paths"][route.path.replace("{*", "{")][route.method.as_str().to_lowercase()];
         let mut taken = BTreeSet::new();
@@ -379,7 +380,8 @@ fn every_member_is_declared_or_harmless() {
         for (_, content) in bodies {
             members(&document, &content["schema"], "", &mut taken);
         }
-        let declared: BTreeSet<String> = route.sources.iter().flat_map(|source| places(*source)).collect();
+        let declared: BTreeSet<String> =
+            route.policy.sources.iter().flat_map(|source| places(*source)).collect();
         for name in taken.difference(&declared) {
             let whole = format!("{} {} {name}", route.method, route.path);
             if !HARMLESS.contains(&name.as_str()) && !HARMLESS.contains(&whole.as_str()) {

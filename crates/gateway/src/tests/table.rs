@@ -6,13 +6,14 @@ use loopgate_api::operation::OperationId;
 
 use super::place::Place;
 use super::specified_routes::SPECIFIED;
-use crate::router::{Auth, RouteFacts, all_facts, all_schemas};
+use crate::route::{Auth, Route};
+use crate::router::{all_routes, all_schemas};
 
 /// Ours, beyond the specified ones.
 const OWN: [&str; 3] = ["/api/gateway/openapi.json", "/api/gateway/approvals", "/api/gateway/git/panicking"];
 
-fn facts() -> Vec<RouteFacts> {
-    all_facts().into_iter().filter(|route| !OWN.contains(&route.path.as_str())).collect()
+fn facts() -> Vec<Route> {
+    all_routes().into_iter().filter(|route| !OWN.contains(&route.path)).collect()
 }
 
 /// `:name` and `*name`, as the router writes them.
@@ -29,15 +30,16 @@ fn braced(path: &str) -> String {
 fn the_table_holds_the_specified_routes_once() {
     let specified: BTreeSet<_> =
         SPECIFIED.iter().map(|(method, path, _)| (method.to_string(), braced(path))).collect();
-    let routed: Vec<_> = facts().into_iter().map(|route| (route.method.to_string(), route.path)).collect();
+    let routed: Vec<_> =
+        facts().into_iter().map(|route| (route.method.to_string(), route.path.to_owned())).collect();
     assert_eq!(routed.iter().cloned().collect::<BTreeSet<_>>(), specified);
     assert_eq!(routed.len(), specified.len(), "no route twice");
 }
 
 #[test]
 fn every_route_has_the_operation_of_its_path() {
-    for route in all_facts() {
-        assert_eq!(route.operation, OperationId::of_path(&route.path), "{}", route.path);
+    for route in all_routes() {
+        assert_eq!(route.operation, OperationId::of_path(route.path), "{}", route.path);
     }
     for (_, path, operation) in SPECIFIED {
         let known = OperationId::of_path(&braced(path)).map_or("-", OperationId::as_str);
@@ -59,7 +61,7 @@ fn a_name_means_one_schema() {
 #[test]
 fn the_document_describes_what_is_built() {
     let document = serde_json::to_value(crate::openapi()).unwrap();
-    for route in all_facts().into_iter().filter(|route| route.built) {
+    for route in all_routes().into_iter().filter(|route| route.is_built) {
         let operation =
             &document["paths"][route.path.replace("{*", "{")][route.method.as_str().to_lowercase()];
         assert!(operation.is_object(), "{} {}", route.method, route.path);
@@ -67,17 +69,17 @@ fn the_document_describes_what_is_built() {
     }
     let described: usize =
         document["paths"].as_object().unwrap().values().map(|item| item.as_object().unwrap().len()).sum();
-    assert_eq!(described, all_facts().iter().filter(|route| route.built).count());
+    assert_eq!(described, all_routes().iter().filter(|route| route.is_built).count());
 }
 
 #[tokio::test]
 async fn no_route_but_health_answers_without_a_credential() {
     let place = Place::new().await;
-    for route in all_facts() {
+    for route in all_routes() {
         let path = route.path.replace(['{', '}', '*'], "");
         let reply = place.ask(route.method.as_str(), &path).send().await;
         match route.auth {
-            Auth::None => assert_eq!(reply.status, 200),
+            Auth::Public => assert_eq!(reply.status, 200),
             Auth::Loopback => {
                 reply.assert_error(400, "Origin header required", "invalid_request");
             }
@@ -92,7 +94,7 @@ async fn no_route_but_health_answers_without_a_credential() {
 #[tokio::test]
 async fn routes_to_come_answer_501_by_name() {
     let place = Place::new().await;
-    for route in all_facts().into_iter().filter(|route| !route.built) {
+    for route in all_routes().into_iter().filter(|route| !route.is_built) {
         let path = route.path.replace(['{', '}', '*'], "");
         let reply = place.internal(route.method.as_str(), &path).send().await;
         let body = reply.assert_error(501, "operation not implemented", "operation_not_implemented");

@@ -22,7 +22,7 @@ use loopgate_api::names::WORK_DIR;
 use loopgate_home::{Sandbox, SandboxedPath};
 use loopgate_runtime::Places;
 
-use crate::answer::Failure;
+use crate::error::HttpError;
 
 /// Bytes of a document that is read as a whole.
 const MAX_DOCUMENT: u64 = 16 * 1024 * 1024;
@@ -44,7 +44,7 @@ impl TicketFiles {
         repository: &str,
         ticket: &TicketId,
         of_jobs: &[PathBuf],
-    ) -> Result<Option<Self>, Failure> {
+    ) -> Result<Option<Self>, HttpError> {
         let repository = sandbox.check(repository)?;
         let usual = places.ticket_worktree(&repository, ticket);
         let named = || of_jobs.iter().filter(|place| place.is_dir()).find_map(|p| sandbox.check(p).ok());
@@ -55,7 +55,7 @@ impl TicketFiles {
     ///
     /// # Errors
     /// 403 for a directory outside the sandbox.
-    pub(crate) fn of_directory(sandbox: &Sandbox, directory: &str) -> Result<Self, Failure> {
+    pub(crate) fn of_directory(sandbox: &Sandbox, directory: &str) -> Result<Self, HttpError> {
         Ok(Self { worktree: sandbox.check(directory)? })
     }
 

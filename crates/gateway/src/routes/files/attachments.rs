@@ -14,19 +14,18 @@ use http::header::{
 use http::{HeaderMap, HeaderValue, StatusCode};
 use loopgate_api::error::ErrorBody;
 use loopgate_api::ids::TicketId;
-use loopgate_api::operation::OperationId;
 use loopgate_files::{Attachments, OpenError};
 use tokio::io::AsyncReadExt as _;
 use tokio_util::io::ReaderStream;
 use utoipa_axum::routes;
 
-use crate::answer::Failure;
 use crate::app::App;
 use crate::approval::{At, Source};
+use crate::blocking::spawn_blocking;
+use crate::error::HttpError;
 use crate::extract::{AttachmentPath, ByteRange, QueryMembers, WantedRange};
-use crate::router::Route;
-use crate::routes::files::worktree_of;
-use crate::routes::on_disk;
+use crate::route::Endpoint;
+use crate::routes::directory::ticket_worktree;
 
 /// Bytes that are read at once.
 const CHUNK: usize = 64 * 1024;
@@ -58,8 +57,8 @@ async fn read(
     path: AttachmentPath,
     query: QueryMembers,
     WantedRange(range): WantedRange,
-) -> Result<Response, Failure> {
-    let missing_path = || Failure::bad_request("attachment path is required");
+) -> Result<Response, HttpError> {
+    let missing_path = || HttpError::bad_request("attachment path is required");
     let AttachmentPath { ticket, path } = path;
     let path = path.ok_or_else(missing_path)?;
     let repository = query.required("repo", "repo parameter is required")?.to_owned();
@@ -67,7 +66,7 @@ async fn read(
         return Err(missing_path());
     }
     let media_type = media_type(&path);
-    let opened = on_disk(move || open(&app, &repository, &ticket, &path));
+    let opened = spawn_blocking(move || open(&app, &repository, &ticket, &path));
     let (file, size) = opened.await??;
     let mut reply = match range {
         None => whole(file, size),
@@ -78,35 +77,34 @@ async fn read(
 }
 
 /// The file and its size.
-fn open(app: &App, repository: &str, ticket: &TicketId, path: &str) -> Result<(File, u64), Failure> {
+fn open(app: &App, repository: &str, ticket: &TicketId, path: &str) -> Result<(File, u64), HttpError> {
     let repository = app.sandbox.check(repository)?;
-    let worktree = worktree_of(app, &repository, ticket)?.ok_or_else(|| refused(OpenError::Missing))?;
+    let worktree = ticket_worktree(app, &repository, ticket)?.ok_or_else(|| refused(OpenError::Missing))?;
     let attachments = Attachments::of(&app.sandbox, &worktree)?;
     let file = attachments.open(&app.sandbox, path).map_err(refused)?;
     let size = file.metadata().map_err(|error| refused(OpenError::Io(error)))?.len();
     Ok((file, size))
 }
 
-fn refused(error: OpenError) -> Failure {
+fn refused(error: OpenError) -> HttpError {
     let status = match &error {
         OpenError::Escapes => StatusCode::FORBIDDEN,
         OpenError::Missing => StatusCode::NOT_FOUND,
         OpenError::Io(_) => StatusCode::INTERNAL_SERVER_ERROR,
     };
-    Failure::new(status, error.to_string())
+    HttpError::new(status, error.to_string())
 }
 
 fn whole(file: File, size: u64) -> Response {
     stream(StatusCode::OK, file, size)
 }
 
-async fn part(mut file: File, size: u64, range: ByteRange) -> Result<Response, Failure> {
+async fn part(mut file: File, size: u64, range: ByteRange) -> Result<Response, HttpError> {
     let Some((first, length)) = range.within(size) else {
-        return Err(
-            Failure::new(StatusCode::RANGE_NOT_SATISFIABLE, "The file has no such bytes").with("size", size)
-        );
+        return Err(HttpError::new(StatusCode::RANGE_NOT_SATISFIABLE, "The file has no such bytes")
+            .with("size", size));
     };
-    let found = on_disk(move || -> io::Result<File> {
+    let found = spawn_blocking(move || -> io::Result<File> {
         file.seek(SeekFrom::Start(first))?;
         Ok(file)
     });
@@ -151,10 +149,9 @@ fn media_type(path: &str) -> &'static str {
     }
 }
 
-pub(crate) fn route() -> Route {
-    Route::new(
+pub(crate) fn endpoint() -> Endpoint {
+    Endpoint::new(
         routes!(read),
-        OperationId::Filesystem,
         &[Source::Path(At::Query("repo")), Source::Ticket(At::Segment("attachmentPath"))],
     )
 }

@@ -3,18 +3,17 @@
 use axum::Json;
 use axum::extract::State;
 use loopgate_api::error::ErrorBody;
-use loopgate_api::operation::OperationId;
 use loopgate_files::{Folder, FoldersError};
 use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_axum::routes;
 
-use crate::answer::{Answer, Failure};
 use crate::app::App;
 use crate::approval::{At, Source};
+use crate::blocking::spawn_blocking;
+use crate::error::{HttpError, JsonResult};
 use crate::extract::QueryMembers;
-use crate::router::Route;
-use crate::routes::on_disk;
+use crate::route::Endpoint;
 
 /// Folders, repositories first.
 #[derive(Debug, Serialize, ToSchema)]
@@ -53,16 +52,16 @@ impl From<Folder> for DirectoryEntry {
         (status = 403, body = ErrorBody, description = "Outside the sandbox", example = json!(ErrorBody::new(403, "directory not allowed"))),
         (status = 500, body = ErrorBody, description = "It cannot be read", example = json!(ErrorBody::new(500, "Failed to list directories: permission denied"))),
     ))]
-async fn list(State(app): State<App>, query: QueryMembers) -> Answer<Directories> {
+async fn list(State(app): State<App>, query: QueryMembers) -> JsonResult<Directories> {
     let path = query.get("path").filter(|path| !path.is_empty()).unwrap_or("~").to_owned();
-    let folders = on_disk(move || loopgate_files::folders(&app.sandbox, &path)).await?;
+    let folders = spawn_blocking(move || loopgate_files::folders(&app.sandbox, &path)).await?;
     let folders = folders.map_err(|error| match error {
-        FoldersError::Denied(_) => Failure::directory_not_allowed(),
-        error @ FoldersError::Io(_) => Failure::failed(format!("Failed to list directories: {error}")),
+        FoldersError::Denied(_) => HttpError::directory_not_allowed(),
+        error @ FoldersError::Io(_) => HttpError::failed(format!("Failed to list directories: {error}")),
     })?;
     Ok(Json(Directories { directories: folders.into_iter().map(Into::into).collect() }))
 }
 
-pub(crate) fn route() -> Route {
-    Route::new(routes!(list), OperationId::Filesystem, &[Source::ListingOrHome(At::Query("path"))])
+pub(crate) fn endpoint() -> Endpoint {
+    Endpoint::new(routes!(list), &[Source::ListingOrHome(At::Query("path"))])
 }

@@ -2,30 +2,24 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
 
 use axum::Json;
 use axum::extract::State;
 use http::StatusCode;
 use loopgate_api::error::ErrorBody;
-use loopgate_api::operation::OperationId;
 use loopgate_files::{FormError, RunDir, RunError, UnpackError};
 use serde::Serialize;
-use tokio::time::Instant;
 use utoipa::ToSchema;
 use utoipa_axum::routes;
 
-use crate::answer::{Answer, Failure, shown};
 use crate::app::App;
 use crate::approval::{At, Source};
+use crate::blocking::spawn_blocking;
+use crate::error::{HttpError, JsonResult};
 use crate::extract::{FormBody, JsonMembers, QueryMembers};
-use crate::pipeline::body::BodyLimit;
-use crate::router::Route;
-use crate::routes::{in_turn, on_disk};
-
-/// Time after the start when old runs are removed first, and between two times.
-const FIRST_SWEEP: Duration = Duration::from_secs(2);
-const SWEEP_EVERY: Duration = Duration::from_secs(24 * 60 * 60);
+use crate::response::path_text;
+use crate::route::BodyLimit;
+use crate::route::Endpoint;
 
 /// Where a run was unpacked.
 #[derive(Debug, Serialize, ToSchema)]
@@ -80,14 +74,17 @@ struct RemoveRun {
         (status = 400, body = ErrorBody, description = "No form, no archive, or one that is not taken", example = json!(ErrorBody::new(400, "Invalid zip file"))),
         (status = 500, body = ErrorBody, description = "It cannot be unpacked", example = json!(ErrorBody::new(500, "Failed to unpack the zip file"))),
     ))]
-async fn extract(State(app): State<App>, FormBody(form): FormBody) -> Answer<Extracted> {
+async fn extract(State(app): State<App>, FormBody(form): FormBody) -> JsonResult<Extracted> {
     let archive = form.map_err(not_taken)?.archive(&app.spool_dir).await.map_err(not_taken)?;
     // Dropped with this request, also when its caller leaves.
-    let given_up = GivenUp::default();
-    let flag = given_up.0.clone();
-    let run =
-        in_turn(&app.unpackings, move || RunDir::unpack(&archive, &flag)).await?.map_err(not_unpacked)?;
-    Ok(Json(Extracted { run_dir: shown(run.path()) }))
+    let cancel = CancelOnDrop::default();
+    let flag = cancel.0.clone();
+    let run = app
+        .unpackings
+        .spawn_blocking(move || RunDir::unpack(&archive, &flag))
+        .await?
+        .map_err(not_unpacked)?;
+    Ok(Json(Extracted { run_dir: path_text(run.path()) }))
 }
 
 /// List the files of a run
@@ -99,14 +96,14 @@ async fn extract(State(app): State<App>, FormBody(form): FormBody) -> Answer<Ext
         (status = 404, body = ErrorBody, description = "It was removed", example = json!(ErrorBody::new(404, "Run directory not found"))),
         (status = 500, body = ErrorBody, description = "It cannot be read", example = json!(ErrorBody::new(500, "Failed to list run files: permission denied"))),
     ))]
-async fn list(query: QueryMembers) -> Answer<RunFiles> {
+async fn list(query: QueryMembers) -> JsonResult<RunFiles> {
     let run_dir = query.get("runDir").unwrap_or_default().to_owned();
-    let listed = on_disk(move || {
+    let listed = spawn_blocking(move || {
         let run = RunDir::parse(&run_dir).ok_or_else(invalid_run_dir)?;
         run.files().map_err(|error| failed("Failed to list run files", &error))
     });
     let files = listed.await??;
-    let files = files.ok_or_else(|| Failure::not_found("Run directory not found"))?;
+    let files = files.ok_or_else(|| HttpError::not_found("Run directory not found"))?;
     Ok(Json(RunFiles { files }))
 }
 
@@ -118,9 +115,9 @@ async fn list(query: QueryMembers) -> Answer<RunFiles> {
         (status = 400, body = ErrorBody, description = "No directory of a run", example = json!(ErrorBody::new(400, "Invalid runDir"))),
         (status = 500, body = ErrorBody, description = "It cannot be removed", example = json!(ErrorBody::new(500, "Failed to remove run: permission denied"))),
     ))]
-async fn remove(body: JsonMembers) -> Answer<RunRemoved> {
+async fn remove(body: JsonMembers) -> JsonResult<RunRemoved> {
     let run_dir = body.text("runDir").unwrap_or_default().to_owned();
-    let removed = on_disk(move || {
+    let removed = spawn_blocking(move || {
         let run = RunDir::parse(&run_dir).ok_or_else(invalid_run_dir)?;
         run.remove().map_err(|error| failed("Failed to remove run", &error))
     });
@@ -128,39 +125,28 @@ async fn remove(body: JsonMembers) -> Answer<RunRemoved> {
     Ok(Json(RunRemoved { success: true }))
 }
 
-/// Removes old runs: a little after the start, which has other things to do, and then every day.
-pub(crate) async fn keep_swept() {
-    let mut days = tokio::time::interval_at(Instant::now() + FIRST_SWEEP, SWEEP_EVERY);
-    loop {
-        days.tick().await;
-        if on_disk(RunDir::sweep).await.is_err() {
-            return;
-        }
-    }
-}
-
-/// Sets its flag when it goes.
+/// Sets its flag when it is dropped.
 #[derive(Default)]
-struct GivenUp(Arc<AtomicBool>);
+struct CancelOnDrop(Arc<AtomicBool>);
 
-impl Drop for GivenUp {
+impl Drop for CancelOnDrop {
     fn drop(&mut self) {
         self.0.store(true, Ordering::Relaxed);
     }
 }
 
-fn not_taken(error: FormError) -> Failure {
+fn not_taken(error: FormError) -> HttpError {
     match error {
         FormError::Disk(error) => failed("Failed to store the zip file", &error),
-        refused => Failure::bad_request(refused.to_string()),
+        refused => HttpError::bad_request(refused.to_string()),
     }
 }
 
-fn invalid_run_dir() -> Failure {
-    Failure::bad_request("Invalid runDir")
+fn invalid_run_dir() -> HttpError {
+    HttpError::bad_request("Invalid runDir")
 }
 
-fn not_unpacked(error: RunError) -> Failure {
+fn not_unpacked(error: RunError) -> HttpError {
     if let RunError::Unpack(UnpackError::Disk(cause)) = &error {
         tracing::warn!(%cause, "an archive could not be unpacked");
     }
@@ -168,24 +154,24 @@ fn not_unpacked(error: RunError) -> Failure {
         RunError::Unpack(UnpackError::Disk(_) | UnpackError::TooLong) => StatusCode::INTERNAL_SERVER_ERROR,
         RunError::NoArchive | RunError::Empty | RunError::Unpack(_) => StatusCode::BAD_REQUEST,
     };
-    Failure::new(status, error.to_string())
+    HttpError::new(status, error.to_string())
 }
 
-fn failed(what: &str, error: &std::io::Error) -> Failure {
+fn failed(what: &str, error: &std::io::Error) -> HttpError {
     let text = format!("{what}: {}", loopgate_files::plain_text(error));
-    Failure::failed(text)
+    HttpError::failed(text)
 }
 
-pub(crate) fn extract_route() -> Route {
-    Route::new(routes!(extract), OperationId::Filesystem, &[])
+pub(crate) fn extract_endpoint() -> Endpoint {
+    Endpoint::new(routes!(extract), &[])
         .with_limit(BodyLimit::RUN_VIEWER)
         .with_part("file", "application/zip")
 }
 
-pub(crate) fn list_route() -> Route {
-    Route::new(routes!(list), OperationId::Filesystem, &[Source::Path(At::Query("runDir"))])
+pub(crate) fn list_endpoint() -> Endpoint {
+    Endpoint::new(routes!(list), &[Source::Path(At::Query("runDir"))])
 }
 
-pub(crate) fn remove_route() -> Route {
-    Route::new(routes!(remove), OperationId::Filesystem, &[Source::Path(At::Body("runDir"))])
+pub(crate) fn remove_endpoint() -> Endpoint {
+    Endpoint::new(routes!(remove), &[Source::Path(At::Body("runDir"))])
 }

@@ -7,20 +7,18 @@ use axum::Json;
 use axum::extract::State;
 use loopgate_api::error::ErrorBody;
 use loopgate_api::ids::TicketId;
-use loopgate_api::operation::OperationId;
 use loopgate_files::Matches;
 use loopgate_home::SandboxedPath;
 use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_axum::routes;
 
-use crate::answer::{Answer, Failure};
 use crate::app::App;
 use crate::approval::{At, Source};
+use crate::error::{HttpError, JsonResult};
 use crate::extract::QueryMembers;
-use crate::router::Route;
-use crate::routes::files::worktree_of;
-use crate::routes::in_turn;
+use crate::route::Endpoint;
+use crate::routes::directory::ticket_worktree;
 
 /// The best matches.
 #[derive(Debug, Serialize, ToSchema)]
@@ -57,7 +55,7 @@ enum Scope {
         (status = 403, body = ErrorBody, description = "Outside the sandbox", example = json!(ErrorBody::new(403, "directory not allowed"))),
         (status = 500, body = ErrorBody, description = "The directory cannot be read", example = json!(ErrorBody::new(500, "Failed to search files: permission denied"))),
     ))]
-async fn search(State(app): State<App>, query: QueryMembers) -> Answer<FoundFiles> {
+async fn search(State(app): State<App>, query: QueryMembers) -> JsonResult<FoundFiles> {
     let repository = query.required("repo", "repo query parameter is required")?.to_owned();
     let scope = if query.get("base") == Some("true") {
         Scope::Repository
@@ -67,31 +65,27 @@ async fn search(State(app): State<App>, query: QueryMembers) -> Answer<FoundFile
     };
     let piece = query.get("query").unwrap_or_default().to_owned();
     app.file_search.keep_tidy();
-    let turns = app.searches.clone();
-    in_turn(&turns, move || search_on_disk(&app, &repository, &scope, &piece)).await?.map(Json)
+    let searches = app.searches.clone();
+    searches.spawn_blocking(move || search_on_disk(&app, &repository, &scope, &piece)).await?.map(Json)
 }
 
-fn search_on_disk(app: &App, repository: &str, scope: &Scope, piece: &str) -> Result<FoundFiles, Failure> {
+fn search_on_disk(app: &App, repository: &str, scope: &Scope, piece: &str) -> Result<FoundFiles, HttpError> {
     let repository = app.sandbox.check(Path::new(repository))?;
     let (directory, missing) = match scope {
         Scope::Repository => (Some(repository), "Repository not found"),
-        Scope::Ticket(ticket) => (worktree_of(app, &repository, ticket)?, "Worktree not found"),
+        Scope::Ticket(ticket) => (ticket_worktree(app, &repository, ticket)?, "Worktree not found"),
     };
     let found = |directory: SandboxedPath| app.file_search.search(&directory, piece);
     match directory.map(found) {
         Some(Ok(Matches { files, truncated })) => Ok(FoundFiles { files, truncated, error: None }),
         Some(Err(error)) if error.kind() != ErrorKind::NotFound => {
             let text = format!("Failed to search files: {}", loopgate_files::plain_text(&error));
-            Err(Failure::failed(text))
+            Err(HttpError::failed(text))
         }
         Some(Err(_)) | None => Ok(FoundFiles { files: Vec::new(), truncated: false, error: Some(missing) }),
     }
 }
 
-pub(crate) fn route() -> Route {
-    Route::new(
-        routes!(search),
-        OperationId::Filesystem,
-        &[Source::Path(At::Query("repo")), Source::Ticket(At::Query("ticket"))],
-    )
+pub(crate) fn endpoint() -> Endpoint {
+    Endpoint::new(routes!(search), &[Source::Path(At::Query("repo")), Source::Ticket(At::Query("ticket"))])
 }

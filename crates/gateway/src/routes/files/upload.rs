@@ -4,21 +4,21 @@ use axum::Json;
 use axum::extract::State;
 use loopgate_api::error::ErrorBody;
 use loopgate_api::ids::TicketId;
-use loopgate_api::operation::OperationId;
 use loopgate_files::{Attachments, FormError, SavedImage};
 use loopgate_home::SandboxedPath;
 use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_axum::routes;
 
-use crate::answer::{Answer, Failure, encoded, shown};
 use crate::app::App;
 use crate::approval::{At, Source};
+use crate::blocking::spawn_blocking;
+use crate::error::{HttpError, JsonResult};
 use crate::extract::{ATTACHMENTS, FormBody, QueryMembers, TicketPath};
-use crate::pipeline::body::BodyLimit;
-use crate::router::Route;
-use crate::routes::files::worktree_of;
-use crate::routes::on_disk;
+use crate::response::{encode_component, path_text};
+use crate::route::BodyLimit;
+use crate::route::Endpoint;
+use crate::routes::directory::ticket_worktree;
 
 /// The images that were saved, in the order in which they came.
 #[derive(Debug, Serialize, ToSchema)]
@@ -74,26 +74,31 @@ async fn upload(
     TicketPath(ticket): TicketPath,
     query: QueryMembers,
     FormBody(form): FormBody,
-) -> Answer<Uploaded> {
+) -> JsonResult<Uploaded> {
     let repo = query.required("repo", "repo parameter is required")?.to_owned();
     let place = {
         let (app, ticket, repo) = (app.clone(), ticket.clone(), repo.clone());
-        on_disk(move || place_of(&app, &repo, &ticket)).await??
+        spawn_blocking(move || place_of(&app, &repo, &ticket)).await??
     };
-    // The whole form is on the disk by now: nobody's turn waits for a slow sender.
-    let turn = app.forms.wait().await?;
+    // The whole form is on the disk by now: no permit is held for a slow sender.
+    let permit = app.forms.acquire().await?;
     let images = form.map_err(not_taken)?.images(&app.spool_dir).await.map_err(not_taken)?;
     let (names, files): (Vec<_>, Vec<_>) =
         images.into_iter().map(|image| (image.original_name, (image.kind, image.file))).unzip();
     let save = move || {
-        let _turn = turn;
+        let _permit = permit;
         place.save(files)
     };
-    let saved = on_disk(save).await?.map_err(|error| not_saved(&error))?;
+    let saved = spawn_blocking(save).await?.map_err(|error| not_saved(&error))?;
     let described = |(original_name, image): (String, SavedImage)| UploadedFile {
         original_name,
-        api_url: format!("{ATTACHMENTS}{}/{}?repo={}", encoded(ticket.as_str()), image.name, encoded(&repo)),
-        path: shown(&image.path),
+        api_url: format!(
+            "{ATTACHMENTS}{}/{}?repo={}",
+            encode_component(ticket.as_str()),
+            image.name,
+            encode_component(&repo)
+        ),
+        path: path_text(&image.path),
         saved_name: image.name,
         size: image.size,
     };
@@ -102,29 +107,28 @@ async fn upload(
 
 /// Where the images go. What lies outside the sandbox is refused before anything is said about what
 /// is there.
-fn place_of(app: &App, repo: &str, ticket: &TicketId) -> Result<Attachments, Failure> {
+fn place_of(app: &App, repo: &str, ticket: &TicketId) -> Result<Attachments, HttpError> {
     let repository = app.sandbox.check(repo)?;
-    let worktree: SandboxedPath = worktree_of(app, &repository, ticket)?
-        .ok_or_else(|| Failure::not_found("Work directory not found"))?;
+    let worktree: SandboxedPath = ticket_worktree(app, &repository, ticket)?
+        .ok_or_else(|| HttpError::not_found("Work directory not found"))?;
     Ok(Attachments::of(&app.sandbox, &worktree)?)
 }
 
-fn not_taken(error: FormError) -> Failure {
+fn not_taken(error: FormError) -> HttpError {
     match error {
         FormError::Disk(error) => not_saved(&error),
-        refused => Failure::bad_request(refused.to_string()),
+        refused => HttpError::bad_request(refused.to_string()),
     }
 }
 
-fn not_saved(error: &std::io::Error) -> Failure {
+fn not_saved(error: &std::io::Error) -> HttpError {
     tracing::warn!(%error, "an uploaded image could not be saved");
-    Failure::failed("Failed to save file")
+    HttpError::failed("Failed to save file")
 }
 
-pub(crate) fn route() -> Route {
-    Route::new(
+pub(crate) fn endpoint() -> Endpoint {
+    Endpoint::new(
         routes!(upload),
-        OperationId::Filesystem,
         &[Source::Path(At::Query("repo")), Source::Ticket(At::Segment("ticketId"))],
     )
     .with_limit(BodyLimit::UPLOAD)

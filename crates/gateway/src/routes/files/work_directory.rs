@@ -7,19 +7,19 @@ use axum::Json;
 use axum::extract::State;
 use loopgate_api::error::ErrorBody;
 use loopgate_api::ids::TicketId;
-use loopgate_api::operation::OperationId;
 use loopgate_home::{ReposError, SandboxedPath};
 use loopgate_tools::git::Standing;
 use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_axum::routes;
 
-use crate::answer::{Answer, Failure, shown};
 use crate::app::App;
 use crate::approval::{At, Source as Named};
+use crate::blocking::spawn_blocking;
+use crate::error::{HttpError, JsonResult};
 use crate::extract::TicketPath;
-use crate::router::Route;
-use crate::routes::on_disk;
+use crate::response::path_text;
+use crate::route::Endpoint;
 
 /// Where a ticket is worked on.
 #[derive(Debug, Default, Serialize, ToSchema)]
@@ -74,28 +74,28 @@ impl From<Standing> for BranchStatus {
         (status = 200, body = WorkDirectory, description = "Where it lies, also when there is none"),
         (status = 503, body = ErrorBody, description = "No sandbox is set", example = json!(ErrorBody::new(503, "Server not configured — complete onboarding"))),
     ))]
-async fn find(State(app): State<App>, TicketPath(ticket): TicketPath) -> Answer<WorkDirectory> {
+async fn find(State(app): State<App>, TicketPath(ticket): TicketPath) -> JsonResult<WorkDirectory> {
     let found = {
         let app = app.clone();
-        on_disk(move || find_on_disk(&app, &ticket)).await??
+        spawn_blocking(move || find_on_disk(&app, &ticket)).await??
     };
     let Some((directory, source)) = found else { return Ok(Json(WorkDirectory::default())) };
     let path = directory.as_path();
     let (standing, pending) = tokio::join!(app.standings.of(path), app.standings.pending_instructions(path));
     Ok(Json(WorkDirectory {
         exists: true,
-        path: Some(shown(path)),
+        path: Some(path_text(path)),
         source: Some(source),
-        pending_claude_md: pending.map(shown),
+        pending_claude_md: pending.map(path_text),
         branch_status: standing.map(Into::into),
     }))
 }
 
 /// The first of the session's directory and the worktrees of the managed repositories. What the
 /// sandbox does not allow is passed over in silence.
-fn find_on_disk(app: &App, ticket: &TicketId) -> Result<Option<(SandboxedPath, Source)>, Failure> {
+fn find_on_disk(app: &App, ticket: &TicketId) -> Result<Option<(SandboxedPath, Source)>, HttpError> {
     let allowed = |path: &Path| app.sandbox.check(path).ok();
-    app.sessions.path().ok_or_else(Failure::not_configured)?;
+    app.sessions.path().ok_or_else(HttpError::not_configured)?;
     let of_session = directory_of_session(app, ticket);
     let of_session = of_session.and_then(|path| allowed(&path)).filter(|path| path.canonical().is_dir());
     if let Some(directory) = of_session {
@@ -103,7 +103,7 @@ fn find_on_disk(app: &App, ticket: &TicketId) -> Result<Option<(SandboxedPath, S
     }
     let repos = match app.repos.list() {
         Ok(list) => list,
-        Err(ReposError::NotConfigured) => return Err(Failure::not_configured()),
+        Err(ReposError::NotConfigured) => return Err(HttpError::not_configured()),
         Err(error) => {
             tracing::warn!(%error, "the list of repositories cannot be read");
             return Ok(None);
@@ -124,10 +124,9 @@ fn directory_of_session(app: &App, ticket: &TicketId) -> Option<PathBuf> {
     own.map(|session| loopgate_home::expand_home(&session.note.worktree_path)).next()
 }
 
-pub(crate) fn route() -> Route {
-    Route::new(
+pub(crate) fn endpoint() -> Endpoint {
+    Endpoint::new(
         routes!(find),
-        OperationId::Filesystem,
         &[Named::Ticket(At::Segment("ticketId")), Named::Session(At::Segment("ticketId"))],
     )
 }

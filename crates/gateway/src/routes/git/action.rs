@@ -9,18 +9,18 @@ use axum::Json;
 use axum::extract::State;
 use http::StatusCode;
 use loopgate_api::error::ErrorBody;
-use loopgate_api::operation::OperationId;
 use loopgate_tools::git::{self, Action, Category, GitError, SwitchName};
 use serde_json::{Map, Value, json};
 use utoipa::ToSchema;
 use utoipa_axum::routes;
 
 use super::answers::ActionAnswer;
-use crate::answer::{Answer, Failure};
 use crate::app::App;
 use crate::approval::{At, Source};
+use crate::error::{HttpError, JsonResult};
 use crate::extract::JsonMembers;
-use crate::router::Route;
+use crate::route::Endpoint;
+use crate::routes::directory::existing_directory;
 
 /// Base branch of a comparison that names none.
 const USUAL_BASE: &str = "main";
@@ -72,20 +72,20 @@ struct GitRequest {
         (status = 404, body = ErrorBody, description = "No such directory", example = json!(ErrorBody::new(404, "repository not found").with_code("REPO_NOT_FOUND").with("details", json!({"category": "repo_not_found"})))),
         (status = 500, body = ErrorBody, description = "Git or one of its hooks said no", example = json!(ErrorBody::new(500, "Nothing to commit").with_code("PROCESS_FAILED").with("details", json!({"action": "commit", "category": "git_command_failed", "exitCode": 1, "stderrExcerpt": ""})))),
     ))]
-async fn act(State(app): State<App>, body: JsonMembers) -> Answer<ActionAnswer> {
-    let named = given(&body, "repoPath").ok_or_else(|| Failure::bad_request("repoPath is required"))?;
-    let missing = |_| Failure::not_found("repository not found");
-    let repository = super::directory(&app, named, missing).await.map_err(with_repository_code)?;
+async fn act(State(app): State<App>, body: JsonMembers) -> JsonResult<ActionAnswer> {
+    let named = given(&body, "repoPath").ok_or_else(|| HttpError::bad_request("repoPath is required"))?;
+    let missing = |_| HttpError::not_found("repository not found");
+    let repository = existing_directory(&app, named, missing).await.map_err(with_repository_code)?;
     let wish = Wish::read(&body)?;
     let (action, changes) = (wish.action(), wish.changes_something());
     let work = async move { wish.fulfil(&app, repository.canonical()).await };
-    let done = if changes { tokio::spawn(work).await.map_err(|_| Failure::internal())? } else { work.await };
+    let done =
+        if changes { tokio::spawn(work).await.map_err(|_| HttpError::internal())? } else { work.await };
     done.map(Json).map_err(|error| failed(action, &error))
 }
 
-pub(crate) fn route() -> Route {
-    Route::new(routes!(act), OperationId::GitAction, &[Source::Path(At::Body("repoPath"))])
-        .with_action(&["action"])
+pub(crate) fn endpoint() -> Endpoint {
+    Endpoint::new(routes!(act), &[Source::Path(At::Body("repoPath"))]).with_action_members(&["action"])
 }
 
 /// An action with what it needs.
@@ -100,13 +100,14 @@ enum Wish {
 }
 
 impl Wish {
-    fn read(body: &JsonMembers) -> Result<Self, Failure> {
+    fn read(body: &JsonMembers) -> Result<Self, HttpError> {
         let action = body.text("action").and_then(Action::named);
-        Ok(match action.ok_or_else(|| Failure::bad_request("Invalid action"))? {
+        Ok(match action.ok_or_else(|| HttpError::bad_request("Invalid action"))? {
             Action::Status => Self::Status,
             Action::Branch => {
                 let name = required(body, "branchName", "branchName is required for branch action")?;
-                let name = SwitchName::of(name).ok_or_else(|| Failure::bad_request("Invalid branch name"))?;
+                let name =
+                    SwitchName::of(name).ok_or_else(|| HttpError::bad_request("Invalid branch name"))?;
                 Self::Branch(name)
             }
             Action::Commit => {
@@ -163,17 +164,17 @@ fn given<'a>(body: &'a JsonMembers, name: &str) -> Option<&'a str> {
     body.text(name).filter(|text| !text.is_empty())
 }
 
-fn required<'a>(body: &'a JsonMembers, name: &str, otherwise: &str) -> Result<&'a str, Failure> {
-    given(body, name).ok_or_else(|| Failure::bad_request(otherwise))
+fn required<'a>(body: &'a JsonMembers, name: &str, otherwise: &str) -> Result<&'a str, HttpError> {
+    given(body, name).ok_or_else(|| HttpError::bad_request(otherwise))
 }
 
 /// Name of a base branch.
-pub(super) fn base_name(text: &str) -> Result<&str, Failure> {
-    if git::is_base_name(text) { Ok(text) } else { Err(Failure::bad_request("Invalid baseBranch")) }
+pub(super) fn base_name(text: &str) -> Result<&str, HttpError> {
+    if git::is_base_name(text) { Ok(text) } else { Err(HttpError::bad_request("Invalid baseBranch")) }
 }
 
 /// This route has codes of its own.
-fn with_repository_code(failure: Failure) -> Failure {
+fn with_repository_code(failure: HttpError) -> HttpError {
     let (code, category) = match failure.status {
         StatusCode::FORBIDDEN => ("REPO_NOT_ALLOWED", "repo_not_allowed"),
         StatusCode::NOT_FOUND => ("REPO_NOT_FOUND", "repo_not_found"),
@@ -182,7 +183,7 @@ fn with_repository_code(failure: Failure) -> Failure {
     failure.with_code(code).with("details", json!({"category": category}))
 }
 
-fn failed(action: Action, error: &GitError) -> Failure {
+fn failed(action: Action, error: &GitError) -> HttpError {
     let told = git::Failure::of(action, error);
     let (code, category, more) = match told.category {
         Category::Spawn => ("SPAWN_FAILED", "spawn_failed", None),
@@ -194,5 +195,5 @@ fn failed(action: Action, error: &GitError) -> Failure {
     let excerpt = ("stderrExcerpt", Value::String(told.excerpt));
     let members = members.into_iter().chain(more).chain([excerpt]);
     let details: Map<String, Value> = members.map(|(name, value)| (name.to_owned(), value)).collect();
-    Failure::failed(told.error).with_code(code).with("details", details)
+    HttpError::failed(told.error).with_code(code).with("details", details)
 }

@@ -3,17 +3,18 @@
 use axum::Json;
 use axum::extract::State;
 use loopgate_api::error::ErrorBody;
-use loopgate_api::operation::OperationId;
 use loopgate_tools::git::{Branch, Branches, ListedWorktree};
 use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_axum::routes;
 
-use crate::answer::{Answer, Failure, shown};
 use crate::app::App;
 use crate::approval::{At, Source};
+use crate::error::{HttpError, JsonResult};
 use crate::extract::QueryMembers;
-use crate::router::Route;
+use crate::response::path_text;
+use crate::route::Endpoint;
+use crate::routes::directory::existing_directory;
 
 /// Branches and worktrees of a repository.
 #[derive(Debug, Serialize, ToSchema)]
@@ -63,19 +64,19 @@ pub(crate) struct BranchAnswer {
         (status = 404, body = ErrorBody, description = "No such directory", example = json!(ErrorBody::new(404, "Repository not found: ~/src/gone"))),
         (status = 500, body = ErrorBody, description = "Git could not be asked", example = json!(ErrorBody::new(500, "git for-each-ref took longer than 10 s"))),
     ))]
-async fn branches(State(app): State<App>, query: QueryMembers) -> Answer<BranchesAnswer> {
+async fn branches(State(app): State<App>, query: QueryMembers) -> JsonResult<BranchesAnswer> {
     let named = query.required("repo", "repo parameter is required")?;
-    let repository = super::directory(&app, named, |path| {
-        Failure::not_found(format!("Repository not found: {}", path.display()))
+    let repository = existing_directory(&app, named, |path| {
+        HttpError::not_found(format!("Repository not found: {}", path.display()))
     });
     let repository = repository.await?;
     let listed = app.git_cache.branches(repository.canonical()).await;
-    let listed = listed.map_err(|error| Failure::failed(error.to_string()))?;
+    let listed = listed.map_err(|error| HttpError::failed(error.to_string()))?;
     Ok(Json(listed.into()))
 }
 
-pub(crate) fn route() -> Route {
-    Route::new(routes!(branches), OperationId::GitAction, &[Source::Path(At::Query("repo"))])
+pub(crate) fn endpoint() -> Endpoint {
+    Endpoint::new(routes!(branches), &[Source::Path(At::Query("repo"))])
 }
 
 impl From<Branches> for BranchesAnswer {
@@ -90,7 +91,7 @@ impl From<Branches> for BranchesAnswer {
 
 impl From<ListedWorktree> for WorktreeAnswer {
     fn from(worktree: ListedWorktree) -> Self {
-        Self { path: shown(&worktree.path), branch: worktree.branch, ticket_id: worktree.ticket }
+        Self { path: path_text(&worktree.path), branch: worktree.branch, ticket_id: worktree.ticket }
     }
 }
 

@@ -10,7 +10,6 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use http::StatusCode;
 use loopgate_api::error::ErrorBody;
-use loopgate_api::operation::OperationId;
 use loopgate_home::SandboxedPath;
 use loopgate_tools::git::{FileDiff, FileDiffError, FilePath, is_binary};
 use serde::Serialize;
@@ -18,12 +17,13 @@ use utoipa::ToSchema;
 use utoipa_axum::routes;
 
 use super::action::base_name;
-use crate::answer::Failure;
 use crate::app::App;
 use crate::approval::{At, Source};
+use crate::blocking::spawn_blocking;
+use crate::error::HttpError;
 use crate::extract::JsonMembers;
-use crate::router::Route;
-use crate::routes::on_disk;
+use crate::route::Endpoint;
+use crate::routes::directory::existing_directory;
 
 /// Types of the images that a page shows, by the ending of the name.
 const IMAGES: [(&str, &str); 8] = [
@@ -94,44 +94,44 @@ pub(crate) struct DiffAnswer {
         (status = 413, body = ErrorBody, description = "A side is larger than 5 MiB", example = json!(ErrorBody::new(413, "File too large to diff"))),
         (status = 500, body = ErrorBody, description = "Git could not tell", example = json!(ErrorBody::new(500, "Failed to get diff: git status failed"))),
     ))]
-async fn diff(State(app): State<App>, body: JsonMembers) -> Result<Response, Failure> {
+async fn diff(State(app): State<App>, body: JsonMembers) -> Result<Response, HttpError> {
     let given = |name| body.text(name).filter(|text| !text.is_empty());
     let (Some(file), Some(named)) = (given("filePath"), given("repoPath")) else {
-        return Err(Failure::bad_request("filePath and repoPath are required"));
+        return Err(HttpError::bad_request("filePath and repoPath are required"));
     };
     let base = given("baseBranch").map(base_name).transpose()?;
-    let path = FilePath::parse(file).ok_or_else(Failure::directory_not_allowed)?;
-    let missing = |_| Failure::not_found("Repository path does not exist");
-    let repository = super::directory(&app, named, missing).await?;
+    let path = FilePath::parse(file).ok_or_else(HttpError::directory_not_allowed)?;
+    let missing = |_| HttpError::not_found("Repository path does not exist");
+    let repository = existing_directory(&app, named, missing).await?;
     stays_inside(&app, &repository, &path).await?;
     // Both sides and the answer lie in memory: of large ones there must not be many.
-    let turn = app.diffs.wait().await?;
+    let permit = app.diffs.acquire().await?;
     let sides = match base {
         Some(base) => app.git.diff_to_base(repository.canonical(), &path, base).await,
         None => app.git.diff_to_worktree(repository.canonical(), &path).await,
     };
     let (file, sides) = (file.to_owned(), sides.map_err(failed)?);
-    on_disk(move || {
-        let _turn = turn;
+    spawn_blocking(move || {
+        let _permit = permit;
         Json(DiffAnswer::of(&file, sides)).into_response()
     })
     .await
 }
 
-pub(crate) fn route() -> Route {
-    Route::new(routes!(diff), OperationId::GitAction, &[Source::Path(At::Body("repoPath"))])
+pub(crate) fn endpoint() -> Endpoint {
+    Endpoint::new(routes!(diff), &[Source::Path(At::Body("repoPath"))])
 }
 
 /// Refuses a file that a link leads out of the repository, or to a place that the sandbox denies.
 /// A link that leads nowhere is only judged by where it stands.
-async fn stays_inside(app: &App, repository: &SandboxedPath, path: &FilePath) -> Result<(), Failure> {
+async fn stays_inside(app: &App, repository: &SandboxedPath, path: &FilePath) -> Result<(), HttpError> {
     let (app, root) = (app.clone(), repository.canonical().to_owned());
     let file = root.join(path.as_path());
-    let inside = on_disk(move || {
+    let inside = spawn_blocking(move || {
         let real = nearest_real(&file);
         real.is_some_and(|real| real.starts_with(&root) && app.sandbox.check(real).is_ok())
     });
-    if inside.await? { Ok(()) } else { Err(Failure::directory_not_allowed()) }
+    if inside.await? { Ok(()) } else { Err(HttpError::directory_not_allowed()) }
 }
 
 /// The real place of a path, or of its nearest ancestor that has one.
@@ -169,10 +169,10 @@ fn mime_type(file: &str) -> Option<&'static str> {
     IMAGES.iter().find(|(known, _)| ending.eq_ignore_ascii_case(known)).map(|(_, mime)| *mime)
 }
 
-fn failed(error: FileDiffError) -> Failure {
+fn failed(error: FileDiffError) -> HttpError {
     match error {
-        FileDiffError::Unchanged => Failure::bad_request("File has no changes"),
-        FileDiffError::TooLarge => Failure::new(StatusCode::PAYLOAD_TOO_LARGE, "File too large to diff"),
-        other => Failure::operation("Failed to get diff", &other),
+        FileDiffError::Unchanged => HttpError::bad_request("File has no changes"),
+        FileDiffError::TooLarge => HttpError::new(StatusCode::PAYLOAD_TOO_LARGE, "File too large to diff"),
+        other => HttpError::operation("Failed to get diff", &other),
     }
 }

@@ -5,19 +5,19 @@ use std::path::PathBuf;
 use axum::Json;
 use axum::extract::State;
 use loopgate_api::error::ErrorBody;
-use loopgate_api::operation::OperationId;
 use loopgate_home::ReposError;
 use loopgate_tools::git::Worktree;
 use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_axum::routes;
 
-use crate::answer::{Answer, Failure, shown};
 use crate::app::App;
 use crate::approval::{At, Source};
+use crate::blocking::spawn_blocking;
+use crate::error::{HttpError, JsonResult};
 use crate::extract::QueryMembers;
-use crate::router::Route;
-use crate::routes::on_disk;
+use crate::response::path_text;
+use crate::route::Endpoint;
 
 /// What a failed look for a worktree is called.
 const NO_WORKTREE: &str = "Failed to resolve branch worktree";
@@ -53,11 +53,11 @@ pub(crate) struct BranchWorktree {
         (status = 500, body = ErrorBody, description = "The list of repositories cannot be read", example = json!(ErrorBody::new(500, "Failed to resolve repo path: permission denied"))),
         (status = 503, body = ErrorBody, description = "No sandbox is set", example = json!(ErrorBody::new(503, "Server not configured — complete onboarding"))),
     ))]
-async fn repo_path(State(app): State<App>, query: QueryMembers) -> Answer<RepoPath> {
+async fn repo_path(State(app): State<App>, query: QueryMembers) -> JsonResult<RepoPath> {
     let name = query.required("repoFullName", "repoFullName is required")?.to_owned();
-    let clone = on_disk(move || clone_of(&app, &name)).await?;
+    let clone = spawn_blocking(move || clone_of(&app, &name)).await?;
     let clone = clone.map_err(|error| unlisted("Failed to resolve repo path", error))?;
-    Ok(Json(RepoPath { path: clone.map(shown) }))
+    Ok(Json(RepoPath { path: clone.map(path_text) }))
 }
 
 /// Find the worktree in which a branch is checked out
@@ -72,31 +72,31 @@ async fn repo_path(State(app): State<App>, query: QueryMembers) -> Answer<RepoPa
         (status = 500, body = ErrorBody, description = "Git could not tell", example = json!(ErrorBody::new(500, "Failed to resolve branch worktree: git worktree failed"))),
         (status = 503, body = ErrorBody, description = "No sandbox is set", example = json!(ErrorBody::new(503, "Server not configured — complete onboarding"))),
     ))]
-async fn branch_worktree(State(app): State<App>, query: QueryMembers) -> Answer<BranchWorktree> {
+async fn branch_worktree(State(app): State<App>, query: QueryMembers) -> JsonResult<BranchWorktree> {
     let needed = "repoFullName and headBranch are required";
     let (name, branch) = (query.required("repoFullName", needed)?, query.required("headBranch", needed)?);
     let clone = {
         let (app, name) = (app.clone(), name.to_owned());
-        on_disk(move || clone_of(&app, &name)).await?
+        spawn_blocking(move || clone_of(&app, &name)).await?
     };
     let clone = clone.map_err(|error| unlisted(NO_WORKTREE, error))?;
     let Some(clone) = clone else { return Ok(Json(BranchWorktree { path: None, repo_path: None })) };
     let worktrees = app.git.worktrees(&clone).await;
-    let worktrees = worktrees.map_err(|error| Failure::operation(NO_WORKTREE, &error))?;
+    let worktrees = worktrees.map_err(|error| HttpError::operation(NO_WORKTREE, &error))?;
     let on_branch = |worktree: &Worktree| !worktree.prunable && worktree.branch.as_deref() == Some(branch);
-    let path = worktrees.into_iter().find(on_branch).map(|worktree| shown(worktree.path));
-    Ok(Json(BranchWorktree { path, repo_path: Some(shown(clone)) }))
+    let path = worktrees.into_iter().find(on_branch).map(|worktree| path_text(worktree.path));
+    Ok(Json(BranchWorktree { path, repo_path: Some(path_text(clone)) }))
 }
 
 /// Where requests name what they are about.
 const SOURCES: &[Source] = &[Source::Name(At::Query("repoFullName"))];
 
-pub(crate) fn repo_path_route() -> Route {
-    Route::new(routes!(repo_path), OperationId::GitAction, SOURCES)
+pub(crate) fn repo_path_endpoint() -> Endpoint {
+    Endpoint::new(routes!(repo_path), SOURCES)
 }
 
-pub(crate) fn branch_worktree_route() -> Route {
-    Route::new(routes!(branch_worktree), OperationId::GitBranchWorktree, SOURCES)
+pub(crate) fn branch_worktree_endpoint() -> Endpoint {
+    Endpoint::new(routes!(branch_worktree), SOURCES)
 }
 
 /// The clone of a repository by its full name: one whose name is the same to the letter, else one
@@ -118,9 +118,9 @@ fn clone_of(app: &App, name: &str) -> Result<Option<PathBuf>, ReposError> {
 }
 
 /// Says that the list of repositories cannot be used.
-fn unlisted(failed: &'static str, error: ReposError) -> Failure {
+fn unlisted(failed: &'static str, error: ReposError) -> HttpError {
     match error {
-        ReposError::NotConfigured => Failure::not_configured(),
-        error @ ReposError::Io(_) => Failure::operation(failed, &error),
+        ReposError::NotConfigured => HttpError::not_configured(),
+        error @ ReposError::Io(_) => HttpError::operation(failed, &error),
     }
 }

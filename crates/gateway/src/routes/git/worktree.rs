@@ -6,18 +6,18 @@ use axum::Json;
 use axum::extract::State;
 use http::StatusCode;
 use loopgate_api::error::ErrorBody;
-use loopgate_api::operation::OperationId;
 use loopgate_tools::git::{self, Cleanup, RemovalError, Removed};
 use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_axum::routes;
 
-use crate::answer::{Answer, Failure, shown};
 use crate::app::App;
 use crate::approval::{At, Source};
+use crate::blocking::spawn_blocking;
+use crate::error::{HttpError, JsonResult};
 use crate::extract::JsonMembers;
-use crate::router::Route;
-use crate::routes::on_disk;
+use crate::response::path_text;
+use crate::route::Endpoint;
 
 /// What a failed clean-up is called.
 const CLEANUP_FAILED: &str = "Worktree cleanup failed";
@@ -62,25 +62,26 @@ pub(crate) struct CleanedUp {
         (status = 409, body = ErrorBody, description = "It has uncommitted changes", example = json!(ErrorBody::new(409, "Worktree has uncommitted changes").with("hasChanges", true).with("message", "Use force=true to remove anyway"))),
         (status = 500, body = ErrorBody, description = "Git refused", example = json!(ErrorBody::new(500, "Failed to remove worktree: git worktree failed"))),
     ))]
-async fn remove(State(app): State<App>, body: JsonMembers) -> Answer<Gone> {
+async fn remove(State(app): State<App>, body: JsonMembers) -> JsonResult<Gone> {
     let named = body.text("worktreePath").filter(|path| !path.is_empty());
-    let named = named.ok_or_else(|| Failure::bad_request("worktreePath is required and must be a string"))?;
+    let named =
+        named.ok_or_else(|| HttpError::bad_request("worktreePath is required and must be a string"))?;
     let force = body.flag("force") == Some(true);
     let (looking, named) = (app.clone(), named.to_owned());
-    let Some(found) = on_disk(move || Found::look(&looking, &named, force)).await?? else {
+    let Some(found) = spawn_blocking(move || Found::look(&looking, &named, force)).await?? else {
         return Ok(gone("Worktree does not exist"));
     };
     let work = async move { app.git.remove_named(&found.place, force, found.leftover).await };
-    match tokio::spawn(work).await.map_err(|_| Failure::internal())? {
+    match tokio::spawn(work).await.map_err(|_| HttpError::internal())? {
         Ok(Removed::ByGit) => Ok(gone("Worktree removed successfully")),
         Ok(Removed::ByForce) => Ok(gone("Worktree forcefully removed")),
         Err(RemovalError::HasWork) => {
-            Err(Failure::new(StatusCode::CONFLICT, RemovalError::HasWork.to_string())
+            Err(HttpError::new(StatusCode::CONFLICT, RemovalError::HasWork.to_string())
                 .with("hasChanges", true)
                 .with("message", "Use force=true to remove anyway"))
         }
         Err(RemovalError::NotAWorktree) => Err(not_a_worktree()),
-        Err(error) => Err(Failure::operation("Failed to remove worktree", &error)),
+        Err(error) => Err(HttpError::operation("Failed to remove worktree", &error)),
     }
 }
 
@@ -94,22 +95,21 @@ async fn remove(State(app): State<App>, body: JsonMembers) -> Answer<Gone> {
         (status = 500, body = ErrorBody, description = "No worktree parent is set, or it cannot be read", example = json!(ErrorBody::new(500, "Worktree cleanup failed: Worktree parent directory not configured"))),
         (status = 503, body = ErrorBody, description = "No sandbox is set", example = json!(ErrorBody::new(503, "Server not configured — complete onboarding"))),
     ))]
-async fn clean_up(State(app): State<App>) -> Answer<CleanedUp> {
-    app.sandbox.base().ok_or_else(Failure::not_configured)?;
+async fn clean_up(State(app): State<App>) -> JsonResult<CleanedUp> {
+    app.sandbox.base().ok_or_else(HttpError::not_configured)?;
     let looking = app.clone();
-    let candidates = on_disk(move || candidates(&looking)).await??;
+    let candidates = spawn_blocking(move || candidates(&looking)).await??;
     let work = async move { app.git.clean_up(candidates).await };
-    let cleaned = tokio::spawn(work).await.map_err(|_| Failure::internal())?;
+    let cleaned = tokio::spawn(work).await.map_err(|_| HttpError::internal())?;
     Ok(Json(cleaned.into()))
 }
 
-pub(crate) fn remove_route() -> Route {
-    Route::new(routes!(remove), OperationId::GitAction, &[Source::Path(At::Body("worktreePath"))])
-        .with_action(&["force"])
+pub(crate) fn remove_endpoint() -> Endpoint {
+    Endpoint::new(routes!(remove), &[Source::Path(At::Body("worktreePath"))]).with_action_members(&["force"])
 }
 
-pub(crate) fn clean_up_route() -> Route {
-    Route::new(routes!(clean_up), OperationId::GitAction, &[Source::PullRequestWorktrees])
+pub(crate) fn clean_up_endpoint() -> Endpoint {
+    Endpoint::new(routes!(clean_up), &[Source::PullRequestWorktrees])
 }
 
 /// A directory that is to be removed.
@@ -122,7 +122,7 @@ struct Found {
 
 impl Found {
     /// Looks at the disk; `None` when nothing is there.
-    fn look(app: &App, named: &str, force: bool) -> Result<Option<Self>, Failure> {
+    fn look(app: &App, named: &str, force: bool) -> Result<Option<Self>, HttpError> {
         let place = app.sandbox.check(named)?;
         let place = place.canonical().to_owned();
         if !place.exists() {
@@ -137,14 +137,14 @@ impl Found {
     }
 }
 
-fn candidates(app: &App) -> Result<Vec<PathBuf>, Failure> {
+fn candidates(app: &App) -> Result<Vec<PathBuf>, HttpError> {
     let parent = app.repos.named_worktree_parents().into_iter().next().ok_or_else(|| {
         let text = format!("{CLEANUP_FAILED}: Worktree parent directory not configured");
-        Failure::failed(text)
+        HttpError::failed(text)
     })?;
     let Ok(parent) = app.sandbox.check(parent) else { return Ok(Vec::new()) };
     let found = git::pull_request_worktrees(parent.as_path());
-    let found = found.map_err(|error| Failure::operation(CLEANUP_FAILED, &error))?;
+    let found = found.map_err(|error| HttpError::operation(CLEANUP_FAILED, &error))?;
     Ok(found.into_iter().filter(|place| app.sandbox.check(place).is_ok()).collect())
 }
 
@@ -152,13 +152,13 @@ fn gone(message: &'static str) -> Json<Gone> {
     Json(Gone { success: true, message })
 }
 
-fn not_a_worktree() -> Failure {
-    Failure::bad_request(RemovalError::NotAWorktree.to_string())
+fn not_a_worktree() -> HttpError {
+    HttpError::bad_request(RemovalError::NotAWorktree.to_string())
 }
 
 impl From<Cleanup> for CleanedUp {
     fn from(cleanup: Cleanup) -> Self {
-        let paths = |paths: Vec<PathBuf>| paths.iter().map(shown).collect();
+        let paths = |paths: Vec<PathBuf>| paths.iter().map(path_text).collect();
         Self { removed: paths(cleanup.removed), kept: paths(cleanup.kept), errors: cleanup.errors }
     }
 }

@@ -7,21 +7,20 @@ use loopgate_api::chat::{ChatHistory, ChatProvider};
 use loopgate_api::chat_turn::ChatEvent;
 use loopgate_api::error::ErrorBody;
 use loopgate_api::ids::TicketId;
-use loopgate_api::operation::OperationId;
 use loopgate_home::SandboxedPath;
 use loopgate_runtime::chat::ChatRequest;
 use loopgate_runtime::chat::history::HistoryFile;
 use utoipa::ToSchema;
 use utoipa_axum::routes;
 
-use crate::answer::Failure;
 use crate::app::App;
 use crate::approval::{At, Source};
+use crate::blocking::spawn_blocking;
+use crate::error::HttpError;
+use crate::extract::Requester;
 use crate::extract::{JsonMembers, QueryMembers, TicketPath};
-use crate::pipeline::Requester;
-use crate::router::Route;
-use crate::routes::files::worktree_of;
-use crate::routes::on_disk;
+use crate::route::Endpoint;
+use crate::routes::directory::ticket_worktree;
 
 use super::chat_stream;
 
@@ -64,17 +63,17 @@ async fn chat(
     TicketPath(ticket): TicketPath,
     query: QueryMembers,
     body: JsonMembers,
-) -> Result<Response, Failure> {
+) -> Result<Response, HttpError> {
     let from_query = query.get("repo").filter(|repo| !repo.trim().is_empty());
     let (Some(message), Some(repo)) = (body.words("message"), body.words("repoPath").or(from_query)) else {
-        return Err(Failure::bad_request("message and repoPath are required"));
+        return Err(HttpError::bad_request("message and repoPath are required"));
     };
     let (message, repo) = (message.to_owned(), repo.to_owned());
     let context = body.texts("contextRepoPaths");
     let provider = body.words("provider").map(str::to_owned);
     let place = {
         let (app, ticket, repo) = (app.clone(), ticket.clone(), repo.clone());
-        on_disk(move || Place::find(&app, &repo, &ticket, &context, provider.as_deref())).await??
+        spawn_blocking(move || Place::find(&app, &repo, &ticket, &context, provider.as_deref())).await??
     };
     let new_history = ChatHistory::new(ticket.as_str(), repo);
     let request = ChatRequest {
@@ -99,16 +98,16 @@ impl Place {
         ticket: &TicketId,
         context: &[String],
         provider: Option<&str>,
-    ) -> Result<Self, Failure> {
-        let allowed = |path: &str| app.sandbox.check(path).map_err(|_| Failure::directory_not_allowed());
+    ) -> Result<Self, HttpError> {
+        let allowed = |path: &str| app.sandbox.check(path).map_err(|_| HttpError::directory_not_allowed());
         let repository = allowed(repo)?;
         let context = context.iter().map(|path| allowed(path)).collect::<Result<_, _>>()?;
-        let directory = worktree_of(app, &repository, ticket)?.unwrap_or(repository);
+        let directory = ticket_worktree(app, &repository, ticket)?.unwrap_or(repository);
         let named =
-            |name| ChatProvider::named(name).ok_or_else(|| Failure::bad_request("unsupported provider"));
+            |name| ChatProvider::named(name).ok_or_else(|| HttpError::bad_request("unsupported provider"));
         let provider = provider.map(named).transpose()?;
         let history = HistoryFile::of_ticket(&app.sandbox, directory.as_path(), provider)
-            .map_err(|_| Failure::directory_not_allowed())?;
+            .map_err(|_| HttpError::directory_not_allowed())?;
         Ok(Self { directory, history, context })
     }
 }
@@ -122,10 +121,9 @@ fn preamble(context: &[SandboxedPath]) -> String {
     format!("Context repositories:\n{}\n", paths.collect::<String>())
 }
 
-pub(crate) fn route() -> Route {
-    Route::new(
+pub(crate) fn endpoint() -> Endpoint {
+    Endpoint::new(
         routes!(chat),
-        OperationId::OrchestratorChat,
         &[
             Source::Path(At::Query("repo")),
             Source::Path(At::Body("repoPath")),

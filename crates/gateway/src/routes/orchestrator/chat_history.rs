@@ -7,20 +7,19 @@ use http::request::Parts;
 use loopgate_api::chat::{ChatHistory, ChatMessage, ChatProvider, ChatRole};
 use loopgate_api::error::ErrorBody;
 use loopgate_api::ids::TicketId;
-use loopgate_api::operation::OperationId;
 use loopgate_runtime::chat::history::{HistoryError, HistoryFile};
 use serde::Serialize;
 use serde_json::Value;
 use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::routes;
 
-use crate::answer::{Answer, Failure};
 use crate::app::App;
 use crate::approval::{At, Source};
+use crate::blocking::spawn_blocking;
+use crate::error::{HttpError, JsonResult};
 use crate::extract::{JsonMembers, QueryMembers, TicketPath};
-use crate::router::Route;
-use crate::routes::files::worktree_of;
-use crate::routes::on_disk;
+use crate::route::Endpoint;
+use crate::routes::directory::ticket_worktree;
 
 const NO_REPOSITORY: &str = "repo parameter is required";
 
@@ -99,29 +98,29 @@ struct Asked {
 }
 
 impl<S: Send + Sync> FromRequestParts<S> for Asked {
-    type Rejection = Failure;
+    type Rejection = HttpError;
 
-    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Failure> {
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, HttpError> {
         let TicketPath(ticket) = TicketPath::from_request_parts(parts, state).await?;
         let Ok(query) = QueryMembers::from_request_parts(parts, state).await;
         let repo = query.required("repo", NO_REPOSITORY)?.to_owned();
         let provider = query.get("provider").filter(|name| !name.is_empty());
         let named =
-            |name| ChatProvider::named(name).ok_or_else(|| Failure::bad_request("unsupported provider"));
+            |name| ChatProvider::named(name).ok_or_else(|| HttpError::bad_request("unsupported provider"));
         Ok(Self { ticket, repo, provider: provider.map(named).transpose()? })
     }
 }
 
 impl Asked {
     /// The place of the history, below the ticket's worktree. Blocks on the disk.
-    fn file(&self, app: &App) -> Result<HistoryFile, Failure> {
-        let not_allowed = |_| Failure::directory_not_allowed();
+    fn file(&self, app: &App) -> Result<HistoryFile, HttpError> {
+        let not_allowed = |_| HttpError::directory_not_allowed();
         let repository = app.sandbox.check(&self.repo).map_err(not_allowed)?;
-        let worktree = match worktree_of(app, &repository, &self.ticket)? {
+        let worktree = match ticket_worktree(app, &repository, &self.ticket)? {
             Some(worktree) => worktree,
             None => {
                 let place = app.places.for_ticket(&repository, &self.ticket);
-                place.map_err(|_| Failure::directory_not_allowed())?
+                place.map_err(|_| HttpError::directory_not_allowed())?
             }
         };
         HistoryFile::of_ticket(&app.sandbox, worktree.as_path(), self.provider).map_err(not_allowed)
@@ -141,10 +140,11 @@ impl Asked {
         (status = 403, body = ErrorBody, description = "Outside the sandbox"),
         (status = 500, body = ErrorBody, description = "The history cannot be read"),
     ))]
-async fn read(State(app): State<App>, asked: Asked) -> Answer<ShownHistory> {
-    let shown = on_disk(move || {
+async fn read(State(app): State<App>, asked: Asked) -> JsonResult<ShownHistory> {
+    let shown = spawn_blocking(move || {
         let file = asked.file(&app)?;
-        let known = file.read().map_err(|error| Failure::operation("Failed to read chat history", &error))?;
+        let known =
+            file.read().map_err(|error| HttpError::operation("Failed to read chat history", &error))?;
         let history = known.unwrap_or_else(|| asked.new_history());
         Ok(ShownHistory { history, reviewer_session_exists: file.reviewer_session_exists() })
     });
@@ -161,10 +161,10 @@ async fn read(State(app): State<App>, asked: Asked) -> Answer<ShownHistory> {
         (status = 403, body = ErrorBody, description = "Outside the sandbox"),
         (status = 500, body = ErrorBody, description = "The history cannot be written"),
     ))]
-async fn add(State(app): State<App>, asked: Asked, body: JsonMembers) -> Answer<AddedToHistory> {
+async fn add(State(app): State<App>, asked: Asked, body: JsonMembers) -> JsonResult<AddedToHistory> {
     let message = body.value("message").and_then(valid_message);
     let session = body.text("sessionId").filter(|id| !id.is_empty()).map(str::to_owned);
-    let added = on_disk(move || {
+    let added = spawn_blocking(move || {
         let file = asked.file(&app)?;
         match (message, session) {
             (Some(message), _) => {
@@ -176,16 +176,16 @@ async fn add(State(app): State<App>, asked: Asked, body: JsonMembers) -> Answer<
                     },
                 );
                 let history =
-                    added.map_err(|error| Failure::operation("Failed to save chat history", &error))?;
+                    added.map_err(|error| HttpError::operation("Failed to save chat history", &error))?;
                 Ok(AddedToHistory::Message { success: true, history: Box::new(history) })
             }
             (None, Some(session_id)) => {
                 let id = session_id.clone();
                 let kept = file.change(|| asked.new_history(), |history| history.session_id = Some(id));
-                kept.map_err(|error| Failure::operation("Failed to save session ID", &error))?;
+                kept.map_err(|error| HttpError::operation("Failed to save session ID", &error))?;
                 Ok(AddedToHistory::Session { success: true, session_id })
             }
-            (None, None) => Err(Failure::bad_request("message with content and role is required")),
+            (None, None) => Err(HttpError::bad_request("message with content and role is required")),
         }
     });
     added.await?.map(Json)
@@ -205,11 +205,11 @@ async fn add(State(app): State<App>, asked: Asked, body: JsonMembers) -> Answer<
         (status = 404, body = ErrorBody, description = "No message at this index"),
         (status = 500, body = ErrorBody, description = "The history cannot be changed"),
     ))]
-async fn remove(State(app): State<App>, asked: Asked, query: QueryMembers) -> Answer<RemovedFromHistory> {
+async fn remove(State(app): State<App>, asked: Asked, query: QueryMembers) -> JsonResult<RemovedFromHistory> {
     let wanted = query.get("index");
-    let index = wanted.map(|text| text.parse::<usize>().map_err(|_| Failure::bad_request("Invalid index")));
+    let index = wanted.map(|text| text.parse::<usize>().map_err(|_| HttpError::bad_request("Invalid index")));
     let index = index.transpose()?;
-    let removed = on_disk(move || {
+    let removed = spawn_blocking(move || {
         let file = asked.file(&app)?;
         match index {
             Some(index) => remove_one(&file, index),
@@ -219,7 +219,7 @@ async fn remove(State(app): State<App>, asked: Asked, query: QueryMembers) -> An
     removed.await?.map(Json)
 }
 
-fn remove_all(file: &HistoryFile, provider: Option<ChatProvider>) -> Result<RemovedFromHistory, Failure> {
+fn remove_all(file: &HistoryFile, provider: Option<ChatProvider>) -> Result<RemovedFromHistory, HttpError> {
     let removed = file.remove().map_err(|error| undeleted(&error))?;
     file.remove_reviewer_sessions(provider).map_err(|error| undeleted(&error))?;
     let message = if removed { "Chat history cleared" } else { NOTHING };
@@ -228,7 +228,7 @@ fn remove_all(file: &HistoryFile, provider: Option<ChatProvider>) -> Result<Remo
 
 const NOTHING: &str = "No history to delete";
 
-fn remove_one(file: &HistoryFile, index: usize) -> Result<RemovedFromHistory, Failure> {
+fn remove_one(file: &HistoryFile, index: usize) -> Result<RemovedFromHistory, HttpError> {
     let rest = file.change_known(|history| {
         if index >= history.messages.len() {
             return Err(NotRemoved::OutOfBounds);
@@ -239,7 +239,7 @@ fn remove_one(file: &HistoryFile, index: usize) -> Result<RemovedFromHistory, Fa
     match rest {
         Ok(Some(history)) => Ok(RemovedFromHistory::One { success: true, history: Box::new(history) }),
         Ok(None) => Ok(RemovedFromHistory::All { success: true, message: NOTHING }),
-        Err(NotRemoved::OutOfBounds) => Err(Failure::new(StatusCode::NOT_FOUND, "Index out of bounds")),
+        Err(NotRemoved::OutOfBounds) => Err(HttpError::new(StatusCode::NOT_FOUND, "Index out of bounds")),
         Err(NotRemoved::Failed(error)) => Err(undeleted(&error)),
     }
 }
@@ -256,8 +256,8 @@ impl From<HistoryError> for NotRemoved {
     }
 }
 
-fn undeleted(error: &dyn std::fmt::Display) -> Failure {
-    Failure::operation("Failed to delete", error)
+fn undeleted(error: &dyn std::fmt::Display) -> HttpError {
+    HttpError::operation("Failed to delete", error)
 }
 
 /// A message with everything that one needs; what else it says is dropped.
@@ -276,14 +276,14 @@ fn valid_message(message: &Value) -> Option<ChatMessage> {
 /// Where requests name what they are about.
 const SOURCES: &[Source] = &[Source::Path(At::Query("repo")), Source::Ticket(At::Segment("ticketId"))];
 
-pub(crate) fn read_route() -> Route {
-    Route::new(routes!(read), OperationId::OrchestratorChatHistory, SOURCES)
+pub(crate) fn read_endpoint() -> Endpoint {
+    Endpoint::new(routes!(read), SOURCES)
 }
 
-pub(crate) fn add_route() -> Route {
-    Route::new(routes!(add), OperationId::OrchestratorChatHistory, SOURCES)
+pub(crate) fn add_endpoint() -> Endpoint {
+    Endpoint::new(routes!(add), SOURCES)
 }
 
-pub(crate) fn remove_route() -> Route {
-    Route::new(routes!(remove), OperationId::OrchestratorChatHistory, SOURCES)
+pub(crate) fn remove_endpoint() -> Endpoint {
+    Endpoint::new(routes!(remove), SOURCES)
 }

@@ -10,11 +10,11 @@ use loopgate_api::chat_turn::ChatEvent;
 use loopgate_runtime::chat::{ChatRequest, ChatStream};
 use loopgate_tools::mcp::Provider;
 
-use crate::answer::Failure;
 use crate::app::App;
-use crate::pipeline::Requester;
+use crate::error::HttpError;
+use crate::extract::Requester;
 
-use super::runtime_of;
+use super::runtime::runtime_of;
 
 const NDJSON: HeaderValue = HeaderValue::from_static("application/x-ndjson");
 const NO_CACHE: HeaderValue = HeaderValue::from_static("no-cache");
@@ -33,10 +33,10 @@ pub(super) async fn begin(
     requester: Requester,
     path: &str,
     request: ChatRequest,
-) -> Result<Response, Failure> {
+) -> Result<Response, HttpError> {
     let request = ChatRequest { tools: tools(app), ..request };
     let chat = runtime_of(app, path)?.chat(request).await;
-    let chat = chat.map_err(|error| Failure::operation("Failed to save chat history", &error))?;
+    let chat = chat.map_err(|error| HttpError::operation("Failed to save chat history", &error))?;
     Ok(answer(app, requester, chat))
 }
 

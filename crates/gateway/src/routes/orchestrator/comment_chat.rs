@@ -9,24 +9,23 @@ use loopgate_api::chat::{ChatHistory, ChatRole, CommentContext};
 use loopgate_api::chat_turn::ChatEvent;
 use loopgate_api::error::ErrorBody;
 use loopgate_api::ids::TicketId;
-use loopgate_api::operation::OperationId;
 use loopgate_home::SandboxedPath;
 use loopgate_runtime::chat::ChatRequest;
 use loopgate_runtime::chat::history::HistoryFile;
 use utoipa::ToSchema;
 use utoipa_axum::routes;
 
-use crate::answer::{Answer, Failure};
 use crate::app::App;
 use crate::approval::{At, Source};
+use crate::blocking::spawn_blocking;
+use crate::error::{HttpError, JsonResult};
+use crate::extract::Requester;
 use crate::extract::{JsonMembers, QueryMembers, TicketPath};
-use crate::pipeline::Requester;
-use crate::router::Route;
-use crate::routes::files::worktree_of;
-use crate::routes::on_disk;
+use crate::route::Endpoint;
+use crate::routes::directory::ticket_worktree;
 
 use super::chat_stream;
-use super::described::OfTicket;
+use super::params::OfTicket;
 use super::sessions::Success;
 
 const PATH: &str = "/api/gateway/orchestrator/comment-chat/{commentId}";
@@ -68,9 +67,9 @@ struct Place {
 }
 
 impl<S: Send + Sync> FromRequestParts<S> for Asked {
-    type Rejection = Failure;
+    type Rejection = HttpError;
 
-    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Failure> {
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, HttpError> {
         let TicketPath(comment) = TicketPath::from_request_parts(parts, state).await?;
         let Ok(query) = QueryMembers::from_request_parts(parts, state).await;
         let required = |name| query.required(name, "ticketId and repo parameters are required");
@@ -81,10 +80,10 @@ impl<S: Send + Sync> FromRequestParts<S> for Asked {
 
 impl Asked {
     /// Below the ticket's worktree, else the repository. Blocks on the disk.
-    fn place(&self, app: &App) -> Result<Place, Failure> {
-        let not_allowed = |_| Failure::directory_not_allowed();
+    fn place(&self, app: &App) -> Result<Place, HttpError> {
+        let not_allowed = |_| HttpError::directory_not_allowed();
         let repository = app.sandbox.check(&self.repo).map_err(not_allowed)?;
-        let directory = worktree_of(app, &repository, &self.ticket)?.unwrap_or(repository);
+        let directory = ticket_worktree(app, &repository, &self.ticket)?.unwrap_or(repository);
         let history = HistoryFile::of_comment(&app.sandbox, directory.as_path(), &self.comment);
         Ok(Place { history: history.map_err(not_allowed)?, directory })
     }
@@ -103,8 +102,8 @@ impl Asked {
         (status = 400, body = ErrorBody, description = "No ticket or no repository"),
         (status = 403, body = ErrorBody, description = "Outside the sandbox"),
     ))]
-async fn read(State(app): State<App>, asked: Asked) -> Answer<ChatHistory> {
-    let history = on_disk(move || {
+async fn read(State(app): State<App>, asked: Asked) -> JsonResult<ChatHistory> {
+    let history = spawn_blocking(move || {
         let known = asked.place(&app)?.history.read().inspect_err(|error| {
             tracing::warn!(%error, "the chat about a comment cannot be read");
         });
@@ -132,16 +131,16 @@ async fn chat(
     Extension(requester): Extension<Requester>,
     asked: Asked,
     body: JsonMembers,
-) -> Result<Response, Failure> {
+) -> Result<Response, HttpError> {
     let message =
-        body.words("message").ok_or_else(|| Failure::bad_request("message is required"))?.to_owned();
+        body.words("message").ok_or_else(|| HttpError::bad_request("message is required"))?.to_owned();
     let context = body.value("commentContext").cloned();
     let place = {
         let (app, asked) = (app.clone(), asked.clone());
-        on_disk(move || {
+        spawn_blocking(move || {
             let place = asked.place(&app)?;
             let there = place.directory.canonical().is_dir();
-            let missing = || Failure::new(StatusCode::NOT_FOUND, "Work directory not found");
+            let missing = || HttpError::new(StatusCode::NOT_FOUND, "Work directory not found");
             there.then_some(place).ok_or_else(missing)
         })
         .await??
@@ -163,10 +162,10 @@ async fn chat(
         (status = 403, body = ErrorBody, description = "Outside the sandbox"),
         (status = 500, body = ErrorBody, description = "The history cannot be written"),
     ))]
-async fn mark(State(app): State<App>, asked: Asked, body: JsonMembers) -> Answer<Success> {
+async fn mark(State(app): State<App>, asked: Asked, body: JsonMembers) -> JsonResult<Success> {
     let id = body.text("messageId").filter(|id| !id.is_empty()).map(str::to_owned);
     let responded = body.flag("responded").unwrap_or(true);
-    let marked = on_disk(move || {
+    let marked = spawn_blocking(move || {
         let place = asked.place(&app)?;
         let kept = place.history.change(
             || asked.new_history(),
@@ -181,7 +180,7 @@ async fn mark(State(app): State<App>, asked: Asked, body: JsonMembers) -> Answer
                 }
             },
         );
-        kept.map_err(|error| Failure::operation("Failed to save chat history", &error))
+        kept.map_err(|error| HttpError::operation("Failed to save chat history", &error))
     });
     marked.await??;
     Ok(Success::YES)
@@ -196,10 +195,10 @@ async fn mark(State(app): State<App>, asked: Asked, body: JsonMembers) -> Answer
         (status = 403, body = ErrorBody, description = "Outside the sandbox"),
         (status = 500, body = ErrorBody, description = "The history cannot be removed"),
     ))]
-async fn forget(State(app): State<App>, asked: Asked) -> Answer<Success> {
-    let removed = on_disk(move || {
+async fn forget(State(app): State<App>, asked: Asked) -> JsonResult<Success> {
+    let removed = spawn_blocking(move || {
         let removed = asked.place(&app)?.history.remove();
-        removed.map_err(|error| Failure::operation("Failed to delete", &error))
+        removed.map_err(|error| HttpError::operation("Failed to delete", &error))
     });
     removed.await??;
     Ok(Success::YES)
@@ -208,18 +207,18 @@ async fn forget(State(app): State<App>, asked: Asked) -> Answer<Success> {
 /// Where requests name what they are about.
 const SOURCES: &[Source] = &[Source::Path(At::Query("repo")), Source::Ticket(At::Query("ticketId"))];
 
-pub(crate) fn read_route() -> Route {
-    Route::new(routes!(read), OperationId::OrchestratorCommentChat, SOURCES)
+pub(crate) fn read_endpoint() -> Endpoint {
+    Endpoint::new(routes!(read), SOURCES)
 }
 
-pub(crate) fn chat_route() -> Route {
-    Route::new(routes!(chat), OperationId::OrchestratorCommentChat, SOURCES)
+pub(crate) fn chat_endpoint() -> Endpoint {
+    Endpoint::new(routes!(chat), SOURCES)
 }
 
-pub(crate) fn mark_route() -> Route {
-    Route::new(routes!(mark), OperationId::OrchestratorCommentChat, SOURCES)
+pub(crate) fn mark_endpoint() -> Endpoint {
+    Endpoint::new(routes!(mark), SOURCES)
 }
 
-pub(crate) fn forget_route() -> Route {
-    Route::new(routes!(forget), OperationId::OrchestratorCommentChat, SOURCES)
+pub(crate) fn forget_endpoint() -> Endpoint {
+    Endpoint::new(routes!(forget), SOURCES)
 }

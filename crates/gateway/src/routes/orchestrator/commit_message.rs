@@ -3,22 +3,21 @@
 
 use axum::Json;
 use axum::extract::State;
-use loopgate_api::operation::OperationId;
 use loopgate_runtime::CommitText;
 use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_axum::routes;
 
-use crate::answer::{Answer, Failure};
 use crate::app::App;
 use crate::approval::{At, Source};
+use crate::blocking::spawn_blocking;
+use crate::error::{HttpError, JsonResult};
 use crate::extract::{QueryMembers, TicketPath};
-use crate::router::Route;
-use crate::routes::files::worktree_of;
-use crate::routes::on_disk;
+use crate::route::Endpoint;
+use crate::routes::directory::ticket_worktree;
 
-use super::described::{OfRepository, Unread};
-use super::runtime_of;
+use super::params::{OfRepository, Unread};
+use super::runtime::runtime_of;
 
 const PATH: &str = "/api/gateway/orchestrator/commit-message/{ticketId}";
 
@@ -60,13 +59,13 @@ async fn write(
     State(app): State<App>,
     TicketPath(ticket): TicketPath,
     query: QueryMembers,
-) -> Answer<CommitMessage> {
+) -> JsonResult<CommitMessage> {
     let repo = query.required("repo", "repo query parameter is required")?.to_owned();
     let worktree = {
         let (app, ticket) = (app.clone(), ticket.clone());
-        on_disk(move || {
-            let repository = app.sandbox.check(&repo).map_err(|_| Failure::directory_not_allowed())?;
-            worktree_of(&app, &repository, &ticket)
+        spawn_blocking(move || {
+            let repository = app.sandbox.check(&repo).map_err(|_| HttpError::directory_not_allowed())?;
+            ticket_worktree(&app, &repository, &ticket)
         })
         .await??
     };
@@ -77,10 +76,6 @@ async fn write(
     Ok(Json(text.into()))
 }
 
-pub(crate) fn route() -> Route {
-    Route::new(
-        routes!(write),
-        OperationId::OrchestratorCommitMessage,
-        &[Source::Path(At::Query("repo")), Source::Ticket(At::Segment("ticketId"))],
-    )
+pub(crate) fn endpoint() -> Endpoint {
+    Endpoint::new(routes!(write), &[Source::Path(At::Query("repo")), Source::Ticket(At::Segment("ticketId"))])
 }

@@ -11,22 +11,21 @@ use axum::extract::State;
 use http::StatusCode;
 use loopgate_api::error::ErrorBody;
 use loopgate_api::ids::TicketId;
-use loopgate_api::operation::OperationId;
 use loopgate_runtime::{Ours, Owner, Runtime};
 use serde::Serialize;
 use serde_json::{Number, Value};
 use utoipa::ToSchema;
 use utoipa_axum::routes;
 
-use crate::answer::{Answer, Failure};
 use crate::app::App;
 use crate::approval::{At, Source};
+use crate::error::{HttpError, JsonResult};
 use crate::extract::JsonMembers;
-use crate::router::Route;
+use crate::route::Endpoint;
 use crate::ticket_files::TicketFiles;
 use crate::ticket_files::stopped::NoPid;
 
-use super::{read_ticket, runtime_of};
+use super::runtime::{read_ticket, runtime_of};
 
 const PATH: &str = "/api/gateway/orchestrator/kill";
 /// Pids below are the system's.
@@ -72,25 +71,25 @@ impl Killed {
         (status = 403, body = ErrorBody, description = "Outside the sandbox, or a process that Loopgate did not start"),
         (status = 500, body = ErrorBody, description = "The recorded pid cannot be read, or the process does not end"),
     ))]
-async fn kill(State(app): State<App>, body: JsonMembers) -> Answer<Killed> {
+async fn kill(State(app): State<App>, body: JsonMembers) -> JsonResult<Killed> {
     let pid = body.value("pid").and_then(Value::as_number).filter(|pid| pid.as_f64() != Some(0.0));
     if let Some(pid) = pid {
         return by_pid(&app, pid).await.map(Json);
     }
     let said = |name: &str| body.text(name).filter(|text| !text.is_empty()).map(str::to_owned);
     let (Some(ticket), Some(repo)) = (said("ticketId"), said("repoPath")) else {
-        return Err(Failure::bad_request("Either pid or (ticketId + repoPath) is required"));
+        return Err(HttpError::bad_request("Either pid or (ticketId + repoPath) is required"));
     };
     by_ticket(&app, TicketId::new(ticket), repo).await.map(Json)
 }
 
-async fn by_pid(app: &App, pid: &Number) -> Result<Killed, Failure> {
+async fn by_pid(app: &App, pid: &Number) -> Result<Killed, HttpError> {
     let possible = pid.as_u64().and_then(|pid| u32::try_from(pid).ok()).filter(|pid| *pid >= LOWEST);
     let pid = possible.ok_or_else(not_managed)?;
     end(app, pid, async || Ok(())).await
 }
 
-async fn by_ticket(app: &App, ticket: TicketId, repo: String) -> Result<Killed, Failure> {
+async fn by_ticket(app: &App, ticket: TicketId, repo: String) -> Result<Killed, HttpError> {
     let at_files = async |work: fn(&TicketFiles)| {
         let (ticket, repo) = (ticket.clone(), repo.clone());
         let worked = read_ticket(app.clone(), ticket, repo, move |files| {
@@ -108,7 +107,7 @@ async fn by_ticket(app: &App, ticket: TicketId, repo: String) -> Result<Killed, 
                 NoPid::Invalid => "Invalid PID in process.pid file",
                 NoPid::Unreadable => "Failed to read process.pid file",
             };
-            Failure::new(StatusCode::INTERNAL_SERVER_ERROR, text)
+            HttpError::new(StatusCode::INTERNAL_SERVER_ERROR, text)
         })
     });
     let ended = match recorded.await? {
@@ -131,11 +130,11 @@ async fn by_ticket(app: &App, ticket: TicketId, repo: String) -> Result<Killed, 
 async fn end(
     app: &App,
     pid: u32,
-    before: impl AsyncFnOnce() -> Result<(), Failure>,
-) -> Result<Killed, Failure> {
+    before: impl AsyncFnOnce() -> Result<(), HttpError>,
+) -> Result<Killed, HttpError> {
     let runtime = runtime_of(app, PATH)?;
     let owner = runtime.owner_of(pid).await;
-    let owner = owner.map_err(|error| Failure::operation("Failed to process kill request", &error))?;
+    let owner = owner.map_err(|error| HttpError::operation("Failed to process kill request", &error))?;
     match owner {
         Owner::Stranger => Err(not_managed()),
         Owner::Nobody => {
@@ -149,35 +148,34 @@ async fn end(
     }
 }
 
-async fn ended(runtime: &Arc<Runtime>, pid: u32, process: Ours) -> Result<Killed, Failure> {
+async fn ended(runtime: &Arc<Runtime>, pid: u32, process: Ours) -> Result<Killed, HttpError> {
     let stopped = runtime.stop(process).await;
-    let stopped = stopped.map_err(|error| Failure::operation("Failed to kill process", &error))?;
+    let stopped = stopped.map_err(|error| HttpError::operation("Failed to kill process", &error))?;
     Ok(Killed::new(if stopped { "Process terminated" } else { GONE }, Some(pid)))
 }
 
 /// What works in a ticket's worktree without a file that says so.
-async fn working_on(app: &App, ticket: &TicketId, repo: &str) -> Result<Option<(u32, Ours)>, Failure> {
+async fn working_on(app: &App, ticket: &TicketId, repo: &str) -> Result<Option<(u32, Ours)>, HttpError> {
     let worktree = read_ticket(app.clone(), ticket.clone(), repo.to_owned(), |files| {
         Ok(files.map(|files| files.worktree().to_owned()))
     });
     let Some(worktree) = worktree.await? else { return Ok(None) };
     let found = runtime_of(app, PATH)?.working_at(&worktree).await;
-    found.map_err(|error| Failure::operation("Failed to process kill request", &error))
+    found.map_err(|error| HttpError::operation("Failed to process kill request", &error))
 }
 
-fn not_managed() -> Failure {
-    Failure::forbidden("process not managed by this gateway")
+fn not_managed() -> HttpError {
+    HttpError::forbidden("process not managed by this gateway")
 }
 
-pub(crate) fn route() -> Route {
-    Route::new(
+pub(crate) fn endpoint() -> Endpoint {
+    Endpoint::new(
         routes!(kill),
-        OperationId::OrchestratorKill,
         &[
             Source::Path(At::Body("repoPath")),
             Source::Ticket(At::Body("ticketId")),
             Source::Process(At::Body("pid")),
         ],
     )
-    .with_action(&["pid"])
+    .with_action_members(&["pid"])
 }

@@ -8,7 +8,6 @@ use http::StatusCode;
 use loopgate_api::error::ErrorBody;
 use loopgate_api::ids::TicketId;
 use loopgate_api::names::{LAUNCH_LOG, PRD_MD, WORK_DIR};
-use loopgate_api::operation::OperationId;
 use loopgate_home::expand_home;
 use loopgate_runtime::{LaunchError, LaunchRequest, TicketText};
 use serde::Serialize;
@@ -16,14 +15,14 @@ use serde_json::Value;
 use utoipa::ToSchema;
 use utoipa_axum::routes;
 
-use crate::answer::{Answer, Failure};
 use crate::app::App;
 use crate::approval::{At, Source};
+use crate::blocking::spawn_blocking;
+use crate::error::{HttpError, JsonResult};
 use crate::extract::JsonMembers;
-use crate::router::Route;
-use crate::routes::on_disk;
+use crate::route::Endpoint;
 
-use super::runtime_of;
+use super::runtime::runtime_of;
 
 const PATH: &str = "/api/gateway/orchestrator/launch";
 
@@ -104,9 +103,9 @@ pub(crate) struct LaunchAnswer {
         (status = 409, body = ErrorBody, description = "It is being launched"),
         (status = 500, body = ErrorBody, description = "It could not be launched"),
     ))]
-async fn launch(State(app): State<App>, body: JsonMembers) -> Answer<LaunchAnswer> {
+async fn launch(State(app): State<App>, body: JsonMembers) -> JsonResult<LaunchAnswer> {
     let required = |name: &str| {
-        let missing = || Failure::bad_request(format!("{name} is required and must be a string"));
+        let missing = || HttpError::bad_request(format!("{name} is required and must be a string"));
         body.words(name).map(str::to_owned).ok_or_else(missing)
     };
     let (ticket, repo) = (required("ticketIdentifier")?, required("repoPath")?);
@@ -116,15 +115,16 @@ async fn launch(State(app): State<App>, body: JsonMembers) -> Answer<LaunchAnswe
     let ticket = TicketId::new(ticket);
     let request = {
         let (app, ticket) = (app.clone(), ticket.clone());
-        on_disk(move || {
-            let allowed = |path: &str| app.sandbox.check(path).map_err(|_| Failure::directory_not_allowed());
+        spawn_blocking(move || {
+            let allowed =
+                |path: &str| app.sandbox.check(path).map_err(|_| HttpError::directory_not_allowed());
             let repository = allowed(&repo)?;
             let text = about.as_ref().map(text_of);
             for path in text.iter().flat_map(|text| &text.context) {
                 allowed(&path.to_string_lossy())?;
             }
             let issue_id = about.as_ref().and_then(|ticket| words(ticket, "issueId"));
-            Ok::<_, Failure>(LaunchRequest { repository, ticket, base_branch, text, issue_id })
+            Ok::<_, HttpError>(LaunchRequest { repository, ticket, base_branch, text, issue_id })
         })
         .await??
     };
@@ -169,7 +169,7 @@ fn text_of(ticket: &Value) -> TicketText {
     }
 }
 
-impl From<LaunchError> for Failure {
+impl From<LaunchError> for HttpError {
     fn from(error: LaunchError) -> Self {
         match error {
             LaunchError::NotAllowed => Self::directory_not_allowed(),
@@ -180,10 +180,9 @@ impl From<LaunchError> for Failure {
     }
 }
 
-pub(crate) fn route() -> Route {
-    Route::new(
+pub(crate) fn endpoint() -> Endpoint {
+    Endpoint::new(
         routes!(launch),
-        OperationId::OrchestratorLaunch,
         &[
             Source::Path(At::Body("repoPath")),
             Source::Path(At::Body("ticket.contextRepoPaths.*")),

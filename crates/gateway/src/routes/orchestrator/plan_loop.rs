@@ -8,21 +8,21 @@ use axum::extract::State;
 use http::{Method, StatusCode};
 use loopgate_api::error::ErrorBody;
 use loopgate_api::ids::LoopId;
-use loopgate_api::operation::OperationId;
 use loopgate_home::SandboxedPath;
 use loopgate_runtime::{CannotCancel, PlanConfirmation, PlanError, Runtime};
 use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_axum::routes;
 
-use crate::answer::{Answer, Failure, shown};
 use crate::app::App;
 use crate::approval::{At, Source};
+use crate::blocking::spawn_blocking;
+use crate::error::{HttpError, JsonResult};
 use crate::extract::{JsonMembers, TicketPath};
-use crate::router::Route;
-use crate::routes::on_disk;
+use crate::response::path_text;
+use crate::route::Endpoint;
 
-use super::runtime_of;
+use super::runtime::runtime_of;
 
 const PATH: &str = "/api/gateway/orchestrator/plan-loop";
 /// What a loop that runs already is told by.
@@ -115,16 +115,16 @@ pub(crate) struct PlanCancelled {
 async fn prepare(
     State(app): State<App>,
     TicketPath(ticket): TicketPath,
-    body: Result<JsonMembers, Failure>,
-) -> Answer<PlanPrepared> {
+    body: Result<JsonMembers, HttpError>,
+) -> JsonResult<PlanPrepared> {
     let runtime = runtime(&app)?;
     let body = body?;
     let repository = repository(&app, &body).await?;
     let base = body.words("baseBranch").map(str::to_owned);
     let facts = runtime.plan_facts(&repository, &ticket, base).await?;
     Ok(Json(PlanPrepared {
-        repo_path: shown(repository.as_path()),
-        worktree_dir: shown(facts.worktree),
+        repo_path: path_text(repository.as_path()),
+        worktree_dir: path_text(facts.worktree),
         repo: PlannedRepo { full_name: facts.full_name, branch: facts.branch },
     }))
 }
@@ -144,8 +144,8 @@ async fn prepare(
 async fn prepare_artifact(
     app: State<App>,
     ticket: TicketPath,
-    body: Result<JsonMembers, Failure>,
-) -> Answer<PlanPrepared> {
+    body: Result<JsonMembers, HttpError>,
+) -> JsonResult<PlanPrepared> {
     prepare(app, ticket, body).await
 }
 
@@ -165,8 +165,8 @@ async fn prepare_artifact(
 async fn confirm(
     State(app): State<App>,
     TicketPath(ticket): TicketPath,
-    body: Result<JsonMembers, Failure>,
-) -> Answer<PlanConfirmed> {
+    body: Result<JsonMembers, HttpError>,
+) -> JsonResult<PlanConfirmed> {
     let runtime = runtime(&app)?;
     let body = body?;
     let said = |name: &str| body.words(name).map(str::to_owned);
@@ -183,7 +183,7 @@ async fn confirm(
         runs: body.words("outcome") == Some(ALREADY_RUNNING),
     };
     let worktree = runtime.confirm_plan(agreed).await?;
-    Ok(Json(PlanConfirmed { ok: true, worktree_dir: shown(worktree) }))
+    Ok(Json(PlanConfirmed { ok: true, worktree_dir: path_text(worktree) }))
 }
 
 /// Note the plan of a document that was ordered
@@ -202,8 +202,8 @@ async fn confirm(
 async fn confirm_artifact(
     app: State<App>,
     ticket: TicketPath,
-    body: Result<JsonMembers, Failure>,
-) -> Answer<PlanConfirmed> {
+    body: Result<JsonMembers, HttpError>,
+) -> JsonResult<PlanConfirmed> {
     confirm(app, ticket, body).await
 }
 
@@ -226,8 +226,8 @@ async fn confirm_artifact(
 async fn cancel(
     State(app): State<App>,
     TicketPath(ticket): TicketPath,
-    body: Result<JsonMembers, Failure>,
-) -> Answer<PlanCancelled> {
+    body: Result<JsonMembers, HttpError>,
+) -> JsonResult<PlanCancelled> {
     let runtime = runtime(&app)?;
     let body = body?;
     required(&body, "repoPath")?;
@@ -238,25 +238,29 @@ async fn cancel(
 }
 
 /// Plans are ordered from a control plane; where there is none, these routes are none either.
-fn runtime(app: &App) -> Result<&Arc<Runtime>, Failure> {
+fn runtime(app: &App) -> Result<&Arc<Runtime>, HttpError> {
     let runtime = runtime_of(app, PATH)?;
-    if runtime.has_control_plane() { Ok(runtime) } else { Err(Failure::not_implemented(&Method::POST, PATH)) }
+    if runtime.has_control_plane() {
+        Ok(runtime)
+    } else {
+        Err(HttpError::not_implemented(&Method::POST, PATH))
+    }
 }
 
-fn required<'a>(body: &'a JsonMembers, name: &str) -> Result<&'a str, Failure> {
-    body.words(name).ok_or_else(|| Failure::bad_request(format!("{name} is required")))
+fn required<'a>(body: &'a JsonMembers, name: &str) -> Result<&'a str, HttpError> {
+    body.words(name).ok_or_else(|| HttpError::bad_request(format!("{name} is required")))
 }
 
-fn loop_id(text: &str) -> Result<LoopId, Failure> {
-    text.trim().parse().map_err(|_| Failure::bad_request("loopId must be a valid UUID"))
+fn loop_id(text: &str) -> Result<LoopId, HttpError> {
+    text.trim().parse().map_err(|_| HttpError::bad_request("loopId must be a valid UUID"))
 }
 
-async fn repository(app: &App, body: &JsonMembers) -> Result<SandboxedPath, Failure> {
+async fn repository(app: &App, body: &JsonMembers) -> Result<SandboxedPath, HttpError> {
     let (app, path) = (app.clone(), required(body, "repoPath")?.to_owned());
-    on_disk(move || app.sandbox.check(path)).await?.map_err(|_| Failure::directory_not_allowed())
+    spawn_blocking(move || app.sandbox.check(path)).await?.map_err(|_| HttpError::directory_not_allowed())
 }
 
-impl From<PlanError> for Failure {
+impl From<PlanError> for HttpError {
     fn from(error: PlanError) -> Self {
         match error {
             PlanError::NotAllowed => Self::directory_not_allowed(),
@@ -265,7 +269,7 @@ impl From<PlanError> for Failure {
     }
 }
 
-impl From<CannotCancel> for Failure {
+impl From<CannotCancel> for HttpError {
     fn from(error: CannotCancel) -> Self {
         let status = match &error {
             CannotCancel::NoKey => StatusCode::SERVICE_UNAVAILABLE,
@@ -290,22 +294,22 @@ const SOURCES_1: &[Source] = &[
     Source::Loop(At::Body("loopId")),
 ];
 
-pub(crate) fn prepare_route() -> Route {
-    Route::new(routes!(prepare), OperationId::OrchestratorPlanLoop, SOURCES)
+pub(crate) fn prepare_endpoint() -> Endpoint {
+    Endpoint::new(routes!(prepare), SOURCES)
 }
 
-pub(crate) fn prepare_artifact_route() -> Route {
-    Route::new(routes!(prepare_artifact), OperationId::OrchestratorPlanLoop, SOURCES)
+pub(crate) fn prepare_artifact_endpoint() -> Endpoint {
+    Endpoint::new(routes!(prepare_artifact), SOURCES)
 }
 
-pub(crate) fn confirm_route() -> Route {
-    Route::new(routes!(confirm), OperationId::OrchestratorPlanLoop, SOURCES_1)
+pub(crate) fn confirm_endpoint() -> Endpoint {
+    Endpoint::new(routes!(confirm), SOURCES_1)
 }
 
-pub(crate) fn confirm_artifact_route() -> Route {
-    Route::new(routes!(confirm_artifact), OperationId::OrchestratorPlanLoop, SOURCES_1)
+pub(crate) fn confirm_artifact_endpoint() -> Endpoint {
+    Endpoint::new(routes!(confirm_artifact), SOURCES_1)
 }
 
-pub(crate) fn cancel_route() -> Route {
-    Route::new(routes!(cancel), OperationId::OrchestratorPlanLoop, SOURCES_1)
+pub(crate) fn cancel_endpoint() -> Endpoint {
+    Endpoint::new(routes!(cancel), SOURCES_1)
 }

@@ -4,7 +4,6 @@
 use axum::Json;
 use axum::extract::State;
 use loopgate_api::error::ErrorBody;
-use loopgate_api::operation::OperationId;
 use loopgate_home::{Session, SessionNote, expand_home};
 use loopgate_runtime::chat::history;
 use serde::Serialize;
@@ -12,12 +11,12 @@ use serde_json::Value;
 use utoipa::ToSchema;
 use utoipa_axum::routes;
 
-use crate::answer::{Answer, Failure};
 use crate::app::App;
 use crate::approval::{At, Source};
+use crate::blocking::spawn_blocking;
+use crate::error::{HttpError, JsonResult};
 use crate::extract::{JsonMembers, QueryMembers};
-use crate::router::Route;
-use crate::routes::on_disk;
+use crate::route::Endpoint;
 
 /// The sessions whose worktree is there.
 #[derive(Debug, Serialize, ToSchema)]
@@ -80,9 +79,9 @@ pub(crate) struct UnreadCount {
         (status = 200, body = SessionList, description = "The sessions"),
         (status = 503, body = ErrorBody, description = "No sandbox is set"),
     ))]
-async fn list(State(app): State<App>) -> Answer<SessionList> {
+async fn list(State(app): State<App>) -> JsonResult<SessionList> {
     configured(&app)?;
-    let sessions = on_disk(move || app.sessions.living()).await?.map_err(|error| unwritten(&error))?;
+    let sessions = spawn_blocking(move || app.sessions.living()).await?.map_err(|error| unwritten(&error))?;
     Ok(Json(SessionList { sessions }))
 }
 
@@ -95,14 +94,14 @@ async fn list(State(app): State<App>) -> Answer<SessionList> {
         (status = 403, body = ErrorBody, description = "A path outside the sandbox"),
         (status = 503, body = ErrorBody, description = "No sandbox is set"),
     ))]
-async fn note(State(app): State<App>, body: Result<JsonMembers, Failure>) -> Answer<Success> {
+async fn note(State(app): State<App>, body: Result<JsonMembers, HttpError>) -> JsonResult<Success> {
     configured(&app)?;
     let body = body?;
     let said = |name: &str| body.text(name).filter(|text| !text.is_empty()).map(str::to_owned);
     let (Some(ticket), Some(repo_path), Some(worktree_path)) =
         (said("ticketId"), said("repoPath"), said("worktreePath"))
     else {
-        return Err(Failure::bad_request("ticketId, repoPath, and worktreePath are required"));
+        return Err(HttpError::bad_request("ticketId, repoPath, and worktreePath are required"));
     };
     let note = SessionNote {
         repo_path,
@@ -114,14 +113,14 @@ async fn note(State(app): State<App>, body: Result<JsonMembers, Failure>) -> Ans
         loop_id: body.text("loopId").map(str::to_owned),
         artifact_id: body.text("artifactId").map(str::to_owned),
     };
-    let noted = on_disk(move || {
+    let noted = spawn_blocking(move || {
         let further = note.context_repo_paths.iter().flatten();
         let refused = [&note.repo_path, &note.worktree_path]
             .into_iter()
             .chain(further)
             .any(|path| app.sandbox.check(path).is_err());
         if refused {
-            return Err(Failure::directory_not_allowed());
+            return Err(HttpError::directory_not_allowed());
         }
         app.sessions.note(&ticket, note).map_err(|error| unwritten(&error))
     });
@@ -137,10 +136,10 @@ async fn note(State(app): State<App>, body: Result<JsonMembers, Failure>) -> Ans
         (status = 400, body = ErrorBody, description = "No ticket named"),
         (status = 503, body = ErrorBody, description = "No sandbox is set"),
     ))]
-async fn forget(State(app): State<App>, query: QueryMembers) -> Answer<Success> {
+async fn forget(State(app): State<App>, query: QueryMembers) -> JsonResult<Success> {
     configured(&app)?;
     let ticket = query.required("ticketId", "ticketId parameter is required")?.to_owned();
-    on_disk(move || app.sessions.forget(&ticket)).await?.map_err(|error| unwritten(&error))?;
+    spawn_blocking(move || app.sessions.forget(&ticket)).await?.map_err(|error| unwritten(&error))?;
     Ok(Success::YES)
 }
 
@@ -152,9 +151,9 @@ async fn forget(State(app): State<App>, query: QueryMembers) -> Answer<Success> 
         (status = 200, body = UnreadCount, description = "How many"),
         (status = 503, body = ErrorBody, description = "No sandbox is set"),
     ))]
-async fn unread(State(app): State<App>) -> Answer<UnreadCount> {
+async fn unread(State(app): State<App>) -> JsonResult<UnreadCount> {
     configured(&app)?;
-    let count = on_disk(move || {
+    let count = spawn_blocking(move || {
         let worktrees =
             app.sessions.all().into_iter().map(|session| expand_home(&session.note.worktree_path));
         worktrees
@@ -164,8 +163,8 @@ async fn unread(State(app): State<App>) -> Answer<UnreadCount> {
     Ok(Json(UnreadCount { count: count.await? }))
 }
 
-fn configured(app: &App) -> Result<(), Failure> {
-    app.sessions.path().map(drop).ok_or_else(Failure::not_configured)
+fn configured(app: &App) -> Result<(), HttpError> {
+    app.sessions.path().map(drop).ok_or_else(HttpError::not_configured)
 }
 
 /// The elements of an array of nothing but strings.
@@ -173,18 +172,17 @@ fn all_texts(value: &Value) -> Option<Vec<String>> {
     value.as_array()?.iter().map(|element| element.as_str().map(str::to_owned)).collect()
 }
 
-fn unwritten(error: &std::io::Error) -> Failure {
-    Failure::operation("Failed to save sessions", error)
+fn unwritten(error: &std::io::Error) -> HttpError {
+    HttpError::operation("Failed to save sessions", error)
 }
 
-pub(crate) fn list_route() -> Route {
-    Route::new(routes!(list), OperationId::OrchestratorSessions, &[])
+pub(crate) fn list_endpoint() -> Endpoint {
+    Endpoint::new(routes!(list), &[])
 }
 
-pub(crate) fn note_route() -> Route {
-    Route::new(
+pub(crate) fn note_endpoint() -> Endpoint {
+    Endpoint::new(
         routes!(note),
-        OperationId::OrchestratorSessions,
         &[
             Source::Path(At::Body("repoPath")),
             Source::Path(At::Body("worktreePath")),
@@ -194,10 +192,10 @@ pub(crate) fn note_route() -> Route {
     )
 }
 
-pub(crate) fn forget_route() -> Route {
-    Route::new(routes!(forget), OperationId::OrchestratorSessions, &[Source::Session(At::Query("ticketId"))])
+pub(crate) fn forget_endpoint() -> Endpoint {
+    Endpoint::new(routes!(forget), &[Source::Session(At::Query("ticketId"))])
 }
 
-pub(crate) fn unread_route() -> Route {
-    Route::new(routes!(unread), OperationId::OrchestratorSessions, &[])
+pub(crate) fn unread_endpoint() -> Endpoint {
+    Endpoint::new(routes!(unread), &[])
 }

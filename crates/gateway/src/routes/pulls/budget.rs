@@ -5,12 +5,10 @@ use loopgate_tools::code_host::Conversation;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::comments::PullRequestComment;
+use super::comment::{BODY_MOST, PullRequestComment};
 
 /// Comments in an answer.
 const COMMENTS_MOST: usize = 100;
-/// Bytes of UTF-8 in a comment.
-const BODY_MOST: usize = 16_384;
 /// Bytes of an answer.
 const ANSWER_MOST: usize = 524_288;
 
@@ -86,24 +84,12 @@ fn length(comment: &PullRequestComment) -> usize {
     serde_json::to_vec(comment).map_or(0, |json| json.len())
 }
 
-/// Cuts a text to the length that a comment may have; whether anything was cut.
-pub(super) fn cut(text: &mut String) -> bool {
-    let too_long = text.len() > BODY_MOST;
-    if too_long {
-        let mut end = BODY_MOST;
-        while !text.is_char_boundary(end) {
-            end -= 1;
-        }
-        text.truncate(end);
-    }
-    too_long
-}
-
 #[cfg(test)]
 mod tests {
     use loopgate_tools::code_host::{Comment, Kind};
     use proptest::prelude::*;
 
+    use super::super::comment::cut;
     use super::*;
 
     fn conversation(bodies: &[String], truncated: bool) -> Conversation {

@@ -5,20 +5,21 @@ use axum::extract::State;
 use http::StatusCode;
 use loopgate_api::error::ErrorBody;
 use loopgate_api::ids::RepoFullName;
-use loopgate_api::operation::OperationId;
-use loopgate_tools::code_host::{ApiError, Comment, Kind, PullNumber};
+use loopgate_tools::code_host::{ApiError, PullNumber};
 use percent_encoding::percent_decode_str;
 use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_axum::routes;
 
 use super::budget::{self, Budget, Fitting};
-use super::{NamedClone, named_pull};
-use crate::answer::{Answer, Failure, encoded};
+use super::clone::{NamedClone, named_pull};
+use super::comment::PullRequestComment;
 use crate::app::App;
 use crate::approval::{At, Source};
+use crate::error::{HttpError, JsonResult};
 use crate::extract::QueryMembers;
-use crate::router::Route;
+use crate::response::encode_component;
+use crate::route::Endpoint;
 
 /// Bytes that the answer's members beside the comments, and their names, take at most.
 const FRAME: usize = 2048;
@@ -41,64 +42,6 @@ pub(crate) struct PullRequestComments {
     mixed_projection: bool,
     pr_number: u32,
     pr_url: String,
-}
-
-/// Something that was said.
-#[derive(Debug, Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct PullRequestComment {
-    id: String,
-    provider_node_id: String,
-    /// Its number; null for a review's text.
-    #[schema(required)]
-    provider_comment_id: Option<String>,
-    /// `issue` in the conversation, `review` in a review or on a line, `review_reply` in answer.
-    kind: &'static str,
-    #[schema(required)]
-    thread_id: Option<String>,
-    /// Number of what it answers.
-    #[schema(required)]
-    in_reply_to_id: Option<String>,
-    #[schema(required)]
-    path: Option<String>,
-    #[schema(required)]
-    line: Option<u64>,
-    /// Whether its thread is settled.
-    #[schema(required)]
-    resolved: Option<bool>,
-    author: CommentAuthor,
-    body: String,
-    created_at: String,
-    #[schema(required)]
-    updated_at: Option<String>,
-    #[schema(required)]
-    provider_url: Option<String>,
-    stale: bool,
-    /// Only the beginning of the text is there.
-    body_truncated: bool,
-    /// Its number, 0 for a review's text; only for a clone's pull request.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    database_id: Option<u64>,
-    /// Whether it belongs to a review; only for a clone's pull request.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    is_review: Option<bool>,
-    /// Its place on the web, or nothing; only for a clone's pull request.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    url: Option<String>,
-}
-
-/// Who said it.
-#[derive(Debug, Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct CommentAuthor {
-    /// `unknown` when the account is gone.
-    login: String,
-    #[schema(required)]
-    display_name: Option<String>,
-    #[schema(required)]
-    avatar_url: Option<String>,
-    #[schema(required)]
-    profile_url: Option<String>,
 }
 
 /// The pull request that is asked about.
@@ -130,7 +73,7 @@ struct Subject {
         (status = 500, body = ErrorBody, description = "The clone does not come from the code host", example = json!(ErrorBody::new(500, "Repository not found or no access."))),
         (status = 503, body = ErrorBody, description = "The code host gives no answer now; `reason` tells why", example = json!(ErrorBody::new(503, "API rate limit exceeded").with("reason", "rate_limit"))),
     ))]
-async fn comments(State(app): State<App>, query: QueryMembers) -> Answer<PullRequestComments> {
+async fn comments(State(app): State<App>, query: QueryMembers) -> JsonResult<PullRequestComments> {
     let scoped = ["owner", "number", "branchId"].iter().any(|name| query.get(name).is_some());
     let subject = if scoped { named_subject(&query)? } else { local_subject(&app, &query).await? };
     let said = app.code_host.pull_request_comments(&subject.repository, subject.number).await;
@@ -153,22 +96,18 @@ async fn comments(State(app): State<App>, query: QueryMembers) -> Answer<PullReq
     }))
 }
 
-pub(crate) fn route() -> Route {
-    Route::new(
-        routes!(comments),
-        OperationId::GitPr,
-        &[Source::Path(At::Query("repo")), Source::OwnerAndName],
-    )
+pub(crate) fn endpoint() -> Endpoint {
+    Endpoint::new(routes!(comments), &[Source::Path(At::Query("repo")), Source::OwnerAndName])
 }
 
 const MISSING: &str = "owner, repo, number, and branchId are required";
 
 /// A pull request by the names of owner and repository.
-fn named_subject(query: &QueryMembers) -> Result<Subject, Failure> {
+fn named_subject(query: &QueryMembers) -> Result<Subject, HttpError> {
     let branch_id = query.required("branchId", MISSING)?.to_owned();
-    let (repository, number) = named_pull(query).ok_or_else(|| Failure::bad_request(MISSING))??;
+    let (repository, number) = named_pull(query).ok_or_else(|| HttpError::bad_request(MISSING))??;
     if !is_branch_of(&branch_id, &repository) {
-        let refused = Failure::forbidden("branch scope does not match pull request");
+        let refused = HttpError::forbidden("branch scope does not match pull request");
         return Err(refused.with("reason", "forbidden_mismatch"));
     }
     Ok(Subject { repository, number, branch_id, local: false })
@@ -182,10 +121,10 @@ fn is_branch_of(branch_id: &str, repository: &RepoFullName) -> bool {
 }
 
 /// A pull request of a clone's origin.
-async fn local_subject(app: &App, query: &QueryMembers) -> Result<Subject, Failure> {
+async fn local_subject(app: &App, query: &QueryMembers) -> Result<Subject, HttpError> {
     let path = query.required("repo", MISSING)?;
     let number = query.required("pr", MISSING)?;
-    let number: PullNumber = number.parse().map_err(|_| Failure::bad_request("Invalid repo or pr"))?;
+    let number: PullNumber = number.parse().map_err(|_| HttpError::bad_request("Invalid repo or pr"))?;
     let clone = NamedClone::at(app, path).await?;
     let repository = clone.repository("Repository not found or no access.")?;
     let branch = app.git.current_branch(&clone.directory).await.ok().flatten();
@@ -195,16 +134,16 @@ async fn local_subject(app: &App, query: &QueryMembers) -> Result<Subject, Failu
 }
 
 fn branch_id(repository: &str, branch: &str) -> String {
-    format!("{}::{}", encoded(repository), encoded(branch))
+    format!("{}::{}", encode_component(repository), encode_component(branch))
 }
 
 /// What a client is told, with the word by which it decides.
-fn refused(error: ApiError, number: PullNumber) -> Failure {
+fn refused(error: ApiError, number: PullNumber) -> HttpError {
     let unavailable = StatusCode::SERVICE_UNAVAILABLE;
     let (status, reason) = match error {
         ApiError::NotFound => {
             let text = format!("PR #{number} not found");
-            return Failure::not_found(text).with("reason", "not_found");
+            return HttpError::not_found(text).with("reason", "not_found");
         }
         ApiError::NotLoggedIn => (StatusCode::UNAUTHORIZED, "auth"),
         ApiError::RateLimited => (unavailable, "rate_limit"),
@@ -214,48 +153,7 @@ fn refused(error: ApiError, number: PullNumber) -> Failure {
             (unavailable, "provider_unavailable")
         }
     };
-    Failure::new(status, error.to_string()).with("reason", reason)
-}
-
-impl PullRequestComment {
-    /// `local` adds the members that tell a clone's pull request.
-    pub(super) fn new(comment: Comment, local: bool) -> Self {
-        let kind = match comment.kind {
-            Kind::Conversation => "issue",
-            Kind::Review => "review",
-            Kind::Reply => "review_reply",
-        };
-        let login = comment.author.unwrap_or_else(|| "unknown".to_owned());
-        Self {
-            provider_node_id: comment.id.clone(),
-            id: comment.id,
-            provider_comment_id: comment.number.map(|number| number.to_string()),
-            kind,
-            thread_id: comment.thread,
-            in_reply_to_id: comment.reply_to.map(|number| number.to_string()),
-            path: comment.path,
-            line: comment.line,
-            resolved: comment.resolved,
-            author: CommentAuthor { login, display_name: None, avatar_url: None, profile_url: None },
-            body: comment.body,
-            created_at: comment.created_at,
-            updated_at: None,
-            stale: false,
-            body_truncated: false,
-            database_id: local.then_some(comment.number.unwrap_or(0)),
-            is_review: local.then_some(comment.kind != Kind::Conversation),
-            url: local.then(|| comment.url.clone().unwrap_or_default()),
-            provider_url: comment.url,
-        }
-    }
-
-    pub(super) fn shorten(&mut self) {
-        self.body_truncated |= budget::cut(&mut self.body);
-    }
-
-    pub(super) const fn is_short(&self) -> bool {
-        self.body_truncated
-    }
+    HttpError::new(status, error.to_string()).with("reason", reason)
 }
 
 #[cfg(test)]

@@ -4,18 +4,17 @@ use axum::Json;
 use axum::extract::State;
 use loopgate_api::error::ErrorBody;
 use loopgate_api::ids::RepoFullName;
-use loopgate_api::operation::OperationId;
 use loopgate_tools::code_host::{ChangedFile, PullNumber};
 use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_axum::routes;
 
-use super::{NamedClone, in_own_words, named_pull};
-use crate::answer::{Answer, Failure};
+use super::clone::{NamedClone, named_pull, with_sentence};
 use crate::app::App;
 use crate::approval::{At, Source};
+use crate::error::{HttpError, JsonResult};
 use crate::extract::QueryMembers;
-use crate::router::Route;
+use crate::route::Endpoint;
 
 /// The files that a pull request changes.
 #[derive(Debug, Serialize, ToSchema)]
@@ -63,13 +62,13 @@ pub(crate) struct HeadSha {
         (status = 404, body = ErrorBody, description = "No such directory", example = json!(ErrorBody::new(404, "repository not found"))),
         (status = 500, body = ErrorBody, description = "The code host said no", example = json!(ErrorBody::new(500, "Failed to get PR files"))),
     ))]
-async fn files(State(app): State<App>, query: QueryMembers) -> Answer<PullRequestFiles> {
+async fn files(State(app): State<App>, query: QueryMembers) -> JsonResult<PullRequestFiles> {
     let (repository, number) = match named_pull(&query) {
         Some(named) => named?,
         None => local_pull(&app, &query).await?,
     };
     let files = app.code_host.pull_request_files(&repository, number).await;
-    let files = files.map_err(in_own_words("Failed to get PR files"))?;
+    let files = files.map_err(with_sentence("Failed to get PR files"))?;
     Ok(Json(PullRequestFiles { files: files.into_iter().map(PullRequestFile::from).collect() }))
 }
 
@@ -86,26 +85,26 @@ async fn files(State(app): State<App>, query: QueryMembers) -> Answer<PullReques
         (status = 404, body = ErrorBody, description = "No such directory", example = json!(ErrorBody::new(404, "repository not found"))),
         (status = 500, body = ErrorBody, description = "The code host said no", example = json!(ErrorBody::new(500, "Failed to get PR head SHA"))),
     ))]
-async fn head_sha(State(app): State<App>, query: QueryMembers) -> Answer<HeadSha> {
+async fn head_sha(State(app): State<App>, query: QueryMembers) -> JsonResult<HeadSha> {
     let (repository, number) = local_pull(&app, &query).await?;
     let sha = app.code_host.head_sha(&repository, number).await;
-    let sha = sha.map_err(in_own_words("Failed to get PR head SHA"))?;
-    Ok(Json(HeadSha { sha: sha.ok_or_else(|| Failure::failed("Could not get head SHA"))? }))
+    let sha = sha.map_err(with_sentence("Failed to get PR head SHA"))?;
+    Ok(Json(HeadSha { sha: sha.ok_or_else(|| HttpError::failed("Could not get head SHA"))? }))
 }
 
-pub(crate) fn files_route() -> Route {
-    Route::new(routes!(files), OperationId::GitPr, &[Source::Path(At::Query("repo")), Source::OwnerAndName])
+pub(crate) fn files_endpoint() -> Endpoint {
+    Endpoint::new(routes!(files), &[Source::Path(At::Query("repo")), Source::OwnerAndName])
 }
 
-pub(crate) fn head_sha_route() -> Route {
-    Route::new(routes!(head_sha), OperationId::GitPr, &[Source::Path(At::Query("repo"))])
+pub(crate) fn head_sha_endpoint() -> Endpoint {
+    Endpoint::new(routes!(head_sha), &[Source::Path(At::Query("repo"))])
 }
 
 /// A pull request of a clone's origin.
-async fn local_pull(app: &App, query: &QueryMembers) -> Result<(RepoFullName, PullNumber), Failure> {
+async fn local_pull(app: &App, query: &QueryMembers) -> Result<(RepoFullName, PullNumber), HttpError> {
     const MISSING: &str = "repo and pr are required";
     let path = query.required("repo", MISSING)?;
-    let number = query.required("pr", MISSING)?.parse().map_err(|_| Failure::bad_request(MISSING))?;
+    let number = query.required("pr", MISSING)?.parse().map_err(|_| HttpError::bad_request(MISSING))?;
     let clone = NamedClone::at(app, path).await?;
     Ok((clone.repository("Could not determine repository")?, number))
 }

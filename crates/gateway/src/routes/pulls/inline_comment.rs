@@ -3,18 +3,17 @@
 use axum::Json;
 use axum::extract::State;
 use loopgate_api::error::ErrorBody;
-use loopgate_api::operation::OperationId;
 use loopgate_tools::code_host::{InlineComment, Placement, PullNumber};
 use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_axum::routes;
 
-use super::NamedClone;
-use crate::answer::{Answer, Failure};
+use super::clone::NamedClone;
 use crate::app::App;
 use crate::approval::{At, Source};
+use crate::error::{HttpError, JsonResult};
 use crate::extract::JsonMembers;
-use crate::router::Route;
+use crate::route::Endpoint;
 
 /// A remark to make.
 #[derive(Debug, ToSchema)]
@@ -60,8 +59,8 @@ pub(crate) struct PlacedAnswer {
         (status = 404, body = ErrorBody, description = "No such directory", example = json!(ErrorBody::new(404, "repository not found"))),
         (status = 500, body = ErrorBody, description = "The code host said no", example = json!(ErrorBody::new(500, "Could not determine repository"))),
     ))]
-async fn inline_comment(State(app): State<App>, body: JsonMembers) -> Answer<PlacedAnswer> {
-    let missing = |text: &str| Failure::bad_request(text);
+async fn inline_comment(State(app): State<App>, body: JsonMembers) -> JsonResult<PlacedAnswer> {
+    let missing = |text: &str| HttpError::bad_request(text);
     let path = body.words("repoPath").ok_or_else(|| missing("repoPath is required"))?;
     let number = body.count("prNumber").and_then(PullNumber::new);
     let number = number.ok_or_else(|| missing("prNumber is required"))?;
@@ -79,6 +78,6 @@ async fn inline_comment(State(app): State<App>, body: JsonMembers) -> Answer<Pla
     Ok(Json(PlacedAnswer { success: true, output: placed.output, placement: placed.placement }))
 }
 
-pub(crate) fn route() -> Route {
-    Route::new(routes!(inline_comment), OperationId::GitPr, &[Source::Path(At::Body("repoPath"))])
+pub(crate) fn endpoint() -> Endpoint {
+    Endpoint::new(routes!(inline_comment), &[Source::Path(At::Body("repoPath"))])
 }

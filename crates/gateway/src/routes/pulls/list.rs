@@ -3,18 +3,17 @@
 use axum::Json;
 use axum::extract::State;
 use loopgate_api::error::ErrorBody;
-use loopgate_api::operation::OperationId;
 use loopgate_tools::code_host::{ListState, Listed};
 use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_axum::routes;
 
-use super::NamedClone;
-use crate::answer::{Answer, Failure};
+use super::clone::NamedClone;
 use crate::app::App;
 use crate::approval::{At, Source};
+use crate::error::{HttpError, JsonResult};
 use crate::extract::QueryMembers;
-use crate::router::Route;
+use crate::route::Endpoint;
 
 /// Pull requests, the newest first.
 #[derive(Debug, Serialize, ToSchema)]
@@ -69,12 +68,12 @@ pub(crate) struct PageInfo {
         (status = 404, body = ErrorBody, description = "No such directory", example = json!(ErrorBody::new(404, "repository not found"))),
         (status = 500, body = ErrorBody, description = "The code host said no", example = json!(ErrorBody::new(500, "Repository not found or no access."))),
     ))]
-async fn list(State(app): State<App>, query: QueryMembers) -> Answer<PullRequestList> {
+async fn list(State(app): State<App>, query: QueryMembers) -> JsonResult<PullRequestList> {
     let path = query.required("repo", "Missing 'repo' query parameter")?;
     let state = match query.get("state").unwrap_or_default() {
         "" | "open" => ListState::Open,
         "merged" => ListState::Merged,
-        _ => return Err(Failure::bad_request("state must be 'open' or 'merged'")),
+        _ => return Err(HttpError::bad_request("state must be 'open' or 'merged'")),
     };
     let clone = NamedClone::at(&app, path).await?;
     let repository = clone.repository("Repository not found or no access.")?;
@@ -87,8 +86,8 @@ async fn list(State(app): State<App>, query: QueryMembers) -> Answer<PullRequest
     }))
 }
 
-pub(crate) fn route() -> Route {
-    Route::new(routes!(list), OperationId::GitPr, &[Source::Path(At::Query("repo"))])
+pub(crate) fn endpoint() -> Endpoint {
+    Endpoint::new(routes!(list), &[Source::Path(At::Query("repo"))])
 }
 
 impl From<Listed> for ListedPullRequest {

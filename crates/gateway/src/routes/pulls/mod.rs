@@ -2,123 +2,13 @@
 //! that is asked, and what its answers mean, the tools know.
 
 mod budget;
-mod comments;
-mod files;
-mod inline_comment;
-mod list;
-mod open;
-mod reply;
-mod reviews;
-mod user;
-
-use std::path::PathBuf;
-
-use loopgate_api::ids::RepoFullName;
-use loopgate_tools::code_host::{CodeHostError, PullNumber, origin_at_code_host};
-
-use crate::answer::Failure;
-use crate::app::App;
-use crate::extract::QueryMembers;
-
-pub(crate) use comments::route as comments_route;
-pub(crate) use files::{files_route, head_sha_route};
-pub(crate) use inline_comment::route as inline_comment_route;
-pub(crate) use list::route as list_route;
-pub(crate) use open::route as open_route;
-pub(crate) use reply::route as reply_route;
-pub(crate) use reviews::route as reviews_route;
-pub(crate) use user::route as user_route;
-
-/// A clone that a caller names.
-struct NamedClone {
-    directory: PathBuf,
-    /// The repository at the code host that it comes from, when it comes from there.
-    origin: Option<RepoFullName>,
-}
-
-impl NamedClone {
-    /// Looks at the place, and asks git where it comes from.
-    async fn at(app: &App, named: &str) -> Result<Self, Failure> {
-        let missing = |_| Failure::not_found("repository not found");
-        let directory = super::git::directory(app, named, missing).await?.canonical().to_owned();
-        let origin = match app.git.remote_url(&directory).await {
-            Ok(url) => url.as_deref().and_then(origin_at_code_host),
-            Err(error) => {
-                tracing::debug!(%error, "a clone does not tell its origin");
-                None
-            }
-        };
-        Ok(Self { directory, origin })
-    }
-
-    /// The repository at the code host; the route's text as 500 when there is none.
-    fn repository(&self, otherwise: &str) -> Result<RepoFullName, Failure> {
-        self.origin.clone().ok_or_else(|| Failure::failed(otherwise))
-    }
-}
-
-/// What the code host refuses becomes one of a few known sentences; what was printed is logged alone.
-impl From<CodeHostError> for Failure {
-    fn from(error: CodeHostError) -> Self {
-        tracing::warn!(%error, "the code host said no");
-        Self::failed(error.sentence())
-    }
-}
-
-/// The same in the one sentence that a route has for it.
-fn in_own_words(sentence: &'static str) -> impl FnOnce(CodeHostError) -> Failure {
-    move |error| {
-        tracing::warn!(%error, "{sentence}");
-        Failure::failed(sentence)
-    }
-}
-
-/// Owner, name and number as the query names them; `None` when one is missing.
-fn named_pull(query: &QueryMembers) -> Option<Result<(RepoFullName, PullNumber), Failure>> {
-    let member = |name| query.get(name).filter(|value| !value.is_empty());
-    let (owner, name, number) = (member("owner")?, member("repo")?, member("number")?);
-    let pull = read_pull(owner, name, number);
-    Some(pull.ok_or_else(|| Failure::bad_request("Invalid owner, repo, or number")))
-}
-
-fn read_pull(owner: &str, name: &str, number: &str) -> Option<(RepoFullName, PullNumber)> {
-    // A slash in either would make them name something else together.
-    if owner.contains('/') || name.contains('/') {
-        return None;
-    }
-    Some((format!("{owner}/{name}").parse().ok()?, number.parse().ok()?))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use axum::extract::FromRequestParts as _;
-
-    async fn read(query: &str) -> Option<Result<(RepoFullName, PullNumber), Failure>> {
-        let (mut parts, ()) =
-            http::Request::builder().uri(format!("/?{query}")).body(()).unwrap().into_parts();
-        named_pull(&QueryMembers::from_request_parts(&mut parts, &()).await.unwrap())
-    }
-
-    #[tokio::test]
-    async fn nothing_but_names_and_digits_passes() {
-        let (repository, number) = read("owner=acme&repo=widget.js&number=42").await.unwrap().unwrap();
-        assert_eq!((repository.as_str(), number.get()), ("acme/widget.js", 42));
-        assert!(read("owner=acme&repo=widget").await.is_none());
-        assert!(read("owner=&repo=widget&number=1").await.is_none());
-        for query in [
-            "owner=@x&repo=widget&number=1",
-            "owner=..&repo=widget&number=1",
-            "owner=acme&repo=widget/../..&number=1",
-            "owner=acme%2Fwidget&repo=x&number=1",
-            "owner=acme&repo=widget&number=4;x",
-            "owner=acme&repo=widget&number=1/files",
-            "owner=acme&repo=widget&number=0",
-            "owner=acme&repo=widget&number=9999999999",
-            "owner=ac%00me&repo=widget&number=1",
-        ] {
-            let refused = read(query).await.unwrap().unwrap_err();
-            assert_eq!(refused.body.error, "Invalid owner, repo, or number", "{query}");
-        }
-    }
-}
+mod clone;
+mod comment;
+pub(crate) mod comments;
+pub(crate) mod files;
+pub(crate) mod inline_comment;
+pub(crate) mod list;
+pub(crate) mod open;
+pub(crate) mod reply;
+pub(crate) mod reviews;
+pub(crate) mod user;

@@ -3,18 +3,17 @@
 use axum::Json;
 use axum::extract::State;
 use loopgate_api::error::ErrorBody;
-use loopgate_api::operation::OperationId;
 use loopgate_tools::code_host::{OpenError, Opened, Proposal};
 use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_axum::routes;
 
-use super::NamedClone;
-use crate::answer::{Answer, Failure};
+use super::clone::NamedClone;
 use crate::app::App;
 use crate::approval::{At, Source};
+use crate::error::{HttpError, JsonResult};
 use crate::extract::JsonMembers;
-use crate::router::Route;
+use crate::route::Endpoint;
 
 /// A pull request to open.
 #[derive(Debug, ToSchema)]
@@ -58,25 +57,25 @@ pub(crate) struct OpenedAnswer {
         (status = 404, body = ErrorBody, description = "No such directory", example = json!(ErrorBody::new(404, "repository not found"))),
         (status = 500, body = ErrorBody, description = "Git or the code host said no", example = json!(ErrorBody::new(500, "Repository not found or no access."))),
     ))]
-async fn open(State(app): State<App>, body: JsonMembers) -> Answer<OpenedAnswer> {
-    let path = body.words("repoPath").ok_or_else(|| Failure::bad_request("repoPath is required"))?;
-    let title = body.words("title").ok_or_else(|| Failure::bad_request("title is required"))?;
+async fn open(State(app): State<App>, body: JsonMembers) -> JsonResult<OpenedAnswer> {
+    let path = body.words("repoPath").ok_or_else(|| HttpError::bad_request("repoPath is required"))?;
+    let title = body.words("title").ok_or_else(|| HttpError::bad_request("title is required"))?;
     let text = full_text(body.words("body").unwrap_or_default(), body.words("ticketUrl"));
     let NamedClone { directory, origin } = NamedClone::at(&app, path).await?;
     let proposal = Proposal { title: title.to_owned(), body: text };
     let opened = app.code_host.open_pull_request(&app.git, &directory, origin, proposal).await;
     match opened {
         Ok(opened) => Ok(Json(opened.into())),
-        Err(error @ OpenError::Detached) => Err(Failure::bad_request(error.sentence())),
+        Err(error @ OpenError::Detached) => Err(HttpError::bad_request(error.sentence())),
         Err(error) => {
             tracing::warn!(%error, "no pull request was opened");
-            Err(Failure::failed(error.sentence()))
+            Err(HttpError::failed(error.sentence()))
         }
     }
 }
 
-pub(crate) fn route() -> Route {
-    Route::new(routes!(open), OperationId::GitPr, &[Source::Path(At::Body("repoPath"))])
+pub(crate) fn endpoint() -> Endpoint {
+    Endpoint::new(routes!(open), &[Source::Path(At::Body("repoPath"))])
 }
 
 /// The text with the ticket's page below a line.

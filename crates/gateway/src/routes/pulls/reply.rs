@@ -3,18 +3,17 @@
 use axum::Json;
 use axum::extract::State;
 use loopgate_api::error::ErrorBody;
-use loopgate_api::operation::OperationId;
 use loopgate_tools::code_host::{PullNumber, Reply, Said};
 use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_axum::routes;
 
-use super::NamedClone;
-use crate::answer::{Answer, Failure};
+use super::clone::NamedClone;
 use crate::app::App;
 use crate::approval::{At, Source};
+use crate::error::{HttpError, JsonResult};
 use crate::extract::JsonMembers;
-use crate::router::Route;
+use crate::route::Endpoint;
 
 /// Something to say.
 #[derive(Debug, ToSchema)]
@@ -54,8 +53,8 @@ pub(crate) struct SaidAnswer {
         (status = 404, body = ErrorBody, description = "No such directory", example = json!(ErrorBody::new(404, "repository not found"))),
         (status = 500, body = ErrorBody, description = "The code host said no", example = json!(ErrorBody::new(500, "Network error. Check your connection."))),
     ))]
-async fn reply(State(app): State<App>, body: JsonMembers) -> Answer<SaidAnswer> {
-    let missing = |text: &str| Failure::bad_request(text);
+async fn reply(State(app): State<App>, body: JsonMembers) -> JsonResult<SaidAnswer> {
+    let missing = |text: &str| HttpError::bad_request(text);
     let path = body.words("repoPath").ok_or_else(|| missing("Missing 'repoPath' in request body"))?;
     let text = body.words("body").ok_or_else(|| missing("Missing 'body' in request body"))?;
     let number = body.count("prNumber").and_then(PullNumber::new);
@@ -75,7 +74,7 @@ async fn reply(State(app): State<App>, body: JsonMembers) -> Answer<SaidAnswer> 
     Ok(Json(SaidAnswer { success: true, message, output }))
 }
 
-pub(crate) fn route() -> Route {
-    Route::new(routes!(reply), OperationId::GitPr, &[Source::Path(At::Body("repoPath"))])
-        .with_action(&["requestChanges"])
+pub(crate) fn endpoint() -> Endpoint {
+    Endpoint::new(routes!(reply), &[Source::Path(At::Body("repoPath"))])
+        .with_action_members(&["requestChanges"])
 }

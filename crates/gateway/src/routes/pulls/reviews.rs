@@ -3,18 +3,17 @@
 use axum::Json;
 use axum::extract::State;
 use loopgate_api::error::ErrorBody;
-use loopgate_api::operation::OperationId;
 use loopgate_tools::code_host::{ApiError, Review, Reviews};
 use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_axum::routes;
 
-use super::named_pull;
-use crate::answer::{Answer, Failure};
+use super::clone::named_pull;
 use crate::app::App;
 use crate::approval::Source;
+use crate::error::{HttpError, JsonResult};
 use crate::extract::QueryMembers;
-use crate::router::Route;
+use crate::route::Endpoint;
 
 /// Verdicts, summed up.
 #[derive(Debug, Serialize, ToSchema)]
@@ -57,18 +56,18 @@ pub(crate) struct PullRequestReview {
         (status = 404, body = ErrorBody, description = "No such pull request", example = json!(ErrorBody::new(404, "PR #42 not found"))),
         (status = 500, body = ErrorBody, description = "The code host said no", example = json!(ErrorBody::new(500, "API rate limit exceeded"))),
     ))]
-async fn reviews(State(app): State<App>, query: QueryMembers) -> Answer<PullRequestReviews> {
-    let missing = || Failure::bad_request("owner, repo, and number are required");
+async fn reviews(State(app): State<App>, query: QueryMembers) -> JsonResult<PullRequestReviews> {
+    let missing = || HttpError::bad_request("owner, repo, and number are required");
     let (repository, number) = named_pull(&query).ok_or_else(missing)??;
     match app.code_host.pull_request_reviews(&repository, number).await {
         Ok(reviews) => Ok(Json(reviews.into())),
-        Err(ApiError::NotFound) => Err(Failure::not_found(format!("PR #{number} not found"))),
-        Err(error) => Err(Failure::failed(error.to_string())),
+        Err(ApiError::NotFound) => Err(HttpError::not_found(format!("PR #{number} not found"))),
+        Err(error) => Err(HttpError::failed(error.to_string())),
     }
 }
 
-pub(crate) fn route() -> Route {
-    Route::new(routes!(reviews), OperationId::GitPr, &[Source::OwnerAndName])
+pub(crate) fn endpoint() -> Endpoint {
+    Endpoint::new(routes!(reviews), &[Source::OwnerAndName])
 }
 
 impl From<Reviews> for PullRequestReviews {

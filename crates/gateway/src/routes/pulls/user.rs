@@ -3,15 +3,14 @@
 use axum::Json;
 use axum::extract::State;
 use loopgate_api::error::ErrorBody;
-use loopgate_api::operation::OperationId;
 use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_axum::routes;
 
-use super::in_own_words;
-use crate::answer::{Answer, Failure};
+use super::clone::with_sentence;
 use crate::app::App;
-use crate::router::Route;
+use crate::error::{HttpError, JsonResult};
+use crate::route::Endpoint;
 
 /// What is said when the program cannot tell.
 const UNKNOWN: &str = "Failed to get GitHub user. Ensure gh is installed and authenticated.";
@@ -29,11 +28,11 @@ pub(crate) struct GitUser {
         (status = 200, body = GitUser, description = "The login"),
         (status = 500, body = ErrorBody, description = "Nobody, or the program cannot tell", example = json!(ErrorBody::new(500, "Could not determine GitHub user"))),
     ))]
-async fn user(State(app): State<App>) -> Answer<GitUser> {
-    let login = app.code_host.login().await.map_err(in_own_words(UNKNOWN))?;
-    Ok(Json(GitUser { login: login.ok_or_else(|| Failure::failed("Could not determine GitHub user"))? }))
+async fn user(State(app): State<App>) -> JsonResult<GitUser> {
+    let login = app.code_host.login().await.map_err(with_sentence(UNKNOWN))?;
+    Ok(Json(GitUser { login: login.ok_or_else(|| HttpError::failed("Could not determine GitHub user"))? }))
 }
 
-pub(crate) fn route() -> Route {
-    Route::new(routes!(user), OperationId::GitPr, &[])
+pub(crate) fn endpoint() -> Endpoint {
+    Endpoint::new(routes!(user), &[])
 }

@@ -10,9 +10,9 @@ use loopgate_tools::programs::Programs;
 use serde::Deserialize;
 use serde_json::Value;
 
+use super::check::Check;
 use super::marketplace::{MARKETPLACE, latest_versions, version_at};
 use super::programs::probe;
-use super::row::Check;
 use super::version::{Age, age};
 
 /// The plugins that loops need.
@@ -22,7 +22,7 @@ const REGISTRY: &str = "~/.claude/plugins/installed_plugins.json";
 /// An entry of the registry, or of the assistant's list.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-struct Entry {
+struct PluginEntry {
     id: Option<String>,
     name: Option<String>,
     scope: Option<String>,
@@ -31,7 +31,7 @@ struct Entry {
     enabled: Option<bool>,
 }
 
-impl Entry {
+impl PluginEntry {
     fn lies_on_disk(&self) -> bool {
         self.install_path.as_deref().is_some_and(|path| Path::new(path).exists())
     }
@@ -55,10 +55,10 @@ impl Entry {
 
 /// What is known of plugins outside.
 #[derive(Debug, Default)]
-struct Known {
-    registry: BTreeMap<String, Vec<Entry>>,
+struct PluginState {
+    registry: BTreeMap<String, Vec<PluginEntry>>,
     /// What the assistant lists; `None` when it cannot tell.
-    list: Option<Vec<Entry>>,
+    list: Option<Vec<PluginEntry>>,
     /// The versions that the marketplace offers.
     latest: BTreeMap<String, String>,
 }
@@ -70,8 +70,11 @@ pub(super) async fn rows(programs: &Programs, brought: Option<&Path>, limit: Dur
         let read = move || REQUIRED.map(|name| version_at(&brought.as_deref()?.join(name))).to_vec();
         tokio::task::spawn_blocking(read).await.unwrap_or_else(|_| vec![None; REQUIRED.len()])
     };
-    let known =
-        if versions.iter().all(Option::is_some) { Known::default() } else { ask(programs, limit).await };
+    let known = if versions.iter().all(Option::is_some) {
+        PluginState::default()
+    } else {
+        ask(programs, limit).await
+    };
     let brought_or_installed = |(name, version): (&&str, &Option<String>)| match version {
         Some(version) => Check::passed(&format!("plugin-{name}"), name, true, Some(version.clone())),
         None => decide(name, &known),
@@ -88,10 +91,10 @@ pub(super) async fn rows(programs: &Programs, brought: Option<&Path>, limit: Dur
     rows.into_iter().zip(&REQUIRED).zip(&versions).map(compare).collect()
 }
 
-async fn ask(programs: &Programs, limit: Duration) -> Known {
+async fn ask(programs: &Programs, limit: Duration) -> PluginState {
     #[derive(Deserialize)]
     struct Registry {
-        plugins: BTreeMap<String, Vec<Entry>>,
+        plugins: BTreeMap<String, Vec<PluginEntry>>,
     }
     let registry = tokio::task::spawn_blocking(|| {
         let bytes = std::fs::read(expand_home(REGISTRY)).ok()?;
@@ -99,7 +102,7 @@ async fn ask(programs: &Programs, limit: Duration) -> Known {
     });
     let listed = probe(programs, Program::Assistant, &["plugin", "list", "--json"], limit);
     let (registry, listed, latest) = tokio::join!(registry, listed, latest_versions(programs, limit));
-    Known {
+    PluginState {
         latest,
         registry: registry.ok().flatten().map(|registry| registry.plugins).unwrap_or_default(),
         list: listed.ok().and_then(|output| parse_list(&output.stdout)),
@@ -107,7 +110,7 @@ async fn ask(programs: &Programs, limit: Duration) -> Known {
 }
 
 /// An array, or an object that holds one as `installed` or `plugins`.
-fn parse_list(printed: &[u8]) -> Option<Vec<Entry>> {
+fn parse_list(printed: &[u8]) -> Option<Vec<PluginEntry>> {
     let document: Value = serde_json::from_slice(printed).ok()?;
     let list = match &document {
         Value::Object(members) => members.get("installed").or_else(|| members.get("plugins"))?,
@@ -117,15 +120,16 @@ fn parse_list(printed: &[u8]) -> Option<Vec<Entry>> {
 }
 
 /// The first rule that applies.
-fn decide(name: &str, known: &Known) -> Check {
+fn decide(name: &str, known: &PluginState) -> Check {
     let reference = format!("{name}@{MARKETPLACE}");
     let id = format!("plugin-{name}");
     let install = format!("Run `claude plugin install {reference} --scope user`.");
     let failed = |error: &str, remedy: String| Check::failed(&id, name, true, error, remedy);
     let registered = known.registry.get(&reference).map(Vec::as_slice).unwrap_or_default();
-    let listed: Vec<&Entry> = known.list.iter().flatten().filter(|entry| entry.is(&reference)).collect();
-    let of_user: Vec<&&Entry> = listed.iter().filter(|entry| entry.is_of_user()).collect();
-    let installed: Vec<&Entry> =
+    let listed: Vec<&PluginEntry> =
+        known.list.iter().flatten().filter(|entry| entry.is(&reference)).collect();
+    let of_user: Vec<&&PluginEntry> = listed.iter().filter(|entry| entry.is_of_user()).collect();
+    let installed: Vec<&PluginEntry> =
         registered.iter().filter(|entry| entry.is_of_user() && entry.lies_on_disk()).collect();
     if of_user.iter().any(|entry| entry.enabled == Some(false)) {
         return failed("Disabled", format!("Run `claude plugin enable {reference} --scope user`."));
@@ -140,10 +144,10 @@ fn decide(name: &str, known: &Known) -> Check {
             installed.iter().rev().find(|entry| entry.enabled != Some(false)).and_then(|e| e.version.clone());
         return Check::passed(&id, name, true, version);
     }
-    if registered.iter().any(Entry::is_of_project) || listed.iter().any(|entry| entry.is_of_project()) {
+    if registered.iter().any(PluginEntry::is_of_project) || listed.iter().any(|entry| entry.is_of_project()) {
         return failed("Installed at project scope", install);
     }
-    if registered.iter().any(Entry::is_of_user) {
+    if registered.iter().any(PluginEntry::is_of_user) {
         return failed("Install path missing", install);
     }
     failed("Not found", install)
@@ -175,8 +179,8 @@ mod tests {
 
     use super::*;
 
-    fn known(registry: Value, list: Option<Value>) -> Known {
-        Known {
+    fn known(registry: Value, list: Option<Value>) -> PluginState {
+        PluginState {
             latest: BTreeMap::new(),
             registry: serde_json::from_value(registry).unwrap(),
             list: list.map(|list| parse_list(list.to_string().as_bytes()).unwrap()),

@@ -15,7 +15,7 @@ const CAPACITY: usize = 8;
 type TokenDigest = [u8; 32];
 
 /// A new session, for its owner alone.
-pub(crate) struct Granted {
+pub(crate) struct NewSession {
     /// 64 hex characters.
     pub(crate) token: String,
     pub(crate) expires_at: Timestamp,
@@ -34,7 +34,7 @@ pub(crate) struct Sessions(Mutex<Vec<Session>>);
 
 impl Sessions {
     /// Makes a session for exactly this origin.
-    pub(crate) fn create(&self, origin: &str, life: Duration, now: Timestamp) -> Granted {
+    pub(crate) fn create(&self, origin: &str, life: Duration, now: Timestamp) -> NewSession {
         let token = hex::encode(rand::random::<[u8; 32]>());
         let expires_at = now.saturating_add(life).unwrap_or(Timestamp::MAX);
         let session = Session { digest: digest(&token), origin: origin.to_owned(), expires_at };
@@ -45,7 +45,7 @@ impl Sessions {
             live.remove(index);
         }
         live.push(session);
-        Granted { token, expires_at }
+        NewSession { token, expires_at }
     }
 
     /// Whether the token is alive and belongs to exactly this origin.

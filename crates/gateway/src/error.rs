@@ -1,9 +1,7 @@
-//! What goes back: the one error shape, and JSON documents.
+//! The one error type at the HTTP edge, and its JSON shape.
 //!
-//! Every refusal of the pipeline and every failure of a handler is a [`Failure`]; nothing else in
+//! Every refusal of the pipeline and every failure of a handler is a [`HttpError`]; nothing else in
 //! this crate writes an error body.
-
-use std::path::Path;
 
 use axum::Json;
 use axum::response::{IntoResponse, Response};
@@ -11,27 +9,14 @@ use http::header::{CACHE_CONTROL, CONNECTION};
 use http::{HeaderValue, Method, StatusCode};
 use loopgate_api::error::{ErrorBody, says_outside_sandbox};
 use loopgate_home::Denied;
-use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::Value;
 
-/// `content-type` of every JSON answer; without a charset.
-pub(crate) const JSON: HeaderValue = HeaderValue::from_static("application/json");
-const NO_STORE: HeaderValue = HeaderValue::from_static("no-store");
-const CLOSE: HeaderValue = HeaderValue::from_static("close");
-/// All but what a component of a URL may hold as it is.
-const COMPONENT: &AsciiSet = &NON_ALPHANUMERIC
-    .remove(b'-')
-    .remove(b'_')
-    .remove(b'.')
-    .remove(b'!')
-    .remove(b'~')
-    .remove(b'*')
-    .remove(b'\'')
-    .remove(b'(')
-    .remove(b')');
+use crate::response::NO_STORE;
 
-/// What a handler answers.
-pub(crate) type Answer<T> = Result<Json<T>, Failure>;
+/// What a handler returns.
+pub(crate) type JsonResult<T> = Result<Json<T>, HttpError>;
+
+const CLOSE: HeaderValue = HeaderValue::from_static("close");
 
 /// Marks an answer that refuses a path outside of the sandbox.
 #[derive(Debug, Clone, Copy)]
@@ -39,7 +24,7 @@ pub(crate) struct OutsideSandbox;
 
 /// A refusal or a failure on its way to the caller.
 #[derive(Debug, Clone)]
-pub(crate) struct Failure {
+pub(crate) struct HttpError {
     pub(crate) status: StatusCode,
     pub(crate) body: Box<ErrorBody>,
     /// The rest of the request will not be read.
@@ -48,7 +33,7 @@ pub(crate) struct Failure {
     pub(crate) no_store: bool,
 }
 
-impl Failure {
+impl HttpError {
     /// A failure whose `code` follows from its text and status.
     pub(crate) fn new(status: StatusCode, error: impl Into<String>) -> Self {
         let body = Box::new(ErrorBody::new(status.as_u16(), error));
@@ -123,14 +108,14 @@ impl Failure {
 }
 
 /// What the sandbox refuses is refused in the same words everywhere.
-impl From<Denied> for Failure {
+impl From<Denied> for HttpError {
     fn from(_: Denied) -> Self {
         Self::directory_not_allowed()
     }
 }
 
 /// The whole answer, without the headers that the pipeline adds to everything.
-impl IntoResponse for Failure {
+impl IntoResponse for HttpError {
     fn into_response(self) -> Response {
         let mut reply = (self.status, Json(&self.body)).into_response();
         if says_outside_sandbox(self.status.as_u16(), &self.body.error) {
@@ -144,19 +129,4 @@ impl IntoResponse for Failure {
         }
         reply
     }
-}
-
-/// A path as answers show it.
-pub(crate) fn shown(path: impl AsRef<Path>) -> String {
-    path.as_ref().to_string_lossy().into_owned()
-}
-
-/// A text as one component of a URL.
-pub(crate) fn encoded(text: &str) -> String {
-    utf8_percent_encode(text, COMPONENT).to_string()
-}
-
-/// A 200 with a JSON document that must not be cached.
-pub(crate) fn json_no_store<T: serde::Serialize>(document: &T) -> Response {
-    ([(CACHE_CONTROL, NO_STORE)], Json(document)).into_response()
 }

@@ -16,7 +16,7 @@ use http::request::Parts;
 use http::{HeaderMap, HeaderName, Method, Response, StatusCode};
 use loopgate_api::names::{GATEWAY_TOKEN_HEADER, SESSION_TOKEN_HEADER};
 
-use crate::answer::Failure;
+use crate::error::HttpError;
 
 /// For reaching the other gateway.
 const CONNECT_LIMIT: Duration = Duration::from_secs(5);
@@ -54,7 +54,7 @@ impl Fallback {
             Err(error) => {
                 let cause = loopgate_api::redact::message(&format!("{error:?}"));
                 tracing::warn!(cause, "the fallback gateway gave no answer");
-                Failure::new(StatusCode::BAD_GATEWAY, "fallback gateway unreachable").into_response()
+                HttpError::new(StatusCode::BAD_GATEWAY, "fallback gateway unreachable").into_response()
             }
         }
     }

@@ -1,6 +1,7 @@
 //! The rules by which a request passes, is refused, or has to wait for a person.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use http::header::{ORIGIN, REFERER};
 use http::{HeaderMap, HeaderName, Method, Uri};
@@ -10,20 +11,23 @@ use loopgate_home::Settings;
 use sha2::{Digest as _, Sha256};
 use uuid::Uuid;
 
-use super::pending::{Approvals, PendingApproval};
-use super::policies::{Effect, Question};
+use super::auth::Principal;
+use super::body::RequestBody;
 use super::resolver;
-use super::source::{At, Source, Values};
-use super::subject::Subject;
-use crate::answer::Failure;
 use crate::app::App;
-use crate::pipeline::Principal;
-use crate::pipeline::body::Received;
-use crate::router::RouteFacts;
+use crate::approval::{
+    Approvals, At, Decision, Effect, PendingApproval, Question, RequestValues, Source, Subject,
+};
+use crate::error::HttpError;
+use crate::route::Route;
+
+/// Why a request that was approved is refused all the same.
+pub(super) const OUTDATED: &str =
+    "the request would work in another directory than when it was asked about; ask again";
 
 const FORCE: HeaderName = HeaderName::from_static(FORCE_APPROVAL_HEADER);
 const REASON: HeaderName = HeaderName::from_static(APPROVAL_REASON_HEADER);
-const SOURCE: HeaderName = HeaderName::from_static(SOURCE_HEADER);
+const REQUEST_SOURCE: HeaderName = HeaderName::from_static(SOURCE_HEADER);
 
 /// Characters of a text that is shown to a person.
 const SHOWN_CHARACTERS: usize = 200;
@@ -35,11 +39,11 @@ pub(crate) struct Request<'a> {
     pub(crate) method: &'a Method,
     pub(crate) target: &'a Uri,
     pub(crate) headers: &'a HeaderMap,
-    pub(crate) body: &'a Received,
+    pub(crate) body: &'a RequestBody,
     pub(crate) principal: Principal,
     pub(crate) over_link: bool,
     /// Its route, when a handler of this gateway answers it.
-    pub(crate) route: Option<&'a RouteFacts>,
+    pub(crate) route: Option<&'a Route>,
     /// Address of the other side; in-process callers have none.
     pub(crate) peer: Option<std::net::IpAddr>,
     pub(crate) setup_complete: bool,
@@ -48,7 +52,7 @@ pub(crate) struct Request<'a> {
 /// What becomes of it.
 pub(crate) enum Verdict {
     Allow,
-    Refuse(Failure),
+    Refuse(HttpError),
     Wait(Box<PendingApproval>),
 }
 
@@ -62,15 +66,12 @@ pub(crate) async fn evaluate(
     if !request.setup_complete {
         let hint =
             "run `loopgate up`, which completes it; `loopgate gateway` prints other ways when it starts";
-        return Verdict::Refuse(Failure::forbidden("onboarding not completed").with("hint", hint));
+        return Verdict::Refuse(HttpError::forbidden("onboarding not completed").with("hint", hint));
     }
     let each_time = request.asks_each_time();
-    if approvals.auto_approves() && !each_time {
-        return Verdict::Allow;
-    }
     let Some(operation) = OperationId::of_path(request.target.path()) else {
         let text = format!("Unmapped operation: {}", request.target.path());
-        return Verdict::Refuse(Failure::forbidden(text));
+        return Verdict::Refuse(HttpError::forbidden(text));
     };
     let threshold =
         settings.auto_approval_rules.get(&operation).copied().unwrap_or(settings.default_approval_tier);
@@ -84,24 +85,24 @@ pub(crate) async fn evaluate(
     let action = request.action(&values);
     let loop_id = request.loop_id(&values);
     let location = request.location();
-    let judged = resolver::resolve(app, request.sources(), values).await;
-    let judged = match judged {
+    let resolved = resolver::resolve(app, request.sources(), values).await;
+    let covered = match resolved {
         // Policies look at the disk, too.
         Some(subject) => {
             let (approvals, location) = (approvals.clone(), location.clone());
-            let judge = move || {
+            let evaluate = move || {
                 let effect =
                     approvals.effect(&Question { operation, subject: &subject, location: &location });
                 (subject, effect)
             };
-            tokio::task::spawn_blocking(judge).await.ok()
+            tokio::task::spawn_blocking(evaluate).await.ok()
         }
         None => None,
     };
-    let Some((subject, effect)) = judged else { return Verdict::Refuse(Failure::internal()) };
+    let Some((subject, effect)) = covered else { return Verdict::Refuse(HttpError::internal()) };
     match effect.filter(|_| !unreadable) {
         Some(Effect::Deny) => {
-            let refused = Failure::forbidden("request denied");
+            let refused = HttpError::forbidden("request denied");
             return Verdict::Refuse(refused.with("operationId", operation.as_str()));
         }
         Some(Effect::Allow) if !forced => return Verdict::Allow,
@@ -134,17 +135,62 @@ pub(crate) async fn evaluate(
     Verdict::Wait(Box::new(pending))
 }
 
-/// What a request is about, to be looked at again after a decision.
-pub(crate) struct Subjects {
+/// Where a request names what it is about, to be resolved again after a decision.
+#[derive(Clone)]
+pub(crate) struct SubjectSources {
     sources: &'static [Source],
-    values: Values,
+    values: RequestValues,
 }
 
-impl Subjects {
+impl SubjectSources {
     /// Whether the request would now work elsewhere than where the person was shown.
     pub(crate) async fn lead_elsewhere(self, app: &App, shown: &[String]) -> bool {
         let now = resolver::resolve(app, self.sources, self.values).await;
         now.is_none_or(|subject| shown_directories(&subject) != shown)
+    }
+}
+
+/// The approval that a request over the link still needs while it is answered as accepted: the control
+/// plane waits for no person, but a loop does, as long as its owner's settings allow.
+#[derive(Clone)]
+pub(crate) struct ApprovalHold {
+    request: PendingApproval,
+    hours: u32,
+    sources: SubjectSources,
+}
+
+impl ApprovalHold {
+    pub(super) const fn new(request: PendingApproval, hours: u32, sources: SubjectSources) -> Self {
+        Self { request, hours, sources }
+    }
+
+    /// Id to decide by.
+    pub(crate) const fn id(&self) -> Uuid {
+        self.request.id
+    }
+
+    /// How long it waits.
+    pub(crate) fn limit(&self) -> Duration {
+        Duration::from_secs(u64::from(self.hours) * 60 * 60)
+    }
+
+    /// Waits for the decision.
+    ///
+    /// # Errors
+    /// Why the request may not go on, for a person.
+    pub(crate) async fn decision(self, app: App) -> Result<(), String> {
+        let (limit, shown) = (self.limit(), self.request.directories.clone());
+        match app.approvals.wait(self.request, limit).await.1 {
+            Decision::Approved | Decision::AlwaysAllow => {
+                let outdated = self.sources.lead_elsewhere(&app, &shown).await;
+                if outdated { Err(OUTDATED.to_owned()) } else { Ok(()) }
+            }
+            Decision::Denied => Err("The loop was denied on its desktop.".to_owned()),
+            Decision::Expired => Err(format!(
+                "Nobody approved the loop on its desktop within {} hours. Run it again.",
+                self.hours
+            )),
+        }
     }
 }
 
@@ -164,33 +210,33 @@ impl Request<'_> {
     /// Whether the route asks a person each time, and the caller is not that person's own program.
     fn asks_each_time(&self) -> bool {
         let is_owner = self.principal == Principal::Internal && !self.over_link;
-        self.route.is_some_and(|route| route.asks_each_time) && !is_owner
+        self.route.is_some_and(|route| route.policy.asks_each_time) && !is_owner
     }
 
-    pub(crate) fn subjects(&self) -> Subjects {
-        Subjects { sources: self.sources(), values: self.values() }
+    pub(crate) fn subject_sources(&self) -> SubjectSources {
+        SubjectSources { sources: self.sources(), values: self.values() }
     }
 
     /// The loop that it is to start.
-    fn loop_id(&self, values: &Values) -> Option<String> {
-        self.route.filter(|route| route.accepts_held)?;
+    fn loop_id(&self, values: &RequestValues) -> Option<String> {
+        self.route.filter(|route| route.policy.accepts_while_held)?;
         shown(values.texts(At::Body("loopId")).first()?)
     }
 
     /// Where it names what it is about.
     fn sources(&self) -> &'static [Source] {
-        self.route.map_or(&[Source::Anything], |route| route.sources)
+        self.route.map_or(&[Source::Anything], |route| route.policy.sources)
     }
 
-    fn values(&self) -> Values {
-        Values::read(self.route.map(|route| route.path.as_str()), self.target, self.whole_body())
+    fn values(&self) -> RequestValues {
+        RequestValues::read(self.route.map(|route| route.path), self.target, self.whole_body())
     }
 
     /// What it does, in the words of its body. Of a request whose meaning is not known here, only the very
     /// same is like it.
-    fn action(&self, values: &Values) -> Option<String> {
+    fn action(&self, values: &RequestValues) -> Option<String> {
         match self.route {
-            Some(route) => shown(&values.action(route.action)?),
+            Some(route) => shown(&values.action(route.policy.action_members)?),
             None if self.whole_body().is_empty() => None,
             None => Some(format!("request {}", &self.fingerprint().get(..SHOWN_FINGERPRINT)?)),
         }
@@ -199,20 +245,20 @@ impl Request<'_> {
     /// The body; what is sent in bulk is no JSON.
     pub(crate) fn whole_body(&self) -> &[u8] {
         match self.body {
-            Received::Whole(body) => body,
-            Received::Spooled(_) => &[],
+            RequestBody::Memory(body) => body,
+            RequestBody::File(_) => &[],
         }
     }
 
     /// Texts that a caller gives about itself count only beside the gateway token.
-    fn own_words(&self, name: &HeaderName) -> Option<String> {
+    fn trusted_header(&self, name: &HeaderName) -> Option<String> {
         let value = self.headers.get(name).filter(|_| self.principal == Principal::Internal)?;
         shown(&String::from_utf8_lossy(value.as_bytes()))
     }
 
     fn location(&self) -> String {
         let header = |name| self.headers.get(name).and_then(|v| v.to_str().ok()).and_then(shown);
-        self.own_words(&SOURCE)
+        self.trusted_header(&REQUEST_SOURCE)
             .or_else(|| header(ORIGIN))
             .or_else(|| header(REFERER))
             .or_else(|| self.peer.map(|address| address.to_string()))
@@ -220,7 +266,7 @@ impl Request<'_> {
     }
 
     fn reason(&self, operation: OperationId, threshold: RiskTier) -> String {
-        self.own_words(&REASON).unwrap_or_else(|| {
+        self.trusted_header(&REASON).unwrap_or_else(|| {
             if self.asks_each_time() {
                 return format!("{operation} is asked about each time");
             }
@@ -234,8 +280,8 @@ impl Request<'_> {
 
     fn fingerprint(&self) -> String {
         let whole = match self.body {
-            Received::Whole(body) => body,
-            Received::Spooled(spool) => return spool.hash.clone().unwrap_or_default(),
+            RequestBody::Memory(body) => body,
+            RequestBody::File(spool) => return spool.hash.clone().unwrap_or_default(),
         };
         let mut hash = begin_fingerprint(self.method, self.target);
         hash.update(whole);

@@ -30,12 +30,12 @@ struct Bucket {
 
 /// Buckets of one kind.
 #[derive(Debug)]
-pub(crate) struct Throttle {
+pub(crate) struct RateLimiter {
     rate: Rate,
     buckets: Mutex<HashMap<Box<str>, Bucket>>,
 }
 
-impl Throttle {
+impl RateLimiter {
     pub(crate) fn new(rate: Rate) -> Self {
         Self { rate, buckets: Mutex::default() }
     }
@@ -72,23 +72,23 @@ mod tests {
 
     #[test]
     fn a_caller_waits_for_its_own_bucket() {
-        let throttle = Throttle::new(RATE);
+        let limiter = RateLimiter::new(RATE);
         let start = Instant::now();
-        assert!(throttle.take("a", start).is_ok());
-        assert!(throttle.take("a", start).is_ok());
-        assert_eq!(throttle.take("a", start), Err(Duration::from_secs(1)));
-        assert!(throttle.take("b", start).is_ok());
-        assert!(throttle.take("a", start + Duration::from_secs(1)).is_ok());
-        assert!(throttle.take("a", start + Duration::from_secs(1)).is_err());
+        assert!(limiter.take("a", start).is_ok());
+        assert!(limiter.take("a", start).is_ok());
+        assert_eq!(limiter.take("a", start), Err(Duration::from_secs(1)));
+        assert!(limiter.take("b", start).is_ok());
+        assert!(limiter.take("a", start + Duration::from_secs(1)).is_ok());
+        assert!(limiter.take("a", start + Duration::from_secs(1)).is_err());
     }
 
     #[test]
     fn many_callers_take_bounded_memory() {
-        let throttle = Throttle::new(RATE);
+        let limiter = RateLimiter::new(RATE);
         let now = Instant::now();
         for caller in 0..1000 {
-            let _ = throttle.take(&caller.to_string(), now);
+            let _ = limiter.take(&caller.to_string(), now);
         }
-        assert!(throttle.buckets.lock().unwrap().len() <= MAX_BUCKETS + 1);
+        assert!(limiter.buckets.lock().unwrap().len() <= MAX_BUCKETS + 1);
     }
 }

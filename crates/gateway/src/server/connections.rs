@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
-use crate::in_flight::InFlight;
+use super::in_flight::InFlight;
 
 /// As many descriptors as a limit is raised to, where the system lets it be.
 #[cfg(unix)]
@@ -56,26 +56,26 @@ pub(crate) fn share_of_descriptors() -> usize {
 #[derive(Debug)]
 pub(crate) struct Connections {
     most: usize,
-    state: Mutex<State>,
+    state: Mutex<ConnectionTable>,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct ConnectionTable {
     /// In the order in which they were accepted.
-    open: BTreeMap<u64, Open>,
+    open: BTreeMap<u64, OpenConnection>,
     next: u64,
     spare: Vec<File>,
 }
 
 #[derive(Debug)]
-struct Open {
+struct OpenConnection {
     in_flight: InFlight,
     closed: CancellationToken,
 }
 
-/// The place of an open connection; free again when this is dropped.
+/// The permit of an open connection; free again when this is dropped.
 #[derive(Debug)]
-pub(crate) struct Place {
+pub(crate) struct ConnectionPermit {
     connections: Arc<Connections>,
     id: u64,
     /// Its requests; a connection without any may be closed.
@@ -89,13 +89,13 @@ pub(crate) struct Place {
 impl Connections {
     /// Room for `most` connections.
     pub(crate) fn new(most: usize) -> Arc<Self> {
-        let mut state = State::default();
+        let mut state = ConnectionTable::default();
         state.refill();
         Arc::new(Self { most, state: Mutex::new(state) })
     }
 
-    /// A place for a connection that was accepted. `None` when all are busy, the reserved ones too.
-    pub(crate) fn admit(self: &Arc<Self>) -> Option<Place> {
+    /// A permit for a connection that was accepted. `None` when all are busy, the reserved ones too.
+    pub(crate) fn admit(self: &Arc<Self>) -> Option<ConnectionPermit> {
         let mut state = self.lock();
         state.refill();
         let room = state.open.len() < self.most || state.close_oldest_idle();
@@ -106,8 +106,14 @@ impl Connections {
         let (in_flight, closed) = (InFlight::default(), CancellationToken::new());
         let id = state.next;
         state.next += 1;
-        state.open.insert(id, Open { in_flight: in_flight.clone(), closed: closed.clone() });
-        Some(Place { connections: self.clone(), id, in_flight, closed, reserved: !room || starved })
+        state.open.insert(id, OpenConnection { in_flight: in_flight.clone(), closed: closed.clone() });
+        Some(ConnectionPermit {
+            connections: self.clone(),
+            id,
+            in_flight,
+            closed,
+            reserved: !room || starved,
+        })
     }
 
     /// Returns when the next accept may be tried after one that failed. Without descriptors the spare
@@ -122,12 +128,12 @@ impl Connections {
         tokio::time::sleep(ACCEPT_PAUSE).await;
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, ConnectionTable> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl State {
+impl ConnectionTable {
     fn refill(&mut self) {
         while self.spare.len() < SPARE {
             let Ok(file) = File::open("/dev/null") else { return };
@@ -151,7 +157,7 @@ impl State {
     }
 }
 
-impl Drop for Place {
+impl Drop for ConnectionPermit {
     fn drop(&mut self) {
         self.connections.lock().open.remove(&self.id);
     }
@@ -174,30 +180,30 @@ mod tests {
     #[test]
     fn the_oldest_idle_connection_goes_and_busy_ones_stay() {
         let connections = Connections::new(3);
-        let places: Vec<Place> = (0..3).map(|_| connections.admit().unwrap()).collect();
-        let busy = places[0].in_flight.begin();
+        let permits: Vec<ConnectionPermit> = (0..3).map(|_| connections.admit().unwrap()).collect();
+        let busy = permits[0].in_flight.begin();
         let fourth = connections.admit().unwrap();
-        let closed: Vec<bool> = places.iter().map(|place| place.closed.is_cancelled()).collect();
+        let closed: Vec<bool> = permits.iter().map(|permit| permit.closed.is_cancelled()).collect();
         assert_eq!(closed, [false, true, false]);
         assert!(!fourth.reserved);
         drop(busy);
         let _fifth = connections.admit().unwrap();
-        assert!(places[0].closed.is_cancelled(), "it is the oldest, and idle now");
+        assert!(permits[0].closed.is_cancelled(), "it is the oldest, and idle now");
     }
 
     #[test]
     fn beyond_the_limit_a_few_are_let_in_for_health_alone() {
         let connections = Connections::new(2);
-        let places: Vec<Place> = (0..2 + RESERVED)
+        let permits: Vec<ConnectionPermit> = (0..2 + RESERVED)
             .map(|_| {
-                let place = connections.admit().unwrap();
-                place.in_flight.begin_endless();
-                place
+                let permit = connections.admit().unwrap();
+                permit.in_flight.begin_endless();
+                permit
             })
             .collect();
-        assert!(places.iter().enumerate().all(|(nth, place)| place.reserved == (nth >= 2)));
+        assert!(permits.iter().enumerate().all(|(nth, permit)| permit.reserved == (nth >= 2)));
         assert!(connections.admit().is_none());
-        drop(places);
+        drop(permits);
         assert!(!connections.admit().unwrap().reserved);
     }
 

@@ -18,12 +18,13 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 use tokio_util::sync::CancellationToken;
 
-use crate::answer::Failure;
-use crate::connections::Place;
-use crate::gateway::Inner;
-use crate::in_flight::InFlight;
-use crate::pipeline::{self, Caller};
-use crate::routes::health;
+use super::connections::ConnectionPermit;
+use super::in_flight::InFlight;
+use super::state::ServerState;
+use crate::error::HttpError;
+use crate::health::liveness::LIVENESS_PATH;
+use crate::pipeline;
+use crate::pipeline::caller::Caller;
 
 /// Bytes of a request's head; more is answered 431.
 const MAX_HEAD: usize = 16 * 1024;
@@ -44,46 +45,46 @@ pub(crate) fn protocol(header_timeout: Duration) -> http1::Builder {
 
 /// The two ways in which connections are told to end.
 #[derive(Clone, Default)]
-pub(crate) struct Stop {
-    pub(crate) gently: CancellationToken,
-    pub(crate) by_force: CancellationToken,
+pub(crate) struct Shutdown {
+    pub(crate) graceful: CancellationToken,
+    pub(crate) forced: CancellationToken,
 }
 
 /// What every connection is served with.
 #[derive(Clone)]
-pub(crate) struct Serving {
-    pub(crate) inner: Arc<Inner>,
+pub(crate) struct ConnectionServer {
+    pub(crate) state: Arc<ServerState>,
     pub(crate) protocol: Arc<http1::Builder>,
-    pub(crate) stop: Stop,
+    pub(crate) shutdown: Shutdown,
 }
 
-impl Serving {
-    /// Serves until either side ends the connection, or `stop` does.
-    pub(crate) async fn serve(self, stream: TcpStream, peer: SocketAddr, place: Place) {
+impl ConnectionServer {
+    /// Serves until either side ends the connection, or `shutdown` does.
+    pub(crate) async fn serve(self, stream: TcpStream, peer: SocketAddr, permit: ConnectionPermit) {
         // Answers are small and written at once; waiting for more would only delay them.
         let _ = stream.set_nodelay(true);
-        let Self { inner, protocol, stop } = self;
-        let (in_flight, reserved) = (place.in_flight.clone(), place.reserved);
-        let service = ConnectionService { inner, peer: peer.ip(), in_flight, reserved };
-        run(protocol.serve_connection(TokioIo::new(stream), service), &place, &stop).await;
+        let Self { state, protocol, shutdown } = self;
+        let (in_flight, reserved) = (permit.in_flight.clone(), permit.reserved);
+        let service = ConnectionService { state, peer: peer.ip(), in_flight, reserved };
+        run(protocol.serve_connection(TokioIo::new(stream), service), &permit, &shutdown).await;
     }
 }
 
 /// Drives a connection to its end, and a little further for a client that still writes.
 async fn run(
     mut connection: http1::Connection<TokioIo<TcpStream>, ConnectionService>,
-    place: &Place,
-    stop: &Stop,
+    permit: &ConnectionPermit,
+    shutdown: &Shutdown,
 ) {
     let ended = tokio::select! {
         biased;
         ended = poll_fn(|cx| connection.poll_without_shutdown(cx)) => ended,
-        () = place.closed.cancelled() => return,
-        () = stop.gently.cancelled() => {
+        () = permit.closed.cancelled() => return,
+        () = shutdown.graceful.cancelled() => {
             std::pin::Pin::new(&mut connection).graceful_shutdown();
             tokio::select! {
                 ended = poll_fn(|cx| connection.poll_without_shutdown(cx)) => ended,
-                () = stop.by_force.cancelled() => return,
+                () = shutdown.forced.cancelled() => return,
             }
         }
     };
@@ -93,7 +94,7 @@ async fn run(
     let stream = connection.into_parts().io.into_inner();
     tokio::select! {
         () = linger(stream) => {}
-        () = stop.gently.cancelled() => {}
+        () = shutdown.graceful.cancelled() => {}
     }
 }
 
@@ -116,7 +117,7 @@ async fn linger(mut stream: TcpStream) {
 }
 
 struct ConnectionService {
-    inner: Arc<Inner>,
+    state: Arc<ServerState>,
     peer: IpAddr,
     in_flight: InFlight,
     /// Whether only questions about health are answered.
@@ -130,13 +131,13 @@ impl hyper::service::Service<Request<Incoming>> for ConnectionService {
 
     fn call(&self, request: Request<Incoming>) -> Self::Future {
         let guard = self.in_flight.begin();
-        if self.reserved && request.uri().path() != health::PATH {
+        if self.reserved && request.uri().path() != LIVENESS_PATH {
             let response = guard.until_sent(too_many_connections());
             return Box::pin(async { Ok(response) });
         }
-        let (inner, caller) = (self.inner.clone(), Caller::Network(self.peer));
+        let (state, caller) = (self.state.clone(), Caller::Network(self.peer));
         Box::pin(async move {
-            let response = pipeline::handle(inner, request.map(Body::new), caller).await;
+            let response = pipeline::handle(&state.pipeline, request.map(Body::new), caller).await;
             Ok(guard.until_sent(response))
         })
     }
@@ -144,7 +145,7 @@ impl hyper::service::Service<Request<Incoming>> for ConnectionService {
 
 fn too_many_connections() -> Response<Body> {
     let error = "too many connections, retry shortly";
-    let mut response = Failure::new(StatusCode::SERVICE_UNAVAILABLE, error).closing(true).into_response();
+    let mut response = HttpError::new(StatusCode::SERVICE_UNAVAILABLE, error).closing(true).into_response();
     response.headers_mut().insert(RETRY_AFTER, HeaderValue::from_static("1"));
     response
 }

@@ -5,20 +5,17 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use jiff::Timestamp;
-use loopgate_api::operation::{OperationId, RiskTier};
-use serde::{Deserialize, Serialize};
-use thiserror::Error;
+use serde::Deserialize;
 use tokio::sync::{broadcast, watch};
 use uuid::Uuid;
 
 use super::policies::{ApprovalPolicy, Coverage, Effect, Policies, Question};
+use super::request::{AskedEachTime, Decision, PendingApproval, ResolvedApproval};
 use super::rules::{AlwaysAllowRule, Rules};
-use super::subject::Subject;
 
 /// File of the always-allow rules, in the data directory.
 const RULES_FILE: &str = "desktop-approvals.json";
@@ -28,83 +25,6 @@ const POLICIES_FILE: &str = "approval-policies.json";
 const HISTORY: usize = 50;
 /// Events kept for a receiver that is slow; it misses the oldest.
 const BACKLOG: usize = 256;
-
-/// How a held request ended. All of them are final.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Decision {
-    /// This one may pass.
-    Approved,
-    /// This one may not.
-    Denied,
-    /// This one and its like may pass for a while.
-    AlwaysAllow,
-    /// Nobody decided in time.
-    Expired,
-}
-
-/// A request that waits. Its body is not kept.
-#[derive(Debug, Clone, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct PendingApproval {
-    /// Id to decide by.
-    pub id: Uuid,
-    /// ISO 8601.
-    pub created_at: String,
-    /// Operation.
-    pub operation_id: OperationId,
-    /// Its tier.
-    pub risk_tier: RiskTier,
-    /// Upper case.
-    pub method: String,
-    /// Path without query.
-    pub path: String,
-    /// The query, as it was sent.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub query: Option<String>,
-    /// What the request does, in the words of its body.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub action: Option<String>,
-    /// The loop that the request is to start.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub loop_id: Option<String>,
-    /// First directory that the request names, where it really is.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub scope_path: Option<String>,
-    /// Every directory that the request is about, where it really is; in order.
-    pub directories: Vec<String>,
-    /// Who asks.
-    pub location: String,
-    /// Why a person is asked.
-    pub reason: String,
-    /// Hex SHA-256 over method, target and body.
-    pub fingerprint: String,
-    /// ISO 8601: when the last of those who ask gives up.
-    pub waits_until: String,
-    /// A person is asked each time: no rule and no policy lets it pass.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub each_time: bool,
-    #[serde(skip)]
-    pub(super) subject: Subject,
-}
-
-/// A request that may not pass without asking.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
-#[error("this is asked each time; approve or deny it")]
-pub struct AskedEachTime;
-
-/// A decided request.
-#[derive(Debug, Clone, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct ResolvedApproval {
-    /// The request.
-    #[serde(flatten)]
-    pub request: PendingApproval,
-    /// What was decided.
-    pub decision: Decision,
-    /// ISO 8601.
-    pub resolved_at: String,
-}
 
 /// What becomes of requests that wait, in the order in which it happens.
 #[derive(Debug, Clone)]
@@ -123,7 +43,7 @@ struct Entry {
 }
 
 impl Entry {
-    fn tell_the_end(&mut self) {
+    fn update_deadline(&mut self) {
         if let Some(last) = self.ends.iter().max() {
             self.request.waits_until = loopgate_api::time::iso(*last);
         }
@@ -131,17 +51,15 @@ impl Entry {
 }
 
 #[derive(Default)]
-struct State {
+struct Requests {
     pending: HashMap<Uuid, Entry>,
     resolved: VecDeque<ResolvedApproval>,
 }
 
-struct Inner {
-    state: Mutex<State>,
+struct Registry {
+    state: Mutex<Requests>,
     rules: Rules,
     policies: Policies,
-    /// The switch that lets everything pass; off at every start.
-    auto_approve: AtomicBool,
     /// Number of pending requests, for whoever shows it.
     count: watch::Sender<usize>,
     /// What becomes of them, for whoever tells of it.
@@ -150,23 +68,11 @@ struct Inner {
 
 /// The person's side of approval. Clones share one registry.
 #[derive(Clone)]
-pub struct Approvals(Arc<Inner>);
+pub struct Approvals(Arc<Registry>);
 
 impl std::fmt::Debug for Approvals {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Approvals").field("pending", &*self.0.count.borrow()).finish_non_exhaustive()
-    }
-}
-
-impl PendingApproval {
-    /// Whether one decision may count for both: a person is shown the same of them.
-    fn is_like(&self, other: &Self) -> bool {
-        self.fingerprint == other.fingerprint
-            && self.operation_id == other.operation_id
-            && self.action == other.action
-            && self.subject == other.subject
-            && self.location == other.location
-            && self.each_time == other.each_time
     }
 }
 
@@ -183,11 +89,10 @@ pub enum Remember {
 impl Approvals {
     /// A registry that keeps its always-allow rules and policies in the data directory.
     pub(crate) fn open(data_dir: &Path) -> Self {
-        Self(Arc::new(Inner {
+        Self(Arc::new(Registry {
             state: Mutex::default(),
             rules: Rules::open(&data_dir.join(RULES_FILE)),
             policies: Policies::open(&data_dir.join(POLICIES_FILE)),
-            auto_approve: AtomicBool::new(false),
             count: watch::Sender::new(0),
             events: broadcast::channel(BACKLOG).0,
         }))
@@ -315,15 +220,15 @@ impl Approvals {
     }
 
     /// Whether what a person decided beforehand could not be read, so that nothing passes by itself.
-    pub(super) fn asks_for_everything(&self) -> bool {
+    pub(crate) fn asks_for_everything(&self) -> bool {
         self.0.policies.problem().is_some()
     }
 
-    pub(super) fn has_policies(&self) -> bool {
+    pub(crate) fn has_policies(&self) -> bool {
         !self.0.policies.is_empty()
     }
 
-    pub(super) fn effect(&self, question: &Question<'_>) -> Option<Effect> {
+    pub(crate) fn effect(&self, question: &Question<'_>) -> Option<Effect> {
         self.0.policies.effect(question)
     }
 
@@ -334,16 +239,7 @@ impl Approvals {
         }
     }
 
-    /// Lets everything pass without asking, until the process ends or it is switched off.
-    pub fn set_auto_approve(&self, on: bool) {
-        self.0.auto_approve.store(on, Ordering::Relaxed);
-    }
-
-    pub(super) fn auto_approves(&self) -> bool {
-        self.0.auto_approve.load(Ordering::Relaxed)
-    }
-
-    pub(super) fn rule_allows(&self, request: &PendingApproval) -> bool {
+    pub(crate) fn rule_allows(&self, request: &PendingApproval) -> bool {
         self.0.rules.allow(request, Timestamp::now())
     }
 
@@ -370,12 +266,12 @@ impl Approvals {
         });
         let is_new = entry.ends.is_empty();
         entry.ends.push(end);
-        entry.tell_the_end();
+        entry.update_deadline();
         if is_new {
-            self.tell(ApprovalEvent::Requested(entry.request.clone()));
+            self.send_event(ApprovalEvent::Requested(entry.request.clone()));
         }
         let decision = entry.decision.subscribe();
-        self.announce(&state);
+        self.publish_count(&state);
         Waiter { approvals: self.clone(), id, end, decision }
     }
 
@@ -388,8 +284,8 @@ impl Approvals {
         if entry.ends.is_empty() {
             self.resolve_in(state, id, Decision::Expired);
         } else {
-            entry.tell_the_end();
-            self.announce(&state);
+            entry.update_deadline();
+            self.publish_count(&state);
         }
     }
 
@@ -399,7 +295,7 @@ impl Approvals {
 
     fn resolve_in(
         &self,
-        mut state: MutexGuard<'_, State>,
+        mut state: MutexGuard<'_, Requests>,
         id: Uuid,
         decision: Decision,
     ) -> Option<ResolvedApproval> {
@@ -408,23 +304,23 @@ impl Approvals {
             ResolvedApproval { request: entry.request, decision, resolved_at: loopgate_api::time::now_iso() };
         state.resolved.truncate(HISTORY - 1);
         state.resolved.push_front(resolved.clone());
-        self.announce(&state);
-        self.tell(ApprovalEvent::Resolved(resolved.clone()));
+        self.publish_count(&state);
+        self.send_event(ApprovalEvent::Resolved(resolved.clone()));
         drop(state);
         entry.decision.send_replace(Some(decision));
         Some(resolved)
     }
 
-    fn announce(&self, state: &State) {
+    fn publish_count(&self, state: &Requests) {
         self.0.count.send_replace(state.pending.len());
     }
 
     /// Called under the lock, so that events keep their order.
-    fn tell(&self, event: ApprovalEvent) {
+    fn send_event(&self, event: ApprovalEvent) {
         let _ = self.0.events.send(event);
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, Requests> {
         self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

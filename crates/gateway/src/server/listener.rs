@@ -8,21 +8,26 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
+use loopgate_files::RunDir;
 use thiserror::Error;
 use tokio::net::{TcpListener, TcpStream};
+use tokio::time::Instant;
 use tokio_util::task::{AbortOnDropHandle, TaskTracker};
 
-use crate::connection::{self, Serving, Stop};
-use crate::connections::{self, Connections};
+use super::connection::{self, ConnectionServer, Shutdown};
+use super::connections::{self, Connections};
+use super::discovery::DiscoveryFile;
+use super::state::ServerState;
 #[cfg(unix)]
 use crate::control::{Control, ControlSocket};
-use crate::discovery::DiscoveryFile;
-use crate::gateway::Inner;
-use crate::routes::files::run_viewer;
 
 /// Pauses between two tries to listen anew: the first, and the longest that they grow to.
 const FIRST_RETRY: Duration = Duration::from_millis(100);
 const LONGEST_RETRY: Duration = Duration::from_secs(10);
+/// Time after the start when old runs of the run viewer are removed first, and between two times.
+const FIRST_REMOVAL: Duration = Duration::from_secs(2);
+const REMOVAL_INTERVAL: Duration = Duration::from_secs(24 * 60 * 60);
+
 /// Why nothing listens.
 #[derive(Debug, Error)]
 pub enum BindError {
@@ -53,7 +58,7 @@ fn list(ports: &[u16]) -> String {
 
 /// A gateway that holds its port and is not serving yet.
 pub struct Bound {
-    inner: Arc<Inner>,
+    state: Arc<ServerState>,
     listener: TcpListener,
     port: u16,
     /// Where it may listen, in order of preference.
@@ -62,13 +67,13 @@ pub struct Bound {
 }
 
 impl Bound {
-    pub(crate) async fn bind(inner: Arc<Inner>, ports: &[u16]) -> Result<Self, BindError> {
+    pub(crate) async fn bind(state: Arc<ServerState>, ports: &[u16]) -> Result<Self, BindError> {
         let (listener, port) = first_free(ports).await?;
-        let discovery = announce(&inner, port).await;
+        let discovery = announce(&state, port).await;
         // Where any port will do, the one that was taken is as good as any, and known.
         let candidates =
             ports.iter().flat_map(|&wanted| if wanted == 0 { vec![port, 0] } else { vec![wanted] });
-        Ok(Self { candidates: candidates.collect(), inner, listener, port, discovery })
+        Ok(Self { candidates: candidates.collect(), state, listener, port, discovery })
     }
 
     /// The port that is really held.
@@ -80,37 +85,37 @@ impl Bound {
     /// Serves until `shutdown` ends. Then nothing new is accepted, answers on their way have a
     /// short grace, and every connection is closed by force, streams too.
     pub async fn serve(self, shutdown: impl Future<Output = ()>) {
-        let Self { inner, listener, mut discovery, candidates, .. } = self;
+        let Self { state, listener, mut discovery, candidates, .. } = self;
         let connections = TaskTracker::new();
-        let stop = Stop::default();
-        let serving = Serving {
-            inner: inner.clone(),
-            protocol: Arc::new(connection::protocol(inner.config.limits.header_timeout)),
-            stop: stop.clone(),
+        let shutdown_signal = Shutdown::default();
+        let server = ConnectionServer {
+            state: state.clone(),
+            protocol: Arc::new(connection::protocol(state.pipeline.config.limits.header_timeout)),
+            shutdown: shutdown_signal.clone(),
         };
         #[cfg(unix)]
-        serve_control(&inner, &connections, &stop);
+        serve_control(&state, &connections, &shutdown_signal);
         let keepers = [
-            AbortOnDropHandle::new(tokio::spawn(inner.activity.clone().keep())),
-            AbortOnDropHandle::new(tokio::spawn(run_viewer::keep_swept())),
+            AbortOnDropHandle::new(tokio::spawn(state.pipeline.activity.clone().keep_written())),
+            AbortOnDropHandle::new(tokio::spawn(remove_old_runs())),
         ];
         {
-            let places = Connections::new(inner.config.limits.connections);
-            let serve = |stream, peer, place| {
-                connections.spawn(serving.clone().serve(stream, peer, place));
+            let permits = Connections::new(state.pipeline.config.limits.connections);
+            let serve = |stream, peer, permit| {
+                connections.spawn(server.clone().serve(stream, peer, permit));
             };
-            let listening = keep_listening(&inner, listener, &candidates, &mut discovery, &places, serve);
+            let listening = keep_listening(&state, listener, &candidates, &mut discovery, &permits, serve);
             let (shutdown, listening) = (pin!(shutdown), pin!(listening));
             futures_util::future::select(shutdown, listening).await;
         }
         connections.close();
-        stop.gently.cancel();
-        if tokio::time::timeout(inner.config.limits.stop_grace, connections.wait()).await.is_err() {
-            stop.by_force.cancel();
+        shutdown_signal.graceful.cancel();
+        if tokio::time::timeout(state.pipeline.config.limits.stop_grace, connections.wait()).await.is_err() {
+            shutdown_signal.forced.cancel();
             connections.wait().await;
         }
         drop(keepers);
-        inner.activity.clone().write().await;
+        state.pipeline.activity.clone().write().await;
         if let Some(discovery) = discovery {
             discovery.withdraw().await;
         }
@@ -127,10 +132,21 @@ impl Bound {
     }
 }
 
+/// Removes old runs: a little after the start, which has other things to do, and then every day.
+async fn remove_old_runs() {
+    let mut days = tokio::time::interval_at(Instant::now() + FIRST_REMOVAL, REMOVAL_INTERVAL);
+    loop {
+        days.tick().await;
+        if tokio::task::spawn_blocking(RunDir::sweep).await.is_err() {
+            return;
+        }
+    }
+}
+
 /// Tells everybody who looks which port is held.
-async fn announce(inner: &Inner, port: u16) -> Option<DiscoveryFile> {
-    inner.set_port(port);
-    DiscoveryFile::announce(inner.config.state_dir.clone()?, port).await
+async fn announce(state: &ServerState, port: u16) -> Option<DiscoveryFile> {
+    state.pipeline.set_port(port);
+    DiscoveryFile::announce(state.pipeline.config.state_dir.clone()?, port).await
 }
 
 /// Whether the socket itself has ended; everything else is the trouble of one connection, or passes.
@@ -142,25 +158,25 @@ fn is_lost(error: &io::Error) -> bool {
 /// Hands on what connects, and opens another listener in the place of one that is lost. Does not
 /// end by itself.
 async fn keep_listening(
-    inner: &Inner,
+    state: &ServerState,
     mut listener: TcpListener,
     candidates: &[u16],
     discovery: &mut Option<DiscoveryFile>,
-    places: &Arc<Connections>,
-    mut serve: impl FnMut(TcpStream, SocketAddr, connections::Place),
+    permits: &Arc<Connections>,
+    mut serve: impl FnMut(TcpStream, SocketAddr, connections::ConnectionPermit),
 ) {
     loop {
         let reason = tokio::select! {
-            error = accept(&listener, places, &mut serve) => format!("the listener was lost: {error}"),
-            () = inner.health.doubted() => "it did not answer itself".to_owned(),
+            error = accept(&listener, permits, &mut serve) => format!("the listener was lost: {error}"),
+            () = state.health.unreachable() => "it did not answer itself".to_owned(),
         };
         drop(listener);
         tracing::error!(reason, "the gateway listens no more");
-        inner.health.recovering(reason);
+        state.health.recovering(reason);
         let port;
         (listener, port) = reopen(candidates).await;
-        *discovery = announce(inner, port).await;
-        inner.health.recovered();
+        *discovery = announce(state, port).await;
+        state.health.recovered();
         tracing::warn!(port, "the gateway listens again");
     }
 }
@@ -168,18 +184,18 @@ async fn keep_listening(
 /// Hands on what connects, until the listener is lost.
 async fn accept(
     listener: &TcpListener,
-    places: &Arc<Connections>,
-    serve: &mut impl FnMut(TcpStream, SocketAddr, connections::Place),
+    permits: &Arc<Connections>,
+    serve: &mut impl FnMut(TcpStream, SocketAddr, connections::ConnectionPermit),
 ) -> io::Error {
     loop {
         match listener.accept().await {
             Ok((stream, peer)) => {
-                if let Some(place) = places.admit() {
-                    serve(stream, peer, place);
+                if let Some(permit) = permits.admit() {
+                    serve(stream, peer, permit);
                 }
             }
             Err(error) if is_lost(&error) => return error,
-            Err(error) => places.recover(&error).await,
+            Err(error) => permits.recover(&error).await,
         }
     }
 }
@@ -199,16 +215,16 @@ async fn reopen(candidates: &[u16]) -> (TcpListener, u16) {
 
 /// Opens the owner's socket beside the listener.
 #[cfg(unix)]
-fn serve_control(inner: &Inner, tasks: &TaskTracker, stop: &Stop) {
+fn serve_control(state: &ServerState, tasks: &TaskTracker, shutdown: &Shutdown) {
     let control = Control {
-        approvals: inner.approvals.clone(),
-        activity: inner.activity.clone(),
-        sign_in: inner.sign_in.get().cloned(),
-        runtime: inner.config.runtime.clone(),
-        app: inner.app.clone(),
+        approvals: state.pipeline.approvals.clone(),
+        activity: state.pipeline.activity.clone(),
+        sign_in: state.sign_in.get().cloned(),
+        runtime: state.pipeline.config.runtime.clone(),
+        app: state.pipeline.app.clone(),
     };
-    if let Some(socket) = ControlSocket::bind(&inner.config.data_dir) {
-        tasks.spawn(socket.serve(control, stop.gently.clone()));
+    if let Some(socket) = ControlSocket::bind(&state.pipeline.config.data_dir) {
+        tasks.spawn(socket.serve(control, shutdown.graceful.clone()));
     }
 }
 

@@ -9,17 +9,17 @@ use loopgate_api::operation::OperationId;
 use serde_json::json;
 use tokio::sync::broadcast;
 
-use super::row::Check;
+use super::check::Check;
 
-/// The row that is followed.
+/// The row that is monitor.
 const ROW: &str = "assistant-cli";
 /// What still fails is told again after this.
-const AGAIN_AFTER: Duration = Duration::from_hours(1);
+const REPEAT_AFTER: Duration = Duration::from_hours(1);
 /// Reports that wait to be taken; the oldest go first.
 const BACKLOG: usize = 16;
 
 /// The row, from round to round.
-pub(super) struct Followed {
+pub(super) struct AssistantMonitor {
     /// `None` while it passes, or is not known.
     failing: Mutex<Option<Failing>>,
     reports: broadcast::Sender<Telemetry>,
@@ -27,31 +27,31 @@ pub(super) struct Followed {
 
 struct Failing {
     code: Option<String>,
-    told: Instant,
+    reported_at: Instant,
 }
 
 /// What is worth a report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Change {
-    Fails,
-    StillFails,
-    PassesAgain,
+    Failed,
+    StillFailing,
+    Recovered,
 }
 
-impl Default for Followed {
+impl Default for AssistantMonitor {
     fn default() -> Self {
         Self { failing: Mutex::default(), reports: broadcast::channel(BACKLOG).0 }
     }
 }
 
-impl Followed {
+impl AssistantMonitor {
     /// Everything that is reported from now on.
     pub(super) fn reports(&self) -> broadcast::Receiver<Telemetry> {
         self.reports.subscribe()
     }
 
     /// Takes note of a round.
-    pub(super) fn note(&self, checks: &[Check]) {
+    pub(super) fn observe(&self, checks: &[Check]) {
         let Some(row) = checks.iter().find(|check| check.id == ROW) else { return };
         if let Some(change) = self.change(row, Instant::now()) {
             // Nobody may be there to take it.
@@ -62,28 +62,26 @@ impl Followed {
     fn change(&self, row: &Check, now: Instant) -> Option<Change> {
         let mut failing = self.failing.lock().unwrap_or_else(PoisonError::into_inner);
         if row.passed {
-            return failing.take().map(|_| Change::PassesAgain);
+            return failing.take().map(|_| Change::Recovered);
         }
         let code = row.debug.as_ref().and_then(|debug| debug.error_code.clone());
         let change = match failing.as_ref().filter(|known| known.code == code) {
-            Some(known) if now.duration_since(known.told) < AGAIN_AFTER => return None,
-            Some(_) => Change::StillFails,
-            None => Change::Fails,
+            Some(known) if now.duration_since(known.reported_at) < REPEAT_AFTER => return None,
+            Some(_) => Change::StillFailing,
+            None => Change::Failed,
         };
-        *failing = Some(Failing { code, told: now });
+        *failing = Some(Failing { code, reported_at: now });
         Some(change)
     }
 }
 
 fn report(change: Change, row: &Check) -> Telemetry {
     let (severity, category, message) = match change {
-        Change::Fails => (Severity::Warn, "healthcheck.failure_detected", "The assistant cannot be started"),
-        Change::StillFails => {
+        Change::Failed => (Severity::Warn, "healthcheck.failure_detected", "The assistant cannot be started"),
+        Change::StillFailing => {
             (Severity::Warn, "healthcheck.failure_persistent", "The assistant still cannot be started")
         }
-        Change::PassesAgain => {
-            (Severity::Info, "healthcheck.recovered", "The assistant can be started again")
-        }
+        Change::Recovered => (Severity::Info, "healthcheck.recovered", "The assistant can be started again"),
     };
     let mut telemetry = Telemetry::new(severity, category, message);
     telemetry.trace.operation_id = OperationId::HealthCheck.to_string();
@@ -97,7 +95,7 @@ fn report(change: Change, row: &Check) -> Telemetry {
 
 #[cfg(test)]
 mod tests {
-    use super::super::row::Debug;
+    use super::super::check::Debug;
     use super::*;
 
     fn failed(code: &str) -> Check {
@@ -107,22 +105,22 @@ mod tests {
 
     #[test]
     fn only_what_changes_or_lasts_is_told() {
-        let followed = Followed::default();
+        let monitor = AssistantMonitor::default();
         let passed = Check::passed(ROW, "Assistant CLI", true, None);
         let start = Instant::now();
-        let hour = AGAIN_AFTER;
+        let hour = REPEAT_AFTER;
         for (row, at, told) in [
             (&passed, Duration::ZERO, None),
-            (&failed("ENOENT"), Duration::ZERO, Some(Change::Fails)),
+            (&failed("ENOENT"), Duration::ZERO, Some(Change::Failed)),
             (&failed("ENOENT"), hour / 2, None),
-            (&failed("ENOENT"), hour, Some(Change::StillFails)),
+            (&failed("ENOENT"), hour, Some(Change::StillFailing)),
             (&failed("ENOENT"), hour * 3 / 2, None),
-            (&failed("3"), hour * 3 / 2, Some(Change::Fails)),
-            (&passed, hour * 2, Some(Change::PassesAgain)),
+            (&failed("3"), hour * 3 / 2, Some(Change::Failed)),
+            (&passed, hour * 2, Some(Change::Recovered)),
             (&passed, hour * 4, None),
-            (&failed("3"), hour * 4, Some(Change::Fails)),
+            (&failed("3"), hour * 4, Some(Change::Failed)),
         ] {
-            assert_eq!(followed.change(row, start + at), told, "{row:?} after {at:?}");
+            assert_eq!(monitor.change(row, start + at), told, "{row:?} after {at:?}");
         }
     }
 }

@@ -9,20 +9,19 @@ use loopgate_runtime::Runtime;
 use loopgate_tools::git::Checkout;
 use serde_json::Value;
 
-use super::source::{At, Source, Values};
-use super::subject::{How, Place, Subject};
 use crate::app::App;
+use crate::approval::{At, RequestValues, Resolution, Source, Subject, SubjectDirectory};
 
 /// Members that name a ticket or a session, and a process, where a route declares nothing.
 const ANY_TICKET: [At; 3] = [At::Body("ticketId"), At::Query("ticketId"), At::Segment("ticketId")];
 const ANY_PROCESS: At = At::Body("pid");
 
 /// Finds what a request is about. Asks the records of the loops, then looks at the disk.
-pub(super) async fn resolve(app: &App, sources: &'static [Source], values: Values) -> Option<Subject> {
-    let recorded = Recorded::of(app, sources, &values).await;
+pub(super) async fn resolve(app: &App, sources: &'static [Source], values: RequestValues) -> Option<Subject> {
+    let recorded = JobDirectories::find(app, sources, &values).await;
     let app = app.clone();
     let searched = tokio::task::spawn_blocking(move || {
-        let managed = Managed::all(&app);
+        let managed = ManagedRepository::all(&app);
         let mut search = Search { app: &app, managed, subject: Subject::default() };
         recorded.directories.iter().for_each(|path| search.found(path));
         recorded.names.iter().for_each(|name| search.name(name));
@@ -37,14 +36,14 @@ pub(super) async fn resolve(app: &App, sources: &'static [Source], values: Value
 
 /// What is recorded of loops and processes.
 #[derive(Default)]
-struct Recorded {
+struct JobDirectories {
     directories: Vec<PathBuf>,
     /// Repositories of loops that have no directory yet.
     names: Vec<String>,
 }
 
-impl Recorded {
-    async fn of(app: &App, sources: &[Source], values: &Values) -> Self {
+impl JobDirectories {
+    async fn find(app: &App, sources: &[Source], values: &RequestValues) -> Self {
         let mut recorded = Self::default();
         let Some(runtime) = &app.runtime else { return recorded };
         for source in sources {
@@ -91,19 +90,19 @@ impl Recorded {
 }
 
 /// A managed repository.
-struct Managed {
+struct ManagedRepository {
     path: PathBuf,
     origin: Option<RepoFullName>,
 }
 
 struct Search<'a> {
     app: &'a App,
-    managed: Vec<Managed>,
+    managed: Vec<ManagedRepository>,
     subject: Subject,
 }
 
 impl Search<'_> {
-    fn follow(&mut self, source: Source, values: &Values) {
+    fn follow(&mut self, source: Source, values: &RequestValues) {
         match source {
             Source::Path(at) => values.texts(at).into_iter().for_each(|text| self.path(text, true)),
             Source::Listing(at) => values.texts(at).into_iter().for_each(|text| self.path(text, false)),
@@ -132,13 +131,13 @@ impl Search<'_> {
         let both = if trimmed == text { vec![text] } else { vec![trimmed, text] };
         for text in both.into_iter().filter(|text| !text.is_empty()) {
             if let Some(path) = canonical_path(text) {
-                self.add(&path, How::Named, whole);
+                self.add(&path, Resolution::Named, whole);
             }
             let Ok(written) = std::path::absolute(expand_home(text)) else { continue };
             // A relative path means whatever the process works in; nothing is known to take one.
             let whole = whole && Path::new(text).is_absolute();
             for other in [written.canonicalize().ok(), Some(written)].into_iter().flatten() {
-                self.add(&other, How::Otherwise, whole);
+                self.add(&other, Resolution::Alternative, whole);
             }
         }
     }
@@ -147,14 +146,14 @@ impl Search<'_> {
     /// nobody, and is named by nobody either.
     fn found(&mut self, path: &Path) {
         let Some(path) = canonical_path(&path.to_string_lossy()) else { return };
-        let how = if path.is_dir() { How::Found } else { How::Otherwise };
-        self.add(&path, how, true);
+        let resolution = if path.is_dir() { Resolution::Derived } else { Resolution::Alternative };
+        self.add(&path, resolution, true);
     }
 
     /// Adds a place once, as the most that it is known for.
-    fn add(&mut self, path: &Path, how: How, whole: bool) {
-        if let Some(known) = self.subject.places.iter_mut().find(|known| known.path == path) {
-            known.how = known.how.min(how);
+    fn add(&mut self, path: &Path, resolution: Resolution, whole: bool) {
+        if let Some(known) = self.subject.directories.iter_mut().find(|known| known.path == path) {
+            known.resolution = known.resolution.min(resolution);
             known.whole |= whole;
             return;
         }
@@ -167,10 +166,10 @@ impl Search<'_> {
             _ => None,
         };
         let claimed = claimed.and_then(|claimed| claimed.canonicalize().ok());
-        self.subject.places.push(Place { path: path.to_owned(), clone, how, whole });
+        self.subject.directories.push(SubjectDirectory { path: path.to_owned(), clone, resolution, whole });
         if let Some(claimed) = claimed {
             let holder = claimed.parent().filter(|_| claimed.ends_with(".git")).unwrap_or(&claimed);
-            self.add(holder, How::Otherwise, whole);
+            self.add(holder, Resolution::Alternative, whole);
         }
     }
 
@@ -178,19 +177,20 @@ impl Search<'_> {
     /// sandbox, which may be a clone that is still to be made.
     fn name(&mut self, text: &str) {
         let Ok(name) = text.trim().parse::<RepoFullName>() else { return };
-        let of_name = |managed: &&Managed| managed.origin.as_ref().is_some_and(|own| own.same_as(&name));
-        let mut managed: Vec<&Managed> = self.managed.iter().filter(of_name).collect();
+        let of_name =
+            |managed: &&ManagedRepository| managed.origin.as_ref().is_some_and(|own| own.same_as(&name));
+        let mut managed: Vec<&ManagedRepository> = self.managed.iter().filter(of_name).collect();
         // One whose name is the same to the letter goes before.
         managed.sort_by_key(|managed| managed.origin.as_ref() != Some(&name));
         let managed: Vec<PathBuf> = managed.into_iter().map(|managed| managed.path.clone()).collect();
         let meant = managed.iter().find(|path| path.is_dir()).cloned().or_else(|| self.in_base(&name));
         // Nothing is cloned for a name beside a path.
         let beside = meant.as_ref().is_some_and(|path| !path.is_dir()) && self.subject.first().is_some();
-        let how = if beside { How::Otherwise } else { How::Named };
-        let others = managed.into_iter().map(|path| (path, How::Otherwise));
-        for (path, how) in meant.map(|path| (path, how)).into_iter().chain(others) {
+        let resolution = if beside { Resolution::Alternative } else { Resolution::Named };
+        let others = managed.into_iter().map(|path| (path, Resolution::Alternative));
+        for (path, resolution) in meant.map(|path| (path, resolution)).into_iter().chain(others) {
             let path = canonical_path(&path.to_string_lossy()).unwrap_or(path);
-            self.add(&path, how, true);
+            self.add(&path, resolution, true);
         }
         if !self.subject.names.contains(&name) {
             self.subject.names.push(name);
@@ -204,7 +204,7 @@ impl Search<'_> {
         Some(if itself { base } else { base.join(name.name()) })
     }
 
-    fn owner_and_name(&mut self, values: &Values) {
+    fn owner_and_name(&mut self, values: &RequestValues) {
         for owner in values.texts(At::Query("owner")) {
             for name in values.texts(At::Query("repo")) {
                 self.name(&format!("{owner}/{name}"));
@@ -215,7 +215,7 @@ impl Search<'_> {
     fn ticket(&mut self, text: &str) {
         let ticket = TicketId::new(text);
         // Its worktree is called like the repository, as that is written.
-        let named = self.subject.places.iter().filter(|place| place.how != How::Found);
+        let named = self.subject.directories.iter().filter(|place| place.resolution != Resolution::Derived);
         let mut repositories: Vec<PathBuf> = named.map(|place| place.path.clone()).collect();
         if repositories.is_empty() {
             repositories = self.managed.iter().map(|managed| managed.path.clone()).collect();
@@ -227,7 +227,7 @@ impl Search<'_> {
             }
             // Where it would be made.
             if let Ok(place) = self.app.places.for_ticket(&repository, &ticket) {
-                self.add(place.canonical(), How::Otherwise, true);
+                self.add(place.canonical(), Resolution::Alternative, true);
             }
         }
     }
@@ -241,7 +241,7 @@ impl Search<'_> {
         }
     }
 
-    fn bootstrap(&mut self, values: &Values) {
+    fn bootstrap(&mut self, values: &RequestValues) {
         let is_bootstrap = |command: &&str| command.trim().eq_ignore_ascii_case("bootstrap");
         if !values.texts(At::Body("command")).iter().any(is_bootstrap) {
             return;
@@ -269,7 +269,7 @@ impl Search<'_> {
         found.unwrap_or_default().iter().for_each(|worktree| self.found(worktree));
     }
 
-    fn anything(&mut self, values: &Values) {
+    fn anything(&mut self, values: &RequestValues) {
         for text in values.all_texts() {
             if text.trim_start().starts_with(['/', '~']) {
                 self.path(text, true);
@@ -285,7 +285,7 @@ impl Search<'_> {
     }
 }
 
-impl Managed {
+impl ManagedRepository {
     /// Every managed repository.
     fn all(app: &App) -> Vec<Self> {
         let list = app.repos.list().ok();

@@ -10,7 +10,7 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 use tokio::sync::watch;
 
-use crate::connections::is_exhausted;
+use super::connections::is_exhausted;
 
 /// For the gateway to answer itself.
 const PROBE_LIMIT: Duration = Duration::from_secs(2);
@@ -26,9 +26,9 @@ pub struct Health {
     pub recoveries: u64,
 }
 
-/// The health as it changes, and what makes the listener doubt itself.
+/// The health as it changes, and the probes that found no listener.
 #[derive(Default)]
-pub(crate) struct Watch {
+pub(crate) struct ListenerMonitor {
     state: watch::Sender<Health>,
     /// The last probe that found nobody.
     failed: watch::Sender<u64>,
@@ -36,7 +36,7 @@ pub(crate) struct Watch {
     latest: AtomicU64,
 }
 
-impl Watch {
+impl ListenerMonitor {
     pub(crate) fn subscribe(&self) -> watch::Receiver<Health> {
         self.state.subscribe()
     }
@@ -56,7 +56,7 @@ impl Watch {
 
     /// Waits until a probe finds that the listener does not answer. One that began before says
     /// nothing of a listener that was opened since.
-    pub(crate) async fn doubted(&self) {
+    pub(crate) async fn unreachable(&self) {
         let before = self.latest.load(Ordering::Relaxed);
         // The sender lives as long as this does.
         let _ = self.failed.subscribe().wait_for(|probe| *probe > before).await;
@@ -64,14 +64,14 @@ impl Watch {
 
     /// Asks for `/health` as any client would.
     pub(crate) async fn probe(&self, port: u16) {
-        let turn = self.latest.fetch_add(1, Ordering::Relaxed) + 1;
+        let probe = self.latest.fetch_add(1, Ordering::Relaxed) + 1;
         let answered = tokio::time::timeout(PROBE_LIMIT, answers(port)).await;
-        self.judge(turn, answered.unwrap_or(Ok(false)));
+        self.note(probe, answered.unwrap_or(Ok(false)));
     }
 
     /// Takes in what a probe found. One that could not ask has found nothing.
-    fn judge(&self, turn: u64, answered: io::Result<bool>) {
-        let newest = self.latest.load(Ordering::Relaxed) == turn;
+    fn note(&self, probe: u64, answered: io::Result<bool>) {
+        let newest = self.latest.load(Ordering::Relaxed) == probe;
         let found_nobody = match answered {
             Ok(answered) => !answered,
             Err(error) if is_exhausted(&error) => {
@@ -81,7 +81,7 @@ impl Watch {
             Err(_) => true,
         };
         if newest && found_nobody {
-            self.failed.send_replace(turn);
+            self.failed.send_replace(probe);
         }
     }
 }
@@ -105,13 +105,13 @@ mod tests {
     async fn a_probe_of_a_lost_listener_says_nothing_of_the_next() {
         let nobody =
             std::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap().local_addr().unwrap().port();
-        let watch = Watch::default();
-        watch.probe(nobody).await;
-        watch.recovering("lost".to_owned());
-        watch.recovered();
-        let mut doubted = std::pin::pin!(watch.doubted());
+        let monitor = ListenerMonitor::default();
+        monitor.probe(nobody).await;
+        monitor.recovering("lost".to_owned());
+        monitor.recovered();
+        let mut doubted = std::pin::pin!(monitor.unreachable());
         assert!(doubted.as_mut().now_or_never().is_none());
-        watch.probe(nobody).await;
+        monitor.probe(nobody).await;
         assert!(doubted.now_or_never().is_some());
     }
 
@@ -119,14 +119,14 @@ mod tests {
     #[test]
     fn a_probe_that_could_not_ask_says_nothing() {
         use rustix::io::Errno;
-        let watch = Watch::default();
-        let mut doubted = std::pin::pin!(watch.doubted());
+        let monitor = ListenerMonitor::default();
+        let mut doubted = std::pin::pin!(monitor.unreachable());
         for errno in [Errno::MFILE, Errno::NFILE] {
-            watch.judge(0, Err(errno.into()));
+            monitor.note(0, Err(errno.into()));
             assert!(doubted.as_mut().now_or_never().is_none(), "{errno}");
         }
-        watch.latest.store(1, Ordering::Relaxed);
-        watch.judge(1, Err(Errno::CONNREFUSED.into()));
+        monitor.latest.store(1, Ordering::Relaxed);
+        monitor.note(1, Err(Errno::CONNREFUSED.into()));
         assert!(doubted.now_or_never().is_some());
     }
 }

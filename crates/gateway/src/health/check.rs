@@ -1,5 +1,6 @@
-//! One row of the health check.
+//! The rows of the health check.
 
+use loopgate_api::mcp::McpRecord;
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -51,6 +52,13 @@ pub(crate) struct Debug {
     /// Path that the user set.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) override_used: Option<String>,
+}
+
+/// What is known of the expected MCP server, a provider.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct McpServers {
+    pub(crate) assistant: McpRecord,
+    pub(crate) reviewer: McpRecord,
 }
 
 impl Check {

@@ -19,8 +19,8 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpListener, TcpStream};
 use tokio_util::sync::WaitForCancellationFutureOwned;
 
-use crate::connections::{Connections, Place, share_of_descriptors};
-use crate::in_flight::InFlight;
+use super::connections::{ConnectionPermit, Connections, share_of_descriptors};
+use super::in_flight::InFlight;
 
 /// Serves until it is dropped.
 ///
@@ -49,11 +49,11 @@ impl Listener for LimitedListener {
         loop {
             match self.listener.accept().await {
                 Ok((stream, peer)) => {
-                    let Some(place) = self.connections.admit() else { continue };
+                    let Some(permit) = self.connections.admit() else { continue };
                     // Answers are small and written at once; waiting to fill a packet costs 40 ms each.
                     let _ = stream.set_nodelay(true);
-                    let closed = Box::pin(place.closed.clone().cancelled_owned());
-                    return (LimitedStream { stream, closed, place }, peer);
+                    let closed = Box::pin(permit.closed.clone().cancelled_owned());
+                    return (LimitedStream { stream, closed, permit }, peer);
                 }
                 Err(error) => self.connections.recover(&error).await,
             }
@@ -65,11 +65,11 @@ impl Listener for LimitedListener {
     }
 }
 
-/// A connection that ends, for whoever reads from it, when its place is needed.
+/// A connection that ends, for whoever reads from it, when its permit is needed.
 struct LimitedStream {
     stream: TcpStream,
     closed: Pin<Box<WaitForCancellationFutureOwned>>,
-    place: Place,
+    permit: ConnectionPermit,
 }
 
 impl AsyncRead for LimitedStream {
@@ -117,7 +117,7 @@ struct ConnectionRequests(InFlight);
 
 impl Connected<IncomingStream<'_, LimitedListener>> for ConnectionRequests {
     fn connect_info(stream: IncomingStream<'_, LimitedListener>) -> Self {
-        Self(stream.io().place.in_flight.clone())
+        Self(stream.io().permit.in_flight.clone())
     }
 }
 

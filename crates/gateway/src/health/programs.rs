@@ -8,7 +8,7 @@ use loopgate_tools::process::{Command, Limits, Output, Status};
 use loopgate_tools::programs::{Programs, Source, is_executable};
 use tokio::time::timeout;
 
-use super::row::{Check, Debug};
+use super::check::{Check, Debug};
 use super::version::{first_version, major_minor};
 
 const STDERR_CHARACTERS: usize = 512;
@@ -20,7 +20,7 @@ const OUTPUT_CAP: usize = 1024 * 1024;
 const OLDEST_PYTHON: (u32, u32) = (3, 10);
 
 /// What is told about a program.
-struct About {
+struct ProgramInfo {
     id: &'static str,
     label: &'static str,
     required: bool,
@@ -29,16 +29,16 @@ struct About {
     places: &'static [&'static str],
 }
 
-const fn about(program: Program) -> About {
+const fn info(program: Program) -> ProgramInfo {
     match program {
-        Program::Git => About {
+        Program::Git => ProgramInfo {
             id: "git",
             label: "Git",
             required: true,
             remedy: "Install git (https://git-scm.com) and make sure that your login shell finds it.",
             places: &["/usr/bin", "/usr/local/bin", "/opt/homebrew/bin"],
         },
-        Program::Assistant => About {
+        Program::Assistant => ProgramInfo {
             id: "assistant-cli",
             label: "Assistant CLI",
             required: true,
@@ -53,21 +53,21 @@ const fn about(program: Program) -> About {
                 "/snap/bin",
             ],
         },
-        Program::CodeHost => About {
+        Program::CodeHost => ProgramInfo {
             id: "code-host-cli",
             label: "Code host CLI",
             required: true,
             remedy: "Install the code host's command line (https://cli.github.com), then run `gh auth login`.",
             places: &["/opt/homebrew/bin", "/usr/local/bin", "~/.local/bin"],
         },
-        Program::Reviewer => About {
+        Program::Reviewer => ProgramInfo {
             id: "reviewer",
             label: "Reviewer CLI",
             required: false,
             remedy: "Optional: install the reviewer with `npm install -g @openai/codex`, then run `codex` once to sign in.",
             places: &["~/.volta/bin", "/opt/homebrew/bin", "/usr/local/bin", "~/.bun/bin", "~/.local/bin"],
         },
-        Program::Python3 => About {
+        Program::Python3 => ProgramInfo {
             id: "python3",
             label: "python3",
             required: true,
@@ -79,15 +79,15 @@ const fn about(program: Program) -> About {
 
 /// The row of a program.
 pub(super) async fn row(programs: &Programs, program: Program, limit: Duration) -> Check {
-    let About { id, label, required, remedy, .. } = about(program);
+    let ProgramInfo { id, label, required, remedy, .. } = info(program);
     let output = match probe(programs, program, &["--version"], limit).await {
         Ok(output) => output,
-        Err(Problem::BadOverride(path, error)) => {
+        Err(ProbeError::BadOverride(path, error)) => {
             let debug = Debug { override_used: Some(path), ..Debug::default() };
             let remedy = format!("Correct or clear the path that is set for {program}, or: {remedy}");
             return Check::failed(id, label, required, error, remedy).with_debug(debug);
         }
-        Err(Problem::Failed(failure)) => return explain(programs, program, failure).await,
+        Err(ProbeError::Failed(failure)) => return explain(programs, program, failure).await,
     };
     let version = first_version(&output.stdout_text()).map(ToOwned::to_owned);
     if program != Program::Python3 {
@@ -111,25 +111,25 @@ pub(super) async fn code_host_auth(programs: &Programs, limit: Duration) -> Chec
     const REMEDY: &str = "Run `gh auth login`.";
     match probe(programs, Program::CodeHost, &["auth", "status"], limit).await {
         Ok(_) => Check::passed(ID, LABEL, true, None),
-        Err(Problem::BadOverride(_, error)) => Check::failed(ID, LABEL, true, error, REMEDY),
-        Err(Problem::Failed(_)) => Check::failed(ID, LABEL, true, "Not authenticated", REMEDY),
+        Err(ProbeError::BadOverride(_, error)) => Check::failed(ID, LABEL, true, error, REMEDY),
+        Err(ProbeError::Failed(_)) => Check::failed(ID, LABEL, true, "Not authenticated", REMEDY),
     }
 }
 
 /// Why a probe brought nothing.
-pub(super) enum Problem {
+pub(super) enum ProbeError {
     /// The path that the user set cannot be used, and why.
     BadOverride(String, &'static str),
-    Failed(Failed),
+    Failed(CommandError),
 }
 
 /// A command that failed: `ENOENT`, `EACCES`, `ETIMEDOUT` or an exit code, and what it printed.
-pub(super) struct Failed {
+pub(super) struct CommandError {
     code: String,
     message: String,
 }
 
-impl Failed {
+impl CommandError {
     fn new(code: impl Into<String>, message: impl Into<String>) -> Self {
         Self { code: code.into(), message: loopgate_api::redact::message(&message.into()) }
     }
@@ -145,12 +145,12 @@ pub(super) async fn probe(
     program: Program,
     args: &[&str],
     limit: Duration,
-) -> Result<Output, Problem> {
-    let failed = |failure| Err(Problem::Failed(failure));
+) -> Result<Output, ProbeError> {
+    let failed = |failure| Err(ProbeError::Failed(failure));
     let running = async {
         let resolved = programs.resolve(program).await;
         let bad_override =
-            |path: &Path, error| Err(Problem::BadOverride(path.to_string_lossy().into_owned(), error));
+            |path: &Path, error| Err(ProbeError::BadOverride(path.to_string_lossy().into_owned(), error));
         if let Some(path) = &resolved.passed_over {
             return bad_override(path, "Override path lies in the sandbox and is not used");
         }
@@ -158,19 +158,19 @@ pub(super) async fn probe(
             Source::OverrideInvalid => {
                 return bad_override(&resolved.path, "Override path does not exist or is not executable");
             }
-            Source::Fallback => return failed(Failed::new("ENOENT", "")),
+            Source::Fallback => return failed(CommandError::new("ENOENT", "")),
             Source::Override | Source::Path => {}
         }
         let command = Command::new(resolved.path).args(args).environment(programs.environment().await);
         match command.session().modest().run(Limits::time(limit).output(OUTPUT_CAP)).await {
             Ok(output) => Ok(output),
-            Err(error) => failed(Failed::new(error.code(), error.to_string())),
+            Err(error) => failed(CommandError::new(error.code(), error.to_string())),
         }
     };
     // Giving up drops the run, which ends the program and its group at once.
     let output = match timeout(limit, running).await {
         Ok(output) => output?,
-        Err(_) => return failed(Failed::timed_out()),
+        Err(_) => return failed(CommandError::timed_out()),
     };
     let printed = || {
         let stderr = output.stderr_text();
@@ -178,35 +178,35 @@ pub(super) async fn probe(
     };
     match output.status {
         Status::Exited(0) => Ok(output),
-        Status::Exited(code) => failed(Failed::new(code.to_string(), printed())),
-        Status::Signalled(signal) => failed(Failed::new(format!("SIG{signal}"), printed())),
-        Status::TimedOut => failed(Failed::timed_out()),
-        Status::OutputTooLarge => failed(Failed::new("EMSGSIZE", "printed too much")),
+        Status::Exited(code) => failed(CommandError::new(code.to_string(), printed())),
+        Status::Signalled(signal) => failed(CommandError::new(format!("SIG{signal}"), printed())),
+        Status::TimedOut => failed(CommandError::timed_out()),
+        Status::OutputTooLarge => failed(CommandError::new("EMSGSIZE", "printed too much")),
     }
 }
 
 /// Where else a program lies.
 #[derive(Default)]
-struct Sighted {
+struct FoundAt {
     executable: Vec<String>,
     other: Vec<String>,
 }
 
-async fn explain(programs: &Programs, program: Program, failed: Failed) -> Check {
-    let About { id, label, required, remedy, .. } = about(program);
+async fn explain(programs: &Programs, program: Program, failed: CommandError) -> Check {
+    let ProgramInfo { id, label, required, remedy, .. } = info(program);
     let environment = programs.environment().await;
     let path = environment.get(std::ffi::OsStr::new("PATH")).map(|path| path.to_string_lossy().into_owned());
     let path = path.unwrap_or_default();
     let searched = path.clone();
-    let sighted = tokio::task::spawn_blocking(move || sight(&searched, program)).await.unwrap_or_default();
+    let found = tokio::task::spawn_blocking(move || search(&searched, program)).await.unwrap_or_default();
     let missing = failed.code == "ENOENT";
-    let code = if missing && sighted.executable.is_empty() && !sighted.other.is_empty() {
+    let code = if missing && found.executable.is_empty() && !found.other.is_empty() {
         "EACCES".to_owned()
     } else {
         failed.code
     };
     let name = program.executable();
-    let error = match (code.as_str(), sighted.executable.first(), sighted.other.first()) {
+    let error = match (code.as_str(), found.executable.first(), found.other.first()) {
         ("ENOENT", Some(place), _) => format!("Found at {place} but not on PATH"),
         ("ENOENT", None, _) => "Not found".to_owned(),
         ("EACCES" | "EPERM", _, Some(place)) | ("EACCES" | "EPERM", Some(place), None) => {
@@ -226,28 +226,28 @@ async fn explain(programs: &Programs, program: Program, failed: Failed) -> Check
         resolved_path: Some(path.chars().take(PATH_CHARACTERS).collect()),
         shell: shell.as_deref().and_then(Path::file_name).map(|name| name.to_string_lossy().into_owned()),
         platform: Some(std::env::consts::OS.to_owned()),
-        found_at: Some(sighted.executable),
-        non_executable_at: (!sighted.other.is_empty()).then_some(sighted.other),
+        found_at: Some(found.executable),
+        non_executable_at: (!found.other.is_empty()).then_some(found.other),
         override_used: None,
     };
     Check::failed(id, label, required, error, remedy).with_debug(debug)
 }
 
 /// Looks into every directory of PATH, then where installers put the program.
-fn sight(path: &str, program: Program) -> Sighted {
+fn search(path: &str, program: Program) -> FoundAt {
     let name = program.executable();
     let on_path = path.split(':').filter(|dir| dir.starts_with('/')).map(|dir| Path::new(dir).join(name));
-    let known = about(program).places.iter().map(|place| {
+    let known = info(program).places.iter().map(|place| {
         let place = expand_home(place);
         if place.ends_with(name) { place } else { place.join(name) }
     });
-    let mut sighted = Sighted::default();
+    let mut found = FoundAt::default();
     for candidate in on_path.chain(known).filter(|candidate| candidate.is_file()) {
-        let list = if is_executable(&candidate) { &mut sighted.executable } else { &mut sighted.other };
+        let list = if is_executable(&candidate) { &mut found.executable } else { &mut found.other };
         let text = candidate.to_string_lossy().into_owned();
         if !list.contains(&text) {
             list.push(text);
         }
     }
-    sighted
+    found
 }

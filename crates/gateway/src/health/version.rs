@@ -1,6 +1,6 @@
 //! Versions: found in what programs print, and compared.
 
-use super::row::Check;
+use super::check::Check;
 
 /// The first thing in a text that looks like a version: `\d+\.\d+[\w.-]*`.
 pub(super) fn first_version(text: &str) -> Option<&str> {
@@ -55,7 +55,7 @@ fn bare(version: &str) -> &str {
 }
 
 /// The row that compares the desktop's version with the latest one.
-pub(super) fn row(installed: &str, latest: &str) -> Check {
+pub(crate) fn row(installed: &str, latest: &str) -> Check {
     const ID: &str = "app-version";
     const LABEL: &str = "Gateway Version";
     let (installed, latest) = (bare(installed), bare(latest));

@@ -5,12 +5,13 @@ use std::sync::{Arc, PoisonError, RwLock};
 use bytes::Bytes;
 use loopgate_home::Settings;
 
+use super::host::OwnHosts;
+use super::origin::OriginPolicy;
 use crate::config::GatewayConfig;
-use crate::pipeline::{OriginPolicy, OwnHosts};
-use crate::routes::health::{Capabilities, Health};
+use crate::health::liveness::{Capabilities, Health};
 
-/// One prepared state.
-pub(crate) struct Facts {
+/// One prepared state of the settings.
+pub(crate) struct ConfigSnapshot {
     pub(crate) settings: Arc<Settings>,
     pub(crate) setup_complete: bool,
     /// Port of the listener; 0 before it is bound.
@@ -23,32 +24,32 @@ pub(crate) struct Facts {
 }
 
 /// The present state, renewed when settings, key or port have changed.
-pub(crate) struct FactsCache {
+pub(crate) struct ConfigSnapshotCache {
     machine_name: String,
-    present: RwLock<Option<Arc<Facts>>>,
+    present: RwLock<Option<Arc<ConfigSnapshot>>>,
 }
 
-impl FactsCache {
+impl ConfigSnapshotCache {
     pub(crate) fn new() -> Self {
         let machine_name = hostname::get().unwrap_or_default().to_string_lossy().into_owned();
         Self { machine_name, present: RwLock::new(None) }
     }
 
     /// Cheap while nothing has changed.
-    pub(crate) fn get(&self, config: &GatewayConfig, port: u16) -> Arc<Facts> {
+    pub(crate) fn get(&self, config: &GatewayConfig, port: u16) -> Arc<ConfigSnapshot> {
         let settings = config.settings.get();
         let setup_complete = settings.setup_complete(config.credentials.api_key().is_some());
         let present = self.present.read().unwrap_or_else(PoisonError::into_inner).clone();
-        if let Some(facts) = present
-            && Arc::ptr_eq(&facts.settings, &settings)
-            && facts.setup_complete == setup_complete
-            && facts.port == port
+        if let Some(snapshot) = present
+            && Arc::ptr_eq(&snapshot.settings, &settings)
+            && snapshot.setup_complete == setup_complete
+            && snapshot.port == port
         {
-            return facts;
+            return snapshot;
         }
-        let facts = Arc::new(self.prepare(config, settings, setup_complete, port));
-        *self.present.write().unwrap_or_else(PoisonError::into_inner) = Some(facts.clone());
-        facts
+        let snapshot = Arc::new(self.prepare(config, settings, setup_complete, port));
+        *self.present.write().unwrap_or_else(PoisonError::into_inner) = Some(snapshot.clone());
+        snapshot
     }
 
     fn prepare(
@@ -57,7 +58,7 @@ impl FactsCache {
         settings: Arc<Settings>,
         setup_complete: bool,
         port: u16,
-    ) -> Facts {
+    ) -> ConfigSnapshot {
         let health = Health {
             status: "ok",
             machine_name: self.machine_name.clone(),
@@ -69,7 +70,7 @@ impl FactsCache {
         };
         let production_only = config.production_origins_only;
         let origins = OriginPolicy::new(settings.web_app_origin.as_deref(), production_only);
-        Facts {
+        ConfigSnapshot {
             setup_complete,
             port,
             hosts: OwnHosts::new(port),

@@ -1,0 +1,208 @@
+//! `POST /gateway-auth/exchange`: a challenge of the control plane becomes a session of the page
+//! that brought it.
+//!
+//! The control plane alone knows whether a challenge is good; it is asked once for each exchange.
+
+use std::time::Duration;
+
+use axum::body::Body;
+use axum::response::IntoResponse as _;
+use http::header::{RETRY_AFTER, USER_AGENT};
+use http::{HeaderMap, HeaderValue, Request, Response, StatusCode};
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use utoipa::ToSchema;
+
+use super::body::{self, BodyError, BodyStorage};
+use super::caller::Caller;
+use super::challenge::Verification;
+use super::config_snapshot::ConfigSnapshot;
+use super::forgery::{is_forgeable, unsupported_media_type};
+use super::origin::named_origin;
+use super::state::PipelineState;
+use crate::activity::ActivityRecorder;
+use crate::error::HttpError;
+use crate::response::json_no_store;
+use crate::route::BodyLimit;
+
+/// Life of a session in seconds when nobody verified it.
+const OPEN_TTL: f64 = 86_400.0;
+const MAX_TTL: f64 = 86_400.0;
+
+/// What a page sends.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[allow(dead_code, reason = "describes the body in the OpenAPI document; it is read member by member")]
+#[schema(example = json!({"challengeToken": "eyJhbGciOiJIUzI1NiJ9.challenge"}))]
+pub(crate) struct ExchangeRequest {
+    /// Challenge token of the control plane, good for one exchange.
+    challenge_token: String,
+}
+
+/// What a page gets.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(example = json!({"sessionToken": "3b7f0c5d9a1e4862b7d0f3a96c21e58447aa0de1fb29c6608d5e13f4902c7ab6", "expiresAt": "2030-01-02T09:00:00.000Z"}))]
+pub(crate) struct ExchangeAnswer {
+    /// 64 hex characters, for the header `X-Desktop-Session-Token` together with `Origin`.
+    session_token: String,
+    /// ISO 8601, UTC, milliseconds. Use never prolongs it.
+    expires_at: String,
+}
+
+/// Trade a challenge for a session
+///
+/// Loopback callers with an `Origin` header only. The session is bound to exactly that origin.
+#[utoipa::path(post, path = "/gateway-auth/exchange", operation_id = "gateway_auth_exchange", tag = "gateway",
+    request_body = ExchangeRequest,
+    responses(
+        (status = 200, body = ExchangeAnswer, description = "The session"),
+        (status = 400, body = loopgate_api::error::ErrorBody, description = "No Origin, or no challenge token", example = json!(loopgate_api::error::ErrorBody::new(400, "Origin header required"))),
+        (status = 401, body = loopgate_api::error::ErrorBody, description = "The control plane refused the challenge", example = json!(loopgate_api::error::ErrorBody::new(401, "verify failed (401)"))),
+        (status = 403, body = loopgate_api::error::ErrorBody, description = "Not from loopback, or the origin is not allowed", example = json!(loopgate_api::error::ErrorBody::new(403, "Origin not allowed"))),
+        (status = 408, body = loopgate_api::error::ErrorBody, description = "The body did not come in time", example = json!(loopgate_api::error::ErrorBody::new(408, "request body timed out"))),
+        (status = 413, body = loopgate_api::error::ErrorBody, description = "More than 4096 bytes", example = json!(loopgate_api::error::ErrorBody::new(413, "request body too large").with("maxBytes", 4096))),
+        (status = 415, body = loopgate_api::error::ErrorBody, description = "A body that any page could have sent", example = json!(loopgate_api::error::ErrorBody::new(415, "content type not supported, send application/json"))),
+        (status = 429, body = loopgate_api::error::ErrorBody, description = "Too many exchanges of this origin", example = json!(loopgate_api::error::ErrorBody::new(429, "too many exchanges, retry shortly"))),
+        (status = 502, body = loopgate_api::error::ErrorBody, description = "The control plane gave no usable answer", example = json!(loopgate_api::error::ErrorBody::new(502, "verify request failed: control plane unreachable"))),
+        (status = 503, body = loopgate_api::error::ErrorBody, description = "No API key or no API origin", example = json!(loopgate_api::error::ErrorBody::new(503, "Local gateway auth unavailable: API key required"))),
+        (status = 504, body = loopgate_api::error::ErrorBody, description = "The control plane did not answer in time", example = json!(loopgate_api::error::ErrorBody::new(504, "verify request timed out"))),
+    ))]
+pub(crate) async fn exchange(
+    state: &PipelineState,
+    snapshot: &ConfigSnapshot,
+    request: Request<Body>,
+    caller: Caller,
+    recorder: &mut ActivityRecorder,
+) -> Response<Body> {
+    match steps(state, snapshot, request, caller, recorder).await {
+        Ok(answer) => json_no_store(&answer),
+        Err(ExchangeError { failure, security, retry_after }) => {
+            if security {
+                recorder.security(format!("exchange rejected: {}", failure.body.error));
+            } else {
+                recorder.detail = Some(failure.body.error.clone());
+            }
+            let mut reply = failure.no_store().into_response();
+            if let Some(seconds) = retry_after {
+                reply.headers_mut().insert(RETRY_AFTER, HeaderValue::from(seconds));
+            }
+            reply
+        }
+    }
+}
+
+struct ExchangeError {
+    failure: HttpError,
+    security: bool,
+    retry_after: Option<u64>,
+}
+
+impl From<HttpError> for ExchangeError {
+    fn from(failure: HttpError) -> Self {
+        Self { failure, security: false, retry_after: None }
+    }
+}
+
+fn security(failure: HttpError) -> ExchangeError {
+    ExchangeError { failure, security: true, retry_after: None }
+}
+
+fn unavailable(text: &str) -> HttpError {
+    HttpError::new(StatusCode::SERVICE_UNAVAILABLE, text)
+}
+
+async fn steps(
+    state: &PipelineState,
+    snapshot: &ConfigSnapshot,
+    request: Request<Body>,
+    caller: Caller,
+    recorder: &mut ActivityRecorder,
+) -> Result<ExchangeAnswer, ExchangeError> {
+    let (parts, body) = request.into_parts();
+    let closing = !http_body::Body::is_end_stream(&body);
+    let refuse = |failure: HttpError| failure.closing(closing);
+    let Some(origin) = named_origin(&parts.headers) else {
+        return Err(refuse(HttpError::bad_request("Origin header required")).into());
+    };
+    if !caller.is_loopback() {
+        return Err(security(refuse(HttpError::forbidden("loopback only"))));
+    }
+    let allowed = snapshot.origins.allows(parts.headers.get(http::header::ORIGIN));
+    if snapshot.production_only && !allowed {
+        let text = "Origin not allowed -- gateway is in production-origins-only mode";
+        return Err(security(refuse(HttpError::forbidden(text))));
+    }
+    if state.config.gateway_token.is_none() {
+        return Ok(grant(state, origin, OPEN_TTL));
+    }
+    // A page of another site could trade challenges of its own for the slots of ours.
+    if snapshot.origins.knows_web_app() && !allowed {
+        return Err(security(refuse(HttpError::forbidden("Origin not allowed"))));
+    }
+    if let Err(wait) = state.exchanges.take(origin, std::time::Instant::now()) {
+        let failure = HttpError::new(StatusCode::TOO_MANY_REQUESTS, "too many exchanges, retry shortly");
+        let retry_after = Some(wait.as_secs() + 1);
+        return Err(ExchangeError { failure: refuse(failure), security: true, retry_after });
+    }
+    if state.config.credentials.api_key().is_none() {
+        return Err(refuse(unavailable("Local gateway auth unavailable: API key required")).into());
+    }
+    let Some(api_origin) = &snapshot.settings.api_origin else {
+        return Err(refuse(unavailable("API origin not configured")).into());
+    };
+    if closing && is_forgeable(&parts.headers, false) {
+        return Err(security(unsupported_media_type()));
+    }
+    let challenge = read_challenge(state, &parts.headers, body, recorder).await?;
+    let verification = Verification {
+        challenge_token: &challenge,
+        request_origin: origin,
+        user_agent: parts.headers.get(USER_AGENT).and_then(|value| value.to_str().ok()),
+    };
+    let credentials = &state.config.credentials;
+    let ttl = state
+        .verifier
+        .verify(credentials, state.config.limits.verify_timeout, api_origin, &verification)
+        .await
+        .map_err(security)?;
+    Ok(grant(state, origin, ttl))
+}
+
+fn grant(state: &PipelineState, origin: &str, ttl_seconds: f64) -> ExchangeAnswer {
+    let life = Duration::from_secs_f64(ttl_seconds.clamp(1.0, MAX_TTL).floor());
+    let granted = state.sessions.create(origin, life, Timestamp::now());
+    ExchangeAnswer { session_token: granted.token, expires_at: loopgate_api::time::iso(granted.expires_at) }
+}
+
+async fn read_challenge(
+    state: &PipelineState,
+    headers: &HeaderMap,
+    body: Body,
+    recorder: &mut ActivityRecorder,
+) -> Result<String, ExchangeError> {
+    let limit = BodyLimit::EXCHANGE;
+    let bytes = match body::read(body, headers, limit, BodyStorage::Memory, &state.config.limits).await {
+        Ok(received) => received.into_bytes(),
+        Err(error) => {
+            if let BodyError::TooLarge { declared, observed } = &error {
+                recorder.request_size = observed.or(*declared);
+                tracing::warn!(
+                    label = limit.label,
+                    limit = limit.bytes,
+                    ?declared,
+                    ?observed,
+                    "request body too large"
+                );
+            }
+            return Err(security(error.into_http_error(limit)));
+        }
+    };
+    recorder.request_size = Some(bytes.len() as u64);
+    let document: Value = serde_json::from_slice(&bytes).unwrap_or_default();
+    match document.get("challengeToken").and_then(Value::as_str) {
+        Some(token) if !token.is_empty() => Ok(token.to_owned()),
+        _ => Err(HttpError::bad_request("invalid request body: challengeToken required").into()),
+    }
+}
