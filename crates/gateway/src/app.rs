@@ -7,7 +7,7 @@ use bytes::Bytes;
 use loopgate_files::FileSearch;
 use loopgate_git_cache::GitCache;
 use loopgate_home::{Repos, Sandbox, Sessions, SettingsStore};
-use loopgate_runtime::{Places, Runtime};
+use loopgate_runtime::{Runtime, WorktreeLayout};
 use loopgate_tools::code_host::CodeHost;
 use loopgate_tools::git::{Git, Standings};
 use loopgate_tools::mcp::Detector;
@@ -36,7 +36,7 @@ pub(crate) struct AppState {
     /// One for all, because its requests to the host are limited together.
     pub(crate) code_host: CodeHost,
     pub(crate) runtime: Option<Arc<Runtime>>,
-    pub(crate) places: Places,
+    pub(crate) places: WorktreeLayout,
     pub(crate) file_search: FileSearch,
     pub(crate) standings: Standings,
     pub(crate) searches: Limiter,
@@ -70,7 +70,7 @@ impl App {
             git_cache: GitCache::new(git.clone()),
             code_host: CodeHost::new(config.programs.clone(), git.clone()),
             runtime: config.runtime.clone(),
-            places: Places::new(config.repos.clone(), config.sandbox.clone()),
+            places: WorktreeLayout::new(config.repos.clone(), config.sandbox.clone()),
             standings: Standings::new(git.clone()),
             git,
             file_search: FileSearch::new(config.sandbox.clone()),

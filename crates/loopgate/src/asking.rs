@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use loopgate_gateway::{ApprovalEvent, Gateway, PendingApproval};
-use loopgate_runtime::{HeldRequest, Runtime};
+use loopgate_runtime::{ApprovalNotice, Runtime};
 use tokio::sync::broadcast::{Receiver, error::RecvError};
 
 /// Tells of each request as it begins to wait, until none can any more.
 pub async fn keep(mut events: Receiver<ApprovalEvent>, gateway: Gateway, runtime: Arc<Runtime>) {
     loop {
         match events.recv().await {
-            Ok(ApprovalEvent::Requested(request)) => runtime.tell_of_request(&held(request, &gateway)),
+            Ok(ApprovalEvent::Requested(request)) => runtime.notify_of_approval(&held(request, &gateway)),
             Ok(ApprovalEvent::Resolved(_)) => {}
             Err(RecvError::Lagged(dropped)) => tracing::info!(dropped, "requests came too fast to be told"),
             Err(RecvError::Closed) => return,
@@ -18,8 +18,8 @@ pub async fn keep(mut events: Receiver<ApprovalEvent>, gateway: Gateway, runtime
     }
 }
 
-fn held(request: PendingApproval, gateway: &Gateway) -> HeldRequest {
-    HeldRequest {
+fn held(request: PendingApproval, gateway: &Gateway) -> ApprovalNotice {
+    ApprovalNotice {
         command: gateway.command_that_approves(request.id),
         loop_id: request.loop_id,
         id: request.id,

@@ -12,7 +12,7 @@ use loopgate_home::{ReposError, Settings, SettingsStore, files, secret_file};
 use loopgate_link::client::{self, Client, ClientConfig, Facts, HelloFacts};
 use loopgate_link::executor::{self, Executor, ExecutorConfig, FileMemory, InProcess};
 use loopgate_plugin_kit::Plugins;
-use loopgate_runtime::{Pace, Runtime, RuntimeConfig};
+use loopgate_runtime::{Runtime, RuntimeConfig, Timing};
 use loopgate_tools::programs::{Programs, Source, is_executable};
 use secrecy::{ExposeSecret as _, SecretString};
 use tokio::task::JoinSet;
@@ -79,7 +79,7 @@ impl Desktop {
             loopgate_exe: std::env::current_exe().context("cannot tell where this program lies")?,
             plugin_dirs: plugins.root().to_owned(),
             version: loopgate_api::DESKTOP_VERSION.to_owned(),
-            pace: Pace::from_environment(),
+            timing: Timing::from_environment(),
         })
         .await
         .context("cannot open the records of this desktop")?;
@@ -161,11 +161,11 @@ impl Desktop {
                 tracing::error!(%error, "loops of an earlier run could not be taken up");
             }
             tokio::join!(
-                runtime.keep_queue(),
-                runtime.watch_pulses(),
-                runtime.keep_telling(),
-                runtime.keep_tidy(),
-                runtime.keep_watch()
+                runtime.run_queue(),
+                runtime.detect_stalls(),
+                runtime.run_notifications(),
+                runtime.run_gc(),
+                runtime.run_watch()
             );
         }));
         let approvals = self.gateway.approvals();

@@ -6,7 +6,7 @@
 use loopgate_api::error::ErrorBody;
 use thiserror::Error;
 
-use crate::store::StoreError;
+use crate::jobs::store::StoreError;
 
 /// A refusal or failure of a loop route.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]

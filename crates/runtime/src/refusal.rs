@@ -18,19 +18,19 @@ pub(crate) struct Refusal {
 
 impl Refusal {
     /// Answer and event with a text each.
-    pub fn told(error: LoopError, code: &'static str, message: impl Into<String>) -> Self {
+    pub fn with_event(error: LoopError, code: &'static str, message: impl Into<String>) -> Self {
         Self { error, event: Some((code, message.into())) }
     }
 
     /// Answer and event with the same text.
-    pub fn said(error: LoopError, code: &'static str) -> Self {
+    pub fn with_same_event(error: LoopError, code: &'static str) -> Self {
         let message = error.message.clone();
-        Self::told(error, code, message)
+        Self::with_event(error, code, message)
     }
 
     /// The loop was cancelled while it was being prepared.
     pub fn cancelled() -> Self {
-        Self::said(LoopError::new(409, CANCELLED), code::CANCELLED)
+        Self::with_same_event(LoopError::new(409, CANCELLED), code::CANCELLED)
     }
 
     /// Whether this is [`Refusal::cancelled`].

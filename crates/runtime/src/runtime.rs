@@ -19,21 +19,21 @@ use tokio::sync::{Notify, Semaphore, watch};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use crate::cloud::Cloud;
-use crate::job::Job;
-use crate::notice::AT_ONCE;
-use crate::orders::Orders;
-use crate::outbox::Outbox;
-use crate::pace::Pace;
-use crate::places::Places;
-use crate::processes::Processes;
-use crate::queue::Queue;
-use crate::reservations::Reservations;
-use crate::stillness::Pulses;
-use crate::store::{Change, Outgoing, Store, StoreError};
-use crate::telemetry::Reporter;
-use crate::tokens::Tokens;
-use crate::work_dirs::WorkDirs;
+use crate::jobs::Job;
+use crate::jobs::reservations::Reservations;
+use crate::jobs::store::{JobUpdate, OutboxMessage, Store, StoreError};
+use crate::launch::launch_requests::LaunchRequests;
+use crate::launch::queue::Queue;
+use crate::notifications::MAX_CONCURRENT;
+use crate::process::owners::Processes;
+use crate::process::stall_detection::Activities;
+use crate::reporting::control_plane::ControlPlane;
+use crate::reporting::outbox::Outbox;
+use crate::reporting::telemetry::Reporter;
+use crate::reporting::tokens::Tokens;
+use crate::timing::Timing;
+use crate::transcript::directory_watch::DirectoryWatch;
+use crate::workspace::worktree_layout::WorktreeLayout;
 
 /// How long a shutdown waits for the runtime's tasks.
 const SHUTDOWN_TIME: Duration = Duration::from_secs(1);
@@ -64,7 +64,7 @@ pub struct RuntimeConfig {
     /// Version of this program.
     pub version: String,
     /// Waits.
-    pub pace: Pace,
+    pub timing: Timing,
 }
 
 /// Why a runtime cannot be opened.
@@ -84,10 +84,10 @@ pub enum OpenError {
 /// The runtime.
 pub struct Runtime {
     pub(crate) store: Store,
-    pub(crate) cloud: Cloud,
+    pub(crate) cloud: ControlPlane,
     pub(crate) tokens: Tokens,
     pub(crate) outbox: Outbox,
-    pub(crate) places: Places,
+    pub(crate) layout: WorktreeLayout,
     pub(crate) git: Git,
     pub(crate) code_host: CodeHost,
     pub(crate) programs: Arc<Programs>,
@@ -99,18 +99,18 @@ pub struct Runtime {
     pub(crate) loopgate_exe: PathBuf,
     pub(crate) plugin_dirs: PathBuf,
     pub(crate) sockets: PathBuf,
-    pub(crate) pace: Pace,
+    pub(crate) timing: Timing,
     pub(crate) reservations: Reservations,
-    pub(crate) orders: Orders,
+    pub(crate) launch_requests: LaunchRequests,
     pub(crate) queue: Queue,
-    pub(crate) pulses: Pulses,
+    pub(crate) activities: Activities,
     /// Signalled when a record holds something that its person has yet to hear.
-    pub(crate) untold: Notify,
+    pub(crate) pending_notifications: Notify,
     /// Turns of those that are told.
-    pub(crate) tellings: Semaphore,
+    pub(crate) notification_permits: Semaphore,
     pub(crate) processes: Processes,
     pub(crate) reporter: Reporter,
-    pub(crate) work_dirs: WorkDirs,
+    pub(crate) directory_watch: DirectoryWatch,
     /// Cancelled when the process ends: tasks stop, loops go on.
     pub(crate) stop: CancellationToken,
     /// Tells that a person asked some loop to end.
@@ -130,26 +130,28 @@ impl Runtime {
         let sockets = config.data_dir.join("run");
         loopgate_home::files::create_private_dir(&sockets)?;
         let store = Store::open(&config.data_dir.join("desktop.db"), config.credentials.clone()).await?;
-        let cloud = Cloud::new(config.settings.clone(), config.api_origin, config.credentials.clone())?;
+        let cloud =
+            ControlPlane::new(config.settings.clone(), config.api_origin, config.credentials.clone())?;
         let tokens = Tokens::new(store.clone(), cloud.clone());
         let reservations = Reservations::default();
-        let (orders, active) = (Orders::open(config.data_dir.join("queue"))?, store.active().await?);
-        let queue = Queue::load(&active, |id| orders.has(id), &reservations);
+        let (launch_requests, active) =
+            (LaunchRequests::open(config.data_dir.join("queue"))?, store.active().await?);
+        let queue = Queue::load(&active, |id| launch_requests.has(id), &reservations);
         let unbegun =
             active.iter().filter(|job| matches!(job.status(), JobStatus::Queued | JobStatus::Starting));
-        orders.forget_all_but(&unbegun.map(|job| job.id).collect::<Vec<_>>())?;
+        launch_requests.retain(&unbegun.map(|job| job.id).collect::<Vec<_>>())?;
         let (stop, tasks) = (CancellationToken::new(), TaskTracker::new());
         let outbox = Outbox::new(
             store.clone(),
             cloud.clone(),
             tokens.clone(),
-            config.pace,
+            config.timing,
             tasks.clone(),
             stop.clone(),
         );
         let git = Git::new(config.programs.clone(), config.sandbox.clone());
         Ok(Arc::new(Self {
-            places: Places::new(config.repos.clone(), config.sandbox.clone()),
+            layout: WorktreeLayout::new(config.repos.clone(), config.sandbox.clone()),
             code_host: CodeHost::new(config.programs.clone(), git.clone()),
             git,
             store,
@@ -165,16 +167,16 @@ impl Runtime {
             loopgate_exe: config.loopgate_exe,
             plugin_dirs: config.plugin_dirs,
             sockets,
-            pace: config.pace,
+            timing: config.timing,
             reservations,
-            orders,
+            launch_requests,
             queue,
-            pulses: Pulses::default(),
-            untold: Notify::new(),
-            tellings: Semaphore::new(AT_ONCE),
+            activities: Activities::default(),
+            pending_notifications: Notify::new(),
+            notification_permits: Semaphore::new(MAX_CONCURRENT),
             processes: Processes::default(),
             reporter: Reporter::default(),
-            work_dirs: WorkDirs::default(),
+            directory_watch: DirectoryWatch::default(),
             stop,
             stop_requests: watch::Sender::default(),
             woken: watch::Sender::default(),
@@ -184,8 +186,8 @@ impl Runtime {
 
     /// Where worktrees lie.
     #[must_use]
-    pub const fn places(&self) -> &Places {
-        &self.places
+    pub const fn layout(&self) -> &WorktreeLayout {
+        &self.layout
     }
 
     /// Finds the MCP servers that loops expect; clones share what it knows.
@@ -246,7 +248,7 @@ impl Runtime {
     pub(crate) async fn change(
         &self,
         id: LoopId,
-        change: impl FnOnce(&mut Change<'_>) -> Result<(), StoreError> + Send,
+        change: impl FnOnce(&mut JobUpdate<'_>) -> Result<(), StoreError> + Send,
     ) -> Result<Job, StoreError> {
         let mut before = None;
         let job = self
@@ -262,17 +264,17 @@ impl Runtime {
                 self.stop_requests.send_replace(());
             }
         }
-        if !job.facts.notices.is_empty() {
-            self.untold.notify_one();
+        if !job.facts.notifications.is_empty() {
+            self.pending_notifications.notify_one();
         }
         self.outbox.wake(id);
         Ok(job)
     }
 
     /// Queues an event for the control plane.
-    pub(crate) async fn say(&self, id: LoopId, event: &LoopEvent) -> Result<Job, StoreError> {
+    pub(crate) async fn enqueue_event(&self, id: LoopId, event: &LoopEvent) -> Result<Job, StoreError> {
         self.change(id, |now| {
-            now.send(Outgoing::event(event));
+            now.send(OutboxMessage::event(event));
             Ok(())
         })
         .await

@@ -12,11 +12,11 @@ use loopgate_tools::process::{ProcessStart, alive};
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::job::Job;
-use crate::lifecycle::JobEvent;
+use crate::jobs::Job;
+use crate::jobs::lifecycle::JobEvent;
+use crate::jobs::store::StoreError;
+use crate::process::stall_detection::Activity;
 use crate::runtime::Runtime;
-use crate::stillness::Stillness;
-use crate::store::StoreError;
 
 /// A job that was accepted and has no process after this long is a ghost, in seconds.
 const GHOST_AGE: i64 = 60;
@@ -34,8 +34,8 @@ pub struct Snapshot {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub queue_place: Option<usize>,
     /// What it does, while it runs.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub stillness: Option<Stillness>,
+    #[serde(rename = "stillness", skip_serializing_if = "Option::is_none")]
+    pub activity: Option<Activity>,
     /// Why the control plane will never take something that this desktop reported of it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub refused_report: Option<String>,
@@ -49,7 +49,7 @@ impl Runtime {
     /// [`StoreError`] when the records cannot be read.
     pub async fn under_way(&self) -> Result<Vec<Snapshot>, StoreError> {
         let mut jobs = self.store.active().await?;
-        let mut refusals = self.store.refusals().await?;
+        let mut refusals = self.store.rejections().await?;
         for id in refusals.keys() {
             jobs.extend(self.store.job(*id).await?.filter(|job| job.status().is_terminal()));
         }
@@ -65,17 +65,17 @@ impl Runtime {
     /// The job as it is at this moment.
     pub async fn snapshot(&self, job: Job) -> Snapshot {
         let followed = self.is_followed(job.id);
-        let (queue_place, stillness) = (self.queue.place(job.id), self.pulses.of(job.id));
+        let (queue_place, activity) = (self.queue.place(job.id), self.activities.of(job.id));
         let stored = job.clone();
         let looked = tokio::task::spawn_blocking(move || look(stored, followed)).await;
         let snapshot = looked.unwrap_or_else(|_| Snapshot::of(job, false));
-        Snapshot { queue_place, stillness, ..snapshot }
+        Snapshot { queue_place, activity, ..snapshot }
     }
 }
 
 impl Snapshot {
     const fn of(job: Job, process_running: bool) -> Self {
-        Self { job, process_running, queue_place: None, stillness: None, refused_report: None }
+        Self { job, process_running, queue_place: None, activity: None, refused_report: None }
     }
 }
 

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use loopgate_api::ids::LoopId;
 use loopgate_api::job::JobStatus;
-use loopgate_runtime::job::Job;
+use loopgate_runtime::jobs::Job;
 use loopgate_tools::shim;
 use serde_json::json;
 use support::life::{Life, world};

@@ -56,7 +56,7 @@ fn a_loop_that_nobody_follows_is_taken_up_without_a_restart() {
     let life = Life::begin_idle(&desktop);
     assert!(!life.runtime.is_followed(id));
     let runtime = life.runtime.clone();
-    life.spawn(async move { runtime.keep_watch().await });
+    life.spawn(async move { runtime.run_watch().await });
     desktop.signal("go");
     assert_eq!(life.reported(id).status(), JobStatus::Completed);
     assert_eq!(desktop.cloud.events(id, "completed").len(), 1);

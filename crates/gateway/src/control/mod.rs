@@ -168,7 +168,7 @@ async fn reply(id: i64, request: Request, control: &Control) -> Value {
         Request::Loops(_) => control.loops().await,
         Request::Support(params) => control.support(params.loop_id.as_deref()).await,
         Request::Worktrees(_) => control.worktrees().await,
-        Request::TidyWorktrees(params) => control.tidy_worktrees(&params).await,
+        Request::TidyWorktrees(params) => control.collect_garbage(&params).await,
         Request::SavedWork(_) => control.saved_work().await,
         Request::RestoreSaved(params) => control.restore_saved(&params.name).await,
         Request::DeleteSaved(params) => control.delete_saved(&params.names).await,
@@ -213,12 +213,12 @@ impl Control {
         listed.map(|worktrees| json!(worktrees)).map_err(|error| (500, error.to_string()))
     }
 
-    async fn tidy_worktrees(&self, params: &TidyParams) -> Result<Value, (u16, String)> {
+    async fn collect_garbage(&self, params: &TidyParams) -> Result<Value, (u16, String)> {
         let runtime = self.runtime()?;
         let days = params.older_than_days;
         let days = days.map(|days| WorktreeRetention { completed: Some(days), other: Some(days) });
         let rule = days.unwrap_or_else(|| runtime.worktree_retention());
-        let tidied = runtime.tidy_worktrees(rule, params.pretend).await;
+        let tidied = runtime.collect_garbage(rule, params.pretend).await;
         tidied.map(|tidied| json!(tidied)).map_err(|error| (500, error.to_string()))
     }
 

@@ -2,7 +2,7 @@
 
 use loopgate_api::ids::LoopId;
 use loopgate_api::redact;
-use loopgate_runtime::SupportFacts;
+use loopgate_runtime::LoopDiagnostics;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -14,7 +14,7 @@ use super::Control;
 pub struct SupportReport {
     /// What is known of the loop.
     #[serde(rename = "loop")]
-    pub about: SupportFacts,
+    pub about: LoopDiagnostics,
     /// The rows of the health check, as they are now.
     pub health: Value,
     /// The settings in force.
@@ -31,7 +31,7 @@ impl Control {
             text.trim().parse::<LoopId>().map_err(|_| (400, format!("{text} is no id of a loop")))
         });
         let which = which.transpose()?;
-        let found = runtime.support_facts(which).await.map_err(|error| (500, error.to_string()))?;
+        let found = runtime.loop_diagnostics(which).await.map_err(|error| (500, error.to_string()))?;
         let about = found.ok_or_else(|| match which {
             Some(id) => (404, format!("this desktop knows no loop {id}; its page shows the id of each loop")),
             None => (404, "no loop has run on this desktop yet".to_owned()),

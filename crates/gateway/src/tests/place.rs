@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use loopgate_home::{Credentials, DataDir, Overrides, Repos, Sandbox, SettingsStore};
-use loopgate_runtime::{Pace, Runtime, RuntimeConfig};
+use loopgate_runtime::{Runtime, RuntimeConfig, Timing};
 use loopgate_tools::login_path::LoginPath;
 use loopgate_tools::programs::Programs;
 use secrecy::SecretString;
@@ -201,7 +201,7 @@ async fn gateway(dir: &Path, wish: Wish) -> (Gateway, Arc<SettingsStore>, Option
         loopgate_exe: dir.join("no-such-program"),
         plugin_dirs: dir.join("plugins"),
         version: "1.2.3".to_owned(),
-        pace: Pace::default(),
+        timing: Timing::default(),
     };
     let runtime = if wish.runtime { Some(Runtime::open(runtime_config).await.unwrap()) } else { None };
     let config = GatewayConfig {

@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 use loopgate_api::ids::TicketId;
 use loopgate_api::names::WORK_DIR;
 use loopgate_home::{Sandbox, SandboxedPath};
-use loopgate_runtime::Places;
+use loopgate_runtime::WorktreeLayout;
 
 use crate::error::HttpError;
 
@@ -40,7 +40,7 @@ impl TicketFiles {
     /// 403 for a repository outside the sandbox.
     pub(crate) fn find(
         sandbox: &Sandbox,
-        places: &Places,
+        places: &WorktreeLayout,
         repository: &str,
         ticket: &TicketId,
         of_jobs: &[PathBuf],

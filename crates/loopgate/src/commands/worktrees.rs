@@ -10,7 +10,7 @@ use std::process::ExitCode;
 use clap::{Args, Subcommand};
 use jiff::Timestamp;
 use loopgate_home::WorktreeRetention;
-use loopgate_runtime::{Held, LoopWorktree, Tidied};
+use loopgate_runtime::{GcReport, LoopWorktree, RetainReason};
 use owo_colors::OwoColorize as _;
 use serde_json::json;
 
@@ -111,7 +111,8 @@ fn show(worktrees: &[LoopWorktree]) {
     for worktree in worktrees {
         let state =
             worktree.status.map_or_else(|| "loop forgotten".to_owned(), |status| words(&json!(status)));
-        let stays = worktree.held.map_or_else(String::new, |held| format!("  stays: {}", reason(held)));
+        let stays =
+            worktree.retain_reason.map_or_else(String::new, |held| format!("  stays: {}", reason(held)));
         anstream::println!(
             "{:>8}  {:>8}  {:<14}  {}{}",
             size(worktree.size_bytes),
@@ -122,7 +123,7 @@ fn show(worktrees: &[LoopWorktree]) {
         );
     }
     let all: u64 = worktrees.iter().map(|worktree| worktree.size_bytes).sum();
-    let free = worktrees.iter().filter(|worktree| worktree.held.is_none());
+    let free = worktrees.iter().filter(|worktree| worktree.retain_reason.is_none());
     let (count, bytes) = free.fold((0, 0), |(count, bytes), one| (count + 1, bytes + one.size_bytes));
     println!("\n{} in {}; {} in {count} could go.", size(all), counted(worktrees.len()), size(bytes));
 }
@@ -134,9 +135,9 @@ impl Clean {
         }
         let (days, pretend) = (self.older_than, self.dry_run);
         let wish = json!({"olderThanDays": days, "pretend": pretend});
-        let tidied: Tidied = self.desktop.ask("worktrees.tidy", &wish, async |here| {
+        let tidied: GcReport = self.desktop.ask("worktrees.tidy", &wish, async |here| {
             let rule = days.map(|days| WorktreeRetention { completed: Some(days), other: Some(days) });
-            Ok(here.tidy_worktrees(rule.unwrap_or_else(|| here.worktree_retention()), pretend).await?)
+            Ok(here.collect_garbage(rule.unwrap_or_else(|| here.worktree_retention()), pretend).await?)
         })?;
         if self.json {
             anstream::println!("{}", serde_json::to_string(&tidied)?);
@@ -159,12 +160,12 @@ impl Clean {
     }
 }
 
-const fn reason(held: Held) -> &'static str {
+const fn reason(held: RetainReason) -> &'static str {
     match held {
-        Held::InUse => "a loop works there",
-        Held::Uncommitted => "changes that are not committed",
-        Held::Unpushed => "commits that no remote has",
-        Held::Unreadable => "git cannot read it",
+        RetainReason::InUse => "a loop works there",
+        RetainReason::Uncommitted => "changes that are not committed",
+        RetainReason::Unpushed => "commits that no remote has",
+        RetainReason::Unreadable => "git cannot read it",
     }
 }
 

@@ -70,11 +70,11 @@ async fn a_failure_is_told_with_clean_diagnostics_after_its_plan() {
 async fn a_killed_loop_is_gone_with_everything_it_started() {
     let desktop = Desktop::new().await;
     desktop.driver(r#"trap '' TERM; sh -c 'trap "" TERM; echo $$ > "$1/grandchild"; while :; do sleep 0.05; done' x "$STATE" & echo $$ > "$STATE/child"; while :; do sleep 0.05; done"#);
-    let pace = loopgate_runtime::Pace {
+    let timing = loopgate_runtime::Timing {
         kill_grace: std::time::Duration::from_millis(200),
         ..crate::support::quick()
     };
-    let runtime = desktop.open_with(pace).await;
+    let runtime = desktop.open_with(timing).await;
     let id = new_id();
     start(&runtime, &request(id, "EXECUTE")).await.unwrap();
     let pids = desktop
@@ -102,8 +102,8 @@ async fn a_killed_loop_is_gone_with_everything_it_started() {
 async fn that_a_loop_is_to_end_is_recorded_before_its_process_hears_of_it() {
     let desktop = Desktop::new().await;
     desktop.driver(r#"trap 'echo heard > "$STATE/heard"; until_there end; exit 1' TERM; echo up > "$STATE/up"; while :; do sleep 0.02; done"#);
-    let pace = loopgate_runtime::Pace { kill_grace: crate::support::PATIENCE, ..crate::support::quick() };
-    let runtime = desktop.open_with(pace).await;
+    let timing = loopgate_runtime::Timing { kill_grace: crate::support::PATIENCE, ..crate::support::quick() };
+    let runtime = desktop.open_with(timing).await;
     let id = new_id();
     start(&runtime, &request(id, "PLAN")).await.unwrap();
     let there = |name: &'static str| (!desktop.state(name).is_empty()).then_some(());

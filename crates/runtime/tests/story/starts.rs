@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use loopgate_api::ids::LoopId;
 use loopgate_api::job::JobStatus;
-use loopgate_runtime::{LoopHeaders, Pace};
+use loopgate_runtime::{LoopHeaders, Timing};
 use loopgate_testkit::cloud::Cloud;
 use serde_json::{Value, json};
 
@@ -32,8 +32,8 @@ async fn one_loop_once_and_one_loop_a_worktree() {
 async fn an_assistant_that_does_not_tell_its_mcp_servers_holds_up_no_start() {
     let desktop = Desktop::new().await;
     desktop.program("claude", "mkfifo \"$STATE/never\" 2>/dev/null; read word < \"$STATE/never\"");
-    let pace = Pace { mcp: Duration::from_millis(1), ..quick() };
-    let runtime = desktop.open_with(pace).await;
+    let timing = Timing { mcp: Duration::from_millis(1), ..quick() };
+    let runtime = desktop.open_with(timing).await;
     for url in ["https://mcp.example.test/mcp", "no url"] {
         let id = new_id();
         let mut body = request(id, "PLAN");
@@ -283,7 +283,7 @@ async fn attachments_that_lead_home_are_refused_and_written_down() {
 async fn a_loop_that_takes_long_to_prepare_is_accepted_and_tells_the_rest_by_its_events() {
     let desktop = Desktop::new().await;
     desktop.driver(&format!("until_there go\n{PLANS}"));
-    let runtime = desktop.open_with(Pace { launch_answer: Duration::ZERO, ..quick() }).await;
+    let runtime = desktop.open_with(Timing { launch_answer: Duration::ZERO, ..quick() }).await;
     let id = new_id();
     let started = start(&runtime, &request(id, "PLAN")).await.unwrap();
     assert_eq!((started.loop_id, started.pid, started.queue_place), (id, None, None));

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use loopgate_api::ids::LoopId;
 use loopgate_runtime::Runtime;
-use loopgate_runtime::job::Job;
+use loopgate_runtime::jobs::Job;
 use loopgate_testkit::signs::Changes;
 
 use super::{Desktop, new_id, request, start};
@@ -23,7 +23,7 @@ impl<'a> Life<'a> {
         let life = Self::begin_idle(desktop);
         life.block_on(life.runtime.recover()).unwrap();
         let runtime = life.runtime.clone();
-        life.spawn(async move { tokio::join!(runtime.keep_queue(), runtime.keep_watch()) });
+        life.spawn(async move { tokio::join!(runtime.run_queue(), runtime.run_watch()) });
         life
     }
 

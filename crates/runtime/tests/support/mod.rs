@@ -13,8 +13,8 @@ use std::time::Duration;
 use loopgate_api::ids::LoopId;
 use loopgate_api::job::JobStatus;
 use loopgate_home::{Credentials, DataDir, Overrides, Program, Repos, Sandbox, SettingsStore, TrustStore};
-use loopgate_runtime::job::Job;
-use loopgate_runtime::{LoopError, LoopHeaders, Pace, Runtime, RuntimeConfig, Started};
+use loopgate_runtime::jobs::Job;
+use loopgate_runtime::{LoopError, LoopHeaders, LoopStart, Runtime, RuntimeConfig, Timing};
 use loopgate_testkit::cloud::Cloud;
 use loopgate_testkit::leftovers;
 use loopgate_testkit::signs::Changes;
@@ -251,7 +251,7 @@ impl Desktop {
         self.open_with(quick()).await
     }
 
-    pub async fn open_with(&self, pace: Pace) -> Arc<Runtime> {
+    pub async fn open_with(&self, timing: Timing) -> Arc<Runtime> {
         let overrides = Overrides {
             sandbox_base_directory: Some(self.at("box")),
             api_origin: Some(self.cloud.origin()),
@@ -283,7 +283,7 @@ impl Desktop {
             loopgate_exe: self.at("bin/loopgate"),
             plugin_dirs: self.at("plugins"),
             version: "0.0.0".to_owned(),
-            pace,
+            timing,
         };
         Runtime::open(config).await.unwrap()
     }
@@ -297,16 +297,16 @@ impl Drop for Desktop {
 }
 
 /// Waits that suit a test.
-pub fn quick() -> Pace {
+pub fn quick() -> Timing {
     let ms = Duration::from_millis;
-    Pace {
+    Timing {
         tail_poll: ms(100),
         tail_gap: ms(5),
         retry_base: ms(20),
         retry_max: ms(50),
         ended_retry: [ms(100), ms(200), ms(200), ms(200)],
         watch: ms(50),
-        ..Pace::default()
+        ..Timing::default()
     }
 }
 
@@ -321,7 +321,7 @@ pub fn new_id() -> LoopId {
     LoopId(Uuid::new_v4())
 }
 
-pub async fn start(runtime: &Arc<Runtime>, body: &Value) -> Result<Started, LoopError> {
+pub async fn start(runtime: &Arc<Runtime>, body: &Value) -> Result<LoopStart, LoopError> {
     runtime.start_loop(body.to_string().as_bytes(), LoopHeaders::default()).await
 }
 

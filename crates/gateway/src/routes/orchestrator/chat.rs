@@ -8,8 +8,8 @@ use loopgate_api::chat_turn::ChatEvent;
 use loopgate_api::error::ErrorBody;
 use loopgate_api::ids::TicketId;
 use loopgate_home::SandboxedPath;
-use loopgate_runtime::chat::ChatRequest;
-use loopgate_runtime::chat::history::HistoryFile;
+use loopgate_runtime::chats::ChatRequest;
+use loopgate_runtime::chats::history::HistoryFile;
 use utoipa::ToSchema;
 use utoipa_axum::routes;
 

@@ -7,7 +7,7 @@ use http::request::Parts;
 use loopgate_api::chat::{ChatHistory, ChatMessage, ChatProvider, ChatRole};
 use loopgate_api::error::ErrorBody;
 use loopgate_api::ids::TicketId;
-use loopgate_runtime::chat::history::{HistoryError, HistoryFile};
+use loopgate_runtime::chats::history::{HistoryError, HistoryFile};
 use serde::Serialize;
 use serde_json::Value;
 use utoipa::{IntoParams, ToSchema};

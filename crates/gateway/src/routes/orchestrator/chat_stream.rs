@@ -7,7 +7,7 @@ use futures_util::stream;
 use http::HeaderValue;
 use http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use loopgate_api::chat_turn::ChatEvent;
-use loopgate_runtime::chat::{ChatRequest, ChatStream};
+use loopgate_runtime::chats::{ChatRequest, ChatStream};
 use loopgate_tools::mcp::Provider;
 
 use crate::app::App;

@@ -11,7 +11,7 @@ use axum::extract::State;
 use http::StatusCode;
 use loopgate_api::error::ErrorBody;
 use loopgate_api::ids::TicketId;
-use loopgate_runtime::{Ours, Owner, Runtime};
+use loopgate_runtime::{OwnedProcess, ProcessOwner, Runtime};
 use serde::Serialize;
 use serde_json::{Number, Value};
 use utoipa::ToSchema;
@@ -136,26 +136,30 @@ async fn end(
     let owner = runtime.owner_of(pid).await;
     let owner = owner.map_err(|error| HttpError::operation("Failed to process kill request", &error))?;
     match owner {
-        Owner::Stranger => Err(not_managed()),
-        Owner::Nobody => {
+        ProcessOwner::Other => Err(not_managed()),
+        ProcessOwner::None => {
             before().await?;
             Ok(Killed::new(GONE, Some(pid)))
         }
-        Owner::Ours(process) => {
+        ProcessOwner::Loopgate(process) => {
             before().await?;
             ended(runtime, pid, process).await
         }
     }
 }
 
-async fn ended(runtime: &Arc<Runtime>, pid: u32, process: Ours) -> Result<Killed, HttpError> {
+async fn ended(runtime: &Arc<Runtime>, pid: u32, process: OwnedProcess) -> Result<Killed, HttpError> {
     let stopped = runtime.stop(process).await;
     let stopped = stopped.map_err(|error| HttpError::operation("Failed to kill process", &error))?;
     Ok(Killed::new(if stopped { "Process terminated" } else { GONE }, Some(pid)))
 }
 
 /// What works in a ticket's worktree without a file that says so.
-async fn working_on(app: &App, ticket: &TicketId, repo: &str) -> Result<Option<(u32, Ours)>, HttpError> {
+async fn working_on(
+    app: &App,
+    ticket: &TicketId,
+    repo: &str,
+) -> Result<Option<(u32, OwnedProcess)>, HttpError> {
     let worktree = read_ticket(app.clone(), ticket.clone(), repo.to_owned(), |files| {
         Ok(files.map(|files| files.worktree().to_owned()))
     });

@@ -9,7 +9,7 @@ use loopgate_api::error::ErrorBody;
 use loopgate_api::ids::TicketId;
 use loopgate_api::names::{LAUNCH_LOG, PRD_MD, WORK_DIR};
 use loopgate_home::expand_home;
-use loopgate_runtime::{LaunchError, LaunchRequest, TicketText};
+use loopgate_runtime::{TicketLaunchError, TicketLaunchRequest, TicketText};
 use serde::Serialize;
 use serde_json::Value;
 use utoipa::ToSchema;
@@ -124,7 +124,7 @@ async fn launch(State(app): State<App>, body: JsonMembers) -> JsonResult<LaunchA
                 allowed(&path.to_string_lossy())?;
             }
             let issue_id = about.as_ref().and_then(|ticket| words(ticket, "issueId"));
-            Ok::<_, HttpError>(LaunchRequest { repository, ticket, base_branch, text, issue_id })
+            Ok::<_, HttpError>(TicketLaunchRequest { repository, ticket, base_branch, text, issue_id })
         })
         .await??
     };
@@ -169,13 +169,13 @@ fn text_of(ticket: &Value) -> TicketText {
     }
 }
 
-impl From<LaunchError> for HttpError {
-    fn from(error: LaunchError) -> Self {
+impl From<TicketLaunchError> for HttpError {
+    fn from(error: TicketLaunchError) -> Self {
         match error {
-            LaunchError::NotAllowed => Self::directory_not_allowed(),
-            LaunchError::InProgress => Self::new(StatusCode::CONFLICT, error.to_string()),
-            LaunchError::NotStarted => Self::new(StatusCode::INTERNAL_SERVER_ERROR, error.to_string()),
-            LaunchError::Failed(reason) => Self::operation("Failed to launch Orchestrator", &reason),
+            TicketLaunchError::NotAllowed => Self::directory_not_allowed(),
+            TicketLaunchError::InProgress => Self::new(StatusCode::CONFLICT, error.to_string()),
+            TicketLaunchError::NotStarted => Self::new(StatusCode::INTERNAL_SERVER_ERROR, error.to_string()),
+            TicketLaunchError::Failed(reason) => Self::operation("Failed to launch Orchestrator", &reason),
         }
     }
 }

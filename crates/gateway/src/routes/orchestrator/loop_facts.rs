@@ -6,8 +6,8 @@ use std::path::Path;
 use loopgate_api::ids::TicketId;
 use loopgate_api::job::JobStatus;
 use loopgate_api::spend::Spend;
-use loopgate_runtime::Stillness;
-use loopgate_runtime::job::Job;
+use loopgate_runtime::Activity;
+use loopgate_runtime::jobs::Job;
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -28,7 +28,7 @@ pub(crate) struct LoopFacts {
     /// program it waits.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Object>)]
-    stillness: Option<Stillness>,
+    stillness: Option<Activity>,
     /// Tokens and money so far.
     #[serde(skip_serializing_if = "Option::is_none")]
     spend: Option<Box<Spend>>,
@@ -58,7 +58,7 @@ impl LoopFacts {
             loop_id: snapshot.job.id.to_string(),
             command: snapshot.job.command.as_str(),
             status: snapshot.job.status(),
-            stillness: snapshot.stillness,
+            stillness: snapshot.activity,
             queue_place: snapshot.queue_place,
             spend: snapshot.job.facts.spend,
         })

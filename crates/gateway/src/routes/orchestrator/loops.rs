@@ -9,8 +9,8 @@ use jiff::Timestamp;
 use loopgate_api::error::ErrorBody;
 use loopgate_api::launch::LoopLaunchBody;
 use loopgate_api::names::{COMMAND_ID_HEADER, OPERATION_ID_HEADER};
-use loopgate_runtime::job::LoopApproval;
-use loopgate_runtime::{LoopError, LoopHeaders, Started};
+use loopgate_runtime::jobs::LoopApproval;
+use loopgate_runtime::{LoopError, LoopHeaders, LoopStart};
 use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_axum::routes;
@@ -84,7 +84,7 @@ async fn start(
                 command: app.approvals_command.approve(hold.id()),
                 waits_until: loopgate_api::time::iso(until),
             };
-            runtime.hold_loop(&body, headers, approval, hold.decision(app.clone())).await?
+            runtime.request_approval(&body, headers, approval, hold.decision(app.clone())).await?
         }
     };
     Ok(Json(started.into()))
@@ -95,8 +95,8 @@ fn loop_headers(headers: &HeaderMap, from_cloud: bool) -> LoopHeaders {
     LoopHeaders { command_id: text(COMMAND_ID_HEADER), operation_id: text(OPERATION_ID_HEADER), from_cloud }
 }
 
-impl From<Started> for LoopStarted {
-    fn from(started: Started) -> Self {
+impl From<LoopStart> for LoopStarted {
+    fn from(started: LoopStart) -> Self {
         Self {
             success: true,
             loop_id: started.loop_id.to_string(),

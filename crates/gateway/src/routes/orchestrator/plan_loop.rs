@@ -9,7 +9,7 @@ use http::{Method, StatusCode};
 use loopgate_api::error::ErrorBody;
 use loopgate_api::ids::LoopId;
 use loopgate_home::SandboxedPath;
-use loopgate_runtime::{CannotCancel, PlanConfirmation, PlanError, Runtime};
+use loopgate_runtime::{CancelError, PlanConfirmation, PlanError, Runtime};
 use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_axum::routes;
@@ -121,7 +121,7 @@ async fn prepare(
     let body = body?;
     let repository = repository(&app, &body).await?;
     let base = body.words("baseBranch").map(str::to_owned);
-    let facts = runtime.plan_facts(&repository, &ticket, base).await?;
+    let facts = runtime.plan_context(&repository, &ticket, base).await?;
     Ok(Json(PlanPrepared {
         repo_path: path_text(repository.as_path()),
         worktree_dir: path_text(facts.worktree),
@@ -269,16 +269,16 @@ impl From<PlanError> for HttpError {
     }
 }
 
-impl From<CannotCancel> for HttpError {
-    fn from(error: CannotCancel) -> Self {
+impl From<CancelError> for HttpError {
+    fn from(error: CancelError) -> Self {
         let status = match &error {
-            CannotCancel::NoKey => StatusCode::SERVICE_UNAVAILABLE,
-            CannotCancel::Refused(status, _) => {
+            CancelError::NoKey => StatusCode::SERVICE_UNAVAILABLE,
+            CancelError::Refused(status, _) => {
                 StatusCode::from_u16(*status).unwrap_or(StatusCode::BAD_GATEWAY)
             }
-            CannotCancel::Unreachable(_) => StatusCode::BAD_GATEWAY,
-            CannotCancel::Stranger => StatusCode::FORBIDDEN,
-            CannotCancel::Stop(error) => return Self::operation("Failed to kill process", error),
+            CancelError::Unreachable(_) => StatusCode::BAD_GATEWAY,
+            CancelError::OtherProcess => StatusCode::FORBIDDEN,
+            CancelError::Stop(error) => return Self::operation("Failed to kill process", error),
         };
         Self::new(status, error.to_string())
     }

@@ -5,7 +5,7 @@ use axum::Json;
 use axum::extract::State;
 use loopgate_api::error::ErrorBody;
 use loopgate_home::{Session, SessionNote, expand_home};
-use loopgate_runtime::chat::history;
+use loopgate_runtime::chats::history;
 use serde::Serialize;
 use serde_json::Value;
 use utoipa::ToSchema;

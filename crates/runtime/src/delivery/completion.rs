@@ -1,0 +1,78 @@
+//! The `completed` event: schema v1, and v2 when a valid result lists its repositories.
+
+use loopgate_api::command::LoopCommand;
+use loopgate_api::event::{Completed, LoopEvent};
+use loopgate_api::execution_result::{ResultEntry, SuccessEntry};
+use serde_json::{Map, Value, json};
+
+use super::artifacts::execution_facts;
+use super::execution::DeliveryOutcome;
+use super::{LoopOutcome, worktree};
+use crate::jobs::Job;
+
+/// Builds the event.
+pub(super) async fn event(
+    job: &Job,
+    outcome: &LoopOutcome<'_>,
+    delivered: Option<&DeliveryOutcome>,
+    warnings: &[String],
+) -> LoopEvent {
+    let results = delivered.and_then(|outcome| outcome.result.as_ref()).map(|result| result.results.clone());
+    let mut result = Map::new();
+    result.insert("exitCode".to_owned(), json!(job.facts.exit_code.unwrap_or(0)));
+    result.insert("subtype".to_owned(), json!(job.command.lower()));
+    if job.command == LoopCommand::Execute {
+        result.extend(delivery(job, results.as_deref()));
+        for (name, value) in execution_facts(job, outcome.source) {
+            result.insert(name.to_owned(), value);
+        }
+    }
+    if !result.contains_key("branchName") {
+        let branch = branch_of(job, outcome).await;
+        result.extend(branch.map(|branch| ("branchName".to_owned(), Value::from(branch))));
+    }
+    let session = outcome.summary.session_id.clone();
+    result.extend(session.map(|session| ("sessionId".to_owned(), Value::from(session))));
+    let by_model = outcome.summary.ledger.by_model();
+    let completed = Completed {
+        result,
+        tokens_used: outcome.summary.tokens_used(),
+        tokens_by_model: (!by_model.is_empty()).then_some(by_model),
+        cost: outcome.summary.ledger.cost().cloned(),
+        api_key_source: outcome.summary.api_key_source.clone(),
+        results,
+        warnings: warnings.to_vec(),
+    };
+    let mut event = LoopEvent::new("completed", &completed);
+    event.members.insert("loopId".to_owned(), json!(job.id));
+    event
+}
+
+/// What became of the loop's own repository.
+pub(super) fn delivery(job: &Job, results: Option<&[ResultEntry]>) -> Map<String, Value> {
+    let primary = results.and_then(|entries| primary(job, entries));
+    let mut members = Map::new();
+    members.insert("prUrl".to_owned(), json!(primary.map(|entry| &entry.pr_url)));
+    members.insert("prNumber".to_owned(), json!(primary.map(|entry| entry.pr_number)));
+    members.insert("has_changes".to_owned(), json!(primary.is_some_and(|entry| entry.has_changes)));
+    let sha = primary.and_then(|entry| entry.commit_sha.as_ref());
+    members.extend(sha.map(|sha| ("commitSha".to_owned(), json!(sha))));
+    members.extend(primary.map(|entry| ("branchName".to_owned(), json!(entry.branch_name))));
+    members
+}
+
+/// The entry of the loop's own repository, when its work was delivered.
+fn primary<'a>(job: &Job, entries: &'a [ResultEntry]) -> Option<&'a SuccessEntry> {
+    let wanted = job.facts.primary_repo_full_name.as_deref();
+    let own = entries.iter().find(|entry| Some(entry.full_name()) == wanted).or_else(|| entries.first())?;
+    match own {
+        ResultEntry::Success(entry) => Some(entry),
+        _ => None,
+    }
+}
+
+/// The branch that the worktree is on, when the sandbox still allows a look.
+pub(super) async fn branch_of(job: &Job, outcome: &LoopOutcome<'_>) -> Option<String> {
+    let directory = outcome.runtime.layout.allowed(worktree(job)?)?;
+    outcome.runtime.git.current_branch(directory.as_path()).await.ok().flatten()
+}

@@ -1,0 +1,119 @@
+//! What a failed loop tells about itself: ends of its outputs, how it was started, how it ended.
+//!
+//! Everything passes the redactor before it is cut, and only allow-listed variables are looked at.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::io::{Read as _, Seek as _, SeekFrom};
+use std::path::Path;
+
+use loopgate_api::names::{ASSISTANT_STDERR, LOOP_LOG};
+use loopgate_api::redact;
+
+use crate::jobs::SpawnMeta;
+
+const STDERR_BYTES: usize = 4096;
+const LOG_BYTES: usize = 32_768;
+const TAIL_LINES: usize = 50;
+/// Read more than is kept: colours and secrets vanish before the cut.
+const READ_FACTOR: u64 = 4;
+const SHOWN_VARIABLE: &str = "NODE_ENV";
+const SHOWN_PREFIX: &str = "CLAUDE_CODE_USE_";
+
+/// Ends of a loop's outputs.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Tails {
+    /// Of the combined log.
+    pub log: Option<String>,
+    /// Of the assistant's standard error.
+    pub stderr: Option<String>,
+}
+
+/// Reads the ends of a loop's outputs. Blocks on the disk.
+#[must_use]
+pub fn tails(work_dir: &Path) -> Tails {
+    Tails {
+        log: tail_of(&work_dir.join(LOOP_LOG), LOG_BYTES),
+        stderr: tail_of(&work_dir.join(ASSISTANT_STDERR), STDERR_BYTES),
+    }
+}
+
+fn tail_of(path: &Path, max_bytes: usize) -> Option<String> {
+    let mut file = loopgate_home::untrusted::open(path).ok()?;
+    let length = file.metadata().ok()?.len();
+    let wanted = (max_bytes as u64).saturating_mul(READ_FACTOR);
+    let start = length.saturating_sub(wanted);
+    file.seek(SeekFrom::Start(start)).ok()?;
+    let mut bytes = Vec::new();
+    file.take(wanted).read_to_end(&mut bytes).ok()?;
+    let text = String::from_utf8_lossy(&bytes);
+    let whole = if start > 0 { redact::after_the_cut(&text) } else { &text };
+    redact::tail(whole, max_bytes, TAIL_LINES)
+}
+
+/// Describes a start without its secrets.
+#[must_use]
+pub fn spawn_meta(
+    program: &Path,
+    args: &[OsString],
+    cwd: &Path,
+    binary: &Path,
+    environment: &BTreeMap<OsString, OsString>,
+) -> SpawnMeta {
+    let shown = |name: &str| name == SHOWN_VARIABLE || name.starts_with(SHOWN_PREFIX);
+    SpawnMeta {
+        command: program.to_string_lossy().into_owned(),
+        args: redact::args(args.iter().map(|arg| arg.to_string_lossy())),
+        cwd: cwd.to_string_lossy().into_owned(),
+        binary_path: binary.to_string_lossy().into_owned(),
+        auth_files_exist: auth_files_exist(binary),
+        env_snapshot: environment
+            .iter()
+            .filter_map(|(name, value)| Some((name.to_str()?, value.to_str()?)))
+            .filter(|(name, _)| shown(name))
+            .map(|(name, value)| (name.to_owned(), redact::credentials(value)))
+            .collect(),
+    }
+}
+
+/// The harness keeps its login in a directory of its own name below the home directory.
+fn auth_files_exist(binary: &Path) -> bool {
+    let Some(name) = binary.file_stem().and_then(|name| name.to_str()) else { return false };
+    loopgate_home::expand_home(&format!("~/.{name}")).is_dir()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tails_are_short_clean_and_whole() {
+        let dir = tempfile::tempdir().unwrap();
+        let line = |n: usize| format!("\u{1b}[31mline {n}\u{1b}[0m ghp_{}\n", "a".repeat(24));
+        let text: String = (0..2000).map(line).collect();
+        std::fs::write(dir.path().join(ASSISTANT_STDERR), &text).unwrap();
+        let stderr = tails(dir.path()).stderr.unwrap();
+        assert!(stderr.len() <= STDERR_BYTES && stderr.lines().count() <= TAIL_LINES);
+        assert!(!stderr.contains("ghp_") && !stderr.contains('\u{1b}'), "{stderr}");
+        assert!(stderr.lines().next().unwrap().starts_with("line "));
+        assert!(stderr.lines().last().unwrap().starts_with("line 1999"));
+        assert_eq!(tails(dir.path()).log, None);
+    }
+
+    #[test]
+    fn a_start_is_described_without_its_secrets() {
+        let args: Vec<OsString> =
+            ["-p", "the wish", "--model", "m", &"x".repeat(201)].iter().map(OsString::from).collect();
+        let environment: BTreeMap<OsString, OsString> = [
+            ("NODE_ENV", "test"),
+            ("CLAUDE_CODE_USE_BEDROCK", "1"),
+            ("ANTHROPIC_API_KEY", "sk-secret-secret"),
+        ]
+        .map(|(name, value)| (name.into(), value.into()))
+        .into();
+        let meta = spawn_meta(Path::new("/x"), &args, Path::new("/w"), Path::new("/b"), &environment);
+        assert_eq!(meta.args, ["-p", "[REDACTED]", "--model", "m", "[REDACTED_LONG_ARG]"]);
+        let names: Vec<&str> = meta.env_snapshot.keys().map(String::as_str).collect();
+        assert_eq!(names, ["CLAUDE_CODE_USE_BEDROCK", "NODE_ENV"]);
+    }
+}

@@ -1,0 +1,291 @@
+//! Why a loop failed, and the one way in which that is told.
+
+use std::io::ErrorKind;
+use std::path::Path;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use loopgate_api::assistant_stream::{is_auth_failure, is_context_limit};
+use loopgate_api::command::{LoopCommand, Runner};
+use loopgate_api::event::{AbortReason, ErrorEvent, LoopEvent, code};
+use loopgate_api::link::Severity;
+use loopgate_api::names::STATE_DIR;
+use loopgate_api::redact;
+use secrecy::SecretString;
+use serde_json::{Map, Value, json};
+
+use super::{ExitKind, LoopOutcome, completion, work_dir, worktree};
+use crate::delivery::diagnostics::{self, Tails};
+use crate::delivery::failure_marker;
+use crate::jobs::lifecycle::JobEvent;
+use crate::jobs::{Job, UserVisibleFailure};
+
+/// A loop driver that ran out of context says so by this code.
+const CONTEXT_EXIT_CODE: i32 = 2;
+/// What an execution whose processes vanished leaves.
+const KEPT: &str = "What was done stays in the worktree; the next execution goes on with it";
+/// What a loop driver ends with that was told to stop.
+const INTERRUPTED_EXIT_CODE: i32 = 130;
+const INTERRUPTED: &str =
+    "The loop was interrupted: its process was told to end, or its state file was removed";
+const CONTEXT_LIMIT: &str = "Context limit exceeded";
+/// Bytes of the log's end in a report.
+const REPORTED_LOG: usize = 4096;
+const AUTH_HINT: &str =
+    "The assistant's account cannot be used at present. Log in again, or wait for its limit.";
+
+/// Why a loop did not come to a good end.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Failure {
+    pub code: String,
+    pub message: String,
+    pub abort_reason: AbortReason,
+    pub result: Option<Map<String, Value>>,
+    pub live_activity: Option<String>,
+    pub job_event: JobEvent,
+}
+
+impl Failure {
+    fn new(code: &str, message: impl Into<String>) -> Self {
+        Self {
+            code: code.to_owned(),
+            message: message.into(),
+            abort_reason: AbortReason::ProcessExit,
+            result: None,
+            live_activity: None,
+            job_event: JobEvent::Failed,
+        }
+    }
+
+    pub fn cancelled() -> Self {
+        Self {
+            abort_reason: AbortReason::Cancelled,
+            job_event: JobEvent::Cancelled,
+            ..Self::new(code::CANCELLED, "Loop cancelled")
+        }
+    }
+
+    /// A person stopped the process, not the loop.
+    pub fn stopped() -> Self {
+        Self {
+            abort_reason: AbortReason::Cancelled,
+            job_event: JobEvent::Stopped,
+            ..Self::new(code::PROCESS_STOPPED, "Process ended with terminal status STOPPED")
+        }
+    }
+
+    pub fn no_work() -> Self {
+        Self {
+            abort_reason: AbortReason::GhostLoop,
+            live_activity: Some("Error: Loop produced no output (0 tokens)".to_owned()),
+            ..Self::new(code::NO_WORK_PRODUCED, "EXECUTE loop completed with 0 tokens -- no work was done")
+        }
+    }
+
+    /// The loop can go on only with an answer.
+    pub fn asks(question: String) -> Self {
+        Self {
+            live_activity: Some(question.clone()),
+            job_event: JobEvent::Asked,
+            ..Self::new(code::AWAITING_USER, question)
+        }
+    }
+
+    pub fn auth(text: &str) -> Self {
+        let message = redact::message(text);
+        let message = if message.is_empty() { AUTH_HINT.to_owned() } else { message };
+        Self {
+            live_activity: Some(format!("Auth challenge: {message}")),
+            ..Self::new(code::AUTH_CHALLENGE, message)
+        }
+    }
+
+    /// What the loop worked in was deleted while it ran.
+    fn worktree_deleted(worktree: &Path, branch: Option<&str>) -> Self {
+        let kept = branch.map(|name| format!("; what was committed before is on branch {name}"));
+        let message =
+            format!("{} was deleted while the loop ran{}", worktree.display(), kept.unwrap_or_default());
+        Self { live_activity: Some(message.clone()), ..Self::new(code::PROCESS_FAILED, message) }
+    }
+
+    fn context_limit(text: &str) -> Self {
+        let message = if text.is_empty() { CONTEXT_LIMIT.to_owned() } else { redact::message(text) };
+        Self {
+            live_activity: Some(CONTEXT_LIMIT.to_owned()),
+            ..Self::new(code::CONTEXT_LIMIT_EXCEEDED, message)
+        }
+    }
+
+    fn marked(marker: UserVisibleFailure) -> Self {
+        let subcode = marker.result.get("subcode").and_then(Value::as_str);
+        let code = if subcode == Some(code::ITERATION_LIMIT) { code::ITERATION_LIMIT } else { &marker.code };
+        let failure = Self::new(code, &marker.message);
+        Self { live_activity: Some(marker.message), result: Some(marker.result), ..failure }
+    }
+
+    /// The loop used up its iterations; what it did is not finished, and not lost.
+    pub fn is_iteration_limit(&self) -> bool {
+        self.code == code::ITERATION_LIMIT
+    }
+
+    /// How it is reported.
+    pub fn report(&self) -> (Severity, &'static str) {
+        match self.code.as_str() {
+            code::AUTH_CHALLENGE => (Severity::Error, "job.auth_challenge"),
+            code::AWAITING_USER => (Severity::Info, "job.awaiting_user"),
+            _ => (Severity::Error, "job.failed"),
+        }
+    }
+}
+
+/// The failure of a loop whose worktree is not there any more, or holds only what its driver has written
+/// since.
+pub(super) async fn of_deleted_worktree(job: &Job) -> Option<Failure> {
+    let worktree = worktree(job)?.to_owned();
+    let place = worktree.clone();
+    let is_deleted = tokio::task::spawn_blocking(move || match std::fs::read_dir(place) {
+        Ok(entries) => entries.flatten().all(|entry| entry.file_name() == STATE_DIR),
+        Err(error) => error.kind() == ErrorKind::NotFound,
+    });
+    let is_deleted = is_deleted.await.unwrap_or(false);
+    is_deleted.then(|| Failure::worktree_deleted(&worktree, job.facts.worktree_branch.as_deref()))
+}
+
+/// Decides why a loop failed. A trusted marker is stored before anything is told, so that a later
+/// process tells the same.
+pub(super) async fn judge(job: &Job, outcome: &LoopOutcome<'_>) -> Failure {
+    if let Some(marker) = trusted_marker(job, outcome).await {
+        let stored = marker.clone();
+        let noted = outcome
+            .runtime
+            .store
+            .update(job.id, |job| job.facts.user_visible_loop_failure = Some(stored))
+            .await;
+        if let Err(error) = noted {
+            tracing::warn!(loop_id = %job.id, %error, "the loop's own failure could not be stored");
+        }
+        return Failure::marked(marker);
+    }
+    let tails = read_tails(job).await;
+    let printed = [tails.log, tails.stderr].map(Option::unwrap_or_default).join("\n");
+    let summary = outcome.summary;
+    let exit_code = outcome.ended.exit_code().or(job.facts.exit_code);
+    if let Some(text) = &summary.context_failure {
+        return Failure::context_limit(text);
+    }
+    if exit_code == Some(CONTEXT_EXIT_CODE) || is_context_limit(&printed) {
+        return Failure::context_limit("");
+    }
+    if let Some(text) = &summary.auth_failure {
+        return Failure::auth(text);
+    }
+    if is_auth_failure(&printed) {
+        return Failure::auth("");
+    }
+    let is_driven = matches!(job.command.spec().runner, Runner::Driver(_));
+    match outcome.ended {
+        ExitKind::Lost => Failure {
+            job_event: JobEvent::Lost,
+            live_activity: (job.command == LoopCommand::Execute).then(|| KEPT.to_owned()),
+            ..Failure::new(code::PROCESS_STOPPED, "Process ended with terminal status UNKNOWN")
+        },
+        ExitKind::ReportedStop => Failure {
+            job_event: JobEvent::Vanished,
+            ..Failure::new(code::PROCESS_STOPPED, "Process ended with terminal status STOPPED")
+        },
+        _ if exit_code == Some(INTERRUPTED_EXIT_CODE) && is_driven => {
+            Failure::new(code::PROCESS_FAILED, INTERRUPTED)
+        }
+        _ => {
+            Failure::new(code::PROCESS_FAILED, format!("Process exited with code {}", exit_code.unwrap_or(1)))
+        }
+    }
+}
+
+async fn trusted_marker(job: &Job, outcome: &LoopOutcome<'_>) -> Option<UserVisibleFailure> {
+    if let Some(stored) = &job.facts.user_visible_loop_failure {
+        return Some(stored.clone());
+    }
+    let sealed = STANDARD.decode(job.facts.sealed_failure_secret.as_ref()?).ok()?;
+    let secret = String::from_utf8(outcome.runtime.credentials.open_sealed(&sealed)?).ok()?;
+    let spawned = job.spawned()?;
+    let directory = work_dir(job);
+    tokio::task::spawn_blocking(move || {
+        failure_marker::read(&directory, &SecretString::from(secret), spawned)
+    })
+    .await
+    .ok()
+    .flatten()
+}
+
+async fn read_tails(job: &Job) -> Tails {
+    let directory = work_dir(job);
+    tokio::task::spawn_blocking(move || diagnostics::tails(&directory)).await.unwrap_or_default()
+}
+
+/// The `error` event of a failure, diagnostics included.
+pub(super) async fn event(job: &Job, outcome: &LoopOutcome<'_>, failure: &Failure) -> LoopEvent {
+    let tails = read_tails(job).await;
+    let summary = outcome.summary;
+    let (usage, by_model) = (summary.ledger.usage(), summary.ledger.by_model());
+    let now = u64::try_from(jiff::Timestamp::now().as_millisecond()).unwrap_or_default();
+    let error = ErrorEvent {
+        code: failure.code.clone(),
+        message: redact::credentials(&failure.message),
+        session_id: summary.session_id.clone(),
+        branch_name: completion::branch_of(job, outcome).await,
+        token_usage: (!usage.is_zero()).then_some(usage),
+        tokens_by_model: (!by_model.is_empty()).then_some(by_model),
+        cost: summary.ledger.cost().cloned(),
+        log_tail: tails.log,
+        stderr_tail: tails.stderr,
+        exit_signal: outcome.ended.signal_name().or_else(|| job.facts.exit_signal.clone()),
+        elapsed_ms: job.facts.spawned_at.map(|spawned| now.saturating_sub(spawned)),
+        abort_reason: Some(failure.abort_reason),
+        diagnostics_version: Some("2".to_owned()),
+        api_key_source: summary.api_key_source.clone(),
+        result: failure.result.clone(),
+        warnings: job.warnings(),
+    };
+    let mut event = LoopEvent::new("error", &error);
+    event.members.insert("loopId".to_owned(), json!(job.id));
+    event
+}
+
+/// What is reported of a loop that did not come to a good end, beside its `error` event.
+pub(super) fn diagnostics(job: &Job, outcome: &LoopOutcome<'_>, event: &LoopEvent) -> Value {
+    let facts = &job.facts;
+    let read_to = facts.last_observed_jsonl_offset.unwrap_or(facts.stream_start);
+    let mut diagnostics = json!({
+        "lifecycle": {"command": job.command},
+        "diagnosticsVersion": 2,
+        "exitCode": outcome.ended.exit_code().or(facts.exit_code),
+        "spawnMeta": facts.spawn_meta,
+        "stdoutBytes": read_to.saturating_sub(facts.stream_start),
+        "tokenUsage": outcome.summary.ledger.usage(),
+    });
+    for name in ["stderrTail", "exitSignal", "elapsedMs", "abortReason", "tokensByModel"] {
+        if let Some(member) = event.members.get(name) {
+            diagnostics[name] = member.clone();
+        }
+    }
+    let log = event.members.get("logTail").and_then(Value::as_str);
+    if let Some(tail) = log.and_then(|text| redact::tail(text, REPORTED_LOG, usize::MAX)) {
+        diagnostics["logTail"] = tail.into();
+    }
+    diagnostics
+}
+
+/// Whether a stream that a program printed tells of an account that cannot be used.
+pub(super) fn auth_challenge_in(stream: &Path) -> Option<String> {
+    use std::io::{BufRead as _, BufReader, Read as _};
+    let file = loopgate_home::untrusted::open(stream).ok()?;
+    let mut summary = loopgate_api::assistant_stream::StreamSummary::default();
+    for line in BufReader::new(file.take(MAX_SCAN)).lines().map_while(Result::ok) {
+        summary.feed(&line);
+    }
+    summary.auth_failure
+}
+
+/// Bytes of a commit's stream that are looked at.
+pub(super) const MAX_SCAN: u64 = 64 * 1024 * 1024;

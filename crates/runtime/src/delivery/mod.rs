@@ -1,0 +1,368 @@
+//! The end of a loop: deliver, judge, record and report, each once, however often it is begun.
+//!
+//! The final status and the event that reports it are stored in one transaction. Everything before
+//! that may be repeated after a crash without doing anything twice: results on disk are reused,
+//! pushed commits stay pushed, an open pull request is found again.
+
+mod artifacts;
+mod assistant_commit;
+mod completion;
+pub(crate) mod diagnostics;
+mod execution;
+mod failure;
+pub(crate) mod failure_marker;
+mod git_delivery;
+mod held_back;
+mod peers;
+mod pr_text;
+mod result_file;
+mod retry;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use loopgate_api::assistant_stream::StreamSummary;
+use loopgate_api::command::{LoopCommand, Runner};
+use loopgate_api::event::LoopEvent;
+use loopgate_api::ids::LoopId;
+use loopgate_api::link::{Severity, Trace};
+use loopgate_api::redact;
+use loopgate_api::time::now_iso;
+use serde_json::{Value, json};
+
+use crate::commands::bootstrap;
+use crate::commands::review;
+use crate::jobs::lifecycle::JobEvent;
+use crate::jobs::store::{MessageKind, OutboxMessage, StoreError};
+use crate::jobs::{FinalizationSource, Job};
+use crate::recovery;
+use crate::reporting::telemetry;
+use crate::runtime::Runtime;
+use crate::workspace;
+use execution::DeliveryOutcome;
+use failure::Failure;
+
+/// How a loop's process ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ExitKind {
+    /// With a code, or by a signal.
+    Exit {
+        /// Its code.
+        code: Option<i32>,
+        /// The signal.
+        signal: Option<i32>,
+    },
+    /// Nobody saw it, and what it left says that its work is done.
+    Done,
+    /// Nobody saw it, and it had been said that it failed.
+    ReportedFailure,
+    /// Nobody saw it, and it had been said that it stopped.
+    ReportedStop,
+    /// Nobody saw it, and it left no word.
+    Lost,
+}
+
+impl ExitKind {
+    /// The code to record; a signal counts as 1.
+    pub fn exit_code(&self) -> Option<i32> {
+        match self {
+            Self::Exit { code, .. } => Some(code.unwrap_or(1)),
+            _ => None,
+        }
+    }
+
+    /// The signal's name.
+    pub fn signal_name(&self) -> Option<String> {
+        match self {
+            Self::Exit { signal: Some(signal), .. } => Some(signal_name(*signal)),
+            _ => None,
+        }
+    }
+
+    fn is_success(self) -> bool {
+        matches!(self, Self::Exit { code: Some(0), .. } | Self::Done)
+    }
+}
+
+fn signal_name(signal: i32) -> String {
+    let known = [
+        (1, "SIGHUP"),
+        (2, "SIGINT"),
+        (3, "SIGQUIT"),
+        (4, "SIGILL"),
+        (6, "SIGABRT"),
+        (8, "SIGFPE"),
+        (9, "SIGKILL"),
+        (11, "SIGSEGV"),
+        (13, "SIGPIPE"),
+        (14, "SIGALRM"),
+        (15, "SIGTERM"),
+    ];
+    known
+        .iter()
+        .find(|(number, _)| *number == signal)
+        .map_or_else(|| format!("signal {signal}"), |(_, name)| (*name).to_owned())
+}
+
+/// Works on the end of a loop until it is stored.
+pub(crate) async fn finish(
+    runtime: &Arc<Runtime>,
+    id: LoopId,
+    ended: &ExitKind,
+    summary: &StreamSummary,
+    source: FinalizationSource,
+) -> Result<(), StoreError> {
+    let Some(job) = runtime.store.job(id).await? else { return Ok(()) };
+    if job.status().is_terminal() {
+        runtime.outbox.wake(id);
+        return Ok(());
+    }
+    let outcome = LoopOutcome { runtime, id, ended: *ended, summary, source };
+    // On the heap: the future of a whole delivery is large.
+    Box::pin(outcome.work(job)).await
+}
+
+/// Everything that is known of an end.
+#[derive(Clone, Copy)]
+pub(crate) struct LoopOutcome<'a> {
+    pub runtime: &'a Arc<Runtime>,
+    pub id: LoopId,
+    pub ended: ExitKind,
+    pub summary: &'a StreamSummary,
+    pub source: FinalizationSource,
+}
+
+/// What became of a try to store an end.
+enum StoreResult {
+    Yes(Box<Job>),
+    /// A person had asked for the end in the meantime.
+    Cancelled,
+}
+
+impl LoopOutcome<'_> {
+    async fn work(&self, job: Job) -> Result<(), StoreError> {
+        if job.is_cancelled() {
+            return self.cancel(&job, None).await;
+        }
+        if let Some(failure) = failure::of_deleted_worktree(&job).await {
+            return self.fail(&job, failure).await;
+        }
+        if self.ended.is_success() {
+            Box::pin(self.succeed(job)).await
+        } else {
+            let failure = failure::judge(&job, self).await;
+            if failure.is_iteration_limit() && job.command == LoopCommand::Execute {
+                execution::commit_unfinished(self, &job).await;
+            }
+            self.fail(&job, failure).await
+        }
+    }
+
+    async fn succeed(&self, mut job: Job) -> Result<(), StoreError> {
+        let mut delivered = None;
+        let summary;
+        let mut told = *self;
+        if job.command == LoopCommand::Execute {
+            if let Some(question) = open_question(&job).await {
+                execution::commit_unfinished(self, &job).await;
+                return self.fail(&job, Failure::asks(question)).await;
+            }
+            let outcome = execution::deliver(self, &job).await?;
+            summary = assistant_commit::with_spend(self.summary, &job).await;
+            told.summary = &summary;
+            job = self.runtime.store.job(self.id).await?.ok_or(StoreError::NoJob)?;
+            if job.is_cancelled() {
+                return told.cancel(&job, Some(&outcome)).await;
+            }
+            if let Some(text) = &outcome.auth_challenge {
+                return told.fail(&job, Failure::auth(text)).await;
+            }
+            if outcome.nothing_was_done {
+                return told.fail(&job, Failure::no_work()).await;
+            }
+            delivered = Some(outcome);
+        }
+        let is_review = review::is_review(&job.command.spec());
+        let verdict = if is_review { Some(review::conclude(&job, work_dir(&job)).await) } else { None };
+        if job.command.spec().runner == Runner::EachRepository {
+            bootstrap::conclude(work_dir(&job)).await;
+        }
+        let warnings = self.warnings(&job, delivered.as_ref(), verdict.as_ref()).await;
+        let files = artifacts::collect(&job, self).await;
+        let mut completed = completion::event(&job, &told, delivered.as_ref(), &warnings).await;
+        if let Some(verdict) = verdict {
+            // A review that came to no verdict says so; it is never taken for an approval.
+            completed.members["result"]["verdict"] = verdict.unwrap_or_default();
+        }
+        match told.store(&job, JobEvent::Completed, Some(files), completed, &warnings, None).await? {
+            StoreResult::Yes(job) => {
+                let facts = json!({"lifecycle": {"command": job.command}});
+                self.report(&job, Severity::Info, self.category(), "loop completed", facts);
+                Ok(())
+            }
+            StoreResult::Cancelled => told.cancel(&job, delivered.as_ref()).await,
+        }
+    }
+
+    async fn fail(&self, job: &Job, failure: Failure) -> Result<(), StoreError> {
+        let event = failure::event(job, self, &failure).await;
+        let diagnostics = failure::diagnostics(job, self, &event);
+        let has_plan = job.command == LoopCommand::Execute;
+        let files = if has_plan { Some(artifacts::collect(job, self).await) } else { None };
+        let activity = failure.live_activity.clone();
+        match self.store(job, failure.job_event, files, event, &[], activity).await? {
+            StoreResult::Yes(job) => {
+                let (severity, category) = failure.report();
+                self.report(&job, severity, category, &failure.message, diagnostics);
+                Ok(())
+            }
+            StoreResult::Cancelled => self.cancel(job, None).await,
+        }
+    }
+
+    /// A cancelled loop uploads nothing and completes nothing; it says so, and what it had delivered.
+    async fn cancel(&self, job: &Job, delivered: Option<&DeliveryOutcome>) -> Result<(), StoreError> {
+        let stopped = job.facts.stopped_by_person;
+        let failure = if stopped { Failure::stopped() } else { Failure::cancelled() };
+        let mut event = failure::event(job, self, &failure).await;
+        if let Some(results) = delivered.and_then(DeliveryOutcome::pull_requests) {
+            event.members.insert("result".to_owned(), completion::delivery(job, Some(results)).into());
+            event.members.insert("results".to_owned(), json!(results));
+        }
+        let diagnostics = failure::diagnostics(job, self, &event);
+        let (source, spend) = (self.source, Box::new(self.summary.ledger.spend()));
+        let job = self
+            .runtime
+            .change(self.id, |now| {
+                now.apply(failure.job_event)?;
+                now.job.facts.finalization_source = Some(source);
+                now.job.facts.spend = Some(spend);
+                now.job.facts.live_activity = None;
+                now.send(OutboxMessage::last(&event));
+                Ok(())
+            })
+            .await?;
+        let message = if stopped { "loop stopped" } else { "loop cancelled" };
+        self.report(&job, Severity::Info, "job.cancelled", message, diagnostics);
+        workspace::clear(self.runtime, &job).await;
+        Ok(())
+    }
+
+    /// Stores status, files and event as one, unless a person has asked for the end meanwhile.
+    async fn store(
+        &self,
+        job: &Job,
+        event: JobEvent,
+        files: Option<serde_json::Value>,
+        last: LoopEvent,
+        warnings: &[String],
+        activity: Option<String>,
+    ) -> Result<StoreResult, StoreError> {
+        let mut cancelled = false;
+        let session = self.summary.session_id.clone();
+        let (source, spend) = (self.source, Box::new(self.summary.ledger.spend()));
+        let stored = self
+            .runtime
+            .change(job.id, |now| {
+                if now.job.is_cancelled() {
+                    cancelled = true;
+                    return Ok(());
+                }
+                now.apply(event)?;
+                warnings.iter().for_each(|code| now.job.warn(code));
+                let facts = &mut now.job.facts;
+                facts.final_status_persisted_at = Some(now_iso());
+                facts.finalization_source = Some(source);
+                facts.live_activity = activity;
+                facts.spend = Some(spend);
+                facts.exit_code.get_or_insert(i32::from(event != JobEvent::Completed));
+                let uploaded = facts.artifacts_uploaded_at.is_some();
+                if let Some(files) = files.filter(|_| !uploaded) {
+                    now.send(OutboxMessage::new(MessageKind::Artifacts, &files));
+                }
+                now.send(OutboxMessage::last(&last));
+                Ok(())
+            })
+            .await?;
+        if cancelled {
+            return Ok(StoreResult::Cancelled);
+        }
+        tracing::info!(loop_id = %self.id, ?session, status = ?stored.status(), "the loop is over");
+        workspace::clear(self.runtime, &stored).await;
+        Ok(StoreResult::Yes(Box::new(stored)))
+    }
+
+    /// `verdict` is that of a review, if it came to one.
+    async fn warnings(
+        &self,
+        job: &Job,
+        delivered: Option<&DeliveryOutcome>,
+        verdict: Option<&Option<serde_json::Value>>,
+    ) -> Vec<String> {
+        let mut warnings = job.warnings();
+        let mut add = |code: &str| {
+            if !warnings.iter().any(|known| known == code) {
+                warnings.push(code.to_owned());
+            }
+        };
+        if delivered.is_some_and(|outcome| outcome.incomplete) {
+            add("GIT_PUSH_FAILED");
+        }
+        if delivered.is_some_and(|outcome| outcome.held_back) {
+            add("FILES_HELD_BACK");
+        }
+        let (places, command) = (artifacts::OutputPaths::of(job), job.command);
+        let missing = tokio::task::spawn_blocking(move || places.lack(command));
+        if missing.await.unwrap_or(false) || verdict.is_some_and(Option::is_none) {
+            add("REQUIRED_OUTPUT_MISSING");
+        }
+        if verdict.is_some() && review::changed_files(&self.runtime.git, job).await {
+            add("REVIEW_CHANGED_FILES");
+        }
+        warnings
+    }
+
+    fn report(
+        &self,
+        job: &Job,
+        severity: Severity,
+        category: &str,
+        message: &str,
+        diagnostics: serde_json::Value,
+    ) {
+        let trace = Trace { loop_session_id: self.summary.session_id.clone(), ..telemetry::of_job(job) };
+        self.runtime.report(trace, severity, category, message, diagnostics);
+    }
+
+    fn category(&self) -> &'static str {
+        match self.source {
+            FinalizationSource::LiveExit => "job.completed",
+            _ => "job.recovery.finalize_replayed",
+        }
+    }
+}
+
+/// What the assistant wants to know before it goes on, when that is how its run ended.
+async fn open_question(job: &Job) -> Option<String> {
+    let job = job.clone();
+    tokio::task::spawn_blocking(move || {
+        let state = recovery::state_of_run(&job, &work_dir(&job))?;
+        let asks = state.get("status")?.as_str()?.eq_ignore_ascii_case("AWAITING_USER");
+        let question = state.pointer("/userAction/description").and_then(Value::as_str).map(redact::message);
+        let question = question.filter(|text| !text.is_empty());
+        asks.then(|| question.unwrap_or_else(|| "The assistant waits for an answer of yours.".to_owned()))
+    })
+    .await
+    .ok()
+    .flatten()
+}
+
+pub(crate) fn work_dir(job: &Job) -> PathBuf {
+    PathBuf::from(job.facts.work_dir.as_deref().unwrap_or_default())
+}
+
+pub(crate) use artifacts::OutputPaths;
+
+pub(crate) fn worktree(job: &Job) -> Option<&Path> {
+    job.facts.worktree_dir.as_deref().map(Path::new)
+}

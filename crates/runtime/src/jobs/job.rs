@@ -1,0 +1,136 @@
+//! The desktop's record of a loop: what was asked, where it runs, how far its ending has come.
+//!
+//! The record is what survives. Everything that a later process needs to find the loop's process
+//! again, to finish its work and to report it once stands here; the runner token never does.
+
+use std::time::{Duration, SystemTime};
+
+use loopgate_api::command::LoopCommand;
+use loopgate_api::ids::LoopId;
+use loopgate_api::job::JobStatus;
+use serde::{Deserialize, Serialize};
+
+use super::record::Facts;
+use crate::jobs::lifecycle::{self, InvalidTransition, JobEvent};
+
+/// The record of one loop.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Job {
+    /// The loop's id.
+    pub id: LoopId,
+    /// `ORCHESTRATOR_LOOP`.
+    pub kind: String,
+    /// The loop's id.
+    pub loop_id: LoopId,
+    /// What it does.
+    pub command: LoopCommand,
+    /// Where it stands; changed by [`Job::apply`] alone.
+    status: JobStatus,
+    /// When it was accepted, ISO 8601.
+    pub started_at: String,
+    /// Last change, ISO 8601.
+    pub updated_at: String,
+    /// Everything that is not always there.
+    #[serde(flatten)]
+    pub facts: Facts,
+}
+
+impl Job {
+    /// A record for a request that was just accepted.
+    #[must_use]
+    pub fn starting(id: LoopId, command: LoopCommand) -> Self {
+        Self::new(id, command, lifecycle::ORDERED)
+    }
+
+    /// A record for a loop that waits for its turn.
+    #[must_use]
+    pub fn waiting(id: LoopId, command: LoopCommand) -> Self {
+        Self::new(id, command, lifecycle::WAITS)
+    }
+
+    fn new(id: LoopId, command: LoopCommand, status: JobStatus) -> Self {
+        let now = loopgate_api::time::now_iso();
+        Self {
+            id,
+            kind: "ORCHESTRATOR_LOOP".to_owned(),
+            loop_id: id,
+            command,
+            status,
+            started_at: now.clone(),
+            updated_at: now,
+            facts: Facts::default(),
+        }
+    }
+
+    /// Where it stands.
+    #[must_use]
+    pub const fn status(&self) -> JobStatus {
+        self.status
+    }
+
+    /// Lets something happen to it.
+    ///
+    /// # Errors
+    /// [`InvalidTransition`] when it cannot happen now; the job is then unchanged.
+    pub fn apply(&mut self, event: JobEvent) -> Result<(), InvalidTransition> {
+        self.status = lifecycle::next(Some(self.status), event)?;
+        Ok(())
+    }
+
+    /// Adds a warning once.
+    pub fn warn(&mut self, code: &str) {
+        let mut codes = self.warnings();
+        if !codes.iter().any(|known| known == code) {
+            codes.push(code.to_owned());
+            self.facts.warning = Some(codes.join("; "));
+        }
+    }
+
+    /// The warnings, in the order in which they were added.
+    #[must_use]
+    pub fn warnings(&self) -> Vec<String> {
+        let text = self.facts.warning.as_deref().unwrap_or_default();
+        text.split("; ").filter(|code| !code.is_empty()).map(str::to_owned).collect()
+    }
+
+    /// Whether the control plane still has to learn how the loop ended.
+    #[must_use]
+    pub fn is_unreported(&self) -> bool {
+        self.status.is_terminal() && self.facts.cloud_finalized_at.is_none()
+    }
+
+    /// When the process of this run was started. A file that was written later is of this run: the
+    /// times of both are by the same clock, however coarse.
+    #[must_use]
+    pub fn spawned(&self) -> Option<SystemTime> {
+        self.facts.spawned_at.map(|at| SystemTime::UNIX_EPOCH + Duration::from_millis(at))
+    }
+
+    /// Whether a person asked the loop to stop.
+    #[must_use]
+    pub fn is_cancelled(&self) -> bool {
+        matches!(self.status, JobStatus::CancelPending | JobStatus::Cancelled)
+    }
+
+    /// Whether directories go with it that are still there.
+    #[must_use]
+    pub const fn needs_cleanup(&self) -> bool {
+        self.facts.temp_dir.is_some() || !self.facts.additional_worktree_dirs.is_empty()
+    }
+
+    /// Keeps what was set once: a later writer with an older copy cannot take it back.
+    pub(crate) fn keep_markers_of(&mut self, before: &Self) {
+        let once = |now: &mut Option<String>, then: &Option<String>| {
+            if then.is_some() {
+                now.clone_from(then);
+            }
+        };
+        let (now, then) = (&mut self.facts, &before.facts);
+        once(&mut now.artifacts_uploaded_at, &then.artifacts_uploaded_at);
+        once(&mut now.completed_event_posted_at, &then.completed_event_posted_at);
+        once(&mut now.support_bundle_uploaded_at, &then.support_bundle_uploaded_at);
+        once(&mut now.final_status_persisted_at, &then.final_status_persisted_at);
+        once(&mut now.cloud_finalized_at, &then.cloud_finalized_at);
+    }
+}

@@ -1,0 +1,207 @@
+//! The promises of the store: nothing announced without its record, nothing taken back.
+
+use loopgate_api::command::LoopCommand;
+use loopgate_api::event::LoopEvent;
+use loopgate_api::job::JobStatus;
+use loopgate_home::DataDir;
+use sea_orm::{ConnectionTrait as _, DbBackend, Statement, Value};
+use secrecy::ExposeSecret as _;
+use serde_json::json;
+use uuid::Uuid;
+
+use super::*;
+
+struct Place {
+    dir: tempfile::TempDir,
+    _data: DataDir,
+    store: Store,
+}
+
+async fn place() -> Place {
+    let dir = tempfile::tempdir().unwrap();
+    let data = DataDir::open(dir.path()).unwrap();
+    let credentials = Arc::new(Credentials::open(&data).unwrap());
+    let store = Store::open(&data.file("desktop.db"), credentials).await.unwrap();
+    Place { dir, _data: data, store }
+}
+
+fn new_job() -> Job {
+    Job::starting(LoopId(Uuid::new_v4()), LoopCommand::Plan)
+}
+
+fn event(kind: &str) -> LoopEvent {
+    LoopEvent::new(kind, &json!({}))
+}
+
+#[tokio::test]
+async fn a_change_and_its_event_are_one() {
+    let place = place().await;
+    let job = new_job();
+    place.store.begin(&job).await.unwrap();
+    let failed = place
+        .store
+        .change(job.id, |now| {
+            now.apply(JobEvent::Spawned)?;
+            now.send(OutboxMessage::event(&event("output")));
+            now.apply(JobEvent::Vanished)?;
+            now.apply(JobEvent::Spawned)?;
+            Ok(())
+        })
+        .await;
+    assert!(matches!(failed, Err(StoreError::InvalidTransition(_))));
+    assert_eq!(place.store.job(job.id).await.unwrap().unwrap().status(), JobStatus::Starting);
+    assert_eq!(place.store.next_message(job.id).await.unwrap(), None);
+}
+
+#[tokio::test]
+async fn an_older_copy_takes_nothing_back() {
+    let place = place().await;
+    let job = new_job();
+    place.store.begin(&job).await.unwrap();
+    place.store.update(job.id, |job| job.facts.artifacts_uploaded_at = Some("then".into())).await.unwrap();
+    place
+        .store
+        .change(job.id, |now| {
+            now.apply(JobEvent::Failed)?;
+            now.job.facts.artifacts_uploaded_at = None;
+            Ok(())
+        })
+        .await
+        .unwrap();
+    let revived = place.store.change(job.id, |now| Ok(now.apply(JobEvent::Spawned)?)).await;
+    assert!(matches!(revived, Err(StoreError::InvalidTransition(_))));
+    let job = place.store.job(job.id).await.unwrap().unwrap();
+    assert_eq!(job.status(), JobStatus::Failed);
+    assert_eq!(job.facts.artifacts_uploaded_at.as_deref(), Some("then"));
+    assert!(job.facts.completed_at.is_some());
+}
+
+#[tokio::test]
+async fn the_last_event_marks_the_job_when_it_is_delivered() {
+    let place = place().await;
+    let job = new_job();
+    place.store.begin(&job).await.unwrap();
+    place
+        .store
+        .change(job.id, |now| {
+            now.apply(JobEvent::Failed)?;
+            now.send(OutboxMessage::new(MessageKind::Artifacts, &json!({})));
+            now.send(OutboxMessage::last(&event("error")));
+            Ok(())
+        })
+        .await
+        .unwrap();
+    assert_eq!(place.store.unreported().await.unwrap().len(), 1);
+    let artifacts = place.store.next_message(job.id).await.unwrap().unwrap();
+    assert_eq!(artifacts.outgoing.kind, MessageKind::Artifacts);
+    place.store.mark_rejected(job.id, &artifacts, "HTTP 400").await.unwrap();
+    let last = place.store.next_message(job.id).await.unwrap().unwrap();
+    assert!(last.outgoing.body.contains("ARTIFACT_UPLOAD_FAILED"), "{}", last.outgoing.body);
+    place.store.mark_delivered(job.id, &last).await.unwrap();
+    let job = place.store.job(job.id).await.unwrap().unwrap();
+    assert!(job.facts.cloud_finalized_at.is_some() && job.facts.completed_event_posted_at.is_some());
+    assert_eq!(job.warnings(), ["ARTIFACT_UPLOAD_FAILED"]);
+    assert!(place.store.unreported().await.unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn a_request_that_is_taken_back_leaves_the_former_end_as_it_was() {
+    let place = place().await;
+    let job = new_job();
+    assert_eq!(place.store.begin(&job).await.unwrap(), PreviousJob::default());
+    let end = |now: &mut JobUpdate<'_>| {
+        now.apply(JobEvent::Failed)?;
+        now.send(OutboxMessage::last(&event("error")));
+        Ok(())
+    };
+    place.store.change(job.id, end).await.unwrap();
+    let unsent = place.store.next_message(job.id).await.unwrap().unwrap().outgoing;
+    let previous = place.store.begin(&job).await.unwrap();
+    assert_eq!(place.store.next_message(job.id).await.unwrap(), None);
+    place.store.abandon(job.id, &previous).await.unwrap();
+    assert_eq!(place.store.job(job.id).await.unwrap().unwrap().status(), JobStatus::Failed);
+    assert_eq!(place.store.next_message(job.id).await.unwrap().unwrap().outgoing, unsent);
+}
+
+#[tokio::test]
+async fn a_hundred_reported_jobs_are_kept() {
+    let place = place().await;
+    let mut ids = Vec::new();
+    for _ in 0..103 {
+        let job = new_job();
+        ids.push(job.id);
+        place.store.begin(&job).await.unwrap();
+        place
+            .store
+            .change(job.id, |now| {
+                now.apply(JobEvent::Failed)?;
+                now.job.facts.cloud_finalized_at = Some("now".into());
+                Ok(())
+            })
+            .await
+            .unwrap();
+    }
+    let kept = place.store.jobs().await.unwrap();
+    assert_eq!(kept.len(), 100);
+    assert_eq!(kept[0].id, ids[102], "the newest first");
+    assert!(place.store.job(ids[0]).await.unwrap().is_none());
+}
+
+#[tokio::test]
+async fn tokens_are_sealed_on_disk_and_survive() {
+    let place = place().await;
+    let id = LoopId(Uuid::new_v4());
+    let claims = URL_SAFE_NO_PAD_ENCODED;
+    let token = StoredToken::new(format!("eyJhbGciOiJIUzI1NiJ9.{claims}.sig").into());
+    assert_eq!(token.expires_at, Some(1_900_000_000_000));
+    place.store.put_token(id, &token).await.unwrap();
+    let again = place.store.token(id).await.unwrap().unwrap();
+    assert_eq!(again.token.0.expose_secret(), token.token.0.expose_secret());
+    assert_eq!(again.jti.as_deref(), Some("j1"));
+    for entry in std::fs::read_dir(place.dir.path()).unwrap() {
+        let path = entry.unwrap().path();
+        let bytes = std::fs::read(&path).unwrap_or_default();
+        assert!(!bytes.windows(20).any(|part| part == b"eyJhbGciOiJIUzI1NiJ9"), "{}", path.display());
+    }
+    place.store.delete_token(id).await.unwrap();
+    assert!(place.store.token(id).await.unwrap().is_none());
+}
+
+/// `{"exp":1900000000,"jti":"j1"}`
+const URL_SAFE_NO_PAD_ENCODED: &str = "eyJleHAiOjE5MDAwMDAwMDAsImp0aSI6ImoxIn0";
+
+#[tokio::test]
+async fn what_a_person_has_to_hear_is_found_until_it_is_told() {
+    let place = place().await;
+    let (job, silent) = (new_job(), new_job());
+    for job in [&job, &silent] {
+        place.store.begin(job).await.unwrap();
+        place.store.change(job.id, |now| Ok(now.apply(JobEvent::Spawned)?)).await.unwrap();
+    }
+    assert_eq!(place.store.with_pending_notifications().await.unwrap(), []);
+    let failed = place.store.change(job.id, |now| Ok(now.apply(JobEvent::Failed)?)).await.unwrap();
+    assert_eq!(place.store.with_pending_notifications().await.unwrap(), [failed]);
+    place.store.update(job.id, |job| job.facts.notifications.clear()).await.unwrap();
+    assert_eq!(place.store.with_pending_notifications().await.unwrap(), []);
+}
+
+#[tokio::test]
+async fn what_was_untold_before_there_was_a_mark_is_found() {
+    let dir = tempfile::tempdir().unwrap();
+    let data = DataDir::open(dir.path()).unwrap();
+    let path = data.file("desktop.db");
+    let db = Database::connect(format!("sqlite://{}?mode=rwc", path.display())).await.unwrap();
+    migration::Migrator::up(&db, Some(2)).await.unwrap();
+    let (mut pending_notifications, silent) = (new_job(), new_job());
+    pending_notifications.facts.notifications.push(Notification::Failed);
+    for job in [&pending_notifications, &silent] {
+        let values = [job.id.to_string(), serde_json::to_string(job).unwrap()].map(Value::from);
+        let sql = "INSERT INTO job (loop_id, status, terminal, reported, record, updated_at) \
+                   VALUES ($1, 'Failed', 1, 1, $2, 1)";
+        db.execute_raw(Statement::from_sql_and_values(DbBackend::Sqlite, sql, values)).await.unwrap();
+    }
+    db.close().await.unwrap();
+
+    let store = Store::open(&path, Arc::new(Credentials::open(&data).unwrap())).await.unwrap();
+    assert_eq!(store.with_pending_notifications().await.unwrap(), [pending_notifications]);
+}

@@ -1,0 +1,135 @@
+//! What a loop finds on disk before its process starts: agents, critic gates, staged documents,
+//! attachments.
+
+use std::path::PathBuf;
+
+use loopgate_api::command::{Inputs, Judged, LoopCommand, Place};
+use loopgate_api::event::code;
+use loopgate_api::ids::RepoFullName;
+use loopgate_api::names::WORK_DIR;
+use loopgate_api::redact;
+use loopgate_home::SandboxedPath;
+
+use crate::commands::bootstrap;
+use crate::error::LoopError;
+use crate::launch::attachments;
+use crate::launch::staging;
+use crate::refusal::Refusal;
+use crate::request::LoopRequest;
+use crate::runtime::Runtime;
+use crate::workspace::Workspace;
+use crate::workspace::peers::PeerWorkspace;
+use crate::workspace::repository::Repository;
+
+impl Runtime {
+    pub(super) async fn stage(
+        &self,
+        request: &LoopRequest,
+        repository: Option<&Repository>,
+        workspace: &Workspace,
+    ) -> Result<staging::Staged, Refusal> {
+        let unwritable = |cause: String| {
+            let answer = LoopError::new(500, "Failed to write artifacts to workdir");
+            Refusal::with_event(answer, code::ARTIFACT_WRITE_FAILED, cause)
+        };
+        for (worktree, dir) in own_dirs(workspace) {
+            // A link in the repository could lead every file of the loop elsewhere.
+            let inside = self.layout.allowed(&dir);
+            if !inside.is_some_and(|place| place.canonical().starts_with(worktree.canonical())) {
+                return Err(unwritable("the work directory leads out of the worktree".to_owned()));
+            }
+        }
+        self.materialize(request, repository, workspace).await?;
+        let judges_code = request.command.spec().inputs == Inputs::Judged(Judged::Code);
+        let detected = match repository.filter(|_| judges_code) {
+            Some(repository) => Some(staging::detect(&self.git, repository.path.as_path()).await),
+            None => None,
+        };
+        let targets = match request.command.spec().inputs {
+            Inputs::Repositories => {
+                let targets = bootstrap::targets(self, request.bootstrap.as_ref()).await;
+                targets.map_err(|cause| unwritable(redact::cause(&cause)))?
+            }
+            _ => Vec::new(),
+        };
+        let (staging, place) = (request.clone(), workspace.clone());
+        let staged = tokio::task::spawn_blocking(move || {
+            let peers = place.mounted();
+            for place in &place.peers {
+                staging::begin_peer(&staging, &place.prepared.dir.as_path().join(WORK_DIR))?;
+            }
+            let (root, work_dir) = (place.dir.as_path(), place.work_dir.as_path());
+            staging::stage(
+                &staging,
+                &staging::StagingDirs { root, work_dir, peers: &peers, detected, targets },
+            )
+        })
+        .await;
+        let mut staged = staged
+            .map_err(|_| LoopError::internal())?
+            .map_err(|error| unwritable(redact::cause(&error.to_string())))?;
+        let attached = match request.command.spec().place {
+            Place::Worktree(_) => workspace.work_dir.clone(),
+            Place::TempDir => workspace.work_dir.join(WORK_DIR),
+        };
+        let origin = self.cloud.origin();
+        staged.inputs.extend(attachments::fetch(&request.attachments, &attached, origin.as_deref()).await);
+        Ok(staged)
+    }
+
+    /// Agents and critic gates, in the worktree and in those of the peers.
+    async fn materialize(
+        &self,
+        request: &LoopRequest,
+        repository: Option<&Repository>,
+        workspace: &Workspace,
+    ) -> Result<(), Refusal> {
+        let name = repository.and_then(|repository| repository.full_name.as_ref());
+        if let Some(worktree) = &workspace.worktree
+            && let Err(error) = self.materialize_in(request, name, worktree).await
+        {
+            tracing::warn!(%error, "agents or critic gates could not be written");
+        }
+        for PeerWorkspace { peer, prepared } in &workspace.peers {
+            let name = peer.repository.full_name.as_ref();
+            let Err(error) = self.materialize_in(request, name, &prepared.dir).await else { continue };
+            tracing::warn!(%error, "agents or critic gates of a peer repository could not be written");
+            if request.command == LoopCommand::Execute {
+                let text = "Context-pack materialization failed for additional repo worktree";
+                return Err(Refusal::with_same_event(LoopError::new(500, text), code::BRANCH_CREATE_FAILED));
+            }
+        }
+        Ok(())
+    }
+
+    async fn materialize_in(
+        &self,
+        request: &LoopRequest,
+        name: Option<&RepoFullName>,
+        worktree: &SandboxedPath,
+    ) -> std::io::Result<()> {
+        let mut tracked = Vec::new();
+        for agent in request.agent_definitions() {
+            let path = format!(".claude/agents/{}.md", loopgate_api::ids::slug(&agent.slug));
+            if self.git.tracks(worktree.as_path(), &path).await.unwrap_or(true) {
+                tracked.push(path);
+            }
+        }
+        let name = name.map(ToString::to_string);
+        let (staging, place) = (request.clone(), worktree.as_path().to_owned());
+        let written = tokio::task::spawn_blocking(move || {
+            let is_tracked = |path: &str| tracked.iter().any(|known| known == path);
+            staging::materialize(&staging, name.as_deref(), &place, &is_tracked)
+        });
+        written.await.map_err(std::io::Error::other)?
+    }
+}
+
+/// Each worktree with the directories for the loop's files in it.
+fn own_dirs(workspace: &Workspace) -> impl Iterator<Item = (&SandboxedPath, PathBuf)> {
+    let peers = workspace.peers.iter().map(|place| &place.prepared.dir);
+    let worktrees = workspace.worktree.iter().chain(peers);
+    worktrees.flat_map(|worktree| {
+        [WORK_DIR, staging::CONTEXT_DIR].map(|dir| (worktree, worktree.as_path().join(dir)))
+    })
+}

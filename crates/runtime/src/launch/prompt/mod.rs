@@ -1,0 +1,206 @@
+//! What the assistant is asked when it runs a command by itself, without the loop driver.
+//!
+//! Every prompt says where the run takes place, what lies there, what a person wished, and which
+//! files it has to leave. What a command is about stands in a text of its own beside this file.
+
+use std::path::{Path, PathBuf};
+
+use loopgate_api::command::{Inputs, Judged, LoopCommand, Output, Place};
+use minijinja::{Environment, Value, context};
+
+use crate::launch::staging::MountedPeer;
+
+const FRAME: &str = include_str!("frame.md");
+
+/// What a prompt is made from.
+#[derive(Debug, Clone)]
+pub(crate) struct Prompt<'a> {
+    pub command: LoopCommand,
+    /// Current directory of the assistant.
+    pub directory: &'a Path,
+    /// Files of the run.
+    pub work_dir: &'a Path,
+    /// The user's clone, when the command is about one.
+    pub repository: Option<&'a Path>,
+    /// Files that were staged.
+    pub inputs: &'a [PathBuf],
+    /// The wish in the words of a person.
+    pub wish: Option<&'a str>,
+    /// Whether the command's plugin is loaded.
+    pub has_plugin: bool,
+    /// What a review compares with.
+    pub base: Option<&'a str>,
+    /// Peer repositories.
+    pub peers: &'a [MountedPeer],
+}
+
+impl Prompt<'_> {
+    /// The whole text.
+    ///
+    /// # Errors
+    /// When a text beside this file is no template.
+    pub fn text(&self) -> Result<String, minijinja::Error> {
+        let mut text = match self.base {
+            Some(base) => self.review(base),
+            None => self.framed()?,
+        };
+        if !self.peers.is_empty() {
+            text.push_str("\n## Mounted paths\n\n");
+            for MountedPeer { full_name, branch, local_path } in self.peers {
+                let path = local_path.display();
+                text.push_str(&format!("- `{full_name}` on `{branch}` at `{path}`\n"));
+            }
+        }
+        Ok(text)
+    }
+
+    /// The command of the review's plugin comes first, so that the assistant takes it for one.
+    fn review(&self, base: &str) -> String {
+        let wish = self.wish.map(|wish| format!("\n\n{wish}")).unwrap_or_default();
+        format!("/code-review:start --base {base}{wish}\n")
+    }
+
+    fn framed(&self) -> Result<String, minijinja::Error> {
+        let spec = self.command.spec();
+        let judged = if let Inputs::Judged(subject) = spec.inputs { Some(kind(subject)) } else { None };
+        let outputs: Vec<Value> = spec.outputs.iter().map(|output| self.wanted(output)).collect();
+        let inputs: Vec<String> = self.inputs.iter().map(|path| text(path)).collect();
+        let environment = Environment::new();
+        let task = environment.render_str(
+            task(self.command),
+            context! { judged, work_dir => text(self.work_dir), has_plugin => self.has_plugin },
+        )?;
+        environment.render_str(
+            FRAME,
+            context! {
+                task,
+                command => self.command.as_str(),
+                directory => text(self.directory),
+                work_dir => text(self.work_dir),
+                in_worktree => matches!(spec.place, Place::Worktree(_)),
+                repository => self.repository.map(text),
+                inputs,
+                wish => self.wish,
+                outputs,
+            },
+        )
+    }
+
+    /// A file that has to be left, for the text.
+    fn wanted(&self, output: &Output) -> Value {
+        let place = if output.in_project_root() { self.directory } else { self.work_dir };
+        let path = text(&place.join(output.file));
+        context! { path, required => output.required, shape => shape(output.file) }
+    }
+}
+
+fn text(path: &Path) -> String {
+    path.display().to_string()
+}
+
+/// The name under which the judges know what they judge.
+const fn kind(subject: Judged) -> &'static str {
+    match subject {
+        Judged::Prd => "prd",
+        Judged::Feature => "feature",
+        Judged::Plan => "plan",
+        Judged::Code => "code",
+    }
+}
+
+/// What a command is about.
+const fn task(command: LoopCommand) -> &'static str {
+    match command {
+        LoopCommand::RequestChanges => include_str!("request_changes.md"),
+        LoopCommand::GeneratePrd => include_str!("generate_prd.md"),
+        LoopCommand::RequestPrdChanges => include_str!("request_prd_changes.md"),
+        LoopCommand::Decompose => include_str!("decompose.md"),
+        _ => include_str!("evaluate.md"),
+    }
+}
+
+/// What a file has to look like.
+const fn shape(file: &str) -> &'static str {
+    match file.as_bytes() {
+        b"plan.json" => include_str!("shape_plan.md"),
+        b"plan.md" => "the plan as markdown",
+        b"open-questions.md" => {
+            "markdown, one question a line that only a person can answer; no file when there is none"
+        }
+        b"prd.md" => "the whole document as markdown, beginning with its title",
+        b"features.json" => include_str!("shape_features.md"),
+        _ => include_str!("shape_judges.md"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use loopgate_api::command::Runner;
+
+    use super::*;
+
+    fn prompt(command: LoopCommand) -> Prompt<'static> {
+        Prompt {
+            command,
+            directory: Path::new("/w"),
+            work_dir: Path::new("/w/run"),
+            repository: Some(Path::new("/code/api")),
+            inputs: &[],
+            wish: Some("Make it shorter"),
+            has_plugin: false,
+            base: None,
+            peers: &[],
+        }
+    }
+
+    #[test]
+    fn every_prompt_names_places_wish_and_results() {
+        let prompted = |command: &LoopCommand| command.spec().runner == Runner::Prompt;
+        let framed = LoopCommand::ALL
+            .iter()
+            .copied()
+            .filter(prompted)
+            .filter(|command| command.runs_on_desktop() && *command != LoopCommand::CodeReview);
+        for command in framed {
+            let text = prompt(command).text().unwrap();
+            for part in [command.as_str(), "`/w`", "`/w/run`", "/code/api", "Make it shorter"] {
+                assert!(text.contains(part), "{command}: {part} is missing in {text}");
+            }
+            for output in command.spec().required_outputs() {
+                assert!(text.contains(output.file), "{command}: {} is missing in {text}", output.file);
+            }
+            assert!(!text.contains("{{") && !text.contains("{%") && !text.contains("Mounted"), "{text}");
+        }
+    }
+
+    #[test]
+    fn judges_are_called_when_they_are_there() {
+        let mut prompt = prompt(LoopCommand::EvaluatePlan);
+        assert!(!prompt.text().unwrap().contains("run-judges"));
+        prompt.has_plugin = true;
+        let text = prompt.text().unwrap();
+        assert!(
+            text.contains("judges:run-judges") && text.contains("--artifact-type plan --workdir /w/run"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn peer_repositories_come_last_and_change_nothing_before() {
+        let alone = prompt(LoopCommand::GeneratePrd).text().unwrap();
+        let peers = [MountedPeer {
+            full_name: "acme/web".to_owned(),
+            branch: "main".to_owned(),
+            local_path: "/w/web".into(),
+        }];
+        let text = Prompt { peers: &peers, ..prompt(LoopCommand::GeneratePrd) }.text().unwrap();
+        let added = text.strip_prefix(&alone).unwrap();
+        assert_eq!(added, "\n## Mounted paths\n\n- `acme/web` on `main` at `/w/web`\n");
+    }
+
+    #[test]
+    fn a_review_begins_with_its_command() {
+        let review = Prompt { base: Some("main"), ..prompt(LoopCommand::CodeReview) };
+        assert_eq!(review.text().unwrap(), "/code-review:start --base main\n\nMake it shorter\n");
+    }
+}

@@ -1,0 +1,240 @@
+//! Loops that wait for a place: in which order, and who is next.
+//!
+//! A loop that waits has a record with its number, and its order is kept; both outlive the program, so
+//! that the queue does too. Whoever takes an entry out of the queue, to start it or to cancel it, is
+//! the only one who has it. Nothing that runs is ever stopped for a place.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use loopgate_api::ids::LoopId;
+use loopgate_api::job::JobStatus;
+use tokio::sync::Notify;
+use tokio_util::sync::{CancellationToken, DropGuard};
+
+use crate::jobs::Job;
+use crate::jobs::reservations::{Reservation, Reservations};
+
+/// A loop that waits.
+pub(crate) struct QueueEntry {
+    pub id: LoopId,
+    pub reservation: Reservation,
+    /// It waits for its owner's approval, and for a place only then.
+    awaiting_approval: bool,
+    /// The place that was announced last, from 1, and when.
+    announced: Option<(usize, Instant)>,
+    /// Cancelled when the loop waits no longer.
+    alive: CancellationToken,
+    _guard: DropGuard,
+}
+
+/// A place that was not announced yet.
+pub(crate) struct Place {
+    pub id: LoopId,
+    /// From 1.
+    pub place: usize,
+    /// Loops that wait.
+    pub of: usize,
+}
+
+/// The queue of this desktop.
+pub(crate) struct Queue {
+    waiting: Mutex<BTreeMap<i64, QueueEntry>>,
+    next: AtomicI64,
+    before: AtomicI64,
+    /// Whether what an earlier process left has been counted.
+    pub ready: AtomicBool,
+    /// Told of every entry that comes.
+    pub changed: Notify,
+}
+
+impl Queue {
+    /// The queue that an earlier process left, by its records.
+    pub fn load(active: &[Job], has_request: impl Fn(LoopId) -> bool, reservations: &Reservations) -> Self {
+        let queue = Self {
+            waiting: Mutex::default(),
+            next: AtomicI64::new(0),
+            before: AtomicI64::new(-1),
+            ready: AtomicBool::new(false),
+            changed: Notify::new(),
+        };
+        for job in active.iter().filter(|job| job.status() == JobStatus::Queued) {
+            let Some(number) = job.facts.queue_number else { continue };
+            queue.next.fetch_max(number.saturating_add(1), Ordering::Relaxed);
+            queue.before.fetch_min(number.saturating_sub(1), Ordering::Relaxed);
+            let reservation = if has_request(job.id) { reservations.reserve(job.id) } else { None };
+            if let Some(reservation) = reservation {
+                let _ = queue.insert(number, job.id, reservation, job.facts.approval.is_some());
+            }
+        }
+        queue
+    }
+
+    /// A number behind every other.
+    pub fn number(&self) -> i64 {
+        self.next.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// A number before every other.
+    pub fn number_before(&self) -> i64 {
+        self.before.fetch_sub(1, Ordering::Relaxed)
+    }
+
+    /// Lets a loop wait; answers what is cancelled when it waits no longer.
+    pub fn push(&self, number: i64, id: LoopId, reservation: Reservation) -> CancellationToken {
+        self.insert(number, id, reservation, false)
+    }
+
+    /// Lets a loop wait for approval; it takes no place in line before [`Queue::release`].
+    pub fn hold(&self, number: i64, id: LoopId, reservation: Reservation) -> CancellationToken {
+        self.insert(number, id, reservation, true)
+    }
+
+    fn insert(
+        &self,
+        number: i64,
+        id: LoopId,
+        reservation: Reservation,
+        awaiting_approval: bool,
+    ) -> CancellationToken {
+        reservation.waiting();
+        let alive = CancellationToken::new();
+        let _guard = alive.clone().drop_guard();
+        let entry =
+            QueueEntry { id, reservation, awaiting_approval, announced: None, alive: alive.clone(), _guard };
+        self.lock().insert(number, entry);
+        self.changed.notify_one();
+        alive
+    }
+
+    /// An approved loop gets its place in line.
+    pub fn release(&self, id: LoopId) {
+        if let Some(entry) = self.lock().values_mut().find(|entry| entry.id == id) {
+            entry.awaiting_approval = false;
+        }
+        self.changed.notify_one();
+    }
+
+    /// Loops that wait for approval.
+    pub fn awaiting_approval(&self) -> Vec<LoopId> {
+        self.lock().values().filter(|entry| entry.awaiting_approval).map(|entry| entry.id).collect()
+    }
+
+    /// Takes out the first one in line; from then on it counts among those under way.
+    pub fn pop(&self) -> Option<QueueEntry> {
+        let mut waiting = self.lock();
+        let number = waiting.iter().find(|(_, entry)| !entry.awaiting_approval).map(|(number, _)| *number)?;
+        let entry = waiting.remove(&number)?;
+        entry.reservation.preparing();
+        Some(entry)
+    }
+
+    /// Takes out one of them.
+    pub fn take(&self, id: LoopId) -> Option<QueueEntry> {
+        let mut waiting = self.lock();
+        let number = waiting.iter().find(|(_, entry)| entry.id == id).map(|(number, _)| *number)?;
+        let entry = waiting.remove(&number);
+        drop(waiting);
+        self.changed.notify_one();
+        entry
+    }
+
+    /// Loops that wait, the first one first.
+    pub fn ids(&self) -> Vec<LoopId> {
+        self.lock().values().map(|entry| entry.id).collect()
+    }
+
+    /// The place of a loop in line, from 1.
+    pub fn place(&self, id: LoopId) -> Option<usize> {
+        self.lock()
+            .values()
+            .filter(|entry| !entry.awaiting_approval)
+            .position(|entry| entry.id == id)
+            .map(|at| at + 1)
+    }
+
+    /// Cancelled when the loop waits no longer.
+    pub fn alive(&self, id: LoopId) -> Option<CancellationToken> {
+        self.lock().values().find(|entry| entry.id == id).map(|entry| entry.alive.clone())
+    }
+
+    /// Whether nobody is in line.
+    pub fn is_empty(&self) -> bool {
+        self.lock().values().all(|entry| entry.awaiting_approval)
+    }
+
+    /// The places that changed since this was asked last, or were announced that long ago.
+    pub fn unannounced(&self, again: Duration) -> Vec<Place> {
+        let mut waiting = self.lock();
+        let of = waiting.values().filter(|entry| !entry.awaiting_approval).count();
+        let mut places = Vec::new();
+        for (at, entry) in waiting.values_mut().filter(|entry| !entry.awaiting_approval).enumerate() {
+            let place = at + 1;
+            let is_known =
+                entry.announced.is_some_and(|(announced, at)| announced == place && at.elapsed() < again);
+            if !is_known {
+                entry.announced = Some((place, Instant::now()));
+                places.push(Place { id: entry.id, place, of });
+            }
+        }
+        places
+    }
+
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<i64, QueueEntry>> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl QueueEntry {
+    /// It waits no longer.
+    pub fn into_reservation(self) -> Reservation {
+        self.reservation
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use loopgate_api::command::LoopCommand;
+    use uuid::Uuid;
+
+    use super::*;
+
+    #[test]
+    fn who_goes_before_the_others_goes_before_those_of_an_earlier_process_too() {
+        let reservations = Reservations::default();
+        let [first, second, third, last] = std::array::from_fn(|_| LoopId(Uuid::new_v4()));
+        let mut left = Job::waiting(third, LoopCommand::Plan);
+        left.facts.queue_number = Some(0);
+        let queue = Queue::load(&[left], |_| true, &reservations);
+        for (number, id) in
+            [(queue.number(), last), (queue.number_before(), second), (queue.number_before(), first)]
+        {
+            let _ = queue.push(number, id, reservations.reserve(id).unwrap());
+        }
+        assert_eq!(queue.ids(), [first, second, third, last]);
+    }
+
+    #[test]
+    fn who_waits_for_approval_is_not_in_line() {
+        let reservations = Reservations::default();
+        let queue = Queue::load(&[], |_| true, &reservations);
+        let [awaiting_approval, other] = [0; 2].map(|_| LoopId(Uuid::new_v4()));
+        let _ =
+            queue.hold(queue.number(), awaiting_approval, reservations.reserve(awaiting_approval).unwrap());
+        assert!(queue.is_empty() && queue.pop().is_none() && queue.place(awaiting_approval).is_none());
+        let _ = queue.push(queue.number(), other, reservations.reserve(other).unwrap());
+        assert_eq!(
+            queue
+                .unannounced(Duration::ZERO)
+                .iter()
+                .map(|announced| (announced.id, announced.of))
+                .collect::<Vec<_>>(),
+            [(other, 1)]
+        );
+        queue.release(awaiting_approval);
+        assert_eq!((queue.place(awaiting_approval), queue.place(other)), (Some(1), Some(2)));
+        assert_eq!(queue.pop().unwrap().id, awaiting_approval);
+    }
+}

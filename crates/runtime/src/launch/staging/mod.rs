@@ -1,0 +1,419 @@
+//! The inputs of a loop on disk, each written to a temporary name and renamed.
+//!
+//! A plan that lies there and says the same as the document of the request is kept untouched: it
+//! knows which tasks are done.
+
+mod amendment;
+mod code_context;
+mod context;
+mod judged;
+
+use std::ffi::OsStr;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use loopgate_api::command::{Inputs, Peers};
+use loopgate_api::ids::slug;
+use loopgate_api::launch::{Artifact, ArtifactType};
+use loopgate_api::names::{EXECUTION_RESULT, IMPORTED_PLAN, PLAN_JSON, PLAN_MD, PRD_MD, STATE_DIR};
+use loopgate_api::plan;
+use loopgate_home::Directory;
+use loopgate_home::untrusted::{self, make_private_directory, write_private};
+use serde_json::{Map, Value};
+
+pub(crate) use code_context::detect;
+pub(crate) use context::MountedPeer;
+
+use crate::commands::bootstrap::{MANIFEST, Target};
+use crate::request::{DetectedContext, LoopRequest};
+
+/// The plan's text when it came without its tasks.
+const PLAN_SOURCE: &str = "plan-source.md";
+/// Where documents that are handed along lie, relative to the current directory of the loop.
+pub(crate) const CONTEXT_DIR: &str = ".loopgate/context";
+/// Where the assistant looks for agents, in a working tree.
+const AGENTS: &str = ".claude/agents";
+/// What a person said.
+const PROMPT_MD: &str = "prompt.md";
+/// A feature that is judged.
+const FEATURE_MD: &str = "feature.md";
+/// The result of a review.
+pub(crate) const VERDICT: &str = "verdict.json";
+
+/// Where the plan of an EXECUTE comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PlanSource {
+    /// The request brought the whole plan.
+    RawArtifact,
+    /// The plan on disk says the same.
+    LocalPlanJson,
+    /// Only the markdown is there.
+    ImportedPlan,
+}
+
+/// What was staged.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct Staged {
+    /// The markdown plan, for `LOOPGATE_PLAN_FILE`.
+    pub plan_file: Option<PathBuf>,
+    /// The requirements, when there are any.
+    pub prd: Option<PathBuf>,
+    /// Where the plan comes from, when there is one.
+    pub plan_source: Option<PlanSource>,
+    /// Every file that was staged, for a prompt that names them.
+    pub inputs: Vec<PathBuf>,
+    /// The repositories that a BOOTSTRAP is about.
+    pub targets: Vec<Target>,
+}
+
+/// Where the inputs of a loop go.
+#[derive(Debug, Clone)]
+pub(crate) struct StagingDirs<'a> {
+    /// Current directory of the loop.
+    pub root: &'a Path,
+    /// Files of the run.
+    pub work_dir: &'a Path,
+    /// Peer repositories.
+    pub peers: &'a [MountedPeer],
+    /// What git says of the primary repository, for judging code.
+    pub detected: Option<DetectedContext>,
+    /// The repositories that a BOOTSTRAP is about.
+    pub targets: Vec<Target>,
+}
+
+impl StagingDirs<'_> {
+    /// Directory of what is handed along.
+    fn context(&self) -> PathBuf {
+        self.root.join(CONTEXT_DIR)
+    }
+}
+
+/// Writes the inputs of a request. Blocks on the disk.
+///
+/// # Errors
+/// Any failure of the file system, and names that lead out of their directory.
+pub(crate) fn stage(request: &LoopRequest, site: &StagingDirs<'_>) -> io::Result<Staged> {
+    let work_dir = site.work_dir;
+    make_private_directory(work_dir)?;
+    let mut staged = match request.command.spec().inputs {
+        Inputs::Requirements => stage_plan(request, work_dir)?,
+        Inputs::Plan => stage_execute(request, work_dir)?,
+        Inputs::Amendment => amendment::stage(request, work_dir)?,
+        Inputs::Context => context::stage(request, site)?,
+        Inputs::Judged(subject) => judged::stage(request, subject, site)?,
+        Inputs::Review => stage_review(request, work_dir)?,
+        Inputs::Repositories => stage_targets(&site.targets, work_dir)?,
+    };
+    let prd = work_dir.join(PRD_MD);
+    staged.prd = untrusted::is_file(&prd).then_some(prd);
+    if staged.inputs.is_empty() {
+        let known = [PRD_MD, FEATURE_MD, PLAN_JSON, IMPORTED_PLAN, PLAN_SOURCE, PLAN_MD, PROMPT_MD];
+        let known = known.map(|name| work_dir.join(name));
+        staged.inputs = known.into_iter().filter(|path| untrusted::is_file(path)).collect();
+    }
+    Ok(staged)
+}
+
+/// Makes the work directory of a peer repository; what an earlier loop delivered there is not what
+/// this one delivers. Blocks on the disk.
+///
+/// # Errors
+/// Any failure of the file system.
+pub(crate) fn begin_peer(request: &LoopRequest, work_dir: &Path) -> io::Result<()> {
+    make_private_directory(work_dir)?;
+    if request.command.spec().peers == Peers::ReadWrite {
+        remove_if_there(&work_dir.join(EXECUTION_RESULT))?;
+    }
+    Ok(())
+}
+
+/// A review is told the requirements and never touches the plan.
+fn stage_review(request: &LoopRequest, work_dir: &Path) -> io::Result<Staged> {
+    remove_if_there(&work_dir.join(VERDICT))?;
+    stage_requirements(request, work_dir)?;
+    stage_prompt(request, work_dir)?;
+    Ok(Staged::default())
+}
+
+fn stage_targets(targets: &[Target], work_dir: &Path) -> io::Result<Staged> {
+    write_private(&work_dir.join(MANIFEST), &serde_json::to_vec_pretty(targets)?)?;
+    Ok(Staged { targets: targets.to_vec(), ..Staged::default() })
+}
+
+fn stage_requirements(request: &LoopRequest, work_dir: &Path) -> io::Result<()> {
+    for artifact in request.artifacts.iter().filter(|one| one.kind != ArtifactType::ImplementationPlan) {
+        write_private(&work_dir.join(PRD_MD), artifact.content.as_bytes())?;
+    }
+    Ok(())
+}
+
+/// Earlier words of a person are not this loop's.
+fn stage_prompt(request: &LoopRequest, directory: &Path) -> io::Result<()> {
+    let path = directory.join(PROMPT_MD);
+    match &request.prompt {
+        Some(prompt) => write_private(&path, prompt.as_bytes()),
+        None => remove_if_there(&path),
+    }
+}
+
+fn stage_plan(request: &LoopRequest, work_dir: &Path) -> io::Result<Staged> {
+    let first = |kind| request.artifacts_of(kind).next().map(|artifact| artifact.content.clone());
+    let mut prd = request
+        .prompt
+        .clone()
+        .or_else(|| first(ArtifactType::Prd))
+        .or_else(|| first(ArtifactType::Feature))
+        .unwrap_or_default();
+    if let Some(context) = &request.user_context {
+        if !prd.is_empty() {
+            prd.push_str("\n\n");
+        }
+        prd.push_str("---\n\n## User Context / Additional Constraints\n\n");
+        prd.push_str(context);
+        prd.push('\n');
+    }
+    if !prd.trim().is_empty() {
+        write_private(&work_dir.join(PRD_MD), prd.as_bytes())?;
+    }
+    Ok(Staged::default())
+}
+
+fn stage_execute(request: &LoopRequest, work_dir: &Path) -> io::Result<Staged> {
+    remove_if_there(&work_dir.join(EXECUTION_RESULT))?;
+    let mut staged = Staged::default();
+    for artifact in request.artifacts_of(ArtifactType::ImplementationPlan) {
+        staged = stage_plan_document(artifact, work_dir)?;
+    }
+    stage_requirements(request, work_dir)?;
+    let known =
+        [PRD_MD, PLAN_JSON, IMPORTED_PLAN].iter().any(|name| untrusted::is_file(&work_dir.join(name)));
+    if let Some(prompt) = request.prompt.as_ref().filter(|_| !known) {
+        // Nothing else says what to do. A plan or requirements are never replaced by a wish.
+        write_private(&work_dir.join(PRD_MD), prompt.as_bytes())?;
+    }
+    stage_prompt(request, work_dir)?;
+    Ok(staged)
+}
+
+fn stage_plan_document(artifact: &Artifact, work_dir: &Path) -> io::Result<Staged> {
+    let (plan, imported) = (work_dir.join(PLAN_JSON), work_dir.join(IMPORTED_PLAN));
+    remove_if_there(&imported)?;
+    let same = |plan: &Map<String, Value>| {
+        plan.get("content").and_then(Value::as_str) == Some(artifact.content.as_str())
+    };
+    if let Some(raw) = artifact.raw.as_ref().filter(|raw| same(raw)) {
+        write_private(&plan, &serde_json::to_vec_pretty(raw)?)?;
+        return Ok(Staged { plan_source: Some(PlanSource::RawArtifact), ..Staged::default() });
+    }
+    let local = untrusted::read_text(&plan).ok().and_then(|text| plan::parse(&text).ok());
+    if local.as_ref().and_then(Value::as_object).is_some_and(same) {
+        return Ok(Staged { plan_source: Some(PlanSource::LocalPlanJson), ..Staged::default() });
+    }
+    remove_if_there(&plan)?;
+    write_private(&imported, artifact.content.as_bytes())?;
+    Ok(Staged { plan_file: Some(imported), plan_source: Some(PlanSource::ImportedPlan), ..Staged::default() })
+}
+
+/// Writes the agents and critic gates of a request into a worktree. Files that the repository
+/// tracks are never overwritten. Blocks on the disk.
+///
+/// # Errors
+/// Any failure of the file system.
+pub fn materialize(
+    request: &LoopRequest,
+    repository: Option<&str>,
+    worktree: &Path,
+    tracked: &dyn Fn(&str) -> bool,
+) -> io::Result<()> {
+    let worktree_handle = Directory::of(worktree)?;
+    for agent in request.agent_definitions() {
+        let name = slug(&agent.slug);
+        if name.trim_matches('-').is_empty() {
+            continue;
+        }
+        let relative = format!("{AGENTS}/{name}.md");
+        if tracked(&relative) {
+            tracing::info!(agent = name, "the repository has an agent of that name; it is kept");
+            continue;
+        }
+        let text = format!("{}\n", agent.prompt.trim_end_matches('\n'));
+        let agents = worktree_handle.make_directory(Path::new(AGENTS))?;
+        agents.replace_public(OsStr::new(&format!("{name}.md")), text.as_bytes())?;
+    }
+    let gates = request.repo_configs.iter().find(|config| Some(config.repo_full_name.as_str()) == repository);
+    if let Some(gates) = gates {
+        let path = worktree.join(STATE_DIR).join("settings").join("critic-gates.json");
+        untrusted::write(&path, &serde_json::to_vec_pretty(&gates.critic_gates)?)?;
+    }
+    Ok(())
+}
+
+fn remove_if_there(path: &Path) -> io::Result<()> {
+    match untrusted::remove(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        result => result,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    struct Place(tempfile::TempDir);
+
+    impl Place {
+        fn new() -> Self {
+            Self(tempfile::tempdir().unwrap())
+        }
+
+        fn stage(&self, body: Value) -> Staged {
+            let mut whole = json!({"loopId": "0190a5f3-c8b9-7f00-a1b2-c3d4e5f60718", "command": "EXECUTE",
+                "loopgateAuthToken": "t", "artifacts": [], "repo": {"fullName": "acme/api"}});
+            for (name, value) in body.as_object().unwrap() {
+                whole[name] = value.clone();
+            }
+            let request = LoopRequest::parse(whole.to_string().as_bytes()).unwrap();
+            let root = self.0.path();
+            stage(
+                &request,
+                &StagingDirs { root, work_dir: root, peers: &[], detected: None, targets: Vec::new() },
+            )
+            .unwrap()
+        }
+
+        fn read(&self, name: &str) -> Option<String> {
+            std::fs::read_to_string(self.0.path().join(name)).ok()
+        }
+
+        fn write(&self, name: &str, text: &str) {
+            std::fs::write(self.0.path().join(name), text).unwrap();
+        }
+    }
+
+    fn plan(content: &str, raw: Value) -> Value {
+        json!({"artifacts": [{"id": "p", "type": "IMPLEMENTATION_PLAN", "title": "t", "content": content, "raw": raw}]})
+    }
+
+    #[test]
+    fn a_whole_plan_replaces_another_one() {
+        let place = Place::new();
+        place.write("plan.json", r#"{"content":"other"}"#);
+        place.write("imported-plan.md", "old");
+        place.write("execution-result.json", "{}");
+        let staged = place.stage(plan("# P", json!({"content": "# P", "tasks": [1]})));
+        assert_eq!(staged.plan_source, Some(PlanSource::RawArtifact));
+        assert_eq!(staged.plan_file, None);
+        assert!(place.read("plan.json").unwrap().contains("tasks"));
+        assert_eq!((place.read("imported-plan.md"), place.read("execution-result.json")), (None, None));
+    }
+
+    #[test]
+    fn a_plan_that_says_the_same_is_kept_byte_for_byte() {
+        let place = Place::new();
+        let text = r##"{ "content":"# P", "completedTasks":[{"id":"1"}], }"##;
+        place.write("plan.json", text);
+        let staged = place.stage(plan("# P", Value::Null));
+        assert_eq!(staged.plan_source, Some(PlanSource::LocalPlanJson));
+        assert_eq!(place.read("plan.json").as_deref(), Some(text));
+    }
+
+    #[test]
+    fn otherwise_the_markdown_is_staged() {
+        let place = Place::new();
+        place.write("plan.json", r#"{"content":"stale"}"#);
+        let staged = place.stage(plan("# P", json!({"content": "changed"})));
+        assert_eq!(staged.plan_file, Some(place.0.path().join("imported-plan.md")));
+        assert_eq!(place.read("plan.json"), None);
+        assert_eq!(place.read("imported-plan.md").as_deref(), Some("# P"));
+    }
+
+    #[test]
+    fn the_wish_goes_before_documents_and_context_follows() {
+        let place = Place::new();
+        let staged = place
+            .stage(json!({"command": "PLAN", "prompt": "Add a cart", "userContext": "No jQuery",
+            "artifacts": [{"id": "1", "type": "PRD", "title": "t", "content": "doc"}]}));
+        let prd = place.read("prd.md").unwrap();
+        assert!(prd.starts_with("Add a cart\n\n---\n\n## User Context / Additional Constraints"), "{prd}");
+        assert!(prd.contains("No jQuery") && staged.prd.is_some());
+        let empty = Place::new();
+        assert_eq!(empty.stage(json!({"command": "PLAN"})).prd, None);
+        let feature = Place::new();
+        feature.stage(json!({"command": "PLAN",
+            "artifacts": [{"id": "1", "type": "FEATURE", "title": "t", "content": "f"},
+                          {"id": "2", "type": "PRD", "title": "t", "content": "p"}]}));
+        assert_eq!(feature.read("prd.md").as_deref(), Some("p"));
+    }
+
+    #[test]
+    fn a_wish_alone_is_the_requirement_of_an_execution_and_replaces_nothing() {
+        let place = Place::new();
+        place.stage(json!({"prompt": "Add a cart"}));
+        assert_eq!(place.read("prd.md").as_deref(), Some("Add a cart"));
+        place.stage(json!({"prompt": "Something else"}));
+        assert_eq!(place.read("prd.md").as_deref(), Some("Add a cart"));
+        let planned = Place::new();
+        planned.write("plan.json", "{}");
+        planned.stage(json!({"prompt": "Add a cart"}));
+        assert_eq!(planned.read("prd.md"), None);
+    }
+
+    #[test]
+    fn agents_never_replace_tracked_files() {
+        let place = Place::new();
+        let body = json!({"loopId": "0190a5f3-c8b9-7f00-a1b2-c3d4e5f60718", "command": "PLAN",
+            "loopgateAuthToken": "t", "artifacts": [], "repo": {"fullName": "acme/api"},
+            "agents": [{"slug": "Mine", "name": "n", "prompt": "p"}, {"slug": "theirs", "name": "n", "prompt": "p"},
+                       {"slug": "../..", "name": "n", "prompt": "p"}, {"slug": "x"}],
+            "repoConfigs": [{"repoFullName": "acme/api", "criticGates": {"a": 1}}]});
+        let request = LoopRequest::parse(body.to_string().as_bytes()).unwrap();
+        let tracked = |path: &str| path.ends_with("theirs.md");
+        materialize(&request, Some("acme/api"), place.0.path(), &tracked).unwrap();
+        assert_eq!(place.read(".claude/agents/mine.md").as_deref(), Some("p\n"));
+        assert_eq!(std::fs::read_dir(place.0.path().join(".claude/agents")).unwrap().count(), 1);
+        assert!(place.read(".loopgate/settings/critic-gates.json").unwrap().contains("\"a\": 1"));
+    }
+
+    #[test]
+    fn nothing_is_staged_through_a_link() {
+        for (link, shown) in [(".loopgate", "work"), (".loopgate/work", "")] {
+            let dir = tempfile::tempdir().unwrap();
+            let (root, outside) = (dir.path().join("tree"), dir.path().join("outside"));
+            std::fs::create_dir_all(outside.join(shown)).unwrap();
+            std::fs::write(outside.join(shown).join(EXECUTION_RESULT), "theirs").unwrap();
+            let link = root.join(link);
+            std::fs::create_dir_all(link.parent().unwrap()).unwrap();
+            std::os::unix::fs::symlink(&outside, &link).unwrap();
+            let work_dir = root.join(".loopgate/work");
+            let body = json!({"loopId": "0190a5f3-c8b9-7f00-a1b2-c3d4e5f60718", "command": "EXECUTE",
+                "loopgateAuthToken": "t", "prompt": "Add a cart", "repo": {"fullName": "acme/api"},
+                "artifacts": []});
+            let request = LoopRequest::parse(body.to_string().as_bytes()).unwrap();
+            let site =
+                StagingDirs { root: &root, work_dir: &work_dir, peers: &[], detected: None, targets: vec![] };
+            assert!(stage(&request, &site).is_err() && begin_peer(&request, &work_dir).is_err());
+            assert!(crate::process::spawn::clear_traces(&work_dir).is_err());
+            assert_eq!(std::fs::read_dir(outside.join(shown)).unwrap().count(), 1);
+        }
+    }
+
+    #[test]
+    fn agents_and_gates_are_not_written_through_a_link() {
+        let body = json!({"loopId": "0190a5f3-c8b9-7f00-a1b2-c3d4e5f60718", "command": "PLAN",
+            "loopgateAuthToken": "t", "artifacts": [], "repo": {"fullName": "acme/api"},
+            "agents": [{"slug": "mine", "name": "n", "prompt": "p"}],
+            "repoConfigs": [{"repoFullName": "acme/api", "criticGates": {"a": 1}}]});
+        let request = LoopRequest::parse(body.to_string().as_bytes()).unwrap();
+        for link in [".claude", ".claude/agents", ".loopgate", ".loopgate/settings"] {
+            let dir = tempfile::tempdir().unwrap();
+            let (tree, outside) = (dir.path().join("tree"), dir.path().join("outside"));
+            std::fs::create_dir_all(&outside).unwrap();
+            std::fs::create_dir_all(tree.join(link).parent().unwrap()).unwrap();
+            std::os::unix::fs::symlink(&outside, tree.join(link)).unwrap();
+            assert!(materialize(&request, Some("acme/api"), &tree, &|_| false).is_err(), "{link}");
+            assert_eq!(std::fs::read_dir(&outside).unwrap().count(), 0, "{link}");
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! Telling of a request that is held until the person decides.
+
+use std::sync::Arc;
+
+use serde_json::json;
+use uuid::Uuid;
+
+use super::sender::NotificationMessage;
+use crate::runtime::Runtime;
+
+const TITLE: &str = "Approval Required";
+
+/// A request that waits for the person's approval, as far as a notification may tell.
+#[derive(Debug, Clone)]
+pub struct ApprovalNotice {
+    /// Id to decide by.
+    pub id: Uuid,
+    /// Why a person is asked.
+    pub reason: String,
+    /// Operation.
+    pub operation: &'static str,
+    /// Upper case.
+    pub method: String,
+    /// Path without query.
+    pub path: String,
+    /// What it does, in the words of its body.
+    pub action: Option<String>,
+    /// Who asks.
+    pub location: String,
+    /// ISO 8601: until when it waits.
+    pub waits_until: String,
+    /// The loop that it is to start.
+    pub loop_id: Option<String>,
+    /// What the person types to approve it.
+    pub command: String,
+}
+
+impl Runtime {
+    /// Tells of such a request, in a task that ends with the runtime. It is not kept: a request does
+    /// not outlive the process.
+    pub fn notify_of_approval(self: &Arc<Self>, request: &ApprovalNotice) {
+        let (runtime, message) = (self.clone(), NotificationMessage::of_request(request));
+        self.tasks.spawn(async move {
+            let stop = runtime.stop.clone();
+            stop.run_until_cancelled(runtime.notify(message)).await;
+        });
+    }
+}
+
+impl NotificationMessage {
+    fn of_request(request: &ApprovalNotice) -> Self {
+        let mut facts = json!({
+            "event": "needs-answer",
+            "reason": "approval",
+            "title": TITLE,
+            "message": request.reason,
+            "approvalId": request.id,
+            "operation": request.operation,
+            "method": request.method,
+            "path": request.path,
+            "location": request.location,
+            "waitsUntil": request.waits_until,
+            "approveWith": request.command,
+        });
+        if let Some(id) = &request.loop_id {
+            facts["loopId"] = json!(id);
+        }
+        if let Some(action) = &request.action {
+            facts["action"] = json!(action);
+        }
+        let message = format!("{}\nTo approve it: {}", request.reason, request.command);
+        Self { title: TITLE, message, facts }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+
+    #[test]
+    fn a_held_request_is_told_in_the_words_of_its_reason() {
+        let message = NotificationMessage::of_request(&ApprovalNotice {
+            id: Uuid::nil(),
+            reason: "it deploys".to_owned(),
+            operation: "deploy",
+            method: "POST".to_owned(),
+            path: "/api/gateway/deploy".to_owned(),
+            action: Some("action=start".to_owned()),
+            location: "https://app.example.test".to_owned(),
+            waits_until: "2030-01-02T09:00:00.000Z".to_owned(),
+            loop_id: Some("a-loop".to_owned()),
+            command: "loopgate approvals approve 00000000".to_owned(),
+        });
+        assert_eq!(
+            (message.title, message.message.as_str()),
+            ("Approval Required", "it deploys\nTo approve it: loopgate approvals approve 00000000")
+        );
+        let variables: BTreeMap<String, String> = message.variables().into_iter().collect();
+        for (name, value) in [
+            ("LOOPGATE_EVENT", "needs-answer"),
+            ("LOOPGATE_EVENT_REASON", "approval"),
+            ("LOOPGATE_EVENT_TITLE", "Approval Required"),
+            ("LOOPGATE_EVENT_MESSAGE", "it deploys"),
+            ("LOOPGATE_EVENT_APPROVAL_ID", "00000000-0000-0000-0000-000000000000"),
+            ("LOOPGATE_EVENT_OPERATION", "deploy"),
+            ("LOOPGATE_EVENT_METHOD", "POST"),
+            ("LOOPGATE_EVENT_PATH", "/api/gateway/deploy"),
+            ("LOOPGATE_EVENT_ACTION", "action=start"),
+            ("LOOPGATE_EVENT_LOCATION", "https://app.example.test"),
+            ("LOOPGATE_EVENT_WAITS_UNTIL", "2030-01-02T09:00:00.000Z"),
+            ("LOOPGATE_EVENT_APPROVE_WITH", "loopgate approvals approve 00000000"),
+            ("LOOPGATE_EVENT_LOOP_ID", "a-loop"),
+        ] {
+            assert_eq!(variables.get(name).map(String::as_str), Some(value), "{name}");
+        }
+        assert_eq!(variables.len(), 13);
+    }
+}

@@ -1,0 +1,6 @@
+//! Processes of loops under their shims: how they are started, which are alive, and whether they are stuck.
+
+pub(crate) mod environment;
+pub(crate) mod owners;
+pub(crate) mod spawn;
+pub(crate) mod stall_detection;

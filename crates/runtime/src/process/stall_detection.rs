@@ -1,0 +1,306 @@
+//! Tells a loop that is stuck from one that thinks: by its output, its processor time, the processes
+//! that come and go, and whose turn it is by its own stream.
+//!
+//! A quiet loop whose assistant waits for the model thinks, and is given three times as long as one
+//! in which a program runs that does nothing. What is found is reported and shown; nothing is ever
+//! ended because of it.
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use loopgate_api::event::LoopEvent;
+use loopgate_api::ids::LoopId;
+use loopgate_api::job::JobStatus;
+use loopgate_home::untrusted;
+use loopgate_tools::process::{TreeWork, tree_work};
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use crate::delivery::work_dir;
+use crate::jobs::Job;
+use crate::jobs::{AwaitingUserSince, UserAction};
+use crate::runtime::Runtime;
+use crate::snapshot;
+use crate::transcript::stream_file;
+
+/// Samples in the time after which a loop counts as stuck.
+const SAMPLES: u32 = 20;
+const SHORTEST_INTERVAL: Duration = Duration::from_millis(100);
+/// One part of this many of a processor's time is idling, and so is this much in all: timers, not
+/// work.
+const IDLE_PART: u32 = 50;
+const IDLE_TIME: Duration = Duration::from_millis(200);
+/// How much longer the model may take.
+const MODEL_PATIENCE: u32 = 3;
+
+/// What a loop does at this moment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ActivityState {
+    /// It prints, computes, or starts programs.
+    Working,
+    /// It is quiet, and the model has the word.
+    WaitingForModel,
+    /// It is quiet for too long.
+    Stuck,
+}
+
+/// What a loop does, since when, and for what it waits.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Activity {
+    /// What it does.
+    pub state: ActivityState,
+    /// Its last sign of life, ISO 8601.
+    pub since: String,
+    /// The program that was started last, when it waits for one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub command: Option<String>,
+}
+
+/// One measurement of a loop.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+struct ActivitySample {
+    work: TreeWork,
+    bytes: u64,
+    /// Whether a tool of the assistant is under way.
+    in_tool: bool,
+    /// Whether it says itself that it waits for a person.
+    asks: bool,
+}
+
+struct ActivityRecord {
+    /// What was there at the last sign of life, and when that was.
+    sample: ActivitySample,
+    changed: Instant,
+    activity: Activity,
+}
+
+/// The loops that run, as of their last samples.
+#[derive(Default)]
+pub(crate) struct Activities(Mutex<HashMap<LoopId, ActivityRecord>>);
+
+impl Activities {
+    /// What a loop does, as of the last sample.
+    pub fn of(&self, id: LoopId) -> Option<Activity> {
+        let record = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        record.get(&id).map(|record| record.activity.clone())
+    }
+
+    /// Records a sample; returns the state before and the activity now when the state changed.
+    fn take(
+        &self,
+        id: LoopId,
+        sample: ActivitySample,
+        now: Instant,
+        limit: Duration,
+    ) -> Option<(ActivityState, Activity)> {
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let working = || Activity {
+            state: ActivityState::Working,
+            since: loopgate_api::time::now_iso(),
+            command: None,
+        };
+        let Some(record) = all.get_mut(&id) else {
+            all.insert(id, ActivityRecord { sample, changed: now, activity: working() });
+            return None;
+        };
+        let before = record.activity.state;
+        if changed(&record.sample, &sample, now - record.changed) {
+            *record = ActivityRecord { sample, changed: now, activity: working() };
+        } else {
+            record.activity.state = state_after(now - record.changed, sample.in_tool, limit);
+            record.activity.command = sample.work.last_started.filter(|_| sample.in_tool);
+        }
+        (before != record.activity.state).then(|| (before, record.activity.clone()))
+    }
+
+    fn keep_only(&self, ids: &[LoopId]) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).retain(|id, _| ids.contains(id));
+    }
+}
+
+/// Whether anything went on between two samples.
+fn changed(before: &ActivitySample, now: &ActivitySample, between: Duration) -> bool {
+    let idle = u64::try_from((IDLE_TIME + between / IDLE_PART).as_millis()).unwrap_or(u64::MAX);
+    before.bytes != now.bytes
+        || before.work.pids != now.work.pids
+        || now.work.cpu_ms > before.work.cpu_ms.saturating_add(idle)
+}
+
+fn state_after(quiet: Duration, in_tool: bool, limit: Duration) -> ActivityState {
+    match in_tool {
+        true if quiet >= limit => ActivityState::Stuck,
+        true => ActivityState::Working,
+        false if quiet >= limit * MODEL_PATIENCE => ActivityState::Stuck,
+        false if quiet >= limit / SAMPLES => ActivityState::WaitingForModel,
+        false => ActivityState::Working,
+    }
+}
+
+impl Runtime {
+    /// Looks at the loops that run, now and then, until the runtime stops.
+    pub async fn detect_stalls(self: &Arc<Self>) {
+        let limit = self.timing.stuck_after;
+        let every = (limit / SAMPLES).max(SHORTEST_INTERVAL);
+        loop {
+            tokio::select! {
+                () = self.stop.cancelled() => return,
+                () = tokio::time::sleep(every) => {}
+            }
+            let jobs = match self.store.active().await {
+                Ok(jobs) => jobs,
+                Err(error) => {
+                    tracing::warn!(%error, "the loops that run could not be sampled");
+                    continue;
+                }
+            };
+            let running = jobs.into_iter().filter(|job| job.status() == JobStatus::Running);
+            let sampled = tokio::task::spawn_blocking(move || -> Vec<(Job, ActivitySample)> {
+                running
+                    .filter_map(|job| Some((sample(&job)?, job)))
+                    .map(|(sample, job)| (job, sample))
+                    .collect()
+            });
+            let samples = sampled.await.unwrap_or_default();
+            self.activities.keep_only(&samples.iter().map(|(job, _)| job.id).collect::<Vec<_>>());
+            for (job, sample) in samples {
+                let (printed, asks) = (sample.bytes, sample.asks);
+                if let Some((before, now)) = self.activities.take(job.id, sample, Instant::now(), limit) {
+                    self.announce_activity(job.id, before, &now).await;
+                }
+                self.record_awaiting_user(&job, printed, asks).await;
+            }
+        }
+    }
+
+    async fn announce_activity(&self, id: LoopId, before: ActivityState, now: &Activity) {
+        tracing::info!(loop_id = %id, state = ?now.state, "activity");
+        let text = match (before, now.state) {
+            (_, ActivityState::Stuck) => match &now.command {
+                Some(command) => format!("This loop may be stuck: {command} does nothing"),
+                None => "This loop may be stuck: the model does not answer".to_owned(),
+            },
+            (ActivityState::Stuck, _) => "This loop goes on".to_owned(),
+            _ => return,
+        };
+        let event = LoopEvent::new("output", &json!({"data": {"chunk": text, "stillness": now}}));
+        if let Err(error) = self.enqueue_event(id, &event).await {
+            tracing::warn!(loop_id = %id, %error, "the activity of a loop was not stored");
+        }
+    }
+
+    /// Notes for its person that a quiet loop waits for them.
+    async fn record_awaiting_user(&self, job: &Job, printed: u64, asks: bool) {
+        let need = match self.activities.of(job.id).map(|activity| activity.state) {
+            None | Some(ActivityState::Working) => return,
+            Some(_) if asks => UserAction::Question,
+            Some(ActivityState::Stuck) => UserAction::Stuck,
+            Some(ActivityState::WaitingForModel) => return,
+        };
+        let awaiting_user_since = AwaitingUserSince { need, printed };
+        if job.facts.awaiting_user_since == Some(awaiting_user_since) {
+            return;
+        }
+        let noted = self.change(job.id, |now| {
+            now.job.set_awaiting_user(awaiting_user_since);
+            Ok(())
+        });
+        if let Err(error) = noted.await {
+            tracing::warn!(loop_id = %job.id, %error, "that a loop waits for a person was not stored");
+        }
+    }
+}
+
+/// Looks at a loop; `None` when its process does not live. Blocks on the disk.
+fn sample(job: &Job) -> Option<ActivitySample> {
+    let work = tree_work(job.facts.pid?)?;
+    let directory = work_dir(job);
+    let stream = stream_file::resolve_live(&directory);
+    let bytes_of = |path: &Path| untrusted::metadata(path).map(|metadata| metadata.len()).unwrap_or_default();
+    let names = [loopgate_api::names::LOOP_LOG, loopgate_api::names::ASSISTANT_STDERR];
+    let logs: u64 = names.iter().map(|name| bytes_of(&directory.join(name))).sum();
+    let bytes = logs + stream.as_deref().map(bytes_of).unwrap_or_default();
+    let asks = snapshot::asks(&directory);
+    Some(ActivitySample { work, bytes, in_tool: stream.is_some_and(|stream| in_tool(&stream)), asks })
+}
+
+/// Whether the last word of a stream is a tool that the assistant called.
+fn in_tool(stream: &Path) -> bool {
+    let tail = stream_file::tail(stream);
+    let last = stream_file::records(&tail)
+        .rev()
+        .find(|record| matches!(record["type"].as_str(), Some("assistant" | "user" | "result")));
+    last.is_some_and(|record| {
+        let blocks = record.pointer("/message/content").and_then(Value::as_array);
+        record["type"] == "assistant"
+            && blocks.is_some_and(|blocks| blocks.iter().any(|block| block["type"] == "tool_use"))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LIMIT: Duration = Duration::from_secs(600);
+
+    fn look_with(cpu_ms: u64, pids: &[u32], bytes: u64, in_tool: bool) -> ActivitySample {
+        let last_started = in_tool.then(|| "sleep".to_owned());
+        ActivitySample {
+            work: TreeWork { cpu_ms, pids: pids.to_vec(), last_started },
+            bytes,
+            in_tool,
+            asks: false,
+        }
+    }
+
+    #[test]
+    fn any_sign_of_life_counts_and_idling_does_not() {
+        let before = look_with(1000, &[1, 2], 10, true);
+        let second = Duration::from_secs(1);
+        for (now, is_life) in [
+            (look_with(1000, &[1, 2], 10, true), false),
+            (look_with(1220, &[1, 2], 10, true), false),
+            (look_with(1221, &[1, 2], 10, true), true),
+            (look_with(1000, &[1], 10, true), true),
+            (look_with(1000, &[1, 2, 3], 10, true), true),
+            (look_with(1000, &[1, 2], 11, true), true),
+        ] {
+            assert_eq!(changed(&before, &now, second), is_life, "{now:?}");
+        }
+    }
+
+    #[test]
+    fn the_model_has_more_time_than_a_tool() {
+        for (minutes, in_tool, state) in [
+            (0, true, ActivityState::Working),
+            (9, true, ActivityState::Working),
+            (10, true, ActivityState::Stuck),
+            (0, false, ActivityState::Working),
+            (1, false, ActivityState::WaitingForModel),
+            (29, false, ActivityState::WaitingForModel),
+            (30, false, ActivityState::Stuck),
+        ] {
+            assert_eq!(state_after(Duration::from_secs(minutes * 60), in_tool, LIMIT), state, "{minutes}");
+        }
+    }
+
+    #[test]
+    fn a_change_is_told_once() {
+        let (activities, id, start) = (Activities::default(), LoopId(uuid::Uuid::nil()), Instant::now());
+        let at = |minutes: u64| start + Duration::from_secs(minutes * 60);
+        let quiet = || look_with(5, &[1, 2], 3, true);
+        assert_eq!(activities.take(id, quiet(), at(0), LIMIT), None);
+        assert_eq!(activities.take(id, quiet(), at(5), LIMIT), None);
+        let (before, now) = activities.take(id, quiet(), at(11), LIMIT).unwrap();
+        assert_eq!(
+            (before, now.state, now.command.as_deref()),
+            (ActivityState::Working, ActivityState::Stuck, Some("sleep"))
+        );
+        assert_eq!(activities.take(id, quiet(), at(12), LIMIT), None);
+        let (before, now) = activities.take(id, look_with(5, &[1, 2], 9, true), at(13), LIMIT).unwrap();
+        assert_eq!((before, now.state), (ActivityState::Stuck, ActivityState::Working));
+    }
+}

@@ -1,0 +1,8 @@
+//! What the control plane hears of loops: its client, the outbox, runner tokens, heartbeats and telemetry.
+
+pub(crate) mod control_plane;
+pub(crate) mod heartbeat;
+pub(crate) mod outage;
+pub(crate) mod outbox;
+pub(crate) mod telemetry;
+pub(crate) mod tokens;

@@ -1,0 +1,299 @@
+//! Runner tokens in use: looked up for every call, refreshed once when refused, forgotten at the end.
+
+use std::collections::HashMap;
+use std::future::Future;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use futures_util::FutureExt as _;
+use futures_util::future::{BoxFuture, Shared};
+use loopgate_api::ids::LoopId;
+use secrecy::SecretString;
+use uuid::Uuid;
+
+use crate::jobs::store::{Store, StoredToken, TokenText};
+use crate::reporting::control_plane::{CallError, ControlPlane, FreshToken};
+
+/// A control plane that does not know the loop is not asked for a new token again so soon.
+const NOT_FOUND_REST: Duration = Duration::from_secs(300);
+
+type Flight = Shared<BoxFuture<'static, Result<(), CallError>>>;
+
+/// The tokens of all loops.
+#[derive(Clone)]
+pub(crate) struct Tokens {
+    store: Store,
+    cloud: ControlPlane,
+    /// Refreshes under way; whoever needs one of the same loop waits for it.
+    flights: Arc<Mutex<HashMap<LoopId, Flight>>>,
+    /// When a refresh was last answered with 404.
+    not_found: Arc<Mutex<HashMap<LoopId, Instant>>>,
+}
+
+impl Tokens {
+    pub fn new(store: Store, cloud: ControlPlane) -> Self {
+        Self { store, cloud, flights: Arc::default(), not_found: Arc::default() }
+    }
+
+    /// Calls with the stored token; a refusal of the token is answered by one refresh and one more
+    /// try. When the refresh fails, the refusal stands, unless the loop has ended for good.
+    pub async fn call<T, F>(&self, id: LoopId, call: impl Fn(SecretString) -> F) -> Result<T, CallError>
+    where
+        F: Future<Output = Result<T, CallError>>,
+    {
+        let first = call(self.current(id).await?).await;
+        if !matches!(first, Err(CallError::Http { status: 401, .. })) {
+            return first;
+        }
+        match self.refresh(id).await {
+            Ok(()) => call(self.current(id).await?).await,
+            Err(error) if error.status() == Some(410) => Err(error),
+            Err(error) => {
+                tracing::info!(loop_id = %id, %error, "the loop's token was refused and could not be renewed");
+                first
+            }
+        }
+    }
+
+    /// The stored token.
+    pub async fn current(&self, id: LoopId) -> Result<SecretString, CallError> {
+        match self.store.token(id).await {
+            Ok(Some(stored)) => Ok(stored.token.0),
+            Ok(None) => Err(CallError::MissingToken),
+            Err(error) => {
+                tracing::error!(%error, "a token could not be read");
+                Err(CallError::MissingToken)
+            }
+        }
+    }
+
+    /// Gets a new token; joins a refresh of the same loop that is under way.
+    pub async fn refresh(&self, id: LoopId) -> Result<(), CallError> {
+        let flight = {
+            let mut flights = self.flights.lock().unwrap_or_else(PoisonError::into_inner);
+            flights.entry(id).or_insert_with(|| self.clone().fly(id).boxed().shared()).clone()
+        };
+        flight.await
+    }
+
+    async fn fly(self, id: LoopId) -> Result<(), CallError> {
+        let result = self.refresh_now(id).await;
+        self.flights.lock().unwrap_or_else(PoisonError::into_inner).remove(&id);
+        result
+    }
+
+    async fn refresh_now(&self, id: LoopId) -> Result<(), CallError> {
+        if self.is_resting(id) {
+            return Err(CallError::Http { status: 404, code: None, text: "asked a short while ago".into() });
+        }
+        let stored = self.store.token(id).await.ok().flatten().ok_or(CallError::MissingToken)?;
+        // A refresh that was interrupted is asked again under its own key.
+        let key = match &stored.last_idempotency_key {
+            Some(key) => key.clone(),
+            None => self.note_key(id, &stored).await,
+        };
+        let mut answer = self.cloud.refresh_token(id, &stored.token.0, &key).await;
+        if matches!(&answer, Err(CallError::Http { status: 409, code: Some(code), .. }) if code == "RACE_LOST")
+        {
+            let key = self.note_key(id, &stored).await;
+            answer = self.cloud.refresh_token(id, &stored.token.0, &key).await;
+        }
+        if matches!(&answer, Err(CallError::Http { status: 401 | 403 | 409, .. })) {
+            answer = match self.cloud.renew_token(id).await {
+                Err(CallError::MissingToken) => answer,
+                renewed => renewed,
+            };
+        }
+        match answer {
+            Ok(fresh) => self.take(id, fresh).await,
+            Err(error) => {
+                if error.status() == Some(404) {
+                    let mut not_found = self.not_found.lock().unwrap_or_else(PoisonError::into_inner);
+                    not_found.insert(id, Instant::now());
+                }
+                if error.status().is_some_and(|status| status < 500) {
+                    // It was decided: the next refresh is another question. Behind any other failure
+                    // the token may have been exchanged already.
+                    self.note(id, &StoredToken { last_idempotency_key: None, ..stored }).await;
+                }
+                Err(error)
+            }
+        }
+    }
+
+    /// Stores a token that replaces the present one.
+    pub async fn take(&self, id: LoopId, fresh: FreshToken) -> Result<(), CallError> {
+        let mut stored = StoredToken::new(fresh.token);
+        stored.expires_at = fresh.expires_at.or(stored.expires_at);
+        stored.jti = fresh.jti.or(stored.jti);
+        self.store.put_token(id, &stored).await.map_err(|error| {
+            tracing::error!(%error, "a renewed token could not be stored");
+            CallError::MissingToken
+        })
+    }
+
+    /// Forgets the token of a loop that is over.
+    pub async fn forget(&self, id: LoopId) {
+        match self.store.delete_token(id).await {
+            Ok(()) => tracing::info!(loop_id = %id, "nothing is left to tell of the loop"),
+            Err(error) => tracing::warn!(loop_id = %id, %error, "the loop's token could not be deleted"),
+        }
+    }
+
+    /// When the token ends, milliseconds since the epoch.
+    pub async fn expires_at(&self, id: LoopId) -> Option<i64> {
+        self.store.token(id).await.ok().flatten()?.expires_at
+    }
+
+    async fn note_key(&self, id: LoopId, stored: &StoredToken) -> String {
+        let key = Uuid::new_v4().to_string();
+        self.note(id, &StoredToken { last_idempotency_key: Some(key.clone()), ..stored.clone() }).await;
+        key
+    }
+
+    async fn note(&self, id: LoopId, stored: &StoredToken) {
+        if let Err(error) = self.store.put_token(id, stored).await {
+            tracing::warn!(loop_id = %id, %error, "the key of a refresh could not be stored");
+        }
+    }
+
+    fn is_resting(&self, id: LoopId) -> bool {
+        let not_found = self.not_found.lock().unwrap_or_else(PoisonError::into_inner);
+        not_found.get(&id).is_some_and(|at| at.elapsed() < NOT_FOUND_REST)
+    }
+}
+
+/// Wraps a text as a token.
+impl From<SecretString> for TokenText {
+    fn from(token: SecretString) -> Self {
+        Self(token)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use loopgate_home::{Credentials, DataDir, Overrides, SettingsStore};
+    use loopgate_testkit::cloud::Cloud as Plane;
+    use secrecy::ExposeSecret as _;
+    use serde_json::json;
+    use tokio::sync::Barrier;
+
+    use super::*;
+
+    /// A loop's token, and the control plane that it is for.
+    struct Place {
+        plane: Plane,
+        tokens: Tokens,
+        id: LoopId,
+        credentials: Arc<Credentials>,
+        _data: DataDir,
+        _dir: tempfile::TempDir,
+    }
+
+    impl Place {
+        async fn new() -> Self {
+            let dir = tempfile::tempdir().unwrap();
+            let data = DataDir::open(dir.path()).unwrap();
+            let credentials = Arc::new(Credentials::open(&data).unwrap());
+            let plane = Plane::start().await.unwrap();
+            let settings = SettingsStore::open(&dir.path().join("settings.toml"), Overrides::default());
+            let origin = Some(plane.origin());
+            let cloud = ControlPlane::new(Arc::new(settings.unwrap()), origin, credentials.clone()).unwrap();
+            let store = Store::open(&data.file("desktop.db"), credentials.clone()).await.unwrap();
+            let id = LoopId(Uuid::new_v4());
+            store.put_token(id, &StoredToken::new("token-1".to_owned().into())).await.unwrap();
+            Self { plane, tokens: Tokens::new(store, cloud), id, credentials, _data: data, _dir: dir }
+        }
+
+        /// The keys under which a new token was asked for.
+        fn keys(&self) -> Vec<String> {
+            let heard = self.plane.heard().into_iter();
+            heard.filter(|heard| heard.route == "refresh-token").map(|heard| heard.nonce).collect()
+        }
+    }
+
+    fn refused() -> CallError {
+        CallError::Http { status: 401, code: None, text: "Invalid or expired runner token".to_owned() }
+    }
+
+    #[tokio::test]
+    async fn two_that_are_refused_together_ask_for_one_token() {
+        let place = Place::new().await;
+        let both = Barrier::new(2);
+        let call = || {
+            place.tokens.call(place.id, |token| {
+                let both = &both;
+                async move {
+                    if token.expose_secret() == "token-1" {
+                        both.wait().await;
+                        return Err(refused());
+                    }
+                    Ok(token.expose_secret().to_owned())
+                }
+            })
+        };
+        let (one, two) = tokio::join!(call(), call());
+        assert_eq!((one.as_deref(), two.as_deref()), (Ok("token-2"), Ok("token-2")));
+        assert_eq!(place.keys().len(), 1);
+        // The next question is another one.
+        place.tokens.refresh(place.id).await.unwrap();
+        let keys = place.keys();
+        assert!(keys.len() == 2 && keys[0] != keys[1], "{keys:?}");
+    }
+
+    #[tokio::test]
+    async fn an_exchange_that_may_have_happened_is_asked_for_again() {
+        let place = Place::new().await;
+        place.plane.answer_once("refresh-token", 502, json!({"error": "bad gateway"}));
+        assert_eq!(place.tokens.refresh(place.id).await.unwrap_err().status(), Some(502));
+        place.tokens.refresh(place.id).await.unwrap();
+        let keys = place.keys();
+        assert!(keys.len() == 2 && keys[0] == keys[1], "{keys:?}");
+    }
+
+    #[tokio::test]
+    async fn a_token_that_has_ended_is_renewed_with_the_key_of_the_desktop() {
+        let place = Place::new().await;
+        place.credentials.store_managed_key("lgk_live_x".to_owned().into()).unwrap();
+        let ended = json!({"success": false, "error": "Invalid or expired runner token"});
+        place.plane.answer_always("refresh-token", 401, ended);
+        let fresh = json!({"bumped": true, "revived": true, "token": "token-9", "expiresAt": null});
+        place.plane.answer_once("heartbeat", 200, json!({"success": true, "data": fresh}));
+        let call = async |token: SecretString| match token.expose_secret() {
+            "token-1" => Err(refused()),
+            token => Ok(token.to_owned()),
+        };
+        assert_eq!(place.tokens.call(place.id, call).await.as_deref(), Ok("token-9"));
+        let heard = place.plane.heard();
+        assert_eq!(heard.last().unwrap().token, "lgk_live_x");
+
+        let over = json!({"success": false, "error": "Loop is no longer running", "code": "TERMINAL_LOOP"});
+        place.plane.answer_always("heartbeat", 410, over);
+        let call = async |_| Err::<(), _>(refused());
+        assert_eq!(place.tokens.call(place.id, call).await.unwrap_err().status(), Some(410));
+    }
+
+    #[tokio::test]
+    async fn a_race_that_is_lost_twice_is_lost() {
+        let place = Place::new().await;
+        let lost = json!({"success": false, "error": "race", "code": "RACE_LOST"});
+        place.plane.answer_always("refresh-token", 409, lost);
+        let error = place.tokens.refresh(place.id).await.unwrap_err();
+        assert_eq!(error.status(), Some(409));
+        let keys = place.keys();
+        assert!(keys.len() == 2 && keys[0] != keys[1], "{keys:?}");
+        let told = place.tokens.call(place.id, |_| async { Err::<(), _>(refused()) }).await;
+        assert_eq!(told, Err(refused()), "the refusal stands");
+    }
+
+    #[tokio::test]
+    async fn whoever_is_not_known_rests_before_it_asks_again() {
+        let place = Place::new().await;
+        place.plane.answer_once("refresh-token", 404, json!({"success": false, "error": "unknown"}));
+        for _ in 0..2 {
+            assert_eq!(place.tokens.refresh(place.id).await.unwrap_err().status(), Some(404));
+        }
+        assert_eq!(place.keys().len(), 1);
+        assert_eq!(place.tokens.current(place.id).await.unwrap().expose_secret(), "token-1");
+    }
+}

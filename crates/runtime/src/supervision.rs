@@ -1,0 +1,169 @@
+//! One task a loop: follows its process to the end, then works on what the end means.
+//!
+//! The task owns the loop's reservation. When the runtime stops, the task ends and the process goes
+//! on; the next runtime finds both again by the record.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use loopgate_api::assistant_stream::StreamSummary;
+use loopgate_api::ids::LoopId;
+use loopgate_tools::shim::{self, ShimError, ShimHandle};
+use tokio_util::sync::CancellationToken;
+
+use crate::delivery::{self, ExitKind};
+use crate::jobs::reservations::Reservation;
+use crate::jobs::store::StoreError;
+use crate::jobs::{FinalizationSource, Job};
+use crate::reporting::heartbeat;
+use crate::reporting::outage::Outage;
+use crate::runtime::Runtime;
+use crate::transcript::perf;
+use crate::transcript::tailer::Tailer;
+
+/// What a shim that was killed may leave running gets this long to end.
+const SWEEP_GRACE: Duration = Duration::from_secs(3);
+/// Waits between tries to store the end of a loop, while the disk is full; the last one again and
+/// again.
+const STORE_RETRY: [Duration; 4] =
+    [Duration::from_millis(200), Duration::from_secs(2), Duration::from_secs(10), Duration::from_secs(30)];
+
+/// What the task begins with.
+pub(crate) enum ProcessState {
+    /// The process lives under its shim.
+    Running(ShimHandle),
+    /// The process is gone.
+    Exited(ExitKind),
+}
+
+/// Follows a loop that was just started.
+pub(crate) fn live(runtime: &Arc<Runtime>, id: LoopId, shim: ShimHandle, reservation: Reservation) {
+    follow(runtime, id, ProcessState::Running(shim), FinalizationSource::LiveExit, reservation);
+}
+
+/// Follows a loop to its end and finishes it.
+pub(crate) fn follow(
+    runtime: &Arc<Runtime>,
+    id: LoopId,
+    begin: ProcessState,
+    source: FinalizationSource,
+    reservation: Reservation,
+) {
+    let task = Task { runtime: runtime.clone(), id, source };
+    runtime.tasks.spawn(async move {
+        let inner = tokio::spawn(async move {
+            let stop = task.runtime.stop.clone();
+            tokio::select! {
+                () = stop.cancelled() => {}
+                () = heartbeat::keep_alive(&task.runtime, task.id) => {}
+                () = task.run(begin) => {}
+            }
+        });
+        // Aborted with its owner; a panic inside must not take the reservation's release along.
+        if let Err(error) = AbortOnDrop(inner).await_it().await {
+            tracing::error!(loop_id = %id, %error, "the task of a loop ended unexpectedly");
+        }
+        drop(reservation);
+        tracing::info!(loop_id = %id, "the place of a loop is free");
+    });
+}
+
+struct AbortOnDrop(tokio::task::JoinHandle<()>);
+
+impl AbortOnDrop {
+    async fn await_it(mut self) -> Result<(), tokio::task::JoinError> {
+        (&mut self.0).await
+    }
+}
+
+impl Drop for AbortOnDrop {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
+struct Task {
+    runtime: Arc<Runtime>,
+    id: LoopId,
+    source: FinalizationSource,
+}
+
+impl Task {
+    async fn run(&self, begin: ProcessState) {
+        let job = match self.runtime.store.job(self.id).await {
+            Ok(Some(job)) => job,
+            Ok(None) => return,
+            Err(error) => {
+                tracing::error!(loop_id = %self.id, %error, "the record of a loop cannot be read");
+                return;
+            }
+        };
+        // On the heap: it holds a whole tailer.
+        let (ended, summary) = Box::pin(self.to_the_end(&job, begin)).await;
+        let mut waits = STORE_RETRY.iter();
+        let mut wait = Duration::ZERO;
+        let mut outage = Outage::default();
+        loop {
+            let finished = delivery::finish(&self.runtime, self.id, &ended, &summary, self.source).await;
+            let Err(error) = finished else { return };
+            tracing::error!(loop_id = %self.id, %error, "the end of a loop could not be stored");
+            if !error.may_pass() {
+                return;
+            }
+            outage.record_failure(&self.runtime, self.id, &error).await;
+            wait = waits.next().copied().unwrap_or(wait);
+            tokio::time::sleep(wait).await;
+        }
+    }
+
+    /// Follows process and output until both are over.
+    async fn to_the_end(&self, job: &Job, begin: ProcessState) -> (ExitKind, StreamSummary) {
+        let work_dir = PathBuf::from(job.facts.work_dir.clone().unwrap_or_default());
+        let ended = CancellationToken::new();
+        let tailer = Tailer::new(self.runtime.clone(), job, work_dir.clone()).run(ended.clone());
+        let perf = perf::follow(&self.runtime, job, &work_dir, &ended);
+        let process = async {
+            let how = match begin {
+                ProcessState::Running(shim) => self.wait(&shim).await,
+                ProcessState::Exited(how) => how,
+            };
+            if let Err(error) = self.note_exit(&how).await {
+                tracing::error!(loop_id = %self.id, %error, "how a loop ended could not be stored");
+            }
+            ended.cancel();
+            how
+        };
+        let (how, summary, ()) = tokio::join!(process, tailer, perf);
+        (how, summary)
+    }
+
+    async fn wait(&self, shim: &ShimHandle) -> ExitKind {
+        match shim.wait().await {
+            Ok(exit) => ExitKind::Exit { code: exit.code, signal: exit.signal },
+            Err(error) => {
+                tracing::warn!(loop_id = %self.id, %error, "a loop's shim is gone");
+                if matches!(error, ShimError::Lost) {
+                    shim::sweep(self.id, SWEEP_GRACE).await;
+                }
+                ExitKind::Lost
+            }
+        }
+    }
+
+    /// Stored before anything else, so that no reader takes a loop that is being finished for one
+    /// that vanished.
+    async fn note_exit(&self, how: &ExitKind) -> Result<(), StoreError> {
+        if let Some(code) = how.exit_code() {
+            let signal = how.signal_name();
+            self.runtime
+                .store
+                .update(self.id, |job| {
+                    job.facts.exit_code.get_or_insert(code);
+                    job.facts.exit_signal = job.facts.exit_signal.take().or(signal);
+                })
+                .await?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,67 @@
+//! One launch of a ticket at a time, whichever Loopgate does it. Within one process the caller sees
+//! to that by other means.
+
+use std::ffi::{OsStr, OsString};
+use std::io::{self, Read as _, Write as _};
+use std::path::Path;
+use std::time::{Duration, SystemTime};
+
+use loopgate_api::names::STATE_DIR;
+use loopgate_home::{Directory, Sandbox, SandboxedPath};
+use loopgate_tools::process::identity;
+use serde_json::{Value, json};
+
+use super::{TicketLaunchError, failed};
+
+const NAME: &str = "launch.lock";
+/// A lock that says nothing may be half written for so long.
+const HALF_WRITTEN: Duration = Duration::from_secs(5);
+
+/// Held while it lives.
+pub(super) struct Lock {
+    directory: Directory,
+    name: OsString,
+}
+
+impl Drop for Lock {
+    fn drop(&mut self) {
+        let _ = self.directory.remove_file(&self.name);
+    }
+}
+
+/// Takes the lock of a worktree; `None` while somebody else has it.
+pub(super) fn take(sandbox: &Sandbox, worktree: &SandboxedPath) -> Result<Option<Lock>, TicketLaunchError> {
+    let parent = worktree.as_path().parent().unwrap_or(Path::new("/"));
+    let place = parent.join(STATE_DIR).join("locks").join(worktree.base_name());
+    let place = sandbox.check(place).map_err(|_| TicketLaunchError::NotAllowed)?;
+    let directory = place.make_directory().map_err(failed)?;
+    if is_stale(&directory) {
+        let _ = directory.remove_file(OsStr::new(NAME));
+    }
+    let mut file = match directory.create_file(OsStr::new(NAME)) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Ok(None),
+        created => created.map_err(failed)?,
+    };
+    let lock = Lock { directory, name: NAME.into() };
+    let now = jiff::Timestamp::now().as_millisecond();
+    let owner = json!({"pid": std::process::id(), "timestamp": now});
+    file.write_all(owner.to_string().as_bytes()).map_err(failed)?;
+    Ok(Some(lock))
+}
+
+/// Whether nobody holds it any more: its owner is gone, was an earlier process with our pid, or never
+/// said who it is.
+fn is_stale(directory: &Directory) -> bool {
+    let Ok(mut file) = directory.open_file(Path::new(NAME)) else { return false };
+    let mut text = String::new();
+    let _ = file.read_to_string(&mut text);
+    let owner = serde_json::from_str::<Value>(&text).ok().and_then(|owner| owner["pid"].as_u64());
+    match owner {
+        Some(pid) if pid == u64::from(std::process::id()) => true,
+        Some(pid) => u32::try_from(pid).ok().and_then(identity).is_none(),
+        None => {
+            let written = file.metadata().and_then(|metadata| metadata.modified());
+            written.is_ok_and(|at| SystemTime::now().duration_since(at).unwrap_or_default() > HALF_WRITTEN)
+        }
+    }
+}

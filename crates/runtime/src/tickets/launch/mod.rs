@@ -1,0 +1,205 @@
+//! Launching the loop script of a ticket: its worktree, its requirements, one script at a time.
+//!
+//! Nobody waits for the script: it outlives a request, and this process. It has no record among the
+//! loops' jobs; whether it runs, its pid and its start time in the work directory say.
+
+mod checkout;
+mod files;
+mod lock;
+mod prd;
+mod script;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use loopgate_api::ids::{BranchName, LoopId, TicketId};
+use loopgate_api::names::PRD_MD;
+use loopgate_home::SandboxedPath;
+use serde_json::Value;
+use thiserror::Error;
+use uuid::Uuid;
+
+pub(crate) use self::files::{get as get_of_work_dir, merge_metadata as merge_launch_metadata};
+pub use self::prd::TicketText;
+use crate::runtime::Runtime;
+
+/// What to launch.
+#[derive(Debug, Clone)]
+pub struct TicketLaunchRequest {
+    /// The ticket's repository.
+    pub repository: SandboxedPath,
+    /// The ticket.
+    pub ticket: TicketId,
+    /// Branch to begin at.
+    pub base_branch: Option<BranchName>,
+    /// What the ticket says; without it nothing is written down.
+    pub text: Option<TicketText>,
+    /// Id of the ticket in its tracker.
+    pub issue_id: Option<String>,
+}
+
+/// A ticket that is worked on.
+#[derive(Debug, Clone)]
+pub struct TicketLaunch {
+    /// Its worktree.
+    pub worktree: PathBuf,
+    /// Its branch.
+    pub branch: String,
+    /// Pid of the script; `None` when there is no script.
+    pub pid: Option<u32>,
+    /// What the work began at.
+    pub base_branch: Option<String>,
+    /// Ticket that this one belongs to.
+    pub parent_ticket_id: Option<String>,
+    /// It ran before.
+    pub already_running: bool,
+}
+
+/// Why nothing was launched.
+#[derive(Debug, Error)]
+pub enum TicketLaunchError {
+    /// The worktree would lie outside the sandbox.
+    #[error("directory not allowed")]
+    NotAllowed,
+    /// Somebody else launches this ticket at the moment, or a loop works in its worktree.
+    #[error("Launch already in progress")]
+    InProgress,
+    /// The script did not start.
+    #[error("failed to launch work loop: process did not start")]
+    NotStarted,
+    /// Anything else.
+    #[error("Failed to launch Orchestrator: {0}")]
+    Failed(String),
+}
+
+fn failed(error: impl std::fmt::Display) -> TicketLaunchError {
+    TicketLaunchError::Failed(error.to_string())
+}
+
+impl Runtime {
+    /// Makes the ticket's worktree where it is missing, and starts the script in it. What has begun
+    /// is finished, whoever still waits for it.
+    ///
+    /// # Errors
+    /// [`TicketLaunchError`].
+    pub async fn launch(
+        self: &Arc<Self>,
+        request: TicketLaunchRequest,
+    ) -> Result<TicketLaunch, TicketLaunchError> {
+        let runtime = self.clone();
+        let launching = self.tasks.spawn(async move { runtime.launch_here(request).await });
+        launching.await.map_err(failed)?
+    }
+
+    async fn launch_here(
+        self: &Arc<Self>,
+        request: TicketLaunchRequest,
+    ) -> Result<TicketLaunch, TicketLaunchError> {
+        let (request, layout) = (Arc::new(request), self.layout.clone());
+        let worktree = blocking({
+            let request = request.clone();
+            move || match layout.ticket_worktree(&request.repository, &request.ticket) {
+                Some(worktree) => Ok(worktree),
+                None => {
+                    let place = layout.for_ticket(&request.repository, &request.ticket);
+                    place.map_err(|_| TicketLaunchError::NotAllowed)
+                }
+            }
+        });
+        let worktree = worktree.await?;
+        if let Some(running) = self.running_at(&worktree, &request).await? {
+            return Ok(running);
+        }
+        // Inside this process the reservation keeps others away, from loops' worktrees too; the file
+        // does so for other processes.
+        let reservation = self.reservations.reserve(LoopId(Uuid::new_v4()));
+        let reservation = reservation.filter(|reservation| reservation.claim(worktree.as_path()).is_ok());
+        let reservation = reservation.ok_or(TicketLaunchError::InProgress)?;
+        let (sandbox, place) = (self.sandbox.clone(), worktree.clone());
+        let lock =
+            blocking(move || lock::take(&sandbox, &place)).await?.ok_or(TicketLaunchError::InProgress)?;
+        // Another launch may have ended since it was looked for.
+        if let Some(running) = self.running_at(&worktree, &request).await? {
+            return Ok(running);
+        }
+        let base = self.make_worktree(&request, &worktree).await?;
+        let launched = blocking({
+            let (request, worktree) = (request.clone(), worktree.clone());
+            move || {
+                write_prd(&worktree, &request)?;
+                merge_metadata(&worktree, &request, base)?;
+                Ok(describe(&request, &worktree))
+            }
+        });
+        let launched = launched.await?;
+        let pid = self.start_script(&worktree).await?;
+        drop((lock, reservation));
+        Ok(TicketLaunch { pid, ..launched })
+    }
+
+    /// The script that works in the worktree already; then only the requirements are written anew.
+    async fn running_at(
+        &self,
+        worktree: &SandboxedPath,
+        request: &Arc<TicketLaunchRequest>,
+    ) -> Result<Option<TicketLaunch>, TicketLaunchError> {
+        let Some(pid) = self.script_at(worktree).await? else { return Ok(None) };
+        let (worktree, request) = (worktree.clone(), request.clone());
+        let described = blocking(move || {
+            write_prd(&worktree, &request)?;
+            Ok(describe(&request, &worktree))
+        });
+        Ok(Some(TicketLaunch { pid: Some(pid), already_running: true, ..described.await? }))
+    }
+}
+
+async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, TicketLaunchError> + Send + 'static,
+) -> Result<T, TicketLaunchError> {
+    tokio::task::spawn_blocking(work).await.map_err(failed)?
+}
+
+fn branch_of(ticket: &TicketId) -> String {
+    let safe = |c: char| if c.is_ascii_alphanumeric() || c == '-' || c == '_' { c } else { '-' };
+    format!("feature/{}", ticket.as_str().chars().map(safe).collect::<String>())
+}
+
+fn describe(request: &TicketLaunchRequest, worktree: &SandboxedPath) -> TicketLaunch {
+    let metadata = files::metadata_of(worktree);
+    let text = |name: &str| metadata.get(name).and_then(Value::as_str).map(str::to_owned);
+    TicketLaunch {
+        worktree: worktree.as_path().to_owned(),
+        branch: branch_of(&request.ticket),
+        pid: None,
+        base_branch: text("baseBranch"),
+        parent_ticket_id: text("parentTicketId"),
+        already_running: false,
+    }
+}
+
+fn write_prd(worktree: &SandboxedPath, request: &TicketLaunchRequest) -> Result<(), TicketLaunchError> {
+    let Some(text) = &request.text else { return Ok(()) };
+    let markdown = text.markdown(worktree.as_path(), &request.repository.base_name());
+    files::put(worktree, PRD_MD, markdown.as_bytes()).map_err(failed)
+}
+
+fn merge_metadata(
+    worktree: &SandboxedPath,
+    request: &TicketLaunchRequest,
+    base: Option<String>,
+) -> Result<(), TicketLaunchError> {
+    let title = request.text.as_ref().and_then(|text| text.title.clone());
+    let base = base.or_else(|| request.base_branch.as_ref().map(ToString::to_string));
+    let facts = [("issueId", request.issue_id.clone()), ("ticketTitle", title), ("baseBranch", base)];
+    files::merge_metadata(worktree, facts).map_err(failed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_ticket_names_its_branch() {
+        assert_eq!(branch_of(&TicketId::new("SHOP-7_a b/..")), "feature/SHOP-7_a-b---");
+    }
+}

@@ -1,0 +1,172 @@
+//! The script of a launch: found, started under a shim, known again by the next process.
+//!
+//! A record of each lies in a private directory until the script has ended.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use loopgate_api::ids::LoopId;
+use loopgate_api::names::{EXIT_FILE, LAUNCH_LOG, PROCESS_PID, PROCESS_START, WORK_DIR, env};
+use loopgate_home::files::{create_private_dir, write_private};
+use loopgate_home::{Program, SandboxedPath};
+use loopgate_tools::process::{ProcessStart, alive, identity};
+use loopgate_tools::shim::{self, ShimHandle, Spec};
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use super::files::{get, put};
+use super::{TicketLaunchError, blocking, failed};
+use crate::commands::plugins;
+use crate::process::owners::{LoopProcess, ProcessOwner};
+use crate::process::spawn::own_program_first;
+use crate::runtime::Runtime;
+
+/// The plugin that brings the script, and the script in it.
+const PLUGIN: &str = "code";
+const SCRIPT: &str = "scripts/run-loop.sh";
+
+/// What must be known to find a script again.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Record {
+    socket: PathBuf,
+    exit_file: PathBuf,
+    worktree: PathBuf,
+}
+
+impl Runtime {
+    /// Pid of the process that works in a worktree: a script of ours, else the one that started when
+    /// the files there say.
+    pub(super) async fn script_at(&self, worktree: &SandboxedPath) -> Result<Option<u32>, TicketLaunchError> {
+        let own = self.processes.at(worktree.as_path());
+        if let Some(run) = own.filter(|run| identity(run.pid).is_some()) {
+            return Ok(Some(run.pid));
+        }
+        let worktree = worktree.clone();
+        let recorded = blocking(move || {
+            let number = |name| get(&worktree, name).and_then(|text| text.trim().parse::<u64>().ok());
+            let pid = number(PROCESS_PID).and_then(|pid| u32::try_from(pid).ok());
+            Ok(pid.map(|pid| (pid, number(PROCESS_START))))
+        });
+        Ok(match recorded.await? {
+            None => None,
+            Some((pid, Some(started))) => alive(pid, ProcessStart(started)).then_some(pid),
+            Some((pid, None)) => {
+                let owner = self.owner_of(pid).await.map_err(failed)?;
+                matches!(owner, ProcessOwner::Loopgate(_)).then_some(pid)
+            }
+        })
+    }
+
+    /// Starts the script of the newest plugin that the assistant has; `None` when it has none.
+    pub(super) async fn start_script(
+        self: &Arc<Self>,
+        worktree: &SandboxedPath,
+    ) -> Result<Option<u32>, TicketLaunchError> {
+        let found = blocking(|| Ok(plugins::installed_file(PLUGIN, SCRIPT)));
+        let Some(script) = found.await? else { return Ok(None) };
+        let id = Uuid::new_v4();
+        let work_dir = worktree.as_path().join(WORK_DIR);
+        let (mut environment, _) = self.guarded_environment(&[worktree.as_path()]).await;
+        let assistant = self.programs.resolve(Program::Assistant).await.path;
+        environment.insert(env::WORKDIR.into(), work_dir.clone().into());
+        environment.insert(env::ASSISTANT_BIN.into(), assistant.into());
+        // The script names the driver, which is this program.
+        own_program_first(&mut environment, &self.loopgate_exe);
+        let log = work_dir.join(LAUNCH_LOG);
+        let spec = Spec {
+            program: script,
+            args: vec![work_dir.clone().into()],
+            cwd: worktree.as_path().to_owned(),
+            env: environment,
+            stdin_file: None,
+            stdout: log.clone(),
+            stderr: log,
+            jsonl: None,
+            exit_file: work_dir.join(EXIT_FILE),
+            socket: self.sockets.join(format!("{}-launch.sock", id.simple())),
+            // Marks every process of the script.
+            loop_id: LoopId(id),
+        };
+        // Written before the start: whatever dies from here on, the script is found again.
+        let record = Record {
+            socket: spec.socket.clone(),
+            exit_file: spec.exit_file.clone(),
+            worktree: worktree.as_path().to_owned(),
+        };
+        let directory = self.launches_dir();
+        let kept = record_of(&directory, id);
+        let written = blocking({
+            let kept = kept.clone();
+            move || {
+                create_private_dir(&directory).map_err(failed)?;
+                let text = serde_json::to_vec(&record).map_err(failed)?;
+                write_private(&kept, &text).map_err(failed)
+            }
+        });
+        written.await?;
+        let (shim, state) = shim::spawn(&self.loopgate_exe, &spec).await.map_err(|error| {
+            tracing::warn!(%error, "a loop script did not start");
+            let _ = std::fs::remove_file(&kept);
+            TicketLaunchError::NotStarted
+        })?;
+        // From here on it is ours to end, whatever goes wrong with the files.
+        self.keep_script(id, state.pid, shim, worktree.as_path().to_owned());
+        let place = worktree.clone();
+        let written = blocking(move || {
+            if let Some(started) = state.started {
+                put(&place, PROCESS_START, started.to_string().as_bytes()).map_err(failed)?;
+            }
+            put(&place, PROCESS_PID, state.pid.to_string().as_bytes()).map_err(failed)
+        });
+        written.await?;
+        Ok(Some(state.pid))
+    }
+
+    /// Finds the scripts again that an earlier process launched. One whose shim is gone is not
+    /// touched.
+    pub(crate) async fn recover_scripts(self: &Arc<Self>) {
+        let Ok(entries) = std::fs::read_dir(self.launches_dir()) else { return };
+        for file in entries.flatten().map(|entry| entry.path()) {
+            let id = file.file_stem().and_then(|name| name.to_str()?.parse::<Uuid>().ok());
+            let text = std::fs::read(&file).ok();
+            let record = text.and_then(|text| serde_json::from_slice::<Record>(&text).ok());
+            let shim = match &record {
+                Some(record) => shim::attach(&record.socket, &record.exit_file).await,
+                None => None,
+            };
+            match (id, record, shim) {
+                (Some(id), Some(record), Some(shim)) => match shim.state().await {
+                    Ok(state) => self.keep_script(id, state.pid, shim, record.worktree),
+                    // It lives and is too busy to answer; the next start asks again.
+                    Err(error) => tracing::warn!(%error, "a loop script does not report its state"),
+                },
+                _ => drop(std::fs::remove_file(&file)),
+            }
+        }
+    }
+
+    fn launches_dir(&self) -> PathBuf {
+        self.sockets.join("launches")
+    }
+
+    /// Knows a script for ours until it has ended.
+    fn keep_script(self: &Arc<Self>, id: Uuid, pid: u32, shim: ShimHandle, worktree: PathBuf) {
+        let about = vec![worktree.clone()];
+        self.processes.add(id, LoopProcess { pid, shim: shim.clone(), worktree: Some(worktree), about });
+        let runtime = self.clone();
+        self.tasks.spawn(async move {
+            tokio::select! {
+                () = runtime.stop.cancelled() => {}
+                _ = shim.wait() => {
+                    runtime.processes.remove(id);
+                    let _ = std::fs::remove_file(record_of(&runtime.launches_dir(), id));
+                }
+            }
+        });
+    }
+}
+
+fn record_of(directory: &Path, id: Uuid) -> PathBuf {
+    directory.join(format!("{id}.json"))
+}

@@ -1,0 +1,145 @@
+//! Follows the timing events that a loop's driver and its hooks write, and reports each of them.
+//!
+//! Best effort from end to end: nothing here can delay a loop or change what becomes of it. An event
+//! is reported once; where a restart or a full disk would leave a choice, not at all.
+
+mod reader;
+mod tool_calls;
+
+use std::io::{self, BufRead as _, BufReader};
+use std::path::Path;
+use std::time::Duration;
+
+use loopgate_api::link::{Severity, Trace};
+use loopgate_api::names::PERF_JSONL;
+use loopgate_api::perf::{ParseFailure, PerfRecord};
+use loopgate_home::untrusted;
+use serde_json::json;
+use tokio_util::sync::CancellationToken;
+
+use self::reader::{Batch, Found, PerfReader};
+use crate::jobs::{FileIdentity, Job, PerfMark};
+use crate::reporting::telemetry;
+use crate::runtime::Runtime;
+use crate::transcript::stream_file;
+
+/// A burst of lines is read once it is over, or nearly.
+const DEBOUNCE: Duration = Duration::from_millis(250);
+/// How often the file is looked at when the file system reports nothing.
+const POLL: Duration = Duration::from_secs(1);
+
+/// What earlier runs left in a work directory. Blocks on the disk.
+pub(crate) fn mark_of(work_dir: &Path) -> PerfMark {
+    let tool_calls = tool_calls::names(work_dir);
+    let path = work_dir.join(PERF_JSONL);
+    let Ok((file, lines, start)) = measure(&path) else {
+        return PerfMark { tool_calls, ..PerfMark::default() };
+    };
+    PerfMark { file, start, lines, reported: start, tool_calls }
+}
+
+/// Which file it is, its lines, and its bytes.
+fn measure(path: &Path) -> io::Result<(Option<FileIdentity>, u64, u64)> {
+    let mut file = BufReader::new(untrusted::open(path)?);
+    let identity = stream_file::identity(&file.get_ref().metadata()?);
+    let (mut lines, mut bytes) = (0, 0);
+    loop {
+        let piece = file.fill_buf()?;
+        if piece.is_empty() {
+            return Ok((Some(identity), lines, bytes));
+        }
+        lines += piece.iter().filter(|byte| **byte == b'\n').count() as u64;
+        let length = piece.len();
+        bytes += length as u64;
+        file.consume(length);
+    }
+}
+
+/// Reports a loop's timing events until `ended`, then the rest, and the tool calls that never ended.
+/// A loop without a mark has none.
+pub(crate) async fn follow(runtime: &Runtime, job: &Job, work_dir: &Path, ended: &CancellationToken) {
+    let Some(mark) = job.facts.perf.as_deref().cloned() else { return };
+    let reports = Reports { runtime, trace: telemetry::of_job(job) };
+    let mut changes = runtime.directory_watch.subscribe(work_dir);
+    let earlier_calls = mark.tool_calls.clone();
+    let mut reader = PerfReader::new(work_dir.join(PERF_JSONL), mark);
+    loop {
+        let over = ended.is_cancelled();
+        let Some((taken, batch)) = read(reader, over).await else { return };
+        reader = taken;
+        if !batch.found.is_empty() {
+            reports.note(job, &reader).await;
+            batch.found.into_iter().for_each(|found| reports.tell(found));
+        }
+        if over && !batch.more {
+            break;
+        }
+        let rest = async {
+            tokio::time::sleep(DEBOUNCE).await;
+            let _ = tokio::time::timeout(POLL, changes.next()).await;
+        };
+        tokio::select! {
+            biased;
+            () = runtime.stop.cancelled() => return,
+            () = std::future::ready(()), if batch.more => {}
+            () = ended.cancelled() => {}
+            () = rest => {}
+        }
+    }
+    let directory = work_dir.to_owned();
+    let left = tokio::task::spawn_blocking(move || tool_calls::left(&directory, &earlier_calls)).await;
+    for call in left.unwrap_or_default() {
+        reports.tell_event(&reader.in_its_phase(call));
+    }
+}
+
+/// Reads on a thread that may block; nothing once that thread was stopped.
+async fn read(mut reader: PerfReader, ended: bool) -> Option<(PerfReader, Batch)> {
+    let read = tokio::task::spawn_blocking(move || {
+        let batch = reader.read(ended);
+        (reader, batch)
+    });
+    read.await.ok()
+}
+
+struct Reports<'a> {
+    runtime: &'a Runtime,
+    trace: Trace,
+}
+
+impl Reports<'_> {
+    /// Notes how far the events are reported, before they are: none goes out twice.
+    async fn note(&self, job: &Job, reader: &PerfReader) {
+        let (file, reported) = reader.position();
+        let noted = self.runtime.store.update(job.id, |job| {
+            if let Some(mark) = &mut job.facts.perf {
+                (mark.file, mark.reported) = (file, reported);
+            }
+        });
+        if let Err(error) = noted.await {
+            tracing::info!(loop_id = %job.id, %error, "how far a loop's timing events are reported was not noted");
+        }
+    }
+
+    fn tell(&self, found: Found) {
+        match found {
+            Found::Event(record) => self.tell_event(&record),
+            Found::Failure(failure) => self.tell_failure(&failure),
+        }
+    }
+
+    fn tell_event(&self, record: &PerfRecord) {
+        if let Some(name) = record.event.name() {
+            let message = format!("A {} was timed", name.replace('_', " "));
+            let diagnostics = json!({"loopPerf": record});
+            let category = format!("loop.perf.{name}");
+            self.runtime.report(self.trace.clone(), Severity::Info, &category, &message, diagnostics);
+        }
+    }
+
+    fn tell_failure(&self, failure: &ParseFailure) {
+        let (category, message) = ("loop.perf.parse_failure", "A timing event cannot be read");
+        let diagnostics = json!({"loopPerf": failure});
+        self.runtime.report(self.trace.clone(), Severity::Warn, category, message, diagnostics);
+    }
+}

@@ -1,0 +1,263 @@
+//! Reads the file with timing events as it grows. Blocks on the disk.
+
+use std::collections::HashMap;
+use std::io::{self, Read as _, Seek as _, SeekFrom};
+use std::path::PathBuf;
+
+use loopgate_api::perf::{ParseFailure, PerfRecord, Text};
+
+use crate::jobs::{FileIdentity, PerfMark};
+use crate::transcript::lines::Lines;
+use crate::transcript::stream_file;
+
+/// Bytes that are read at a time.
+const PIECE: u64 = 1024 * 1024;
+/// Lines of one piece that are described because they cannot be read; the others are counted.
+const MAX_FAILURES: usize = 20;
+/// Iterations whose phase is remembered.
+const MAX_PHASES: usize = 64;
+
+/// Something to report.
+#[derive(Debug, PartialEq)]
+pub(super) enum Found {
+    Event(Box<PerfRecord>),
+    Failure(ParseFailure),
+}
+
+/// What one read brought.
+#[derive(Debug, Default)]
+pub(super) struct Batch {
+    pub found: Vec<Found>,
+    /// Whether more can be read at once.
+    pub more: bool,
+}
+
+/// The file under way.
+pub(super) struct PerfReader {
+    path: PathBuf,
+    file: Option<FileIdentity>,
+    read_to: u64,
+    /// Number of the last line that was read.
+    line: u64,
+    lines: Lines,
+    /// Everything before it was reported.
+    reported: u64,
+    /// The phase of an iteration of a run.
+    phases: HashMap<(Text, u64), Text>,
+}
+
+impl PerfReader {
+    /// Reads from a mark on; of what was reported before, only the phases count.
+    pub fn new(path: PathBuf, mark: PerfMark) -> Self {
+        Self {
+            path,
+            file: mark.file,
+            read_to: mark.start,
+            line: mark.lines,
+            lines: Lines::default(),
+            reported: mark.reported,
+            phases: HashMap::new(),
+        }
+    }
+
+    /// The file, and the offset behind the last line that was read.
+    pub fn position(&self) -> (Option<FileIdentity>, u64) {
+        (self.file, self.reported)
+    }
+
+    /// Reads what was written since; once nobody writes any more, a last line without its end counts
+    /// too. A file that is not there, or cannot be read, brings nothing.
+    pub fn read(&mut self, ended: bool) -> Batch {
+        self.read_piece(ended).unwrap_or_default()
+    }
+
+    fn read_piece(&mut self, ended: bool) -> io::Result<Batch> {
+        let mut file = loopgate_home::untrusted::open(&self.path)?;
+        let metadata = file.metadata()?;
+        let identity = stream_file::identity(&metadata);
+        if self.file.is_some_and(|known| known != identity) || metadata.len() < self.read_to {
+            self.begin_anew();
+        }
+        self.file = Some(identity);
+        file.seek(SeekFrom::Start(self.read_to))?;
+        let mut bytes = Vec::new();
+        let read = file.take(PIECE).read_to_end(&mut bytes)? as u64;
+        let at = self.read_to;
+        self.read_to += read;
+        let mut batch = Batch { found: Vec::new(), more: read == PIECE };
+        let mut failures = Failures::default();
+        let mut lines = std::mem::take(&mut self.lines);
+        lines.take(&bytes, at, |line, end| self.take_line(line, end, &mut batch.found, &mut failures));
+        if ended && !batch.more && !lines.unfinished().is_empty() {
+            self.take_line(Some(lines.unfinished()), self.read_to, &mut batch.found, &mut failures);
+            lines.forget();
+        }
+        self.lines = lines;
+        batch.found.extend(failures.summary());
+        Ok(batch)
+    }
+
+    fn begin_anew(&mut self) {
+        (self.read_to, self.line, self.reported) = (0, 0, 0);
+        self.lines.forget();
+    }
+
+    fn take_line(&mut self, line: Option<&[u8]>, end: u64, found: &mut Vec<Found>, failures: &mut Failures) {
+        self.line += 1;
+        let is_new = end > self.reported;
+        self.reported = self.reported.max(end);
+        let read = match line {
+            Some(line) if line.trim_ascii().is_empty() => return,
+            Some(line) => serde_json::from_slice(line).map_err(|error| error.to_string()),
+            None => Err("the line is too long".to_owned()),
+        };
+        match read {
+            Ok(record) => {
+                let record = self.in_its_phase(record);
+                self.note_phase(&record);
+                if is_new {
+                    found.push(Found::Event(Box::new(record)));
+                }
+            }
+            Err(reason) if is_new => {
+                let failure = ParseFailure::new(self.line, line.unwrap_or_default(), &reason);
+                found.extend(failures.admit(failure));
+            }
+            Err(_) => {}
+        }
+    }
+
+    fn note_phase(&mut self, record: &PerfRecord) {
+        if let Some((iteration, phase)) = record.event.begins_phase() {
+            if self.phases.len() >= MAX_PHASES {
+                self.phases.clear();
+            }
+            self.phases.insert((record.run_id.clone(), iteration), phase.clone());
+        }
+    }
+
+    /// The event with the phase that its iteration is in.
+    pub fn in_its_phase(&self, mut record: PerfRecord) -> PerfRecord {
+        if let Some((iteration, phase)) = record.event.belongs_to_phase() {
+            *phase = self.phases.get(&(record.run_id.clone(), iteration)).cloned();
+        }
+        record
+    }
+}
+
+/// Lines of one piece that cannot be read.
+#[derive(Debug, Default)]
+struct Failures {
+    admitted: usize,
+    /// Number of the first one that was only counted.
+    first_counted: u64,
+    counted: usize,
+}
+
+impl Failures {
+    fn admit(&mut self, failure: ParseFailure) -> Option<Found> {
+        if self.admitted == MAX_FAILURES {
+            if self.counted == 0 {
+                self.first_counted = failure.line_number;
+            }
+            self.counted += 1;
+            return None;
+        }
+        self.admitted += 1;
+        Some(Found::Failure(failure))
+    }
+
+    fn summary(self) -> Option<Found> {
+        let reason = format!("{} more lines cannot be read", self.counted);
+        (self.counted > 0).then(|| Found::Failure(ParseFailure::new(self.first_counted, b"", &reason)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write as _;
+    use std::path::Path;
+
+    use serde_json::{Value, json};
+
+    use super::super::mark_of;
+    use super::*;
+
+    fn append(path: &Path, text: &str) {
+        let mut file = std::fs::OpenOptions::new().append(true).create(true).open(path).unwrap();
+        file.write_all(text.as_bytes()).unwrap();
+    }
+
+    fn phase(name: &str) -> String {
+        let line = json!({"event": "phase", "run_id": "r", "iteration": 1, "phase": name,
+            "status": "IN_PROGRESS", "started_at": "then"});
+        format!("{line}\n")
+    }
+
+    fn spawn() -> String {
+        let line = json!({"event": "spawn", "run_id": "r", "iteration": 1, "parent_agent_id": "a",
+            "started_at": "then"});
+        format!("{line}\n")
+    }
+
+    /// Events by name and phase, failures by the number of their line.
+    fn told(batch: &Batch) -> Vec<Value> {
+        let each = |found: &Found| match found {
+            Found::Event(record) => {
+                let told = serde_json::to_value(record).unwrap();
+                json!([told["event"], told["phase"]])
+            }
+            Found::Failure(failure) => json!(failure.line_number),
+        };
+        batch.found.iter().map(each).collect()
+    }
+
+    #[test]
+    fn lines_count_from_the_beginning_of_the_file_and_only_new_ones_are_told() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("perf.jsonl");
+        append(&path, &format!("{}{}", phase("of an earlier run"), spawn()));
+        let mark = mark_of(dir.path());
+        assert_eq!((mark.lines, mark.start), (2, path.metadata().unwrap().len()));
+        let mut reader = PerfReader::new(path.clone(), mark.clone());
+        assert_eq!(told(&reader.read(false)), Vec::<Value>::new());
+        append(&path, &format!("{}no json\n\n{}", phase("1"), &spawn()[..9]));
+        assert_eq!(told(&reader.read(false)), [json!(["phase", "1"]), json!(4)]);
+        append(&path, &spawn()[9..]);
+        let (_, reported) = reader.position();
+        assert_eq!(told(&reader.read(false)), [json!(["spawn", "1"])], "in the phase of this run");
+        // After a restart the phase is known again, and nothing is told twice.
+        let mut again = PerfReader::new(path.clone(), PerfMark { reported, ..mark });
+        append(&path, "last");
+        assert_eq!(told(&again.read(true)), [json!(["spawn", "1"]), json!(7)]);
+        assert_eq!(told(&again.read(true)), Vec::<Value>::new());
+    }
+
+    #[test]
+    fn another_file_is_read_from_its_beginning() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("perf.jsonl");
+        append(&path, &phase("old").repeat(3));
+        let mut reader = PerfReader::new(path.clone(), mark_of(dir.path()));
+        assert!(reader.read(false).found.is_empty());
+        std::fs::rename(&path, dir.path().join("elsewhere")).unwrap();
+        assert!(reader.read(false).found.is_empty());
+        append(&path, "broken\n");
+        assert_eq!(told(&reader.read(false)), [json!(1)]);
+    }
+
+    #[test]
+    fn many_broken_lines_are_counted() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("perf.jsonl");
+        append(&path, &"{\n".repeat(50));
+        let mut reader = PerfReader::new(path, PerfMark::default());
+        let batch = reader.read(false);
+        assert_eq!(batch.found.len(), MAX_FAILURES + 1);
+        let Some(Found::Failure(summary)) = batch.found.last() else { panic!("{batch:?}") };
+        assert_eq!(
+            (summary.line_number, summary.error_message.as_str()),
+            (21, "30 more lines cannot be read")
+        );
+    }
+}

@@ -1,0 +1,181 @@
+//! Follows a loop's output while it is written and queues it for the control plane.
+//!
+//! A frame's events and the offset behind it are stored in one transaction: after a crash nothing
+//! is sent twice and nothing is left out. Woken by the file system, and now and then by a clock for
+//! file systems that report nothing.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use loopgate_api::assistant_stream::StreamSummary;
+use loopgate_api::event::LoopEvent;
+use loopgate_api::ids::LoopId;
+use serde_json::json;
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+use crate::jobs::Job;
+use crate::jobs::store::{OutboxMessage, StoreError};
+use crate::reporting::outage::Outage;
+use crate::runtime::Runtime;
+use crate::transcript::stream_reader::{Frame, Position, StreamReader};
+
+/// A tailer of one loop.
+pub(crate) struct Tailer {
+    runtime: Arc<Runtime>,
+    id: LoopId,
+    work_dir: PathBuf,
+    reader: StreamReader,
+    /// A frame that was read and could not be stored yet.
+    unstored: Option<Frame>,
+}
+
+impl Tailer {
+    /// A tailer that goes on where the job's record says.
+    pub fn new(runtime: Arc<Runtime>, job: &Job, work_dir: PathBuf) -> Self {
+        let position = Position {
+            file: job.facts.stream_file,
+            start: job.facts.stream_start,
+            announced: job.facts.last_observed_jsonl_offset.unwrap_or(job.facts.stream_start),
+        };
+        let reader = StreamReader::new(work_dir.clone(), position);
+        Self { runtime, id: job.id, work_dir, reader, unstored: None }
+    }
+
+    /// Follows until `ended`, then reads the rest. Returns early, with what is known so far, when
+    /// the runtime stops.
+    pub async fn run(mut self, ended: CancellationToken) -> StreamSummary {
+        let mut changes = self.runtime.directory_watch.subscribe(&self.work_dir);
+        let timing = self.runtime.timing;
+        let stop = self.runtime.stop.clone();
+        let mut outage = Outage::default();
+        loop {
+            let over = ended.is_cancelled();
+            let begun = Instant::now();
+            let (next, more) = match self.step(over).await {
+                Ok(frame) => {
+                    outage.over();
+                    ((!frame.chunks.is_empty()).then(|| begun + timing.tail_wait()), frame.more)
+                }
+                Err(error) => {
+                    tracing::warn!(loop_id = %self.id, %error, "the loop's output could not be followed");
+                    match &error {
+                        // What was read waits, and must not be left out.
+                        TailError::Store(error) if error.may_pass() => {
+                            outage.record_failure(&self.runtime, self.id, error).await;
+                        }
+                        _ if over => break,
+                        _ => {}
+                    }
+                    tokio::select! {
+                        () = stop.cancelled() => break,
+                        () = tokio::time::sleep(timing.tail_poll) => continue,
+                    }
+                }
+            };
+            if stop.is_cancelled() || (over && !more) {
+                break;
+            }
+            if over || more {
+                continue;
+            }
+            let rest = async {
+                if let Some(next) = next {
+                    tokio::time::sleep_until(next).await;
+                }
+                let _ = tokio::time::timeout(timing.tail_poll, changes.next()).await;
+            };
+            tokio::select! {
+                () = stop.cancelled() => {}
+                () = ended.cancelled() => {}
+                () = rest => {}
+            }
+        }
+        self.reader.into_summary()
+    }
+
+    /// Reads one frame and stores what it brought.
+    async fn step(&mut self, ended: bool) -> Result<Frame, TailError> {
+        let frame = match self.unstored.take() {
+            // Since it was read more may have come, and the loop may have ended.
+            Some(frame) => Frame { more: true, ..frame },
+            None => self.read(ended).await?,
+        };
+        if frame.lines > 0
+            && let Err(error) = self.store(&frame).await
+        {
+            self.unstored = Some(frame);
+            return Err(error.into());
+        }
+        Ok(frame)
+    }
+
+    async fn read(&mut self, ended: bool) -> Result<Frame, TailError> {
+        let work_dir = self.work_dir.clone();
+        let empty = StreamReader::new(work_dir, Position::default());
+        let mut reader = std::mem::replace(&mut self.reader, empty);
+        let (reader, frame) = tokio::task::spawn_blocking(move || {
+            let frame = reader.read(ended);
+            (reader, frame)
+        })
+        .await
+        .map_err(|_| TailError::Stopped)?;
+        self.reader = reader;
+        Ok(frame?)
+    }
+
+    async fn store(&self, frame: &Frame) -> Result<(), StoreError> {
+        let last = frame.chunks.len().saturating_sub(1);
+        let events: Vec<LoopEvent> = frame
+            .chunks
+            .iter()
+            .enumerate()
+            .map(|(at, chunk)| output_event(chunk, frame, at == last))
+            .collect();
+        let position = frame.position;
+        let activity = frame.chunks.last().and_then(|chunk| chunk.lines().next_back()).map(str::to_owned);
+        self.runtime
+            .change(self.id, |now| {
+                let facts = &mut now.job.facts;
+                facts.stream_file = position.file;
+                facts.stream_start = position.start;
+                facts.last_observed_jsonl_offset = Some(position.announced);
+                facts.spend = Some(Box::new(frame.spend.clone()));
+                facts.live_activity = activity.or(facts.live_activity.take());
+                for event in &events {
+                    now.send(OutboxMessage::event(event));
+                }
+                Ok(())
+            })
+            .await?;
+        Ok(())
+    }
+}
+
+#[derive(Debug, thiserror::Error)]
+enum TailError {
+    #[error("{0}")]
+    Read(#[from] std::io::Error),
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    #[error("the reading thread was stopped")]
+    Stopped,
+}
+
+/// The event for a piece of output, in the form with `data`. The last one of a frame says what the
+/// frame used.
+fn output_event(chunk: &str, frame: &Frame, is_last: bool) -> LoopEvent {
+    let mut data = json!({"chunk": chunk});
+    let Frame { spend, turns, runs, .. } = frame;
+    if !spend.tokens.is_zero() {
+        data["tokenUsage"] = json!(spend.tokens);
+    }
+    if is_last && !turns.is_empty() {
+        data["turns"] = json!(turns);
+    }
+    if is_last && !runs.is_empty() {
+        data["runs"] = json!(runs);
+        data["cost"] = json!(spend.cost);
+    }
+    LoopEvent::new("output", &json!({"data": data}))
+}

@@ -1,0 +1,275 @@
+//! Where a loop works: a worktree or a temporary directory, and worktrees of its peer repositories. Owns
+//! everything that is made for that on the disk, and removes it again; what is not pushed is never removed.
+
+pub(crate) mod peers;
+pub(crate) mod preserved_state;
+pub(crate) mod repository;
+pub(crate) mod saved_work;
+pub(crate) mod worktree;
+pub(crate) mod worktree_gc;
+pub(crate) mod worktree_layout;
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use loopgate_api::command::{Checkout, LoopCommand, Place};
+use loopgate_api::event::code;
+use loopgate_api::ids::{BranchName, slug};
+use loopgate_api::names::WORK_DIR;
+use loopgate_home::SandboxedPath;
+
+use crate::error::LoopError;
+use crate::jobs::reservations::Reservation;
+use crate::jobs::{Job, PeerWorktree};
+use crate::launch::staging::MountedPeer;
+use crate::refusal::Refusal;
+use crate::request::LoopRequest;
+use crate::runtime::Runtime;
+use crate::workspace::peers::{Peer, PeerWorkspace};
+use crate::workspace::repository::Repository;
+use crate::workspace::worktree::{Naming, WorktreeError, WorktreeRequest};
+
+/// What the names of temporary directories begin with.
+const TEMP_DIR_PREFIX: &str = "orchestrator-";
+
+/// Where a loop works.
+#[derive(Debug, Clone)]
+pub(crate) struct Workspace {
+    /// Its current directory.
+    pub dir: PathBuf,
+    /// Files of the run.
+    pub work_dir: PathBuf,
+    /// The worktree, when it works in one.
+    pub worktree: Option<SandboxedPath>,
+    /// HEAD of the worktree before the loop.
+    pub start_sha: Option<String>,
+    /// Worktrees of the peer repositories.
+    pub peers: Vec<PeerWorkspace>,
+    /// The branch of the worktree.
+    pub branch: Option<BranchName>,
+    /// What became of earlier work in the places of the worktrees, for the person.
+    pub notes: Vec<String>,
+    /// Whether `dir` goes with the loop.
+    pub is_temporary: bool,
+}
+
+impl Workspace {
+    /// Finds or makes it.
+    pub async fn prepare(
+        runtime: &Runtime,
+        request: &LoopRequest,
+        repository: Option<&Repository>,
+        peers: Vec<Peer>,
+        reservation: &Reservation,
+    ) -> Result<Self, Refusal> {
+        match request.command.spec().place {
+            Place::TempDir => temp_dir(request, reservation).await,
+            Place::Worktree(checkout) => {
+                let repository = repository.ok_or_else(repository::required)?;
+                worktrees(runtime, request, repository, checkout, peers, reservation).await
+            }
+        }
+    }
+
+    /// The peer repositories, as the loop sees them.
+    pub fn mounted(&self) -> Vec<MountedPeer> {
+        let mounted = |place: &PeerWorkspace| MountedPeer {
+            full_name: match &place.peer.repository.full_name {
+                Some(name) => name.to_string(),
+                None => place.prepared.dir.base_name(),
+            },
+            branch: place.peer.branch.to_string(),
+            local_path: place.prepared.dir.as_path().to_owned(),
+        };
+        self.peers.iter().map(mounted).collect()
+    }
+
+    /// The peer repositories, as a job's record keeps them.
+    pub fn recorded(&self) -> Vec<PeerWorktree> {
+        let text = |path: &Path| path.to_string_lossy().into_owned();
+        let recorded = |place: &PeerWorkspace| PeerWorktree {
+            dir: text(place.prepared.dir.as_path()),
+            repo_path: text(place.peer.repository.path.as_path()),
+            full_name: place.peer.repository.full_name.as_ref().map(ToString::to_string),
+            base_branch: Some(place.peer.branch.to_string()),
+            branch: place.prepared.branch.as_ref().map(ToString::to_string),
+            start_sha: place.prepared.start_sha.clone(),
+        };
+        self.peers.iter().map(recorded).collect()
+    }
+
+    /// Leaves it for a loop that does not start.
+    pub async fn discard_unstarted(&self, runtime: &Runtime, repository: Option<&Repository>) {
+        if self.is_temporary {
+            let clone = repository.map(|repository| repository.path.as_path());
+            remove(runtime, clone.filter(|_| self.worktree.is_some()), &self.dir).await;
+        }
+        for place in &self.peers {
+            peers::leave(runtime, place).await;
+        }
+    }
+}
+
+/// Clears the workspace of a loop that is over, and notes that it did. Nothing that is worth keeping
+/// is removed.
+pub(crate) async fn clear(runtime: &Runtime, job: &Job) {
+    let (temp_dir, peers) = (&job.facts.temp_dir, &job.facts.additional_worktree_dirs);
+    if temp_dir.is_none() && peers.is_empty() {
+        return;
+    }
+    if let Some(dir) = temp_dir {
+        let in_worktree = matches!(job.command.spec().place, Place::Worktree(_));
+        let clone = job.facts.repo_path.as_deref().map(Path::new).filter(|_| in_worktree);
+        remove(runtime, clone, Path::new(dir)).await;
+    }
+    for peer in peers {
+        if let Some(dir) = runtime.layout.allowed(Path::new(&peer.dir)) {
+            peers::discard(runtime, Path::new(&peer.repo_path), &dir).await;
+        }
+    }
+    let cleared = runtime.store.update(job.id, |job| {
+        job.facts.temp_dir = None;
+        job.facts.additional_worktree_dirs.clear();
+    });
+    if let Err(error) = cleared.await {
+        tracing::warn!(loop_id = %job.id, %error, "that the workspace of a loop is cleaned up could not be stored");
+    }
+}
+
+/// Removes a directory that goes with its loop: a worktree of `clone`, else a temporary directory.
+async fn remove(runtime: &Runtime, clone: Option<&Path>, dir: &Path) {
+    let removed = match clone {
+        Some(_) if runtime.layout.allowed(dir).is_none() => Err("the sandbox does not allow it".to_owned()),
+        Some(clone) => {
+            runtime.git.worktree_remove(clone, dir).await.map(drop).map_err(|error| error.to_string())
+        }
+        None if is_temp_dir(dir) => delete(dir.to_owned()).await.map_err(|error| error.to_string()),
+        None => Err("it is no directory of a loop".to_owned()),
+    };
+    if let Err(reason) = removed {
+        tracing::warn!(directory = %dir.display(), reason, "the directory of a loop could not be removed");
+    }
+}
+
+fn is_temp_dir(dir: &Path) -> bool {
+    let named = dir.file_name().is_some_and(|name| name.to_string_lossy().starts_with(TEMP_DIR_PREFIX));
+    named && dir.parent() == Some(system_temp_dir().as_path())
+}
+
+/// The system's temporary directory, as programs that run in it will name it.
+fn system_temp_dir() -> PathBuf {
+    let dir = std::env::temp_dir();
+    dir.canonicalize().unwrap_or(dir)
+}
+
+async fn delete(dir: PathBuf) -> io::Result<()> {
+    tokio::task::spawn_blocking(move || match std::fs::remove_dir_all(&dir) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        result => result,
+    })
+    .await
+    .map_err(io::Error::other)?
+}
+
+async fn temp_dir(request: &LoopRequest, reservation: &Reservation) -> Result<Workspace, Refusal> {
+    let id = request.loop_id;
+    let own = if request.command == LoopCommand::Decompose { id.stable() } else { id.short() };
+    let name = format!("{TEMP_DIR_PREFIX}{}-{own}", request.command.lower().replace('_', "-"));
+    let dir = system_temp_dir().join(name);
+    if reservation.claim(&dir).is_err() {
+        return Err(LoopError::new(409, "Another loop is running in this worktree").into());
+    }
+    let made = async {
+        delete(dir.clone()).await?;
+        let dir = dir.clone();
+        tokio::task::spawn_blocking(move || make_private(&dir)).await.map_err(io::Error::other)?
+    };
+    made.await.map_err(|error: io::Error| {
+        let answer = LoopError::new(500, "Failed to write artifacts to workdir");
+        Refusal::with_event(answer, code::ARTIFACT_WRITE_FAILED, error.kind().to_string())
+    })?;
+    Ok(Workspace {
+        work_dir: dir.clone(),
+        dir,
+        worktree: None,
+        start_sha: None,
+        peers: Vec::new(),
+        branch: None,
+        notes: Vec::new(),
+        is_temporary: true,
+    })
+}
+
+/// Makes a directory that nobody else can have made before.
+fn make_private(dir: &Path) -> io::Result<()> {
+    let mut builder = std::fs::DirBuilder::new();
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::DirBuilderExt as _;
+        builder.mode(0o700);
+    }
+    builder.create(dir)
+}
+
+async fn worktrees(
+    runtime: &Runtime,
+    request: &LoopRequest,
+    repository: &Repository,
+    checkout: Checkout,
+    peers: Vec<Peer>,
+    reservation: &Reservation,
+) -> Result<Workspace, Refusal> {
+    let refuse = |error| refusal(request.command, error);
+    let invalid = |error: loopgate_api::ids::InvalidId| refuse(WorktreeError::Failed(error.to_string()));
+    let prefix = if let Checkout::Fresh { prefix, .. } = checkout { prefix } else { "" };
+    let naming = Naming::of(prefix, request.artifact_slug.as_deref(), request.loop_id).map_err(invalid)?;
+    let earlier = request.parent_loop_id.as_deref().map(|id| format!("orchestrator/loop-{}", slug(id)));
+    let wanted = WorktreeRequest {
+        repository: &repository.path,
+        naming: naming.clone(),
+        earlier: earlier.and_then(|branch| branch.parse::<BranchName>().ok()),
+        base: request.base_branch().parse().map_err(invalid)?,
+        checkout,
+        fetched: false,
+    };
+    let prepared = worktree::prepare(runtime, &wanted, reservation).await.map_err(refuse)?;
+    let clone = repository.path.as_path();
+    let peers = match peers::prepare(runtime, request, &naming, checkout, peers, reservation).await {
+        Ok(peers) => peers,
+        Err(refusal) => {
+            if prepared.made {
+                remove(runtime, Some(clone), prepared.dir.as_path()).await;
+            }
+            return Err(refusal);
+        }
+    };
+    let is_temporary = match checkout {
+        Checkout::Fresh { stays, .. } => !stays,
+        Checkout::Continued => false,
+        Checkout::Visited => prepared.made,
+    };
+    let notes = prepared.notes.into_iter().chain(peers.iter().flat_map(|place| place.prepared.notes.clone()));
+    Ok(Workspace {
+        notes: notes.collect(),
+        branch: prepared.branch,
+        work_dir: prepared.dir.as_path().join(WORK_DIR),
+        dir: prepared.dir.as_path().to_owned(),
+        worktree: Some(prepared.dir),
+        start_sha: prepared.start_sha,
+        peers,
+        is_temporary,
+    })
+}
+
+fn refusal(command: LoopCommand, error: WorktreeError) -> Refusal {
+    match error {
+        WorktreeError::NotAllowed(path) => {
+            LoopError::new(403, format!("Worktree path not allowed: {}", path.display())).into()
+        }
+        WorktreeError::Busy(_) => LoopError::new(409, "Another loop is running in this worktree").into(),
+        WorktreeError::Failed(cause) => {
+            let text = format!("Failed to materialize {command} branch: {cause}");
+            Refusal::with_same_event(LoopError::new(500, text), code::BRANCH_CREATE_FAILED)
+        }
+    }
+}

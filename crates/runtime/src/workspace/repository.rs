@@ -1,0 +1,165 @@
+//! Which local clone a request means: by path, by the list of repositories, by name, or by cloning.
+
+use std::path::{Path, PathBuf};
+
+use loopgate_api::command::Need;
+use loopgate_api::event::code;
+use loopgate_api::ids::RepoFullName;
+use loopgate_api::redact;
+use loopgate_home::{AddRepoError, Sandbox, SandboxedPath, expand_home};
+
+use crate::error::LoopError;
+use crate::refusal::Refusal;
+use crate::request::LoopRequest;
+use crate::runtime::Runtime;
+
+const NOT_ALLOWED_EVENT: &str = "Repository path not allowed by sandbox policy";
+const REQUIRED: &str = "Repository required for PLAN, EXECUTE, REQUEST_CHANGES, and GENERATE_PRD commands";
+
+/// A clone that a loop may use.
+#[derive(Debug, Clone)]
+pub(crate) struct Repository {
+    /// Where it lies.
+    pub path: SandboxedPath,
+    /// Its name, when it is known.
+    pub full_name: Option<RepoFullName>,
+}
+
+/// The primary repository that a request names; `None` when it names none, or none that can be had
+/// and the command goes on without.
+pub(crate) async fn resolve(runtime: &Runtime, request: &LoopRequest) -> Result<Option<Repository>, Refusal> {
+    match request.command.spec().repository {
+        Need::Unused => Ok(None),
+        Need::Required => named(runtime, request).await,
+        Need::Optional => Ok(named(runtime, request).await.unwrap_or_else(|refusal| {
+            let reason = refusal.error.message;
+            tracing::info!(loop_id = %request.loop_id, reason, "the loop goes on without its repository");
+            None
+        })),
+    }
+}
+
+async fn named(runtime: &Runtime, request: &LoopRequest) -> Result<Option<Repository>, Refusal> {
+    if let Some(path) = &request.local_repo_path {
+        return by_path(runtime, request, path).await.map(Some);
+    }
+    let name = request.repo.as_ref().map(|repo| repo.full_name.trim()).filter(|name| !name.is_empty());
+    match name {
+        Some(name) => by_name(runtime, name).await.map(Some),
+        None => Ok(None),
+    }
+}
+
+/// The answer to a request that needs a repository and names none.
+pub(crate) fn required() -> LoopError {
+    LoopError::bad_request(REQUIRED)
+}
+
+async fn by_name(runtime: &Runtime, name: &str) -> Result<Repository, Refusal> {
+    let not_found = || {
+        let error = LoopError::new(404, format!("Repository not found locally: {name}"));
+        Refusal::with_same_event(error, code::REPO_NOT_FOUND)
+    };
+    let name: RepoFullName = name.parse().map_err(|_| not_found())?;
+    match find(runtime, &name).await {
+        Some(path) => {
+            let path = runtime.sandbox.check(&path).map_err(|_| {
+                let error = LoopError::new(403, "Repository path not allowed");
+                Refusal::with_event(error, code::REPO_NOT_ALLOWED, NOT_ALLOWED_EVENT)
+            })?;
+            Ok(Repository { path, full_name: Some(name) })
+        }
+        None => match clone(runtime, &name).await {
+            Ok(path) => Ok(Repository { path, full_name: Some(name) }),
+            // Another loop may have cloned it in the meantime.
+            Err(reason) => {
+                if let Some(path) =
+                    find(runtime, &name).await.and_then(|path| runtime.sandbox.check(path).ok())
+                {
+                    Ok(Repository { path, full_name: Some(name) })
+                } else {
+                    tracing::warn!(repository = %name, reason, "the repository is not here and was not cloned");
+                    Err(not_found())
+                }
+            }
+        },
+    }
+}
+
+async fn by_path(runtime: &Runtime, request: &LoopRequest, path: &str) -> Result<Repository, Refusal> {
+    let allowed = runtime.sandbox.check(expand_home(path)).map_err(|_| {
+        Refusal::with_event(LoopError::not_allowed(), code::REPO_NOT_ALLOWED, NOT_ALLOWED_EVENT)
+    })?;
+    let (place, sandbox, known) =
+        (allowed.as_path().to_owned(), runtime.sandbox.clone(), request.repo.clone());
+    let looked = tokio::task::spawn_blocking(move || (place.is_dir(), sandbox.origin_of(&place))).await;
+    let (exists, origin) = looked.unwrap_or_default();
+    if !exists {
+        let error = LoopError::new(404, format!("Repository not found locally: {path}"));
+        return Err(Refusal::with_same_event(error, code::REPO_NOT_FOUND));
+    }
+    let named = known.and_then(|repo| repo.full_name.parse().ok());
+    Ok(Repository { path: allowed, full_name: named.or(origin) })
+}
+
+/// A clone that is here: in the list, else the allowed directory itself or its child of that name.
+/// A directory whose `origin` names another repository is not the one.
+pub(crate) async fn find(runtime: &Runtime, name: &RepoFullName) -> Option<PathBuf> {
+    let (repos, sandbox, name) = (runtime.repos.clone(), runtime.sandbox.clone(), name.clone());
+    let found = tokio::task::spawn_blocking(move || {
+        match repos.find(&name) {
+            Ok(Some(path)) if path.is_dir() => return Some(path),
+            Ok(_) => {}
+            Err(error) => tracing::warn!(%error, "the list of repositories cannot be read"),
+        }
+        let base = sandbox.base()?;
+        let itself = base.file_name().is_some_and(|last| last == name.name()).then(|| base.clone());
+        let candidates = itself.into_iter().chain([base.join(name.name())]);
+        candidates.into_iter().find(|place| is_clone_of(&sandbox, place, &name))
+    });
+    found.await.ok().flatten()
+}
+
+fn is_clone_of(sandbox: &Sandbox, place: &Path, name: &RepoFullName) -> bool {
+    sandbox.origin_of(place).is_some_and(|origin| origin.same_as(name))
+}
+
+/// Clones into the allowed directory: beside its place first, so that a clone that fails half-way
+/// leaves nothing in the way of the next one.
+async fn clone(runtime: &Runtime, name: &RepoFullName) -> Result<SandboxedPath, String> {
+    let base = runtime.settings.get().sandbox_base_directory.clone().ok_or("no directory is allowed")?;
+    if !base.is_dir() {
+        return Err("the allowed directory is missing".to_owned());
+    }
+    let place = base.join(name.name());
+    if place.symlink_metadata().is_ok() {
+        return Err("the destination exists already".to_owned());
+    }
+    runtime.sandbox.check(&place).map_err(|_| "the destination is outside of the sandbox".to_owned())?;
+    runtime
+        .code_host
+        .clone_repository(name, &place)
+        .await
+        .map_err(|error| redact::message(&error.to_string()))?;
+    let Ok(path) = runtime.sandbox.check(&place) else {
+        discard(&place).await;
+        return Err("the clone lies outside of the sandbox".to_owned());
+    };
+    let (repos, listed) = (runtime.repos.clone(), path.clone());
+    match tokio::task::spawn_blocking(move || repos.add(&listed, None, None)).await {
+        Ok(Ok(_) | Err(AddRepoError::AlreadyThere)) => {}
+        Ok(Err(error)) => tracing::warn!(%error, "the clone was not added to the list of repositories"),
+        Err(error) => tracing::warn!(%error, "the clone was not added to the list of repositories"),
+    }
+    Ok(path)
+}
+
+async fn discard(place: &Path) {
+    // A link is removed itself; what it leads to is not ours.
+    let is_link = place.symlink_metadata().is_ok_and(|metadata| metadata.is_symlink());
+    let removed =
+        if is_link { tokio::fs::remove_file(place).await } else { tokio::fs::remove_dir_all(place).await };
+    if let Err(error) = removed {
+        tracing::warn!(%error, "a refused clone could not be removed");
+    }
+}

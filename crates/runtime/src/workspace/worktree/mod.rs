@@ -1,0 +1,419 @@
+//! The checkout that a loop works in: its name, its branch, whether it is made or found.
+//!
+//! A plan starts from a fresh checkout; an execution goes on in the one its plan was made in. Work that
+//! no remote has is saved before a worktree is removed or its branch begins anew.
+
+mod naming;
+mod repair;
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use loopgate_api::command::Checkout;
+use loopgate_api::ids::{BranchName, LoopId};
+use loopgate_api::names::STATE_DIR;
+use loopgate_api::redact;
+use loopgate_home::{RepositoryError, Sandbox, SandboxedPath, untrusted};
+use loopgate_tools::git::{Git, free_locks, time};
+use loopgate_tools::process::{Command, Limits};
+
+use crate::jobs::reservations::Reservation;
+use crate::runtime::Runtime;
+use crate::workspace::preserved_state::{self, PreservedState};
+
+pub(crate) use naming::Naming;
+pub(crate) use repair::deliver_from_branch;
+use repair::return_to_branch;
+
+/// How long a repository's own set-up script may take.
+const SETUP_TIME: Duration = Duration::from_secs(600);
+const SETUP_SCRIPT: &str = ".loopgate/loops-setup.sh";
+/// What the key of a worktree on no branch begins with.
+const VISIT: &str = "code-review-";
+/// Bytes of a file that tells git what to leave out.
+const MAX_EXCLUDE: u64 = 1024 * 1024;
+/// What a BOOTSTRAP leaves in a clone and nobody wants to commit.
+const EXCLUDED: [&str; 7] = [
+    "/.loopgate/work/",
+    "/.loopgate/context/",
+    "/.loopgate/settings/",
+    "/.loopgate/code-review/",
+    "/.loopgate/bootstrap/",
+    "/.loopgate/bootstrap-metadata.json",
+    "/.loopgate/*.local.md",
+];
+
+/// What the branches of loops begin with.
+pub(crate) const LOOP_BRANCHES: &str = "orchestrator/";
+
+/// A worktree that is wanted.
+#[derive(Debug, Clone)]
+pub(crate) struct WorktreeRequest<'a> {
+    pub repository: &'a SandboxedPath,
+    pub naming: Naming,
+    /// Another branch whose worktree may be continued.
+    pub earlier: Option<BranchName>,
+    /// The branch to start from.
+    pub base: BranchName,
+    pub checkout: Checkout,
+    /// Whether the repository was asked for what is new a moment ago.
+    pub fetched: bool,
+}
+
+/// A worktree that is ready.
+#[derive(Debug, Clone)]
+pub(crate) struct PreparedWorktree {
+    pub dir: SandboxedPath,
+    /// HEAD before the loop.
+    pub start_sha: Option<String>,
+    /// The branch that the loop works on; `None` for a visit.
+    pub branch: Option<BranchName>,
+    /// Whether it was made just now.
+    pub made: bool,
+    /// What became of earlier work in its place, for the person.
+    pub notes: Vec<String>,
+}
+
+/// Why there is no worktree.
+#[derive(Debug)]
+pub(crate) enum WorktreeError {
+    /// The sandbox does not allow its place.
+    NotAllowed(PathBuf),
+    /// This loop works in it.
+    Busy(LoopId),
+    /// Git could not make, find or remove it.
+    Failed(String),
+}
+
+impl WorktreeError {
+    fn failed(error: &impl ToString) -> Self {
+        Self::Failed(redact::cause(&error.to_string()))
+    }
+}
+
+/// Finds or makes a worktree, and reserves it for the loop. Another loop that has it and is over, or asked
+/// to end, is waited for.
+pub(crate) async fn prepare(
+    runtime: &Runtime,
+    wanted: &WorktreeRequest<'_>,
+    reservation: &Reservation,
+) -> Result<PreparedWorktree, WorktreeError> {
+    loop {
+        match prepare_once(runtime, wanted, reservation).await {
+            Err(WorktreeError::Busy(owner))
+                if reservation.unless_cancelled(runtime.wait_until_released(owner)).await == Some(true) => {}
+            result => return result,
+        }
+    }
+}
+
+async fn prepare_once(
+    runtime: &Runtime,
+    wanted: &WorktreeRequest<'_>,
+    reservation: &Reservation,
+) -> Result<PreparedWorktree, WorktreeError> {
+    let fresh = matches!(wanted.checkout, Checkout::Fresh { .. });
+    if !fresh && let Some((dir, branch)) = reusable(runtime, wanted).await? {
+        reservation.claim(dir.as_path()).map_err(WorktreeError::Busy)?;
+        return Ok(ready(runtime, dir, Some(branch), false, Vec::new()).await);
+    }
+    let visit = wanted.checkout == Checkout::Visited;
+    let branch = (!visit).then(|| wanted.naming.branch.clone());
+    let dir = place(runtime, wanted, if visit { VISIT } else { "" })?;
+    reservation.claim(dir.as_path()).map_err(WorktreeError::Busy)?;
+    let is_worktree = repair::is_worktree_of_loop(runtime, wanted, &dir).await?;
+    if is_worktree {
+        free_locks(runtime.sandbox.clone(), dir.as_path()).await;
+    }
+    let mut notes = Vec::new();
+    if fresh || visit {
+        clear(runtime, wanted, is_worktree.then_some(dir.as_path()), reservation, &mut notes).await?;
+    } else if is_worktree {
+        match return_to_branch(runtime, dir.as_path(), &wanted.naming.branch).await {
+            Ok(note) => {
+                notes.extend(note);
+                return Ok(ready(runtime, dir, branch, false, notes).await);
+            }
+            Err(error) => repair::is_branch_free(runtime, wanted, error).await?,
+        }
+    }
+    make(runtime, wanted, &dir, reservation, &mut notes).await?;
+    Ok(ready(runtime, dir, branch, true, notes).await)
+}
+
+async fn ready(
+    runtime: &Runtime,
+    dir: SandboxedPath,
+    branch: Option<BranchName>,
+    made: bool,
+    notes: Vec<String>,
+) -> PreparedWorktree {
+    if !made {
+        free_locks(runtime.sandbox.clone(), dir.as_path()).await;
+    }
+    if let Err(error) = hide_state(&runtime.git, dir.as_path()).await {
+        tracing::info!(%error, "the loop's own files could not be hidden from git");
+    }
+    for note in &notes {
+        tracing::info!(worktree = %dir.as_path().display(), note, "an earlier state of a worktree");
+    }
+    let start_sha = runtime.git.head(dir.as_path()).await.ok();
+    PreparedWorktree { dir, start_sha, branch, made, notes }
+}
+
+/// Keeps the state directory of a worktree out of every commit made there, whoever makes it.
+pub(crate) async fn hide_state(git: &Git, worktree: &Path) -> std::io::Result<()> {
+    let rules = Path::new(STATE_DIR).join(".gitignore");
+    if git.tracks(worktree, &rules.to_string_lossy()).await.unwrap_or(false) {
+        return Ok(());
+    }
+    let rules = worktree.join(rules);
+    let written = tokio::task::spawn_blocking(move || untrusted::write(&rules, b"*\n")).await;
+    written.map_err(std::io::Error::other)?
+}
+
+fn place(
+    runtime: &Runtime,
+    wanted: &WorktreeRequest<'_>,
+    prefix: &str,
+) -> Result<SandboxedPath, WorktreeError> {
+    let name = format!("{}-loop-{prefix}{}", wanted.repository.base_name(), wanted.naming.key);
+    runtime.layout.for_new(wanted.repository, &name).map_err(WorktreeError::NotAllowed)
+}
+
+/// The worktree whose work is continued, and its branch.
+async fn reusable(
+    runtime: &Runtime,
+    wanted: &WorktreeRequest<'_>,
+) -> Result<Option<(SandboxedPath, BranchName)>, WorktreeError> {
+    let branches = std::iter::once(&wanted.naming.branch).chain(&wanted.earlier);
+    for branch in branches {
+        let found = runtime.git.worktree_on(wanted.repository.as_path(), branch).await;
+        let found = found.map_err(|error| WorktreeError::failed(&error))?;
+        let Some(path) = found.filter(|path| path.is_dir()) else { continue };
+        if repair::branch_of_worktree(runtime, wanted.repository.as_path(), &path).await.is_err() {
+            continue;
+        }
+        let allowed = runtime.layout.allowed(&path).ok_or(WorktreeError::NotAllowed(path))?;
+        return Ok(Some((allowed, branch.clone())));
+    }
+    Ok(None)
+}
+
+/// Removes what an earlier loop left on the branch and at the place of a fresh worktree. What git
+/// cannot save is renamed.
+async fn clear(
+    runtime: &Runtime,
+    wanted: &WorktreeRequest<'_>,
+    at_place: Option<&Path>,
+    reservation: &Reservation,
+    notes: &mut Vec<String>,
+) -> Result<(), WorktreeError> {
+    let repository = wanted.repository.as_path();
+    let mut stale: Vec<PathBuf> = Vec::new();
+    if wanted.checkout != Checkout::Visited {
+        let on_branch = runtime.git.worktree_on(repository, &wanted.naming.branch).await;
+        stale.extend(on_branch.map_err(|error| WorktreeError::failed(&error))?);
+    }
+    stale.extend(at_place.filter(|place| !stale.iter().any(|path| path == place)).map(Path::to_owned));
+    for path in stale {
+        if runtime.layout.allowed(&path).is_none() {
+            return Err(WorktreeError::NotAllowed(path));
+        }
+        reservation.claim(&path).map_err(WorktreeError::Busy)?;
+        match runtime.git.worktree_remove(repository, &path).await {
+            Ok(saved) => notes.extend(saved.map(|name| saved_note(&name))),
+            Err(error) => {
+                tracing::info!(%error, "an earlier worktree cannot be removed and is renamed");
+                notes.push(renamed_note(
+                    &blocking(move || preserved_state::rename_out_of_place(&path)).await?,
+                ));
+            }
+        }
+    }
+    Ok(())
+}
+
+async fn make(
+    runtime: &Runtime,
+    wanted: &WorktreeRequest<'_>,
+    dir: &SandboxedPath,
+    reservation: &Reservation,
+    notes: &mut Vec<String>,
+) -> Result<(), WorktreeError> {
+    let repository = wanted.repository.as_path();
+    if !wanted.fetched
+        && let Some(Err(error)) = reservation.unless_cancelled(runtime.git.fetch(repository)).await
+    {
+        tracing::info!(%error, "the repository could not be fetched; its present state is used");
+    }
+    let base = &wanted.base;
+    let found = runtime.git.base_ref(repository, base).await;
+    let from = found.map_err(|error| WorktreeError::failed(&error))?;
+    let from = from.ok_or_else(|| WorktreeError::Failed(format!("branch \"{base}\" does not exist")))?;
+    let pushed = open_pull_request(runtime, wanted).await;
+    let mut goes_on = pushed.is_some();
+    let mut from = pushed.unwrap_or(from);
+    let branch = &wanted.naming.branch;
+    if wanted.checkout == Checkout::Continued {
+        if has_work(&runtime.git, repository, branch, &from).await? {
+            from = format!("refs/heads/{branch}");
+            goes_on = true;
+        }
+        if goes_on {
+            notes.push(format!("The worktree was gone; it is made again from branch {branch}."));
+        }
+    }
+    let preserved = PreservedState::of(dir.as_path());
+    let is_left = repair::is_left_by_loop(runtime, dir.as_path()).await;
+    let moved = blocking({
+        let preserved = preserved.clone();
+        move || if is_left { preserved.preserve_or_rename() } else { preserved.preserve().map(|()| None) }
+    });
+    notes.extend(moved.await?.map(|place| renamed_note(&place)));
+    let added = if wanted.checkout == Checkout::Visited {
+        runtime.git.worktree_add_detached(repository, dir.as_path(), &from).await.map(|()| None)
+    } else {
+        runtime.git.worktree_add(repository, dir.as_path(), branch, &from).await
+    };
+    // Also what a start that was cut off has left there.
+    blocking(move || preserved.restore()).await?;
+    let saved = added.map_err(|error| WorktreeError::failed(&error))?;
+    notes.extend(saved.map(|name| saved_note(&name)));
+    let _ = reservation.unless_cancelled(set_up(runtime, dir.as_path())).await;
+    Ok(())
+}
+
+/// The branch of `origin` under the open pull request of earlier loops about the same document: a further
+/// loop goes on from there, since a branch that starts anew could not be pushed over it.
+async fn open_pull_request(runtime: &Runtime, wanted: &WorktreeRequest<'_>) -> Option<String> {
+    let goes_on = match wanted.checkout {
+        Checkout::Fresh { stays, .. } => stays,
+        Checkout::Continued => true,
+        Checkout::Visited => false,
+    };
+    let (clone, branch) = (wanted.repository.as_path(), &wanted.naming.branch);
+    let tracked = format!("refs/remotes/origin/{branch}");
+    if !goes_on || runtime.git.commit_of(clone, &tracked).await.ok()?.is_none() {
+        return None;
+    }
+    match runtime.code_host.pr_view(clone, branch).await {
+        Ok(open) => open.map(|_| tracked),
+        Err(error) => {
+            tracing::info!(%branch, %error, "whether a branch has an open pull request is not known");
+            None
+        }
+    }
+}
+
+/// Whether a branch has commits that `base` lacks.
+async fn has_work(
+    git: &Git,
+    repository: &Path,
+    branch: &BranchName,
+    base: &str,
+) -> Result<bool, WorktreeError> {
+    let found = async {
+        let Some(commit) = git.commit_of(repository, &format!("refs/heads/{branch}")).await? else {
+            return Ok(false);
+        };
+        let args = ["rev-list", "-n", "1", &commit, "--not", base];
+        Ok(!git.text(repository, &args, time::LOCAL).await?.is_empty())
+    };
+    found.await.map_err(|error: loopgate_tools::git::GitError| WorktreeError::failed(&error))
+}
+
+fn saved_note(name: &str) -> String {
+    format!(
+        "Earlier work that no remote has was saved; bring it back with: loopgate worktrees restore {name}"
+    )
+}
+
+fn renamed_note(place: &Path) -> String {
+    format!("What lay in the place of the worktree could not be used; it was moved to {}.", place.display())
+}
+
+async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> std::io::Result<T> + Send + 'static,
+) -> Result<T, WorktreeError> {
+    let done = tokio::task::spawn_blocking(work).await;
+    done.map_err(|error| WorktreeError::failed(&error))?.map_err(|error| WorktreeError::failed(&error))
+}
+
+/// Runs the repository's own set-up script, if the person trusts it; whatever it does, the loop goes on.
+async fn set_up(runtime: &Runtime, dir: &Path) {
+    if !dir.join(SETUP_SCRIPT).is_file() {
+        return;
+    }
+    if !runtime.git.trusts(dir).await {
+        tracing::warn!(directory = %dir.display(), "the set-up script of a repository that is not trusted is not run");
+        return;
+    }
+    let command =
+        Command::new("bash").arg(SETUP_SCRIPT).directory(dir).environment(runtime.child_environment().await);
+    match command.run(Limits::time(SETUP_TIME)).await {
+        Ok(output) if output.status.success() => {}
+        Ok(output) => {
+            let said = redact::message(&output.stderr_text());
+            tracing::warn!(status = ?output.status, said, "the repository's set-up script failed");
+        }
+        Err(error) => tracing::warn!(%error, "the repository's set-up script did not start"),
+    }
+}
+
+/// Keeps the files of a BOOTSTRAP out of every commit made in a clone.
+pub(crate) fn exclude(sandbox: &Sandbox, worktree: &Path) -> std::io::Result<()> {
+    let repository = match sandbox.repository(worktree) {
+        Err(RepositoryError::None) => return Ok(()),
+        found => found.map_err(std::io::Error::other)?,
+    };
+    let info = repository.handles.common.make_directory(Path::new("info"))?;
+    let mut text = match info.read(Path::new("exclude"), MAX_EXCLUDE) {
+        Ok(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
+        Err(error) => return Err(error),
+    };
+    let missing: Vec<&str> =
+        EXCLUDED.into_iter().filter(|line| !text.lines().any(|known| known.trim() == *line)).collect();
+    if missing.is_empty() {
+        return Ok(());
+    }
+    if !text.is_empty() && !text.ends_with('\n') {
+        text.push('\n');
+    }
+    for line in missing {
+        text.push_str(line);
+        text.push('\n');
+    }
+    info.replace_public(OsStr::new("exclude"), text.as_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_repository_itself_is_told_what_to_exclude() {
+        let dir = tempfile::tempdir().unwrap();
+        let base = dir.path().canonicalize().unwrap().join("box");
+        let overrides =
+            loopgate_home::Overrides { sandbox_base_directory: Some(base.clone()), ..Default::default() };
+        let settings = loopgate_home::SettingsStore::open(&dir.path().join("s.toml"), overrides).unwrap();
+        let sandbox = Sandbox::new(std::sync::Arc::new(settings), Path::new("/nonexistent-data"));
+        let outside = dir.path().join("outside");
+        for place in [&base.join("shop/.git"), &outside] {
+            std::fs::create_dir_all(place.join("objects")).unwrap();
+        }
+        exclude(&sandbox, &base.join("shop")).unwrap();
+        let written = std::fs::read_to_string(base.join("shop/.git/info/exclude")).unwrap();
+        assert!(written.lines().eq(EXCLUDED), "{written}");
+        std::fs::create_dir(base.join("other")).unwrap();
+        std::fs::write(base.join("other/.git"), format!("gitdir: {}", outside.display())).unwrap();
+        exclude(&sandbox, &base.join("other")).unwrap_err();
+        std::fs::remove_dir_all(base.join("shop/.git/info")).unwrap();
+        std::os::unix::fs::symlink(&outside, base.join("shop/.git/info")).unwrap();
+        exclude(&sandbox, &base.join("shop")).unwrap_err();
+        assert_eq!(std::fs::read_dir(&outside).unwrap().count(), 1);
+    }
+}

@@ -1,0 +1,94 @@
+//! Names of the directories and branches of loops.
+
+use std::path::Path;
+
+use loopgate_api::ids::{BranchName, InvalidId, LoopId, slug};
+use sha2::{Digest as _, Sha256};
+
+/// Characters of a slug that stay when a hash is appended.
+const SLUG_KEPT: usize = 43;
+
+/// Name of a loop's directory and branch.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Naming {
+    /// What follows `<repository>-loop-`.
+    pub key: String,
+    /// The branch.
+    pub branch: BranchName,
+}
+
+impl Naming {
+    /// The names of a loop with this slug, or of this loop alone.
+    pub fn of(prefix: &str, artifact_slug: Option<&str>, id: LoopId) -> Result<Self, InvalidId> {
+        let document = artifact_slug.and_then(Self::of_document);
+        let alone = if document.is_none() && prefix.is_empty() { "loop-" } else { "" };
+        let key = format!("{prefix}{}", document.unwrap_or_else(|| id.stable()));
+        Ok(Self { branch: format!("orchestrator/{alone}{key}").parse()?, key })
+    }
+
+    /// The key of a document's own worktree; `None` for a slug that says nothing.
+    pub fn of_document(slug: &str) -> Option<String> {
+        slug.chars().any(|c| c.is_ascii_alphanumeric()).then(|| distinct_slug(slug))
+    }
+
+    /// The names for a peer of the repository with this name.
+    pub fn of_peer(&self, branch: &BranchName, repository: &Path) -> Result<Self, InvalidId> {
+        use sha1::Digest as _;
+        let place = hex::encode(sha1::Sha1::digest(repository.as_os_str().as_encoded_bytes()));
+        let key = format!("{}-{}-{}", self.key, slug(branch.as_str()), &place[..8]);
+        Ok(Self { branch: format!("orchestrator/{key}").parse()?, key })
+    }
+}
+
+/// The slug of a text; with a short hash when the text lost more than its case on the way, so that
+/// two documents never share a worktree.
+fn distinct_slug(text: &str) -> String {
+    let key = slug(text);
+    if key == text.to_lowercase() {
+        return key;
+    }
+    let hash = hex::encode(Sha256::digest(text.as_bytes()));
+    let kept: String = key.chars().take(SLUG_KEPT).collect();
+    format!("{kept}-{}", &hash[..6])
+}
+
+#[cfg(test)]
+mod tests {
+    use uuid::Uuid;
+
+    use super::*;
+
+    #[test]
+    fn names_follow_the_slug_and_never_collide() {
+        let id = LoopId(Uuid::nil());
+        let of = |slug: &str| Naming::of("", Some(slug), id).unwrap();
+        assert_eq!(
+            (of("PLAN-5").key.as_str(), of("PLAN-5").branch.as_str()),
+            ("plan-5", "orchestrator/plan-5")
+        );
+        let (one, two) = (of("a b"), of("a_b"));
+        assert!(one.key.starts_with("a-b-") && one != two);
+        let long = "x".repeat(80);
+        assert!(of(&long).key.len() <= 50);
+        let alone = Naming::of("", None, id).unwrap();
+        assert_eq!(alone.branch.as_str(), "orchestrator/loop-00000000-0000-0000-0000-000000000000");
+        assert_eq!(Naming::of("", Some("../"), id).unwrap(), alone);
+        let prd = Naming::of("generate-prd-", Some("PRD-2"), id).unwrap();
+        assert_eq!(
+            (prd.key.as_str(), prd.branch.as_str()),
+            ("generate-prd-prd-2", "orchestrator/generate-prd-prd-2")
+        );
+        let alone = Naming::of("generate-prd-", None, id).unwrap();
+        assert_eq!(alone.branch.as_str(), "orchestrator/generate-prd-00000000-0000-0000-0000-000000000000");
+    }
+
+    #[test]
+    fn a_peers_names_tell_branch_and_place() {
+        let own = Naming::of("", Some("PLAN-5"), LoopId(Uuid::nil())).unwrap();
+        let branch: BranchName = "feature/X".parse().unwrap();
+        let peer = own.of_peer(&branch, Path::new("/code/web")).unwrap();
+        assert_eq!(peer.key, "plan-5-feature-x-6dfc2c69");
+        assert_eq!(peer.branch.as_str(), "orchestrator/plan-5-feature-x-6dfc2c69");
+        assert_ne!(peer, own.of_peer(&branch, Path::new("/code/other/web")).unwrap());
+    }
+}
