@@ -6,6 +6,7 @@
 
 pub(crate) mod agents;
 mod credentials;
+mod delivery;
 mod input;
 mod permission;
 mod session;
@@ -33,7 +34,7 @@ pub enum HookCommand {
     SessionEnd,
     /// Give a subagent the loop's settings
     SubagentStart,
-    /// Refuse credentials, allow the loop's own files
+    /// Refuse credentials and delivery by the assistant, allow the loop's own files
     PreToolUse,
     /// Keep a looping subagent at work until its promise holds
     SubagentStop,
@@ -57,7 +58,7 @@ impl HookCommand {
             Self::SessionStart => session::start(input),
             Self::SessionEnd => session::end(input),
             Self::SubagentStart => return subagent::start(input),
-            Self::PreToolUse => return permission::decide(input),
+            Self::PreToolUse => return permission::decide(input, delivery::is_by_runtime()),
             Self::SubagentStop => return subagent::stop(input),
         }
         None

@@ -1,15 +1,16 @@
-//! May this tool be used? Credentials: no. The loop's own files: yes. Everything else: not our affair.
+//! Whether a tool may be used: credentials are refused, and so is delivering where the runtime does it; the
+//! loop's own files are allowed; everything else is left to the assistant's own permissions.
 
 use std::path::{Path, PathBuf};
 
 use loopgate_api::names::STATE_DIR;
 use serde_json::{Value, json};
 
-use super::credentials;
 use super::input::Input;
 use super::shell::Line;
+use super::{credentials, delivery};
 
-/// Reason of every refusal.
+/// Reason for refusing credentials.
 const REFUSAL: &str = "Blocked: credential access denied by security policy";
 /// Programs whose arguments are files and nothing else can happen.
 const FILE_PROGRAMS: [&str; 16] = [
@@ -17,8 +18,8 @@ const FILE_PROGRAMS: [&str; 16] = [
     "diff", "file",
 ];
 
-/// The decision, or nothing.
-pub fn decide(input: &Input) -> Option<Value> {
+/// The decision, or nothing. `runtime_delivers` says that the assistant must not push by itself.
+pub fn decide(input: &Input, runtime_delivers: bool) -> Option<Value> {
     let home = std::env::home_dir().unwrap_or_default();
     let argument = |name: &str| input.tool_input.get(name).and_then(Value::as_str);
     let refused = match input.tool_name.as_str() {
@@ -34,6 +35,10 @@ pub fn decide(input: &Input) -> Option<Value> {
     };
     if refused {
         return Some(decision("deny", REFUSAL));
+    }
+    let delivers = |command| delivery::in_command(command, &home);
+    if runtime_delivers && input.tool_name == "Bash" && argument("command").is_some_and(delivers) {
+        return Some(decision("deny", delivery::REFUSAL));
     }
     let own = match input.tool_name.as_str() {
         "Bash" => argument("command").is_some_and(|command| is_own_command(command, input, &home)),
@@ -123,7 +128,12 @@ mod tests {
         fn decided(&self, tool: &str, arguments: Value) -> Option<String> {
             let cwd = std::fs::canonicalize(self.0.path()).unwrap();
             let input = Input { tool_name: tool.into(), tool_input: arguments, cwd, ..Input::default() };
-            Some(decide(&input)?["hookSpecificOutput"]["permissionDecision"].as_str().unwrap().to_owned())
+            Some(
+                decide(&input, true)?["hookSpecificOutput"]["permissionDecision"]
+                    .as_str()
+                    .unwrap()
+                    .to_owned(),
+            )
         }
 
         fn bash(&self, command: &str) -> Option<String> {
@@ -145,6 +155,18 @@ mod tests {
             place.decided("Grep", json!({"path": "~/.ssh", "pattern": "KEY"})).as_deref(),
             Some("deny")
         );
+    }
+
+    #[test]
+    fn delivering_is_refused_only_where_the_runtime_delivers() {
+        let input = Input {
+            tool_name: "Bash".into(),
+            tool_input: json!({"command": "git push -u origin HEAD"}),
+            ..Input::default()
+        };
+        let answer = decide(&input, true).unwrap();
+        assert_eq!(answer["hookSpecificOutput"]["permissionDecisionReason"], delivery::REFUSAL);
+        assert_eq!(decide(&input, false), None);
     }
 
     #[test]
