@@ -85,10 +85,9 @@ impl Kind {
 
     fn failure(self, detail: &str) -> KnownFailure {
         let detail = if detail.trim().is_empty() { self.hint() } else { detail.trim() };
-        KnownFailure {
-            kind: self,
-            message: clamp(&redact::credentials(&format!("{} {detail}", self.prefix()))),
-        }
+        let is_overload = self == Self::Account && detail.to_lowercase().contains("overloaded");
+        let prefix = if is_overload { "The model's service is overloaded." } else { self.prefix() };
+        KnownFailure { kind: self, message: clamp(&redact::credentials(&format!("{prefix} {detail}"))) }
     }
 }
 
@@ -215,6 +214,14 @@ mod tests {
 
     fn kind(record: &Value) -> Option<Kind> {
         in_record(record).map(|failure| failure.kind)
+    }
+
+    #[test]
+    fn an_overloaded_service_is_not_called_a_problem_of_the_account() {
+        let record = json!({"type": "result", "is_error": true, "result": "API Error: 529 overloaded_error"});
+        let failure = in_record(&record).unwrap();
+        assert_eq!(failure.kind, Kind::Account);
+        assert_eq!(failure.message, "The model's service is overloaded. API Error: 529 overloaded_error");
     }
 
     #[test]
