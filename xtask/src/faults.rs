@@ -20,6 +20,7 @@ impl Faults {
         install::programs()?;
         install::package("gh", "gh")?;
         install::package("util-linux", "prlimit")?;
+        install::package("faketime", "faketime")?;
         build(&["loopgate", "faults"])?;
         let program = target().join("debug/faults");
         // A disk of its own is mounted; who is not root may do that in a namespace of his own.

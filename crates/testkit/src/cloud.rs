@@ -34,6 +34,27 @@ pub struct Heard {
     pub status: u16,
 }
 
+/// Token of a loop, as a control plane rotates it.
+#[derive(Debug)]
+struct RunnerToken {
+    /// The one in force.
+    current: String,
+    /// Every one so far.
+    issued: Vec<String>,
+    /// The token and the key of the last refresh: asked again with both, it is answered as before.
+    refreshed: Option<(String, String)>,
+    state: TokenState,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum TokenState {
+    Valid,
+    /// Good for a refresh alone.
+    ToRefresh,
+    /// Expired, and the loop was given up; a heartbeat with the key of the desktop revives it.
+    GivenUp,
+}
+
 #[derive(Debug, Default)]
 struct Inner {
     heard: Vec<Heard>,
@@ -42,6 +63,10 @@ struct Inner {
     scripted: HashMap<String, VecDeque<(u16, Value)>>,
     /// Answers until further notice, by route.
     fixed: HashMap<String, (u16, Value)>,
+    /// Tokens of the loops whose tokens are checked.
+    tokens: HashMap<String, RunnerToken>,
+    /// How many of the next answers of a route are lost.
+    lost: HashMap<String, u32>,
     /// Tells that something arrived.
     arrivals: watch::Sender<()>,
 }
@@ -106,6 +131,34 @@ impl Cloud {
         let mut inner = self.lock();
         inner.fixed.clear();
         inner.scripted.clear();
+    }
+
+    /// Checks the tokens of a loop from now on, and refuses the present one for everything but a refresh.
+    pub fn require_refresh(&self, id: LoopId, token: &str) {
+        self.track_token(id, token, TokenState::ToRefresh);
+    }
+
+    /// Checks the tokens of a loop from now on: the present one has expired, and the loop is `TIMED_OUT`
+    /// until the desktop is heard of.
+    pub fn give_up(&self, id: LoopId, token: &str) {
+        self.track_token(id, token, TokenState::GivenUp);
+    }
+
+    fn track_token(&self, id: LoopId, token: &str, state: TokenState) {
+        let token =
+            RunnerToken { current: token.to_owned(), issued: vec![token.to_owned()], refreshed: None, state };
+        self.lock().tokens.insert(id.to_string(), token);
+    }
+
+    /// Every token of a loop whose tokens are checked, oldest first.
+    #[must_use]
+    pub fn tokens(&self, id: LoopId) -> Vec<String> {
+        self.lock().tokens.get(&id.to_string()).map(|token| token.issued.clone()).unwrap_or_default()
+    }
+
+    /// Carries out the next requests of a route, and drops the connection in place of the answer.
+    pub fn lose_answers(&self, route: &str, count: u32) {
+        self.lock().lost.insert(route.to_owned(), count);
     }
 
     /// Tells of everything that arrives from now on.
@@ -184,14 +237,69 @@ async fn answer(
     let body: Value = serde_json::from_slice(&bytes).unwrap_or_default();
     let route = path.get("route").cloned().unwrap_or_else(|| "loop".to_owned());
     let mut inner = inner.lock().unwrap_or_else(PoisonError::into_inner);
-    let scripted = inner.scripted.get_mut(&route).and_then(VecDeque::pop_front);
-    let told = scripted.or_else(|| inner.fixed.get(&route).cloned());
-    let (status, answer) = told.unwrap_or_else(|| usual(&route, &nonce, &mut inner.nonces));
-    let nonce = if nonce.is_empty() { key } else { nonce };
     let loop_id = path.get("id").cloned().unwrap_or_default();
+    let scripted = inner.scripted.get_mut(&route).and_then(VecDeque::pop_front);
+    let fixed = scripted.or_else(|| inner.fixed.get(&route).cloned());
+    let checked = fixed.or_else(|| inner.tokens.get_mut(&loop_id)?.check(&route, &token, &key));
+    let (status, answer) = checked.unwrap_or_else(|| usual(&route, &nonce, &mut inner.nonces));
+    let is_lost = inner.lost.get_mut(&route).is_some_and(|count| {
+        let is_lost = *count > 0;
+        *count = count.saturating_sub(1);
+        is_lost
+    });
+    let nonce = if nonce.is_empty() { key } else { nonce };
     inner.heard.push(Heard { route, loop_id, token, nonce, body, status });
     inner.arrivals.send_replace(());
+    if is_lost {
+        // A body that fails at once: the server closes the connection.
+        let broken =
+            futures_util::stream::once(async { Err::<bytes::Bytes, _>(std::io::Error::other("lost")) });
+        return axum::body::Body::from_stream(broken).into_response();
+    }
     (StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR), Json(answer)).into_response()
+}
+
+impl RunnerToken {
+    /// The answer to a request with a token; `None` when it is accepted and the usual one is due.
+    fn check(&mut self, route: &str, token: &str, key: &str) -> Option<(u16, Value)> {
+        let is_by_desktop = route == "heartbeat" && token.starts_with("lgk_");
+        if is_by_desktop && self.state == TokenState::GivenUp {
+            return Some(self.rotate(&json!({"bumped": true, "revived": true})));
+        }
+        if route == "refresh-token" && self.state != TokenState::GivenUp {
+            let asked = (token.to_owned(), key.to_owned());
+            if self.refreshed.as_ref() == Some(&asked) {
+                return Some(self.answer(&json!({})));
+            }
+            if token == self.current {
+                self.refreshed = Some(asked);
+                return Some(self.rotate(&json!({})));
+            }
+        }
+        if route == "loop" && self.state == TokenState::GivenUp {
+            return Some((200, json!({"success": true, "data": {"status": "TIMED_OUT"}})));
+        }
+        let is_accepted = self.state == TokenState::Valid && token == self.current;
+        let refused = json!({"success": false, "error": "Invalid or expired runner token"});
+        (!is_accepted && !is_by_desktop).then_some((401, refused))
+    }
+
+    /// Puts a new token in force.
+    fn rotate(&mut self, members: &Value) -> (u16, Value) {
+        self.current = format!("a-runner-token-that-was-issued-as-number-{}", self.issued.len() + 1);
+        self.issued.push(self.current.clone());
+        self.state = TokenState::Valid;
+        self.answer(members)
+    }
+
+    fn answer(&self, members: &Value) -> (u16, Value) {
+        let mut data =
+            json!({"token": self.current, "expiresAt": "2040-01-01T00:00:00.000Z", "jti": self.current});
+        if let (Some(data), Some(members)) = (data.as_object_mut(), members.as_object()) {
+            data.extend(members.clone());
+        }
+        (200, json!({"success": true, "data": data}))
+    }
 }
 
 fn usual(route: &str, nonce: &str, nonces: &mut HashSet<String>) -> (u16, Value) {

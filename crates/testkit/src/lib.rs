@@ -4,6 +4,7 @@
 //! [`code_host`] in memory, the real git talks to bare repositories of [`git`], and all of them see
 //! a [`home`] of their own. The release binary contains none of this.
 
+pub mod clock;
 pub mod cloud;
 pub mod code_host;
 pub mod git;

@@ -138,6 +138,29 @@ impl CodeHost {
         Ok(Self { host, socket, _folder: folder, _serving: AbortOnDropHandle::new(serving) })
     }
 
+    /// Refuses every connection, as a host does whose server is down.
+    ///
+    /// # Errors
+    /// When the socket cannot be moved.
+    pub fn disconnect(&self) -> anyhow::Result<()> {
+        std::fs::rename(&self.socket, self.moved_socket()).context("move the code host's socket")?;
+        // Its file stays, and nobody listens.
+        drop(std::os::unix::net::UnixListener::bind(&self.socket).context("bind a socket that is closed")?);
+        Ok(())
+    }
+
+    /// Accepts connections again after [`Self::disconnect`].
+    ///
+    /// # Errors
+    /// When the socket cannot be moved.
+    pub fn reconnect(&self) -> anyhow::Result<()> {
+        std::fs::rename(self.moved_socket(), &self.socket).context("move the code host's socket back")
+    }
+
+    fn moved_socket(&self) -> PathBuf {
+        self.socket.with_extension("moved")
+    }
+
     /// The value for `gh config set http_unix_socket`.
     #[must_use]
     pub fn socket(&self) -> &Path {

@@ -6,103 +6,136 @@ use anyhow::{Context as _, Result, ensure};
 use loopgate_testkit::git::git;
 use serde_json::Value;
 
-use crate::fault::Drawn;
-use crate::run::{Answer, Told};
+use crate::fault::{Expected, Fault, Misbehavior, Scenario};
+use crate::fixture::{API_KEY, Fixture, RUNNER_TOKEN};
+use crate::run::{Answer, Report};
 use crate::script::{IMPLEMENT, REPOSITORIES, WORK, WRITTEN};
-use crate::stage::{API_KEY, RUNNER_TOKEN, Stage};
 
 /// Larger files are not searched for secrets.
-const SEARCHED: u64 = 32 * 1024 * 1024;
+const MAX_SEARCHED: u64 = 32 * 1024 * 1024;
 
-/// Everything at once.
-pub async fn check(drawn: &Drawn, stage: &Stage, told: &Told) -> Result<()> {
-    ended_once(drawn, stage, told).await?;
+/// Checks everything.
+pub async fn check(scenario: &Scenario, fixture: &Fixture, report: &Report) -> Result<()> {
+    ended_once(fixture, report).await?;
+    ended_as_expected(scenario, fixture, report)?;
     for name in REPOSITORIES {
-        delivered_once(stage, name)?;
-        nothing_is_lost(drawn, stage, told, name).with_context(|| format!("in {name}"))?;
+        delivered_once(scenario, fixture, name)?;
+        nothing_is_lost(scenario, fixture, report, name).with_context(|| format!("in {name}"))?;
     }
-    let secrets = [API_KEY, RUNNER_TOKEN, stage.loopgate.gateway_token()];
-    let own = stage.loopgate.setup().token_file();
-    no_secret_below(stage.scene.home.path(), &own, &secrets)?;
-    let panic = stage.loopgate.output().lines().find(|line| line.contains("panicked")).map(str::to_owned);
-    ensure!(panic.is_none(), "a part of Loopgate gave up: {panic:?}");
-    ensure!(stage.others().is_empty(), "still running: {:?}", stage.others());
+    refreshed_once_a_key(fixture)?;
+    let tokens = fixture.cloud.tokens(fixture.loop_id());
+    let mut secrets = vec![API_KEY, RUNNER_TOKEN, fixture.loopgate.gateway_token()];
+    secrets.extend(tokens.iter().map(String::as_str));
+    let own = fixture.loopgate.setup().token_file();
+    no_secret_below(fixture.scene.home.path(), &own, &secrets)?;
+    let panic = fixture.loopgate.output().lines().find(|line| line.contains("panicked")).map(str::to_owned);
+    ensure!(panic.is_none(), "a part of Loopgate panicked: {panic:?}");
+    ensure!(fixture.others().is_empty(), "still running: {:?}", fixture.others());
     Ok(())
 }
 
-/// One last word, and the desktop's record agrees.
-async fn ended_once(drawn: &Drawn, stage: &Stage, told: &Told) -> Result<()> {
-    let id = stage.loop_id.to_string().parse()?;
-    let count = |kind: &str| stage.cloud.events(id, kind).len();
+/// One last event, and the desktop's record agrees.
+async fn ended_once(fixture: &Fixture, report: &Report) -> Result<()> {
+    let id = fixture.loop_id();
+    let count = |kind: &str| fixture.cloud.events(id, kind).len();
     let (started, ends) = (count("started"), count("completed") + count("error"));
-    let refused = matches!(told.answer, Answer::Refused(..));
-    ensure!(started <= 1, "{started} beginnings");
-    ensure!(ends == 1 || (refused && ends == 0), "{ends} ends");
-    let record = stage.record().await?;
+    let refused = matches!(report.answer, Answer::Refused(..));
+    ensure!(started <= 1, "{started} `started` events");
+    ensure!(ends == 1 || (refused && ends == 0), "{ends} last events");
+    let record = fixture.record().await?;
     if let Some(record) = &record {
         ensure!(!matches!(record.status.as_str(), "Running" | "Starting" | "Queued"), "{record:?}");
     }
     ensure!(record.is_some() || refused, "there is no record");
-    let worked = !stage.scene.model.requests().is_empty();
-    if drawn.fault.is_harmless() && worked {
-        let last = told.last.as_ref().context("no last word")?;
-        ensure!(
-            last["type"] == "completed" && last["warnings"].is_null(),
-            "a loop that was not harmed: {last}"
-        );
-        let uploads = stage.cloud.accepted(id, "upload-artifacts").len();
-        ensure!(uploads > 0, "nothing was uploaded");
+    Ok(())
+}
+
+/// The end that the fault determines.
+fn ended_as_expected(scenario: &Scenario, fixture: &Fixture, report: &Report) -> Result<()> {
+    let has_worked = !fixture.scene.model.requests().is_empty();
+    if scenario.fault.expected() == Expected::Any || !has_worked {
+        return Ok(());
+    }
+    let last = report.last.as_ref().context("no last event")?;
+    match scenario.fault.expected() {
+        Expected::Any => {}
+        Expected::Completed => {
+            ensure!(last["type"] == "completed" && last["warnings"].is_null(), "it had to complete: {last}");
+            let uploads = fixture.cloud.accepted(fixture.loop_id(), "upload-artifacts").len();
+            ensure!(uploads > 0, "nothing was uploaded");
+        }
+        Expected::Error(code, text) => {
+            let message = last["message"].as_str().unwrap_or_default();
+            ensure!(last["code"] == code && message.contains(text), "it had to end with {code}: {last}");
+            for name in REPOSITORIES {
+                ensure!(!is_pushed(fixture, name)?, "{name} was delivered");
+            }
+        }
     }
     Ok(())
 }
 
-/// One branch with one commit, one pull request; or none of them.
-fn delivered_once(stage: &Stage, name: &str) -> Result<()> {
-    let bare = stage.scene.remotes.bare(name);
+/// The same key got the same token.
+fn refreshed_once_a_key(fixture: &Fixture) -> Result<()> {
+    let refreshes = fixture.cloud.accepted(fixture.loop_id(), "refresh-token");
+    let keys: std::collections::HashSet<&str> = refreshes.iter().map(|heard| heard.nonce.as_str()).collect();
+    let tokens = fixture.cloud.tokens(fixture.loop_id()).len().saturating_sub(1);
+    let revivals = fixture.cloud.accepted(fixture.loop_id(), "heartbeat");
+    let revivals = revivals.iter().filter(|heard| heard.token == API_KEY).count();
+    ensure!(tokens <= keys.len() + revivals, "{tokens} tokens for {} keys: {refreshes:?}", keys.len());
+    Ok(())
+}
+
+/// One branch with one commit besides the assistant's own, one pull request; or none of them.
+fn delivered_once(scenario: &Scenario, fixture: &Fixture, name: &str) -> Result<()> {
+    let bare = fixture.scene.remotes.bare(name);
     let branches = git(&bare, &["for-each-ref", "--format=%(refname)", "refs/heads/orchestrator"])?;
     ensure!(branches.lines().count() <= 1, "{name}: {branches}");
     let commits = git(&bare, &["rev-list", "--count", "--branches=orchestrator/*", "--not", "main"])?;
-    ensure!(matches!(commits.trim(), "0" | "1"), "{name}: {commits} commits");
-    let pulls = stage.scene.host.pull_requests(name);
+    let is_committed = scenario.fault == Fault::Assistant(Misbehavior::DetachedCommit);
+    let most = if is_committed { 2 } else { 1 };
+    ensure!(commits.trim().parse::<usize>()? <= most, "{name}: {commits} commits");
+    let pulls = fixture.scene.host.pull_requests(name);
     ensure!(pulls.len() <= 1, "{name}: {pulls:?}");
     Ok(())
 }
 
-/// What the assistant wrote is on the branch, or still in a worktree and told as not delivered.
-fn nothing_is_lost(drawn: &Drawn, stage: &Stage, told: &Told, name: &str) -> Result<()> {
-    if !drawn.executes {
+/// What the assistant wrote is on the branch, or still in a worktree and reported as not delivered.
+fn nothing_is_lost(scenario: &Scenario, fixture: &Fixture, report: &Report, name: &str) -> Result<()> {
+    if !scenario.executes {
         return Ok(());
     }
-    let results = told.last.as_ref().and_then(|last| last["results"].as_array());
+    let results = report.last.as_ref().and_then(|last| last["results"].as_array());
     let entry = results.and_then(|entries| entries.iter().find(|entry| entry["fullName"] == name));
-    let said = entry.and_then(|entry| entry["status"].as_str()).unwrap_or("nothing");
-    let pushed = is_pushed(stage, name)?;
-    if said == "success" {
-        ensure!(pushed, "told as delivered, but it is not on the branch");
-        ensure!(stage.scene.host.pull_requests(name).len() == 1, "told as delivered without a pull request");
+    let status = entry.and_then(|entry| entry["status"].as_str()).unwrap_or("nothing");
+    let pushed = is_pushed(fixture, name)?;
+    if status == "success" {
+        ensure!(pushed, "reported as delivered, but it is not on the branch");
+        let pulls = fixture.scene.host.pull_requests(name).len();
+        ensure!(pulls == 1, "reported as delivered without a pull request");
     }
-    let place = REPOSITORIES.iter().position(|known| *known == name).unwrap_or_default();
-    let requests = stage.scene.model.requests_of(IMPLEMENT);
-    // One that had no memory for its step asks for the next one all the same.
-    let written = requests.iter().any(|request| request.tool_results().contains(WRITTEN[place]));
+    let position = REPOSITORIES.iter().position(|known| *known == name).unwrap_or_default();
+    let is_deleted = position == 0 && scenario.fault == Fault::Assistant(Misbehavior::DeletedWorktree);
+    // An assistant that had no memory for its step asks for the next one all the same.
+    let written = fixture.has_result(IMPLEMENT, WRITTEN[position]) && !is_deleted;
     if written && !pushed {
-        ensure!(is_in_a_worktree(stage, name), "what the assistant wrote is nowhere");
-        ensure!(said != "skipped", "told as nothing to deliver");
+        ensure!(is_in_a_worktree(fixture, name), "what the assistant wrote is nowhere");
+        ensure!(status != "skipped", "reported as nothing to deliver");
     }
-    let must = drawn.fault.is_harmless() && written;
-    ensure!(!must || said == "success", "not delivered: {}", told.last.as_ref().unwrap_or(&Value::Null));
+    let must = scenario.fault.expected() == Expected::Completed && written;
+    ensure!(!must || status == "success", "not delivered: {}", report.last.as_ref().unwrap_or(&Value::Null));
     Ok(())
 }
 
-fn is_pushed(stage: &Stage, name: &str) -> Result<bool> {
-    let bare = stage.scene.remotes.bare(name);
+fn is_pushed(fixture: &Fixture, name: &str) -> Result<bool> {
+    let bare = fixture.scene.remotes.bare(name);
     let log = git(&bare, &["log", "--format=%H", "--branches=orchestrator/*", "--", WORK])?;
     Ok(!log.trim().is_empty())
 }
 
-fn is_in_a_worktree(stage: &Stage, name: &str) -> bool {
+fn is_in_a_worktree(fixture: &Fixture, name: &str) -> bool {
     let of = format!("{}-loop-", name.rsplit('/').next().unwrap_or_default());
-    let entries = std::fs::read_dir(stage.scene.sandbox()).into_iter().flatten().flatten();
+    let entries = std::fs::read_dir(fixture.scene.sandbox()).into_iter().flatten().flatten();
     let worktrees = entries.filter(|entry| entry.file_name().to_string_lossy().starts_with(&of));
     worktrees.map(|entry| entry.path()).any(|path| path.join(WORK).is_file())
 }
@@ -114,7 +147,7 @@ fn no_secret_below(directory: &Path, own: &Path, secrets: &[&str]) -> Result<()>
         let Ok(metadata) = path.symlink_metadata() else { continue };
         if metadata.is_dir() {
             left.extend(std::fs::read_dir(&path).into_iter().flatten().flatten().map(|entry| entry.path()));
-        } else if metadata.is_file() && metadata.len() <= SEARCHED && path != own {
+        } else if metadata.is_file() && metadata.len() <= MAX_SEARCHED && path != own {
             let bytes = std::fs::read(&path).unwrap_or_default();
             for secret in secrets {
                 let found = memchr::memmem::find(&bytes, secret.as_bytes()).is_some();

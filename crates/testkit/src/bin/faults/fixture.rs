@@ -3,17 +3,18 @@
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use anyhow::{Context as _, Result, ensure};
 use loopgate_api::ids::LoopId;
 use loopgate_home::{Credentials, DataDir};
+use loopgate_testkit::clock;
 use loopgate_testkit::cloud::Cloud;
 use loopgate_testkit::leftovers::{self, Process};
 use loopgate_testkit::loopgate::{Loopgate, signal};
 use loopgate_testkit::scene::Scene;
 use loopgate_testkit::signs::{self, Changes};
 use loopgate_testkit::wire::Wire;
-use loopgate_testkit::clock;
 use reqwest::Method;
 use serde_json::{Value, json};
 use tokio::time::timeout;
@@ -26,6 +27,8 @@ use crate::script::{REPOSITORIES, script};
 /// Secrets of a run: none may lie on the disk in plain text.
 pub const API_KEY: &str = "lgk_live_0123456789abcdef0123456789abcdef";
 pub const RUNNER_TOKEN: &str = "a-runner-token-that-nobody-may-find";
+/// Within what time a desktop notices that it slept.
+const WAKE: Duration = Duration::from_secs(60);
 /// File in the home that says that a push was attempted.
 const PUSHED: &str = "pushed";
 /// Size of a disk that is to be filled, in bytes.
@@ -91,11 +94,9 @@ impl Fixture {
             scene.add_repository(name, &[("README.md", "Something\n")])?;
         }
         let mut setup = scene.loopgate()?.gateway_alone();
-        for (name, value) in [
-            ("LOOPGATE_TAILER_AUTH_RETRY_BASE_MS", "50"),
-            ("LOOPGATE_TAILER_AUTH_RETRY_MAX_MS", "500"),
-            ("LOOPGATE_HEARTBEAT_INTERVAL_MS", "1000"),
-        ] {
+        for (name, value) in
+            [("LOOPGATE_TAILER_AUTH_RETRY_BASE_MS", "50"), ("LOOPGATE_TAILER_AUTH_RETRY_MAX_MS", "500")]
+        {
             setup = setup.env(name, value);
         }
         match scenario.fault {
@@ -105,6 +106,7 @@ impl Fixture {
                 }
             }
             Fault::Push => cut_at_push(&scene)?,
+            Fault::Refresh => setup = setup.env("LOOPGATE_HEARTBEAT_INTERVAL_MS", "1000"),
             _ => {}
         }
         // The key of a desktop that was connected to its control plane.
@@ -185,8 +187,12 @@ impl Fixture {
             }
             Fault::Sleep => (Target::Everything, |pid| signal(pid, "STOP")),
         };
-        if scenario.fault == Fault::Sleep && !self.loop_has_started() {
-            return Ok(false);
+        if scenario.fault == Fault::Sleep {
+            if !self.loop_has_started() {
+                return Ok(false);
+            }
+            // Until the desktop has noticed that it slept, nothing happens in the loop that would tell it.
+            self.to_model.cut();
         }
         let hit = self.processes(target);
         // A process that has just ended does not count.
@@ -204,11 +210,18 @@ impl Fixture {
     }
 
     /// Ends what the fault brought about, where that can be.
-    pub fn repair(&self, fault: Fault) -> Result<()> {
+    pub async fn repair(&self, fault: Fault) -> Result<()> {
         match fault {
             Fault::Kill(_) | Fault::Memory(_) | Fault::Assistant(_) | Fault::Refresh => {}
             Fault::Stop(target) => self.resume(target),
-            Fault::Sleep => self.resume(Target::Everything),
+            Fault::Sleep => {
+                self.resume(Target::Everything);
+                let renewed =
+                    |cloud: &Cloud| cloud.tokens(self.loop_id()).len() > 1 || self.last_event().is_some();
+                let noticed = timeout(WAKE, self.cloud.seen(|cloud| renewed(cloud).then_some(()))).await;
+                noticed.context("the desktop did not notice that it slept")?;
+                self.to_model.mend();
+            }
             Fault::Disk => std::fs::remove_file(self.filler())?,
             Fault::Push => {
                 let remotes = self.scene.remotes.clone();
@@ -217,7 +230,9 @@ impl Fixture {
             Fault::Cut(Connection::ControlPlane) => self.to_cloud.mend(),
             Fault::Cut(Connection::Model) => self.to_model.mend(),
             Fault::Cut(Connection::CodeHost) => self.scene.host.reconnect()?,
-            Fault::Cut(Connection::Remote) => std::fs::rename(self.moved_remotes(), self.scene.remotes.root())?,
+            Fault::Cut(Connection::Remote) => {
+                std::fs::rename(self.moved_remotes(), self.scene.remotes.root())?
+            }
         }
         Ok(())
     }

@@ -1,14 +1,14 @@
-//! Lets things go wrong at drawn moments while loops run, and looks whether anything was lost.
+//! Injects faults at random moments while loops run, and checks that nothing was lost.
 //!
-//! Each run has a scene of its own with two repositories, the real assistant and one fault; its
-//! seed draws all of it, and repeats it. `cargo xtask faults` builds the binary and starts this. Not
-//! part of the tests: it goes on for as long as it is let, and waits for times.
+//! Each run has two repositories, the real assistant and one fault of its own; its seed determines all of
+//! it, and repeats it. `cargo xtask faults` builds the binary and starts this. Not part of the tests: it
+//! takes as long as it is asked to, and waits for times.
 
 mod check;
 mod fault;
+mod fixture;
 mod run;
 mod script;
-mod stage;
 
 use std::process::ExitCode;
 use std::time::Instant;
@@ -16,9 +16,9 @@ use std::time::Instant;
 use clap::Parser;
 use futures_util::StreamExt as _;
 
-use crate::fault::Drawn;
+use crate::fault::Scenario;
 
-/// Let things go wrong while loops run.
+/// Inject faults while loops run.
 #[derive(Parser)]
 struct Options {
     /// How many runs.
@@ -30,7 +30,7 @@ struct Options {
     /// How many runs at a time.
     #[arg(long, default_value_t = 2)]
     jobs: usize,
-    /// Only faults whose name begins so, for example `kill` or `cut-model`.
+    /// Only faults whose name begins with this, for example `kill` or `cut-model`.
     #[arg(long, value_name = "NAME")]
     only: Option<String>,
 }
@@ -40,24 +40,23 @@ async fn main() -> ExitCode {
     let options = Options::parse();
     let seed = options.seed.unwrap_or_else(|| rand::random::<u64>() >> 16);
     let begin = Instant::now();
-    let drawn = (seed..).map(Drawn::of);
-    let wanted = drawn.filter(|drawn| {
-        options.only.as_ref().is_none_or(|name| drawn.fault.to_string().starts_with(name.as_str()))
+    let scenarios = (seed..).map(|seed| Scenario::draw(seed, script::WRITTEN.len())).filter(|scenario| {
+        options.only.as_ref().is_none_or(|name| scenario.fault.to_string().starts_with(name.as_str()))
     });
-    let runs = wanted.take(usize::try_from(options.runs).unwrap_or(usize::MAX));
+    let runs = scenarios.take(usize::try_from(options.runs).unwrap_or(usize::MAX));
     let mut runs = futures_util::stream::iter(runs)
-        .map(|drawn| async move { (drawn.clone(), tokio::spawn(run::run(drawn)).await) })
+        .map(|scenario| async move { (scenario.clone(), tokio::spawn(run::run(scenario)).await) })
         .buffer_unordered(options.jobs.max(1));
     let (mut good, mut failed) = (0, Vec::new());
-    while let Some((drawn, verdict)) = runs.next().await {
+    while let Some((scenario, verdict)) = runs.next().await {
         match verdict.map_err(anyhow::Error::from).and_then(|verdict| verdict) {
-            Ok(told) => {
+            Ok(report) => {
                 good += 1;
-                println!("{drawn}: ok, {told}");
+                println!("{scenario}: ok, {report}");
             }
             Err(error) => {
-                println!("{drawn}: FAILED: {error:#}");
-                failed.push(drawn.seed);
+                println!("{scenario}: FAILED: {error:#}");
+                failed.push(scenario.seed);
             }
         }
     }

@@ -1,4 +1,4 @@
-//! One run: the order, the moment, the fault, and what came of it.
+//! One run: the request for a loop, the fault at its moment, and the checks at the end.
 
 use std::time::{Duration, Instant};
 
@@ -8,104 +8,122 @@ use serde_json::Value;
 use tokio::time::timeout;
 
 use crate::check;
-use crate::fault::{Drawn, Fault, Who};
-use crate::stage::Stage;
+use crate::fault::{Fault, Scenario, Target};
+use crate::fixture::Fixture;
+use crate::script::{IMPLEMENT, MISBEHAVED};
 
 /// A run that takes longer hangs.
 const LIMIT: Duration = Duration::from_secs(150);
-/// How long something is waited for that may never come because the loop is over.
+/// How long to wait for a change that may never come because the loop is over.
 pub const QUIET: Duration = Duration::from_millis(1500);
 /// How long a process that has been killed may take to be gone.
 const DEATH: Duration = Duration::from_secs(10);
 
 /// What a run came to.
 #[derive(Debug)]
-pub struct Told {
-    /// Whether the fault hit before the loop was over.
+pub struct Report {
+    /// Whether the fault struck before the loop was over.
     pub hit: bool,
-    /// What the order was answered with.
+    /// Answer to the request for the loop.
     pub answer: Answer,
-    /// The loop's last word.
+    /// The loop's last event.
     pub last: Option<Value>,
 }
 
-/// What became of an order.
+/// Answer to a request for a loop.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Answer {
     Started,
-    /// Carried out by the process that died before it could say so.
+    /// Started by the process that died before it could answer.
     StartedBefore,
     Refused(u16, String),
 }
 
-/// Runs it, and says in a few words how it went.
-pub async fn run(drawn: Drawn) -> Result<String> {
+/// Runs it, and describes in a few words how it went.
+pub async fn run(scenario: Scenario) -> Result<String> {
     let begin = Instant::now();
-    let mut stage = Some(Stage::new(drawn.fault).await?);
-    let outcome = timeout(LIMIT, go(&drawn, &mut stage)).await;
+    let mut fixture = Some(Fixture::new(&scenario).await?);
+    let outcome = timeout(LIMIT, execute(&scenario, &mut fixture)).await;
     let outcome = outcome.unwrap_or_else(|_| bail!("it does not end within {LIMIT:?}"));
     match outcome {
-        Ok(told) => Ok(format!("{told}, {:.1} s", begin.elapsed().as_secs_f64())),
-        Err(error) => Err(with_log(error, &drawn, stage.as_ref())),
+        Ok(text) => Ok(format!("{text}, {:.1} s", begin.elapsed().as_secs_f64())),
+        Err(error) => Err(with_log(error, &scenario, fixture.as_ref())),
     }
 }
 
-async fn go(drawn: &Drawn, slot: &mut Option<Stage>) -> Result<String> {
-    let stage = slot.as_mut().context("a stage")?;
-    let sent = tokio::spawn(answer(stage.order(drawn.executes)));
-    let hit = strike(drawn, stage).await?;
-    tokio::time::sleep(drawn.away).await;
-    stage.mend(drawn.fault)?;
-    let deadly =
-        matches!(drawn.fault, Fault::Kill(Who::Loopgate | Who::Everything) | Fault::Memory(Who::Loopgate));
+async fn execute(scenario: &Scenario, slot: &mut Option<Fixture>) -> Result<String> {
+    let fixture = slot.as_mut().context("a fixture")?;
+    let sent = tokio::spawn(answer(fixture.request(scenario.executes)));
+    let hit = strike(scenario, fixture).await?;
+    tokio::time::sleep(scenario.outage).await;
+    fixture.repair(scenario.fault).await?;
+    let is_deadly = matches!(
+        scenario.fault,
+        Fault::Kill(Target::Loopgate | Target::Everything) | Fault::Memory(Target::Loopgate)
+    );
     // Out of memory it may live on; then it is killed, as a person would.
-    if deadly && timeout(DEATH, stage.loopgate.wait()).await.is_err() {
-        stage.loopgate.kill().await?;
+    if is_deadly && timeout(DEATH, fixture.loopgate.wait()).await.is_err() {
+        fixture.loopgate.kill().await?;
     }
-    let revived = slot.take().context("a stage")?.revive().await?;
-    let stage = slot.insert(revived);
+    let revived = slot.take().context("a fixture")?.revive().await?;
+    let fixture = slot.insert(revived);
     let answer = match sent.await? {
         Ok(answer) => answer,
-        // Whoever was to answer died.
-        Err(_) => answer(stage.order(drawn.executes)).await?,
+        // The process that was to answer died.
+        Err(_) => answer(fixture.request(scenario.executes)).await?,
     };
     if !matches!(answer, Answer::Refused(..)) {
-        stage.cloud.seen(|_| stage.last()).await;
+        fixture.cloud.seen(|_| fixture.last_event()).await;
     }
-    stage.settled().await?;
-    let told = Told { hit, answer, last: stage.last() };
-    check::check(drawn, stage, &told).await?;
-    Ok(said(&told))
+    fixture.settled().await?;
+    let hit = match scenario.fault {
+        Fault::Assistant(_) => fixture.has_result(IMPLEMENT, MISBEHAVED),
+        _ => hit,
+    };
+    let report = Report { hit, answer, last: fixture.last_event() };
+    check::check(scenario, fixture, &report).await?;
+    Ok(describe(&report))
 }
 
 /// Waits for the moment and lets the fault happen; `false` when the loop was over before.
-async fn strike(drawn: &Drawn, stage: &Stage) -> Result<bool> {
-    let mut changes = Changes::below(stage.scene.home.path())?;
-    let over = || stage.last().is_some();
-    let asked = |requests: &[_]| requests.len() >= drawn.asked;
-    tokio::select! {
-        reached = stage.scene.model.wait_for(asked) => reached?,
-        _ = stage.cloud.seen(|_| stage.last()) => {}
+async fn strike(scenario: &Scenario, fixture: &Fixture) -> Result<bool> {
+    let mut changes = Changes::below(fixture.scene.home.path())?;
+    let is_over = || fixture.last_event().is_some();
+    match scenario.fault {
+        // It is part of the script.
+        Fault::Assistant(_) => return Ok(false),
+        Fault::Push => {
+            while !is_over() && !fixture.has_pushed() {
+                let _ = timeout(QUIET, changes.next()).await;
+            }
+            return Ok(fixture.has_pushed());
+        }
+        _ => {}
     }
-    for _ in 0..drawn.signs {
-        if over() || timeout(QUIET, changes.next()).await.is_err() {
+    let asked = |requests: &[_]| requests.len() >= scenario.requests;
+    tokio::select! {
+        reached = fixture.scene.model.wait_for(asked) => reached?,
+        _ = fixture.cloud.seen(|_| fixture.last_event()) => {}
+    }
+    for _ in 0..scenario.changes {
+        if is_over() || timeout(QUIET, changes.next()).await.is_err() {
             break;
         }
     }
-    while !over() {
-        if stage.strike(drawn.fault)? {
+    while !is_over() {
+        if fixture.strike(scenario)? {
             return Ok(true);
         }
-        // Whoever is to be hit is not there yet.
+        // The process that is to be hit has not started yet.
         let _ = timeout(QUIET, changes.next()).await;
     }
-    // Afterwards there is still Loopgate to hit, and the lines; it must not matter.
-    stage.strike(drawn.fault)?;
+    // Afterwards there is still Loopgate to hit, and the connections; it must not matter.
+    fixture.strike(scenario)?;
     Ok(false)
 }
 
-async fn answer(order: reqwest::RequestBuilder) -> Result<Answer> {
-    let answer = order.send().await?;
+async fn answer(request: reqwest::RequestBuilder) -> Result<Answer> {
+    let answer = request.send().await?;
     let status = answer.status().as_u16();
     let text = answer.text().await?;
     Ok(match status {
@@ -115,9 +133,9 @@ async fn answer(order: reqwest::RequestBuilder) -> Result<Answer> {
     })
 }
 
-fn said(told: &Told) -> String {
-    let when = if told.hit { "hit" } else { "after the end" };
-    match (&told.last, &told.answer) {
+fn describe(report: &Report) -> String {
+    let when = if report.hit { "hit" } else { "after the end" };
+    match (&report.last, &report.answer) {
         (None, Answer::Refused(status, text)) => format!("{when}, refused with {status} {text}"),
         (None, _) => format!("{when}, nothing said"),
         (Some(last), _) if last["type"] == "completed" => {
@@ -129,12 +147,12 @@ fn said(told: &Told) -> String {
     }
 }
 
-/// Keeps what Loopgate printed, for whoever looks into it.
-fn with_log(error: anyhow::Error, drawn: &Drawn, stage: Option<&Stage>) -> anyhow::Error {
-    let Some(stage) = stage else { return error };
-    let file = std::env::temp_dir().join(format!("loopgate-faults-{}.log", drawn.seed));
-    let heard: Vec<String> = stage.cloud.heard().iter().map(|heard| format!("{heard:?}")).collect();
-    let text = format!("{}\n{error:#}\n{}\n{}", drawn, stage.loopgate.output(), heard.join("\n"));
+/// Adds a file with what Loopgate printed and the control plane received.
+fn with_log(error: anyhow::Error, scenario: &Scenario, fixture: Option<&Fixture>) -> anyhow::Error {
+    let Some(fixture) = fixture else { return error };
+    let file = std::env::temp_dir().join(format!("loopgate-faults-{}.log", scenario.seed));
+    let heard: Vec<String> = fixture.cloud.heard().iter().map(|heard| format!("{heard:?}")).collect();
+    let text = format!("{}\n{error:#}\n{}\n{}", scenario, fixture.loopgate.output(), heard.join("\n"));
     match std::fs::write(&file, text) {
         Ok(()) => error.context(format!("see {}", file.display())),
         Err(_) => error,

@@ -3,18 +3,23 @@
 use loopgate_testkit::model::{Conversation, Script, Step, Turn};
 use loopgate_testkit::story;
 
-/// The loop's own repository and the one beside it.
+use crate::fault::{Fault, Misbehavior, QUESTION, Scenario};
+
+/// The loop's own repository and its peer.
 pub const REPOSITORIES: [&str; 2] = ["acme/shop", "acme/web"];
 /// The file that an execution adds to each.
 pub const WORK: &str = "feature.txt";
-/// What is said when it was written in each.
+/// Result of the tool call that writes it, one each.
 pub const WRITTEN: [&str; 2] = ["written-in-shop", "written-in-web"];
-/// Names in requests.
+/// Result of the tool call in which the assistant misbehaves.
+pub const MISBEHAVED: &str = "misbehaved";
+/// Name of the implementing conversation.
 pub const IMPLEMENT: &str = "implement";
 const PLAN: &str = "plan";
+const PROMISE: &str = "Done.\n\n<promise>COMPLETE</promise>";
 
-pub fn script() -> Script {
-    let mut script = Script::new([planner(), implementer()].into_iter().chain(committer()));
+pub fn script(scenario: &Scenario) -> Script {
+    let mut script = Script::new([planner(), implementer(scenario)].into_iter().chain(committer()));
     script.otherwise = Some("Nothing to add.".to_owned());
     script
 }
@@ -22,13 +27,13 @@ pub fn script() -> Script {
 fn in_loop(name: &str, command: &str) -> Conversation {
     Conversation::when(name, "# Coding loop")
         .and(r#"LOOPGATE_WORKDIR="(?P<workdir>[^"]+)""#)
-        .and(r#"LOOPGATE_ADD_DIRS="(?P<beside>[^"]+)""#)
+        .and(r#"LOOPGATE_ADD_DIRS="(?P<peer>[^"]+)""#)
         .and(&format!("LOOPGATE_COMMAND=\"{command}\""))
 }
 
 fn planner() -> Conversation {
     in_loop(PLAN, "PLAN")
-        .turn([Step::bash("cat '{{beside}}/README.md'")])
+        .turn([Step::bash("cat '{{peer}}/README.md'")])
         .turn([
             Step::write("{{workdir}}/plan.md", story::PLAN_MARKDOWN),
             Step::bash("loopgate plan build '{{workdir}}'"),
@@ -40,11 +45,32 @@ fn planner() -> Conversation {
         .says("Planned.\n\n<promise>COMPLETE</promise>")
 }
 
-fn implementer() -> Conversation {
-    in_loop(IMPLEMENT, "EXECUTE")
-        .runs(&format!("echo page > {WORK} && echo {}", WRITTEN[0]))
-        .runs(&format!("echo beside > '{{{{beside}}}}/{WORK}' && echo {}", WRITTEN[1]))
-        .says("Done.\n\n<promise>COMPLETE</promise>")
+fn implementer(scenario: &Scenario) -> Conversation {
+    let mut steps = vec![
+        format!("echo page > {WORK} && echo {}", WRITTEN[0]),
+        format!("echo peer > '{{{{peer}}}}/{WORK}' && echo {}", WRITTEN[1]),
+    ];
+    if let Fault::Assistant(misbehavior) = scenario.fault {
+        steps.insert(scenario.steps, format!("{} && echo {MISBEHAVED}", command(misbehavior)));
+        if misbehavior == Misbehavior::Question {
+            steps.truncate(scenario.steps + 1);
+        }
+    }
+    steps.iter().fold(in_loop(IMPLEMENT, "EXECUTE"), |known, step| known.runs(step)).says(PROMISE)
+}
+
+fn command(misbehavior: Misbehavior) -> String {
+    match misbehavior {
+        Misbehavior::Question => format!(
+            "loopgate plan set-state 'Phase 3: Implementation' AWAITING_USER --workdir '{{{{workdir}}}}' \
+             --action '{QUESTION}'"
+        ),
+        Misbehavior::DetachedHead => "git checkout -q --detach".to_owned(),
+        Misbehavior::DetachedCommit => {
+            "git checkout -q --detach && git add -A && git commit -q --allow-empty -m Work".to_owned()
+        }
+        Misbehavior::DeletedWorktree => "rm -rf \"$PWD\"".to_owned(),
+    }
 }
 
 /// The story's conversation that delivers, several steps an answer.
