@@ -19,6 +19,7 @@ impl Trial {
     pub fn run(self) -> anyhow::Result<ExitCode> {
         install::programs()?;
         install::package("gh", "gh")?;
+        install::package("faketime", "faketime")?;
         build(&["loopgate", "trial"])?;
         let mut trial = command(target().join("debug/trial"));
         become_program(trial.args(&self.arguments).env("LOOPGATE_BIN", target().join("debug/loopgate")))

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::{Loopgate, client};
 
 /// How long a loop of a test may take.
-const LOOP_LIMIT: Duration = Duration::from_secs(300);
+const LOOP_LIMIT: Duration = Duration::from_mins(15);
 
 /// A browser's view of the control plane: signed in, on its own page.
 #[derive(Debug, Clone)]
@@ -99,7 +99,7 @@ impl SignedIn {
     /// Follows the events of a loop to its end. Answers the loop as it is then.
     ///
     /// # Errors
-    /// When it does not end in five minutes, or the connection breaks.
+    /// When it does not end in a quarter of an hour, or the connection breaks.
     pub async fn wait_for_end(&self, run: &str) -> anyhow::Result<Value> {
         let stream = self
             .request(Method::GET, &format!("/loops/{run}/stream"))

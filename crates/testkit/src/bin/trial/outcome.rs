@@ -51,7 +51,7 @@ impl Outcome {
     /// Holds it against what was expected.
     pub fn check(&self, expected: &Expected, scene: &Scene, repository: &str, clone: &Path) -> Result<()> {
         let status = self.ended["status"].as_str().context("a status")?;
-        ensure!(expected.status.contains(&status), "it ends {status}, not {:?}: {self}", expected.status);
+        ensure!(status == expected.status, "it ends {status}, not {}: {self}", expected.status);
         let said = format!("{}\n{}", self.ended, self.events);
         for text in &expected.says {
             ensure!(said.contains(text), "nothing says {text:?}: {self}");
@@ -72,6 +72,10 @@ impl Outcome {
         }
         for file in &expected.kept {
             ensure!(is_kept(scene, clone, file)?, "{file} is lost: {self}");
+        }
+        for (path, text) in &expected.holds {
+            let found = std::fs::read_to_string(scene.sandbox().join(path)).unwrap_or_default();
+            ensure!(found.contains(text), "{path} holds {found:?}: {self}");
         }
         Ok(())
     }

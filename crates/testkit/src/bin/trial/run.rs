@@ -4,11 +4,12 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail, ensure};
+use loopgate_testkit::git::git;
 use loopgate_testkit::leftovers;
 use loopgate_testkit::loopgate::{Loopgate, SignedIn, signal};
 use loopgate_testkit::model::{Conversation, Script, Step, Turn};
 use loopgate_testkit::scene::Scene;
-use loopgate_testkit::signs;
+use loopgate_testkit::{clock, signs};
 use reqwest::Method;
 use serde_json::{Value, json};
 use tokio::time::timeout;
@@ -17,8 +18,9 @@ use crate::outcome::Outcome;
 use crate::way::{Act, Arranged, GATE, PLAN, Way};
 
 const REPOSITORY: &str = "acme/shop";
+const FILES: [(&str, &str); 1] = [("README.md", "# Shop\n")];
 /// A trial that takes longer hangs; the longest goes through every iteration of a loop.
-const LIMIT: Duration = Duration::from_mins(10);
+const LIMIT: Duration = Duration::from_mins(15);
 /// What the assistant finds out first when it does something else in its further runs, and the answer.
 const LOOKS: &str = "test -e .loopgate/work/again && echo A further run. || touch .loopgate/work/again";
 const AGAIN: &str = r"A further run\.";
@@ -43,43 +45,106 @@ struct Trial {
 
 impl Trial {
     async fn new(way: &Way) -> Result<Self> {
-        let scene = Scene::new(script(way)).await?;
-        let clone = scene.add_repository(REPOSITORY, &[("README.md", "# Shop\n")])?;
+        let scene = Scene::new(Script::default()).await?;
+        scene.add_remote(REPOSITORY, &FILES)?;
+        if way.branch != "main" {
+            git(&scene.remotes.bare(REPOSITORY), &["branch", "-m", "main", way.branch])?;
+        }
+        let clone = scene.add_repository(REPOSITORY, &FILES)?;
+        scene.home.link("real-git", &real_git()?)?;
         let port = std::net::TcpListener::bind(("127.0.0.1", 0))?.local_addr()?.port();
-        let setup = scene.loopgate()?.env("LOOPGATE_ITERATION_PAUSE_MS", "1");
+        let mut setup = scene.loopgate()?.env("LOOPGATE_ITERATION_PAUSE_MS", "1");
+        // What fails for ever takes seconds, not minutes.
+        setup = setup.env("CLAUDE_CODE_MAX_RETRIES", "3");
+        if matches!(way.act, Some(Act::Sleep)) {
+            for (name, value) in clock::environment(scene.home.path())? {
+                setup = setup.env(name, value);
+            }
+        }
         let loopgate = setup.arg("--api-origin").arg(format!("http://127.0.0.1:{port}")).start().await?;
         let page = loopgate.sign_in().await?;
         Ok(Self { loopgate: Some(loopgate), page, scene, clone })
     }
 
     async fn go(&mut self, way: &Way) -> Result<Outcome> {
-        if way.command == "plan" {
-            self.arrange(way).await?;
+        let mut ways: Vec<&Way> = std::iter::successors(Some(way), |way| way.before.as_deref()).collect();
+        let first = ways.pop().context("a way")?;
+        if first.command == "plan" {
+            self.arrange(first).await?;
         }
-        let (document, planned) = self.page.plan(REPOSITORY, "Add a file").await?;
-        let id = if way.command == "plan" {
+        self.scene.model.play(script(first))?;
+        let (document, planned) = self.plan(way).await?;
+        let id = if first.command == "plan" {
             planned
         } else {
             let ended = self.page.wait_for_end(&planned).await?;
             ensure!(ended["status"] == "COMPLETED", "the plan: {ended}");
-            self.arrange(way).await?;
-            self.page.run(&document, "execute", REPOSITORY).await?
+            self.arrange(first).await?;
+            self.start(way, &document, "execute").await?
         };
+        let mut outcome = self.follow(first, &id).await?;
+        for next in ways.into_iter().rev() {
+            self.scene.model.play(script(next))?;
+            self.arrange(next).await?;
+            let id = self.start(way, &document, next.command).await?;
+            outcome = self.follow(next, &id).await?;
+        }
+        outcome.context("the loop under trial is waited for")
+    }
+
+    /// Writes the wish down and has it planned. Answers the ids of the document and of the loop.
+    async fn plan(&self, way: &Way) -> Result<(String, String)> {
+        let body =
+            json!({"type": "FEATURE", "title": "Add a file", "content": "Add a file", "repo": repo(way)});
+        let document = self.page.post("/documents", &body).await?["data"]["id"].take();
+        let document = document.as_str().context("the id of a document")?.to_owned();
+        let planned = self.start(way, &document, "plan").await?;
+        Ok((document, planned))
+    }
+
+    /// Starts a loop of the document. Answers its id.
+    async fn start(&self, way: &Way, document: &str, command: &str) -> Result<String> {
+        let body = json!({"command": command, "repo": repo(way)});
+        let started = self.page.post(&format!("/documents/{document}/run-loop"), &body).await?;
+        started["data"]["loopId"].as_str().map(str::to_owned).context("the id of a loop")
+    }
+
+    /// Lets happen what happens, and looks at what came of the loop, unless nobody waits for its end.
+    async fn follow(&mut self, way: &Way, id: &str) -> Result<Option<Outcome>> {
         if let Some(act) = way.act {
-            self.scene.model.held(GATE).await?;
-            self.act(act, &id).await?;
+            let is_held = way
+                .turns
+                .iter()
+                .chain(&way.commit)
+                .any(|turn| turn.0.iter().any(|step| matches!(step, Step::Hold(_))));
+            if is_held {
+                self.scene.model.held(GATE).await?;
+            }
+            self.act(act, id).await?;
             self.scene.model.release(GATE);
-            if matches!(act, Act::CutRemote) {
-                self.reconnect(&id).await?;
+            match act {
+                Act::CutRemote => {
+                    self.waits(id).await?;
+                    let remotes = self.scene.remotes.clone();
+                    self.scene.home.reach_remotes(&remotes)?;
+                }
+                Act::CutCodeHost => {
+                    self.waits(id).await?;
+                    self.scene.host.reconnect()?;
+                }
+                _ => {}
             }
         }
-        let ended = self.page.wait_for_end(&id).await?;
-        let events = self.events(&id).await?.to_string();
+        if way.is_left {
+            return Ok(None);
+        }
+        let ended = self.page.wait_for_end(id).await?;
+        let events = self.events(id).await?.to_string();
         self.is_alone().await?;
         let worktree = self.worktree();
         let outcome = Outcome::of(&self.scene, REPOSITORY, worktree.as_deref(), ended, events)?;
         outcome.check(&way.expected, &self.scene, REPOSITORY, &self.clone)?;
-        Ok(outcome)
+        Ok(Some(outcome))
     }
 
     async fn arrange(&mut self, way: &Way) -> Result<()> {
@@ -131,6 +196,10 @@ impl Trial {
             Act::Stop => {
                 self.page.post(&format!("/loops/{id}/cancel"), &json!({})).await?;
             }
+            Act::StopInPreparation => {
+                signs::appears(&self.scene.home.path().join("preparing")).await?;
+                self.page.post(&format!("/loops/{id}/cancel"), &json!({})).await?;
+            }
             Act::Shell(command) => {
                 let worktree = self.worktree().context("a worktree")?;
                 self.shell(&worktree, command).await?;
@@ -144,20 +213,38 @@ impl Trial {
             Act::CutRemote => {
                 self.scene.home.script("code-host-ssh", UNREACHABLE)?;
             }
+            Act::CutCodeHost => self.scene.host.disconnect()?,
+            Act::Sleep => {
+                let processes = leftovers::processes(self.scene.home.path());
+                processes.iter().for_each(|process| drop(signal(process.pid, "STOP")));
+                clock::advance_a_day(self.scene.home.path())?;
+                processes.iter().for_each(|process| drop(signal(process.pid, "CONT")));
+                self.sign_in_again().await?;
+            }
         }
         Ok(())
     }
 
-    /// Lets the network come back when the loop says that it waits for it.
-    async fn reconnect(&mut self, id: &str) -> Result<()> {
+    /// Signs in by the link that a second `loopgate up` prints: a session ends after twelve idle hours.
+    async fn sign_in_again(&mut self) -> Result<()> {
+        let loopgate = self.loopgate.as_ref().context("a Loopgate")?;
+        let setup = loopgate.setup();
+        let mut command = self.scene.home.command(&setup.program().to_string_lossy());
+        let printed = command.args(["up", "--no-open", "--home"]).arg(setup.data_dir()).output().await?;
+        let printed = String::from_utf8_lossy(&printed.stdout).into_owned();
+        let link = printed.split_whitespace().find(|word| word.contains("/sign-in?token="));
+        self.page = loopgate.sign_in_by(link.with_context(|| format!("a link in {printed}"))?).await?;
+        Ok(())
+    }
+
+    /// Waits until the loop says that its delivery waits for somebody.
+    async fn waits(&self, id: &str) -> Result<()> {
         let mut stream = self.page.request(Method::GET, &format!("/loops/{id}/stream")).send().await?;
         let mut said = String::new();
         while !said.contains("The delivery waits") {
             let piece = stream.chunk().await?.with_context(|| format!("it waits for nothing: {said}"))?;
             said.push_str(&String::from_utf8_lossy(&piece));
         }
-        let remotes = self.scene.remotes.clone();
-        self.scene.home.reach_remotes(&remotes)?;
         Ok(())
     }
 
@@ -214,10 +301,26 @@ fn script(way: &Way) -> Script {
     let commit =
         if way.commit.is_empty() { vec![Turn(vec![Step::text("Not I.")])] } else { way.commit.clone() };
     let commit = Conversation { turns: commit, ..Conversation::when("commit", "git push -u origin HEAD") };
-    let planner = (way.command == "execute").then(planner);
+    let planner = (way.command == "execute" && way.before.is_none()).then(planner);
     let mut script = Script::new([commit, later, first].into_iter().chain(planner));
     script.otherwise = Some("Nothing to add.".to_owned());
     script
+}
+
+/// The git of this machine, for scripts in its place.
+fn real_git() -> Result<PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let found = std::env::split_paths(&path).map(|directory| directory.join("git")).find(|git| git.is_file());
+    found.context("git is not installed")
+}
+
+/// The repository as a request for a loop names it.
+fn repo(way: &Way) -> Value {
+    if way.branch == "main" {
+        json!({"fullName": REPOSITORY, "branch": "main"})
+    } else {
+        json!({"fullName": REPOSITORY})
+    }
 }
 
 fn in_loop(name: &str, command: &str) -> Conversation {

@@ -20,6 +20,10 @@ pub struct Way {
     pub name: &'static str,
     /// `plan`, or `execute` on a plan that was made well.
     pub command: &'static str,
+    /// The loop of the same document that runs before; with none, an execution has a good plan before it.
+    pub before: Option<Box<Way>>,
+    /// The repository's default branch; the request for the loop names a branch only when it is `main`.
+    pub branch: &'static str,
     /// What the model says in the loop.
     pub turns: Vec<Turn>,
     /// What it says in every further run of the assistant; without it, the same.
@@ -28,6 +32,8 @@ pub struct Way {
     pub commit: Vec<Turn>,
     pub arranged: Vec<Arranged>,
     pub act: Option<Act>,
+    /// Whether the next loop is started without waiting for the end of this one.
+    pub is_left: bool,
     /// Whether it takes longer than a test may.
     pub is_slow: bool,
     pub expected: Expected,
@@ -54,6 +60,8 @@ pub enum Arranged {
 pub enum Act {
     /// Presses Stop.
     Stop,
+    /// Presses Stop when git prepares the worktree.
+    StopInPreparation,
     /// A shell command in the worktree.
     Shell(&'static str),
     /// Ends processes of the loop whose command line holds this.
@@ -64,13 +72,17 @@ pub enum Act {
     KillAll,
     /// The network to the remote repository is gone until the loop says that it waits for it.
     CutRemote,
+    /// The code host is gone until the loop says that it waits for it.
+    CutCodeHost,
+    /// The machine sleeps for a day: every process stands still, and the clock on the wall goes on.
+    Sleep,
 }
 
 /// How the loop has to end.
 #[derive(Default)]
 pub struct Expected {
-    /// Any of these states of the loop.
-    pub status: Vec<&'static str>,
+    /// State of the loop.
+    pub status: &'static str,
     /// Found in the loop or in what it said.
     pub says: Vec<&'static str>,
     /// Open pull requests of the repository.
@@ -81,6 +93,8 @@ pub struct Expected {
     pub held_back: Vec<&'static str>,
     /// Files that are in the worktree, or in a commit that a ref of the clone holds.
     pub kept: Vec<&'static str>,
+    /// Files below the directory of the repositories, and a text that each holds.
+    pub holds: Vec<(&'static str, &'static str)>,
 }
 
 impl Way {
@@ -88,11 +102,14 @@ impl Way {
         Self {
             name,
             command,
+            before: None,
+            branch: "main",
             turns: Vec::new(),
             later: Vec::new(),
             commit: Vec::new(),
             arranged: Vec::new(),
             act: None,
+            is_left: false,
             is_slow: false,
             expected: Expected::default(),
         }
@@ -106,6 +123,24 @@ impl Way {
     /// A way in which a plan is carried out.
     pub fn execute(name: &'static str) -> Self {
         Self::new(name, "execute")
+    }
+
+    /// Another loop of the same document runs before.
+    pub fn after(mut self, before: Self) -> Self {
+        self.before = Some(Box::new(before));
+        self
+    }
+
+    /// The next loop is started without waiting for the end of this one.
+    pub fn left(mut self) -> Self {
+        self.is_left = true;
+        self
+    }
+
+    /// The repository's default branch, which no request names.
+    pub fn of_branch(mut self, branch: &'static str) -> Self {
+        self.branch = branch;
+        self
     }
 
     /// It takes longer than a test may.
@@ -158,6 +193,19 @@ impl Way {
         self
     }
 
+    /// Something happens now, as soon as the loop was asked for.
+    pub fn at_once(mut self, act: Act) -> Self {
+        self.act = Some(act);
+        self
+    }
+
+    /// Something happens now, while the assistant commits.
+    pub fn commits_meanwhile(mut self, act: Act) -> Self {
+        self.commit.push(Turn(vec![Step::hold(GATE), Step::bash("true")]));
+        self.act = Some(act);
+        self
+    }
+
     /// The assistant runs a shell command when it is asked to commit.
     pub fn commits_with(mut self, command: &str) -> Self {
         self.commit.push(Turn(vec![Step::bash(command)]));
@@ -176,7 +224,7 @@ impl Way {
     }
 
     pub fn ends(mut self, status: &'static str) -> Self {
-        self.expected.status.push(status);
+        self.expected.status = status;
         self
     }
 
@@ -196,8 +244,20 @@ impl Way {
         self.ends("COMPLETED")
     }
 
+    /// Open pull requests at its end, however it ends.
+    pub fn with_pull_requests(mut self, count: usize) -> Self {
+        self.expected.pull_requests = count;
+        self
+    }
+
     pub fn holds_back(mut self, file: &'static str) -> Self {
         self.expected.held_back.push(file);
+        self
+    }
+
+    /// A file below the directory of the repositories holds a text in the end.
+    pub fn holds(mut self, path: &'static str, text: &'static str) -> Self {
+        self.expected.holds.push((path, text));
         self
     }
 

@@ -14,6 +14,7 @@ pub fn all() -> Vec<Way> {
         code_host(),
         commits(),
         person(),
+        machine(),
         deaths(),
     ]
     .into_iter()
@@ -31,6 +32,25 @@ fn asks(question: &str) -> String {
     )
 }
 
+/// An execution that opens a pull request.
+fn delivery(file: &'static str) -> Way {
+    Way::execute("a delivery").runs(&format!("echo first > {file}")).done().delivers_files(&[file])
+}
+
+/// A good plan that keeps what an earlier loop of the document left.
+fn plan_again(name: &'static str) -> Way {
+    Way::plan(name).runs(&write_plan(PLAN)).done().ends("COMPLETED").keeps(WORK)
+}
+
+/// Stands where a program is not installed.
+const MISSING: &str = "#!/bin/sh\necho \"$0: not found\" >&2\nexit 127\n";
+/// Writes the beginning of the list of repositories, and the rest a moment later.
+const HALF_WRITTEN: &str = "f=../.loopgate/config/repos.json; cp $f ../whole; head -c 20 ../whole > $f; \
+    (sleep 0.7; cat ../whole > $f) > /dev/null 2>&1 &";
+/// A git that is slow to make a worktree, and says so.
+const SLOW_GIT: &str = "#!/bin/sh\ncase \" $* \" in *' worktree add '*) touch \"$HOME/preparing\"; sleep 3;; esac\nexec real-git \"$@\"\n";
+const SLOWER_GIT: &str =
+    "#!/bin/sh\ncase \" $* \" in *' worktree add '*) sleep 22;; esac\nexec real-git \"$@\"\n";
 const OPEN_TASK: &str = r#"{"content": "", "acceptanceCriteria": [], "pendingTasks": [{"id": "T-1.1", "description": "Do it"}], "completedTasks": [], "openQuestions": [], "answeredQuestions": [], "gaps": []}"#;
 
 /// What the assistant says of its own work.
@@ -90,6 +110,28 @@ fn words() -> Vec<Way> {
             .done()
             .commits_with("printf '{\"prUrl\":\"https://github.com/other/place/pull/1\",\"prNumber\":1,\"branchName\":\"main\",\"commitSha\":\"0123456789012345678901234567890123456789\"}' > execution-result.json")
             .delivers(),
+        Way::execute("no promise, with a pull request open")
+            .slow()
+            .after(delivery("first.txt"))
+            .runs(WRITES)
+            .says("More tomorrow.")
+            .ends("FAILED")
+            .because("ITERATION_LIMIT")
+            .with_pull_requests(1)
+            .keeps(WORK),
+        Way::execute("a second execution with a pull request open")
+            .after(delivery("first.txt"))
+            .runs(WRITES)
+            .done()
+            .delivers_files(&["first.txt", WORK]),
+        Way::execute("a push of its own")
+            .runs("echo 'API_KEY=s3cr3t' > .env && echo work > work.txt && git add -f .env work.txt && git commit -qm Work")
+            .runs("git push -u origin HEAD")
+            .runs("gh pr create --title Mine --body Mine")
+            .done()
+            .delivers()
+            .because(".env")
+            .holds_back(".env"),
     ]
 }
 
@@ -150,6 +192,20 @@ fn service() -> Vec<Way> {
             .because("permission_error"),
         Way::execute("a model that is not there").fails(404, "not_found_error", None).ends("FAILED"),
         Way::execute("a prompt that is too long").fails(413, "request_too_large", None).ends("FAILED"),
+        Way::execute("busy for ever")
+            .slow()
+            .runs(WRITES)
+            .fails(529, "overloaded_error", None)
+            .ends("FAILED")
+            .because("The model's service is overloaded.")
+            .keeps(WORK),
+        Way::execute("broken for ever")
+            .slow()
+            .runs(WRITES)
+            .fails(500, "api_error", None)
+            .ends("FAILED")
+            .because("api_error")
+            .keeps(WORK),
     ]
 }
 
@@ -194,6 +250,16 @@ fn worktree() -> Vec<Way> {
         Way::execute("a merge that is under way")
             .runs("git switch -qc other && echo a > work.txt && git add . && git commit -qm A && git switch -q - && echo b > work.txt && git add . && git commit -qm B; git merge other || true")
             .done().delivers(),
+        plan_again("a plan after commits on a detached worktree").after(
+            Way::execute("commits that are stopped")
+                .runs("git checkout -q --detach && echo work > work.txt && git add work.txt && git commit -qm Work")
+                .meanwhile(Act::Stop)
+                .ends("CANCELLED")
+                .keeps(WORK),
+        ),
+        plan_again("a plan after an execution that was stopped").after(
+            Way::execute("work that is stopped").runs(WRITES).meanwhile(Act::Stop).ends("CANCELLED").keeps(WORK),
+        ),
     ]
 }
 
@@ -264,6 +330,7 @@ fn remote() -> Vec<Way> {
             .because("GIT_PUSH_FAILED")
             .because("Permission denied")
             .keeps(WORK),
+        Way::execute("a default branch of another name").of_branch("trunk").runs(WRITES).done().delivers(),
     ]
 }
 
@@ -290,6 +357,11 @@ fn code_host() -> Vec<Way> {
             .ends("COMPLETED")
             .because("GIT_PUSH_FAILED")
             .keeps(WORK),
+        Way::execute("a code host that is gone when the pull request is opened")
+            .runs(WRITES)
+            .meanwhile(Act::CutCodeHost)
+            .done()
+            .delivers(),
     ]
 }
 
@@ -356,6 +428,60 @@ fn person() -> Vec<Way> {
             .done()
             .ends("FAILED")
             .because("was deleted while the loop ran"),
+        Way::execute("a stop while the work is committed")
+            .runs(WRITES)
+            .done()
+            .commits_meanwhile(Act::Stop)
+            .ends("CANCELLED")
+            .keeps(WORK),
+        Way::execute("an order right after a stop")
+            .after(
+                Way::execute("work that is stopped")
+                    .runs("echo first > first.txt")
+                    .meanwhile(Act::Stop)
+                    .left(),
+            )
+            .runs(WRITES)
+            .done()
+            .delivers_files(&["first.txt", WORK]),
+        Way::plan("a stop in the preparation")
+            .arranged(Arranged::Program("git", SLOW_GIT))
+            .at_once(Act::StopInPreparation)
+            .done()
+            .ends("CANCELLED"),
+    ]
+}
+
+/// Programs that are missing or slow, and files of other programs that are half written.
+fn machine() -> Vec<Way> {
+    vec![
+        Way::plan("a preparation that takes over twenty seconds")
+            .slow()
+            .arranged(Arranged::Program("git", SLOWER_GIT))
+            .runs(&write_plan(PLAN))
+            .done()
+            .ends("COMPLETED"),
+        Way::execute("no git")
+            .arranged(Arranged::Program("git", MISSING))
+            .ends("FAILED")
+            .because("not found"),
+        Way::execute("no python3")
+            .arranged(Arranged::Program("python3", MISSING))
+            .runs(WRITES)
+            .done()
+            .delivers(),
+        Way::execute("a list of repositories that another program is writing")
+            .arranged(Arranged::InClone(HALF_WRITTEN))
+            .runs(WRITES)
+            .done()
+            .delivers()
+            .holds(".loopgate/config/repos.json", "/src/shop\""),
+        Way::execute("sessions that are half written")
+            .arranged(Arranged::InClone("echo '{\"sessions\": [{\"tick' > ../.loopgate/sessions.json"))
+            .runs(WRITES)
+            .done()
+            .delivers()
+            .holds(".loopgate/sessions.json", "{\"sessions\": [{\"tick"),
     ]
 }
 
@@ -386,5 +512,6 @@ fn deaths() -> Vec<Way> {
             .done()
             .ends("FAILED")
             .keeps(WORK),
+        Way::execute("a sleep of a day").slow().runs(WRITES).meanwhile(Act::Sleep).done().delivers(),
     ]
 }
