@@ -99,7 +99,7 @@ impl App {
 
 /// Loops and pages share what was detected.
 fn detector(config: &GatewayConfig) -> Detector {
-    let of_loops = config.runtime.as_ref().map(|runtime| runtime.mcp_detector().clone());
+    let of_loops = config.runtime.as_ref().map(|runtime| runtime.mcp.clone());
     of_loops.unwrap_or_else(|| Detector::new(config.programs.clone(), config.sandbox.clone()))
 }
 

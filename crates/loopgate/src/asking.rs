@@ -10,7 +10,9 @@ use tokio::sync::broadcast::{Receiver, error::RecvError};
 pub async fn keep(mut events: Receiver<ApprovalEvent>, gateway: Gateway, runtime: Arc<Runtime>) {
     loop {
         match events.recv().await {
-            Ok(ApprovalEvent::Requested(request)) => runtime.notify_of_approval(&held(request, &gateway)),
+            Ok(ApprovalEvent::Requested(request)) => {
+                runtime.notifications.notify_of_approval(&held(request, &gateway))
+            }
             Ok(ApprovalEvent::Resolved(_)) => {}
             Err(RecvError::Lagged(dropped)) => tracing::info!(dropped, "requests came too fast to be told"),
             Err(RecvError::Closed) => return,

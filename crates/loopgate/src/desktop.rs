@@ -155,17 +155,17 @@ impl Desktop {
         let [unheard, untold, unlinked] = std::array::from_fn(|_| CancellationToken::new());
         let (mut parts, mut telling) = (JoinSet::new(), JoinSet::new());
         let runtime = self.runtime.clone();
-        let reported = [runtime.telemetry(), self.gateway.telemetry()];
+        let reported = [runtime.telemetry.subscribe(), self.gateway.telemetry()];
         parts.spawn(until(stop.clone(), async move {
-            if let Err(error) = runtime.recover().await {
+            if let Err(error) = runtime.recovery.recover().await {
                 tracing::error!(%error, "loops of an earlier run could not be taken up");
             }
             tokio::join!(
-                runtime.run_queue(),
-                runtime.detect_stalls(),
-                runtime.run_notifications(),
-                runtime.run_gc(),
-                runtime.run_watch()
+                runtime.launcher.run_queue(),
+                runtime.stall_detector.run(),
+                runtime.notifications.run(),
+                runtime.worktree_gc.run(),
+                runtime.recovery.run_watch()
             );
         }));
         let approvals = self.gateway.approvals();

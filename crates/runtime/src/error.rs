@@ -6,8 +6,6 @@
 use loopgate_api::error::ErrorBody;
 use thiserror::Error;
 
-use crate::jobs::store::StoreError;
-
 /// A refusal or failure of a loop route.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("{message}")]
@@ -70,12 +68,5 @@ impl LoopError {
             Some(reason) => body.with("reason", reason),
             None => body,
         }
-    }
-}
-
-impl From<StoreError> for LoopError {
-    fn from(error: StoreError) -> Self {
-        tracing::error!(%error, "the job store failed");
-        Self::internal()
     }
 }

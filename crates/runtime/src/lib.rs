@@ -22,27 +22,33 @@ mod snapshot;
 mod stop;
 mod supervision;
 mod support_report;
+mod tasks;
 mod tickets;
 mod timing;
 mod transcript;
 mod workspace;
 
 pub use error::LoopError;
-pub use launch::LoopStart;
-pub use notifications::ApprovalNotice;
-pub use process::owners::{OwnedProcess, ProcessOwner, StopError};
-pub use process::stall_detection::{Activity, ActivityState};
+pub use launch::{Launcher, LoopStart};
+pub use notifications::{ApprovalNotice, Notifications};
+pub use process::stall_detection::{Activity, ActivityState, StallDetector};
+pub use recovery::Recovery;
 pub use reporting::control_plane::CallError;
+pub use reporting::telemetry::TelemetrySender;
 pub use request::LoopHeaders;
 pub use runtime::{OpenError, Runtime, RuntimeConfig};
-pub use snapshot::Snapshot;
-pub use stop::KillOutcome;
-pub use support_report::{LoopDiagnostics, SupportFile};
-pub use tickets::commit_text::CommitText;
-pub use tickets::launch::{TicketLaunch, TicketLaunchError, TicketLaunchRequest, TicketText};
-pub use tickets::plan_loop::{CancelError, CancelOutcome, PlanConfirmation, PlanContext, PlanError};
+pub use snapshot::{Snapshot, Snapshots};
+pub use stop::{KillOutcome, OwnedProcess, ProcessOwner, StopError, Stopper};
+pub use support_report::{LoopDiagnostics, SupportFile, SupportReports};
+pub use tickets::commit_text::{CommitText, CommitTextWriter};
+pub use tickets::launch::{TicketLaunch, TicketLaunchError, TicketLaunchRequest, TicketLauncher, TicketText};
+pub use tickets::plan_loop::{
+    CancelError, CancelOutcome, PlanConfirmation, PlanContext, PlanError, PlanLoops,
+};
 pub use timing::Timing;
 pub use transcript::stream_file::resolve as stream_of_work_dir;
-pub use workspace::saved_work::{RestoredWork, SavedEntry, SavedError};
-pub use workspace::worktree_gc::{GcReport, LoopWorktree, RemovalFailure, RetainReason, WorktreeListError};
+pub use workspace::saved_work::{RestoredWork, SavedEntry, SavedError, SavedWorkStore};
+pub use workspace::worktree_gc::{
+    GcReport, LoopWorktree, RemovalFailure, RetainReason, WorktreeGc, WorktreeListError,
+};
 pub use workspace::worktree_layout::WorktreeLayout;

@@ -1,4 +1,4 @@
-//! A request that goes no further: what its sender is answered and what the control plane hears.
+//! Why a loop is not started: the answer to its sender, and the event for the control plane.
 
 use loopgate_api::event::code;
 

@@ -1,13 +1,9 @@
-//! The parts of the runtime in one place: what they are made of, how a change is stored and told.
+//! Builds the services of the runtime and hands them to each other.
 
-use std::collections::BTreeMap;
-use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use loopgate_api::event::LoopEvent;
-use loopgate_api::ids::{LoopId, TicketId};
 use loopgate_api::job::JobStatus;
 use loopgate_home::{Credentials, Repos, Sandbox, SettingsStore};
 use loopgate_tools::code_host::CodeHost;
@@ -15,33 +11,51 @@ use loopgate_tools::git::Git;
 use loopgate_tools::mcp::Detector;
 use loopgate_tools::programs::Programs;
 use thiserror::Error;
-use tokio::sync::{Notify, Semaphore, watch};
-use tokio_util::sync::CancellationToken;
-use tokio_util::task::TaskTracker;
+use tokio::sync::watch;
 
-use crate::jobs::Job;
+use crate::chats::Chats;
+use crate::commands::bootstrap::AgentBootstrap;
+use crate::delivery::Finalizer;
+use crate::jobs::Jobs;
 use crate::jobs::reservations::Reservations;
-use crate::jobs::store::{JobUpdate, OutboxMessage, Store, StoreError};
-use crate::launch::launch_requests::LaunchRequests;
-use crate::launch::queue::Queue;
-use crate::notifications::MAX_CONCURRENT;
-use crate::process::owners::Processes;
-use crate::process::stall_detection::Activities;
+use crate::jobs::store::{Store, StoreError};
+use crate::launch::Launcher;
+use crate::launch::launch_queue::LaunchQueue;
+use crate::launch::queue::QueueEntries;
+use crate::notifications::Notifications;
+use crate::process::environment::ProcessEnvironment;
+use crate::process::registry::ProcessRegistry;
+use crate::process::shims::Shims;
+use crate::process::stall_detection::{Activities, StallDetector};
+use crate::recovery::Recovery;
 use crate::reporting::control_plane::ControlPlane;
+use crate::reporting::heartbeat::Heartbeat;
 use crate::reporting::outbox::Outbox;
-use crate::reporting::telemetry::Reporter;
+use crate::reporting::telemetry::TelemetrySender;
 use crate::reporting::tokens::Tokens;
+use crate::snapshot::Snapshots;
+use crate::stop::Stopper;
+use crate::supervision::Supervisor;
+use crate::support_report::SupportReports;
+use crate::tasks::Tasks;
+use crate::tickets::commit_text::CommitTextWriter;
+use crate::tickets::launch::TicketLauncher;
+use crate::tickets::plan_loop::PlanLoops;
 use crate::timing::Timing;
 use crate::transcript::directory_watch::DirectoryWatch;
+use crate::transcript::perf::PerfEvents;
+use crate::transcript::tailer::Transcripts;
+use crate::workspace::Workspaces;
+use crate::workspace::repository::Repositories;
+use crate::workspace::saved_work::SavedWorkStore;
+use crate::workspace::worktree::Worktrees;
+use crate::workspace::worktree_gc::WorktreeGc;
 use crate::workspace::worktree_layout::WorktreeLayout;
 
 /// How long a shutdown waits for the runtime's tasks.
 const SHUTDOWN_TIME: Duration = Duration::from_secs(1);
-/// Variables that tell an assistant that it runs inside another one; a loop never does.
-const OF_AN_OUTER_SESSION: [&str; 4] =
-    ["CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_CHILD_SESSION", "CLAUDE_CODE_SESSION_ID"];
 
-/// What a runtime is made of.
+/// What the runtime is built from.
 pub struct RuntimeConfig {
     /// Directory of the database and of the shims' sockets.
     pub data_dir: PathBuf,
@@ -81,211 +95,284 @@ pub enum OpenError {
     Client(#[from] reqwest::Error),
 }
 
-/// The runtime.
+/// The services of the runtime.
 pub struct Runtime {
-    pub(crate) store: Store,
-    pub(crate) cloud: ControlPlane,
-    pub(crate) tokens: Tokens,
-    pub(crate) outbox: Outbox,
-    pub(crate) layout: WorktreeLayout,
-    pub(crate) git: Git,
-    pub(crate) code_host: CodeHost,
-    pub(crate) programs: Arc<Programs>,
-    pub(crate) mcp: Detector,
-    pub(crate) repos: Arc<Repos>,
-    pub(crate) sandbox: Arc<Sandbox>,
-    pub(crate) settings: Arc<SettingsStore>,
-    pub(crate) credentials: Arc<Credentials>,
-    pub(crate) loopgate_exe: PathBuf,
-    pub(crate) plugin_dirs: PathBuf,
-    pub(crate) sockets: PathBuf,
-    pub(crate) timing: Timing,
-    pub(crate) reservations: Reservations,
-    pub(crate) launch_requests: LaunchRequests,
-    pub(crate) queue: Queue,
-    pub(crate) activities: Activities,
-    /// Signalled when a record holds something that its person has yet to hear.
-    pub(crate) pending_notifications: Notify,
-    /// Turns of those that are told.
-    pub(crate) notification_permits: Semaphore,
-    pub(crate) processes: Processes,
-    pub(crate) reporter: Reporter,
-    pub(crate) directory_watch: DirectoryWatch,
-    /// Cancelled when the process ends: tasks stop, loops go on.
-    pub(crate) stop: CancellationToken,
-    /// Tells that a person asked some loop to end.
-    pub(crate) stop_requests: watch::Sender<()>,
-    /// Counts how often the machine woke up; whoever must do something then listens.
-    pub(crate) woken: watch::Sender<u64>,
-    /// Every task of the runtime.
-    pub(crate) tasks: TaskTracker,
+    /// Records of loops.
+    pub jobs: Jobs,
+    /// Records together with what processes and files say at this moment.
+    pub snapshots: Snapshots,
+    /// Starts loops.
+    pub launcher: Arc<Launcher>,
+    /// Ends loops and other processes.
+    pub stopper: Arc<Stopper>,
+    /// Takes over what an earlier process left.
+    pub recovery: Arc<Recovery>,
+    /// Detects loops that are stuck.
+    pub stall_detector: StallDetector,
+    /// Notifies the person.
+    pub notifications: Arc<Notifications>,
+    /// Decides where worktrees are.
+    pub worktree_layout: WorktreeLayout,
+    /// Removes worktrees that are not needed any more.
+    pub worktree_gc: WorktreeGc,
+    /// Work that was saved before its worktree was removed.
+    pub saved_work: SavedWorkStore,
+    /// Chats with the assistant.
+    pub chats: Arc<Chats>,
+    /// Launches the loop scripts of tickets.
+    pub tickets: Arc<TicketLauncher>,
+    /// Plans that a page agrees on with the control plane.
+    pub plan_loops: PlanLoops,
+    /// Writes commit messages.
+    pub commit_texts: CommitTextWriter,
+    /// Diagnoses loops for a report.
+    pub support_reports: SupportReports,
+    /// Diagnostics for the control plane.
+    pub telemetry: TelemetrySender,
+    /// Finds the MCP servers that loops expect; clones share what it knows.
+    pub mcp: Detector,
+    tasks: Tasks,
 }
 
 impl Runtime {
-    /// Opens the database and makes everything ready; starts nothing.
+    /// Opens the database and builds the services; starts nothing.
     ///
     /// # Errors
     /// [`OpenError`].
     pub async fn open(config: RuntimeConfig) -> Result<Arc<Self>, OpenError> {
-        let sockets = config.data_dir.join("run");
+        let RuntimeConfig {
+            data_dir,
+            settings,
+            sandbox,
+            repos,
+            credentials,
+            programs,
+            api_origin,
+            loopgate_exe,
+            plugin_dirs,
+            version: _,
+            timing,
+        } = config;
+        let sockets = data_dir.join("run");
         loopgate_home::files::create_private_dir(&sockets)?;
-        let store = Store::open(&config.data_dir.join("desktop.db"), config.credentials.clone()).await?;
-        let cloud =
-            ControlPlane::new(config.settings.clone(), config.api_origin, config.credentials.clone())?;
-        let tokens = Tokens::new(store.clone(), cloud.clone());
+        let store = Store::open(&data_dir.join("desktop.db"), credentials.clone()).await?;
+        store.import_launch_requests(&data_dir.join("queue")).await?;
+
+        let tasks = Tasks::default();
+        let woken = watch::Sender::default();
+        let telemetry = TelemetrySender::default();
         let reservations = Reservations::default();
-        let (launch_requests, active) =
-            (LaunchRequests::open(config.data_dir.join("queue"))?, store.active().await?);
-        let queue = Queue::load(&active, |id| launch_requests.has(id), &reservations);
-        let unbegun =
-            active.iter().filter(|job| matches!(job.status(), JobStatus::Queued | JobStatus::Starting));
-        launch_requests.retain(&unbegun.map(|job| job.id).collect::<Vec<_>>())?;
-        let (stop, tasks) = (CancellationToken::new(), TaskTracker::new());
-        let outbox = Outbox::new(
-            store.clone(),
-            cloud.clone(),
-            tokens.clone(),
-            config.timing,
-            tasks.clone(),
-            stop.clone(),
+        let processes = ProcessRegistry::default();
+        let activities = Activities::default();
+        let directory_watch = DirectoryWatch::default();
+
+        let cloud = ControlPlane::new(settings.clone(), api_origin, credentials.clone())?;
+        let tokens = Tokens::new(store.clone(), cloud.clone());
+        let outbox = Outbox::new(store.clone(), cloud.clone(), tokens.clone(), timing, tasks.clone());
+        let heartbeat =
+            Heartbeat::new(cloud.clone(), tokens.clone(), telemetry.clone(), timing, woken.clone());
+        let jobs = Jobs::new(store.clone(), {
+            let outbox = outbox.clone();
+            move |id| outbox.wake(id)
+        });
+
+        let git = Git::new(programs.clone(), sandbox.clone());
+        let code_host = CodeHost::new(programs.clone(), git.clone());
+        let mcp = Detector::new(programs.clone(), sandbox.clone());
+        let environment = ProcessEnvironment::new(programs.clone(), git.clone());
+        let shims = Shims::new(loopgate_exe, sockets);
+
+        let layout = WorktreeLayout::new(repos.clone(), sandbox.clone());
+        let repositories = Repositories::new(
+            repos.clone(),
+            sandbox.clone(),
+            settings.clone(),
+            git.clone(),
+            code_host.clone(),
         );
-        let git = Git::new(config.programs.clone(), config.sandbox.clone());
-        Ok(Arc::new(Self {
-            layout: WorktreeLayout::new(config.repos.clone(), config.sandbox.clone()),
-            code_host: CodeHost::new(config.programs.clone(), git.clone()),
-            git,
-            store,
-            cloud,
+        let workspaces = Workspaces::new(Worktrees::new(
+            jobs.clone(),
+            git.clone(),
+            code_host.clone(),
+            layout.clone(),
+            sandbox.clone(),
+            reservations.clone(),
+            environment.clone(),
+        ));
+        let worktree_gc = WorktreeGc::new(
+            store.clone(),
+            repos.clone(),
+            layout.clone(),
+            git.clone(),
+            settings.clone(),
+            reservations.clone(),
+        );
+        let saved_work = SavedWorkStore::new(repos, layout.clone(), git.clone());
+
+        let transcripts = Transcripts::new(
+            jobs.clone(),
+            tokens.clone(),
+            directory_watch.clone(),
+            timing,
+            tasks.stop.clone(),
+        );
+        let perf =
+            PerfEvents::new(store.clone(), telemetry.clone(), directory_watch.clone(), tasks.stop.clone());
+        let finalizer = Arc::new(Finalizer {
+            jobs: jobs.clone(),
+            outbox: outbox.clone(),
+            telemetry: telemetry.clone(),
+            workspaces: workspaces.clone(),
+            git: git.clone(),
+            code_host,
+            layout: layout.clone(),
+            sandbox: sandbox.clone(),
+            settings: settings.clone(),
+            credentials: credentials.clone(),
+            environment: environment.clone(),
+            shims: shims.clone(),
+            timing,
+        });
+        let supervisor = Supervisor::new(
+            jobs.clone(),
+            tokens.clone(),
+            heartbeat.clone(),
+            transcripts,
+            perf,
+            finalizer,
+            tasks.clone(),
+        );
+
+        let queue = Arc::new(LaunchQueue {
+            entries: load_queue(&store, &reservations).await?,
+            jobs: jobs.clone(),
+            reservations: reservations.clone(),
+            settings: settings.clone(),
+            heartbeat,
+            tasks: tasks.clone(),
+        });
+        let launcher = Arc::new(Launcher {
+            queue: queue.clone(),
+            jobs: jobs.clone(),
+            cloud: cloud.clone(),
             tokens,
+            outbox: outbox.clone(),
+            telemetry: telemetry.clone(),
+            reservations: reservations.clone(),
+            repositories,
+            workspaces: workspaces.clone(),
+            supervisor: supervisor.clone(),
+            shims: shims.clone(),
+            environment: environment.clone(),
+            bootstrap: AgentBootstrap::new(jobs.clone(), environment.clone(), timing.bootstrap),
+            programs: programs.clone(),
+            mcp: mcp.clone(),
+            settings: settings.clone(),
+            credentials: credentials.clone(),
+            plugin_dirs,
+            timing,
+            tasks: tasks.clone(),
+        });
+        let stopper = Arc::new(Stopper {
+            jobs: jobs.clone(),
+            reservations: reservations.clone(),
+            queue: queue.clone(),
+            supervisor: supervisor.clone(),
+            processes: processes.clone(),
+            timing,
+        });
+
+        let chats = Arc::new(Chats {
+            shims: shims.clone(),
+            programs: programs.clone(),
+            environment: environment.clone(),
+            processes: processes.clone(),
+            directory_watch,
+            sandbox: sandbox.clone(),
+            timing,
+            tasks: tasks.clone(),
+        });
+        let tickets = Arc::new(TicketLauncher {
+            layout: layout.clone(),
+            git: git.clone(),
+            sandbox: sandbox.clone(),
+            reservations: reservations.clone(),
+            processes,
+            stopper: stopper.clone(),
+            shims,
+            programs: programs.clone(),
+            environment: environment.clone(),
+            tasks: tasks.clone(),
+        });
+        let recovery = Arc::new(Recovery {
+            jobs: jobs.clone(),
+            reservations: reservations.clone(),
+            queue: queue.clone(),
+            supervisor,
+            workspaces,
+            chats: chats.clone(),
+            tickets: tickets.clone(),
             outbox,
-            mcp: Detector::new(config.programs.clone(), config.sandbox.clone()),
-            programs: config.programs,
-            repos: config.repos,
-            sandbox: config.sandbox,
-            settings: config.settings,
-            credentials: config.credentials,
-            loopgate_exe: config.loopgate_exe,
-            plugin_dirs: config.plugin_dirs,
-            sockets,
-            timing: config.timing,
-            reservations,
-            launch_requests,
-            queue,
-            activities: Activities::default(),
-            pending_notifications: Notify::new(),
-            notification_permits: Semaphore::new(MAX_CONCURRENT),
-            processes: Processes::default(),
-            reporter: Reporter::default(),
-            directory_watch: DirectoryWatch::default(),
-            stop,
-            stop_requests: watch::Sender::default(),
-            woken: watch::Sender::default(),
+            woken,
+            timing,
+            tasks: tasks.clone(),
+        });
+        Ok(Arc::new(Self {
+            snapshots: Snapshots {
+                store: store.clone(),
+                reservations: reservations.clone(),
+                queue,
+                activities: activities.clone(),
+            },
+            stall_detector: StallDetector::new(jobs.clone(), activities, timing, tasks.stop.clone()),
+            notifications: Arc::new(Notifications::new(
+                jobs.clone(),
+                settings,
+                environment.clone(),
+                tasks.clone(),
+            )),
+            plan_loops: PlanLoops {
+                jobs: jobs.clone(),
+                cloud,
+                credentials,
+                git: git.clone(),
+                layout: layout.clone(),
+                sandbox,
+                reservations,
+                stopper: stopper.clone(),
+            },
+            commit_texts: CommitTextWriter::new(git, programs, environment, tasks.stop.clone()),
+            support_reports: SupportReports { store },
+            jobs,
+            launcher,
+            stopper,
+            recovery,
+            worktree_layout: layout,
+            worktree_gc,
+            saved_work,
+            chats,
+            tickets,
+            telemetry,
+            mcp,
             tasks,
         }))
     }
 
-    /// Where worktrees lie.
-    #[must_use]
-    pub const fn layout(&self) -> &WorktreeLayout {
-        &self.layout
-    }
-
-    /// Finds the MCP servers that loops expect; clones share what it knows.
-    #[must_use]
-    pub const fn mcp_detector(&self) -> &Detector {
-        &self.mcp
-    }
-
-    /// Whether a control plane is configured.
-    #[must_use]
-    pub fn has_control_plane(&self) -> bool {
-        self.cloud.origin().is_some()
-    }
-
-    /// The record of a loop as it is stored.
-    ///
-    /// # Errors
-    /// [`StoreError`].
-    pub async fn job(&self, id: LoopId) -> Result<Option<Job>, StoreError> {
-        self.store.job(id).await
-    }
-
-    /// Every record, active ones first, then the ended ones, the newest of each first.
-    ///
-    /// # Errors
-    /// [`StoreError`].
-    pub async fn jobs(&self) -> Result<Vec<Job>, StoreError> {
-        self.store.jobs().await
-    }
-
-    /// The records that belong to a ticket, active ones first. Loops that were ordered with a
-    /// document belong to the document's slug, and each loop to its own id.
-    ///
-    /// # Errors
-    /// [`StoreError`].
-    pub async fn jobs_of_ticket(&self, ticket: &TicketId) -> Result<Vec<Job>, StoreError> {
-        let wanted = Some(ticket.as_str());
-        let mut jobs = self.store.jobs().await?;
-        jobs.retain(|job| {
-            job.facts.ticket_id.as_deref() == wanted
-                || job.facts.artifact_slug.as_deref() == wanted
-                || job.facts.artifact_id.as_deref() == wanted
-                || job.id.to_string() == ticket.as_str()
-        });
-        Ok(jobs)
-    }
-
     /// Ends the runtime's tasks. Loops keep running and are found again by the next process.
     pub async fn shutdown(&self) {
-        self.stop.cancel();
-        self.tasks.close();
-        if tokio::time::timeout(SHUTDOWN_TIME, self.tasks.wait()).await.is_err() {
+        if tokio::time::timeout(SHUTDOWN_TIME, self.tasks.shut_down()).await.is_err() {
             tracing::warn!("some tasks of the runtime did not end in time");
         }
     }
+}
 
-    /// Changes a record, and lets the world know what came of it.
-    pub(crate) async fn change(
-        &self,
-        id: LoopId,
-        change: impl FnOnce(&mut JobUpdate<'_>) -> Result<(), StoreError> + Send,
-    ) -> Result<Job, StoreError> {
-        let mut before = None;
-        let job = self
-            .store
-            .change(id, |now| {
-                before = Some(now.job.status());
-                change(now)
-            })
-            .await?;
-        if before != Some(job.status()) {
-            tracing::info!(loop_id = %id, status = ?job.status(), "job");
-            if job.is_cancelled() {
-                self.stop_requests.send_replace(());
-            }
-        }
-        if !job.facts.notifications.is_empty() {
-            self.pending_notifications.notify_one();
-        }
-        self.outbox.wake(id);
-        Ok(job)
-    }
-
-    /// Queues an event for the control plane.
-    pub(crate) async fn enqueue_event(&self, id: LoopId, event: &LoopEvent) -> Result<Job, StoreError> {
-        self.change(id, |now| {
-            now.send(OutboxMessage::event(event));
-            Ok(())
-        })
-        .await
-    }
-
-    /// The environment of a loop's programs: that of every program, outside of any session.
-    pub(crate) async fn child_environment(&self) -> BTreeMap<OsString, OsString> {
-        let mut environment = self.programs.environment().await;
-        for name in OF_AN_OUTER_SESSION {
-            environment.remove(&OsString::from(name));
-        }
-        environment
-    }
+/// The queue as an earlier process left it; launch requests that nobody will use are deleted.
+async fn load_queue(store: &Store, reservations: &Reservations) -> Result<QueueEntries, StoreError> {
+    let active = store.active().await?;
+    let requests = store.loops_with_launch_request().await?;
+    let entries = QueueEntries::load(&active, &requests, reservations);
+    let unstarted =
+        active.iter().filter(|job| matches!(job.status(), JobStatus::Queued | JobStatus::Starting));
+    store.retain_launch_requests(&unstarted.map(|job| job.id).collect::<Vec<_>>()).await?;
+    Ok(entries)
 }

@@ -2,21 +2,22 @@
 //!
 //! Looking changes nothing: whoever follows the loop is the only one to end it.
 
-use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use loopgate_api::job::JobStatus;
-use loopgate_api::names::{PLAN_JSON, STATE_JSON};
+use loopgate_api::names::PLAN_JSON;
 use loopgate_api::plan::{self, TaskProgress};
 use loopgate_home::untrusted;
 use loopgate_tools::process::{ProcessStart, alive};
 use serde::Serialize;
-use serde_json::Value;
 
 use crate::jobs::Job;
 use crate::jobs::lifecycle::JobEvent;
-use crate::jobs::store::StoreError;
-use crate::process::stall_detection::Activity;
-use crate::runtime::Runtime;
+use crate::jobs::reservations::Reservations;
+use crate::jobs::store::{Store, StoreError};
+use crate::launch::launch_queue::LaunchQueue;
+use crate::process::stall_detection::{Activities, Activity};
+use crate::transcript::state_file;
 
 /// A job that was accepted and has no process after this long is a ghost, in seconds.
 const GHOST_AGE: i64 = 60;
@@ -41,13 +42,21 @@ pub struct Snapshot {
     pub refused_report: Option<String>,
 }
 
-impl Runtime {
+/// Reads jobs as they are at this moment.
+pub struct Snapshots {
+    pub(crate) store: Store,
+    pub(crate) reservations: Reservations,
+    pub(crate) queue: Arc<LaunchQueue>,
+    pub(crate) activities: Activities,
+}
+
+impl Snapshots {
     /// The loops that have not ended: those that run, then those that wait, in their order; and ended
     /// ones of which the control plane refused a report.
     ///
     /// # Errors
     /// [`StoreError`] when the records cannot be read.
-    pub async fn under_way(&self) -> Result<Vec<Snapshot>, StoreError> {
+    pub async fn active(&self) -> Result<Vec<Snapshot>, StoreError> {
         let mut jobs = self.store.active().await?;
         let mut refusals = self.store.rejections().await?;
         for id in refusals.keys() {
@@ -56,15 +65,15 @@ impl Runtime {
         let mut snapshots = Vec::new();
         for job in jobs {
             let refused_report = refusals.remove(&job.id);
-            snapshots.push(Snapshot { refused_report, ..self.snapshot(job).await });
+            snapshots.push(Snapshot { refused_report, ..self.of(job).await });
         }
         snapshots.sort_by_key(|snapshot| snapshot.queue_place);
         Ok(snapshots)
     }
 
     /// The job as it is at this moment.
-    pub async fn snapshot(&self, job: Job) -> Snapshot {
-        let followed = self.is_followed(job.id);
+    pub async fn of(&self, job: Job) -> Snapshot {
+        let followed = self.reservations.is_followed(job.id);
         let (queue_place, activity) = (self.queue.place(job.id), self.activities.of(job.id));
         let stored = job.clone();
         let looked = tokio::task::spawn_blocking(move || look(stored, followed)).await;
@@ -80,22 +89,22 @@ impl Snapshot {
 }
 
 fn look(mut job: Job, followed: bool) -> Snapshot {
-    job.facts.phase = None;
-    job.facts.sealed_failure_secret = None;
-    let process_running = match (job.facts.pid, job.facts.pid_started_at) {
+    job.progress.phase = None;
+    job.run.sealed_failure_secret = None;
+    let process_running = match (job.run.pid, job.run.pid_started_at) {
         (Some(pid), Some(started)) => alive(pid, ProcessStart(started)),
         _ => false,
     };
     if job.status().is_terminal() {
         return Snapshot::of(job, process_running);
     }
-    let work_dir = PathBuf::from(job.facts.work_dir.clone().unwrap_or_default());
+    let work_dir = job.work_dir();
     let read = |name: &str| untrusted::read_text(&work_dir.join(name)).ok();
     if let Some((progress, current)) = read(PLAN_JSON).and_then(|text| progress_of(&text)) {
-        job.facts.task_progress = Some(progress);
-        job.facts.current_task_id = current;
+        job.progress.task_progress = Some(progress);
+        job.progress.current_task_id = current;
     }
-    let said = read(STATE_JSON).and_then(|text| status_of(&text));
+    let said = state_file::status(&work_dir);
     if let Some(event) = event(&job, said, process_running, followed) {
         // What cannot happen to this job is not shown either.
         let _ = job.apply(event);
@@ -103,28 +112,8 @@ fn look(mut job: Job, followed: bool) -> Snapshot {
     Snapshot::of(job, process_running)
 }
 
-/// Whether a loop's own state file says that it waits for a person. Looks at the disk.
-pub(crate) fn asks(work_dir: &Path) -> bool {
-    let state = untrusted::read_text(&work_dir.join(STATE_JSON)).ok();
-    state.and_then(|text| status_of(&text)) == Some(JobStatus::AwaitingUser)
-}
-
 fn progress_of(text: &str) -> Option<(TaskProgress, Option<String>)> {
     plan::progress(&plan::parse(text).ok()?)
-}
-
-/// The status that a loop's own state file claims.
-fn status_of(text: &str) -> Option<JobStatus> {
-    let state: Value = serde_json::from_str(text).ok()?;
-    match state.get("status")?.as_str()?.to_uppercase().as_str() {
-        "IN_PROGRESS" => Some(JobStatus::Running),
-        "AWAITING_USER" => Some(JobStatus::AwaitingUser),
-        "COMPLETED" => Some(JobStatus::Completed),
-        "FAILED" => Some(JobStatus::Failed),
-        "CANCELLED" => Some(JobStatus::Cancelled),
-        "STOPPED" => Some(JobStatus::Stopped),
-        _ => None,
-    }
 }
 
 /// What a reader sees happen that nobody has recorded yet.
@@ -154,6 +143,7 @@ fn age(job: &Job) -> i64 {
 mod tests {
     use loopgate_api::command::LoopCommand;
     use loopgate_api::ids::LoopId;
+    use loopgate_api::names::STATE_JSON;
     use uuid::Uuid;
 
     use super::*;
@@ -198,18 +188,19 @@ mod tests {
         std::fs::create_dir_all(&work_dir).unwrap();
         let state = work_dir.join(STATE_JSON);
         std::fs::write(&state, r#"{"status":"AWAITING_USER"}"#).unwrap();
-        assert!(asks(&work_dir));
+        let asks = || state_file::status(&work_dir) == Some(JobStatus::AwaitingUser);
+        assert!(asks());
         let outside = dir.path().join("state");
         std::fs::rename(&state, &outside).unwrap();
         std::os::unix::fs::symlink(&outside, &state).unwrap();
-        assert!(!asks(&work_dir), "a link");
+        assert!(!asks(), "a link");
         std::fs::remove_file(&state).unwrap();
         let mode = rustix::fs::Mode::from_raw_mode(0o600);
         rustix::fs::mkfifoat(rustix::fs::CWD, &state, mode).unwrap();
         std::os::unix::fs::symlink("/dev/zero", work_dir.join(PLAN_JSON)).unwrap();
-        assert!(!asks(&work_dir), "a pipe");
+        assert!(!asks(), "a pipe");
         let mut job = job(&[JobEvent::Spawned]);
-        job.facts.work_dir = Some(work_dir.to_string_lossy().into_owned());
-        assert_eq!(look(job, true).job.facts.task_progress, None);
+        job.workspace.work_dir = Some(work_dir.to_string_lossy().into_owned());
+        assert_eq!(look(job, true).job.progress.task_progress, None);
     }
 }

@@ -3,7 +3,6 @@
 //! The task owns the loop's reservation. When the runtime stops, the task ends and the process goes
 //! on; the next runtime finds both again by the record.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -12,15 +11,16 @@ use loopgate_api::ids::LoopId;
 use loopgate_tools::shim::{self, ShimError, ShimHandle};
 use tokio_util::sync::CancellationToken;
 
-use crate::delivery::{self, ExitKind};
+use crate::delivery::{ExitKind, Finalizer};
 use crate::jobs::reservations::Reservation;
 use crate::jobs::store::StoreError;
-use crate::jobs::{FinalizationSource, Job};
-use crate::reporting::heartbeat;
+use crate::jobs::{FinalizationSource, Job, Jobs};
+use crate::reporting::heartbeat::Heartbeat;
 use crate::reporting::outage::Outage;
-use crate::runtime::Runtime;
-use crate::transcript::perf;
-use crate::transcript::tailer::Tailer;
+use crate::reporting::tokens::Tokens;
+use crate::tasks::Tasks;
+use crate::transcript::perf::PerfEvents;
+use crate::transcript::tailer::Transcripts;
 
 /// What a shim that was killed may leave running gets this long to end.
 const SWEEP_GRACE: Duration = Duration::from_secs(3);
@@ -29,7 +29,7 @@ const SWEEP_GRACE: Duration = Duration::from_secs(3);
 const STORE_RETRY: [Duration; 4] =
     [Duration::from_millis(200), Duration::from_secs(2), Duration::from_secs(10), Duration::from_secs(30)];
 
-/// What the task begins with.
+/// The process of a loop when its task begins.
 pub(crate) enum ProcessState {
     /// The process lives under its shim.
     Running(ShimHandle),
@@ -37,36 +37,57 @@ pub(crate) enum ProcessState {
     Exited(ExitKind),
 }
 
-/// Follows a loop that was just started.
-pub(crate) fn live(runtime: &Arc<Runtime>, id: LoopId, shim: ShimHandle, reservation: Reservation) {
-    follow(runtime, id, ProcessState::Running(shim), FinalizationSource::LiveExit, reservation);
+/// Follows loops to their end.
+#[derive(Clone)]
+pub(crate) struct Supervisor {
+    jobs: Jobs,
+    tokens: Tokens,
+    heartbeat: Heartbeat,
+    transcripts: Transcripts,
+    perf: PerfEvents,
+    finalizer: Arc<Finalizer>,
+    tasks: Tasks,
 }
 
-/// Follows a loop to its end and finishes it.
-pub(crate) fn follow(
-    runtime: &Arc<Runtime>,
-    id: LoopId,
-    begin: ProcessState,
-    source: FinalizationSource,
-    reservation: Reservation,
-) {
-    let task = Task { runtime: runtime.clone(), id, source };
-    runtime.tasks.spawn(async move {
-        let inner = tokio::spawn(async move {
-            let stop = task.runtime.stop.clone();
-            tokio::select! {
-                () = stop.cancelled() => {}
-                () = heartbeat::keep_alive(&task.runtime, task.id) => {}
-                () = task.run(begin) => {}
+impl Supervisor {
+    pub const fn new(
+        jobs: Jobs,
+        tokens: Tokens,
+        heartbeat: Heartbeat,
+        transcripts: Transcripts,
+        perf: PerfEvents,
+        finalizer: Arc<Finalizer>,
+        tasks: Tasks,
+    ) -> Self {
+        Self { jobs, tokens, heartbeat, transcripts, perf, finalizer, tasks }
+    }
+
+    /// Follows a loop to its end and finishes it.
+    pub fn follow(
+        &self,
+        id: LoopId,
+        state: ProcessState,
+        source: FinalizationSource,
+        reservation: Reservation,
+    ) {
+        let task = Task { services: self.clone(), id, source };
+        self.tasks.spawn(async move {
+            let inner = tokio::spawn(async move {
+                let stop = task.services.tasks.stop.clone();
+                tokio::select! {
+                    () = stop.cancelled() => {}
+                    () = task.services.heartbeat.keep_alive(task.id) => {}
+                    () = task.run(state) => {}
+                }
+            });
+            // Aborted with its owner; a panic inside must not take the reservation's release along.
+            if let Err(error) = AbortOnDrop(inner).await_it().await {
+                tracing::error!(loop_id = %id, %error, "the task of a loop ended unexpectedly");
             }
+            drop(reservation);
+            tracing::info!(loop_id = %id, "the place of a loop is free");
         });
-        // Aborted with its owner; a panic inside must not take the reservation's release along.
-        if let Err(error) = AbortOnDrop(inner).await_it().await {
-            tracing::error!(loop_id = %id, %error, "the task of a loop ended unexpectedly");
-        }
-        drop(reservation);
-        tracing::info!(loop_id = %id, "the place of a loop is free");
-    });
+    }
 }
 
 struct AbortOnDrop(tokio::task::JoinHandle<()>);
@@ -84,14 +105,14 @@ impl Drop for AbortOnDrop {
 }
 
 struct Task {
-    runtime: Arc<Runtime>,
+    services: Supervisor,
     id: LoopId,
     source: FinalizationSource,
 }
 
 impl Task {
     async fn run(&self, begin: ProcessState) {
-        let job = match self.runtime.store.job(self.id).await {
+        let job = match self.services.jobs.store.job(self.id).await {
             Ok(Some(job)) => job,
             Ok(None) => return,
             Err(error) => {
@@ -105,13 +126,13 @@ impl Task {
         let mut wait = Duration::ZERO;
         let mut outage = Outage::default();
         loop {
-            let finished = delivery::finish(&self.runtime, self.id, &ended, &summary, self.source).await;
+            let finished = self.services.finalizer.finish(self.id, &ended, &summary, self.source).await;
             let Err(error) = finished else { return };
             tracing::error!(loop_id = %self.id, %error, "the end of a loop could not be stored");
             if !error.may_pass() {
                 return;
             }
-            outage.record_failure(&self.runtime, self.id, &error).await;
+            outage.record_failure(&self.services.tokens, self.id, &error).await;
             wait = waits.next().copied().unwrap_or(wait);
             tokio::time::sleep(wait).await;
         }
@@ -119,10 +140,10 @@ impl Task {
 
     /// Follows process and output until both are over.
     async fn to_the_end(&self, job: &Job, begin: ProcessState) -> (ExitKind, StreamSummary) {
-        let work_dir = PathBuf::from(job.facts.work_dir.clone().unwrap_or_default());
+        let work_dir = job.work_dir();
         let ended = CancellationToken::new();
-        let tailer = Tailer::new(self.runtime.clone(), job, work_dir.clone()).run(ended.clone());
-        let perf = perf::follow(&self.runtime, job, &work_dir, &ended);
+        let tailer = self.services.transcripts.follow(job, work_dir.clone(), ended.clone());
+        let perf = self.services.perf.follow(job, &work_dir, &ended);
         let process = async {
             let how = match begin {
                 ProcessState::Running(shim) => self.wait(&shim).await,
@@ -156,11 +177,12 @@ impl Task {
     async fn note_exit(&self, how: &ExitKind) -> Result<(), StoreError> {
         if let Some(code) = how.exit_code() {
             let signal = how.signal_name();
-            self.runtime
+            self.services
+                .jobs
                 .store
                 .update(self.id, |job| {
-                    job.facts.exit_code.get_or_insert(code);
-                    job.facts.exit_signal = job.facts.exit_signal.take().or(signal);
+                    job.run.exit_code.get_or_insert(code);
+                    job.run.exit_signal = job.run.exit_signal.take().or(signal);
                 })
                 .await?;
         }

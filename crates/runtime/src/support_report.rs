@@ -11,10 +11,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::delivery::diagnostics;
-use crate::delivery::work_dir;
 use crate::jobs::Job;
-use crate::jobs::store::StoreError;
-use crate::runtime::Runtime;
+use crate::jobs::store::{Store, StoreError};
 use crate::transcript::stream_file;
 
 /// What is known of a loop, without secrets.
@@ -46,7 +44,12 @@ pub struct SupportFile {
     pub path: PathBuf,
 }
 
-impl Runtime {
+/// Collects what a report about a loop needs.
+pub struct SupportReports {
+    pub(crate) store: Store,
+}
+
+impl SupportReports {
     /// What is known of a loop, or of the one that was started last; `None` when there is none.
     ///
     /// # Errors
@@ -70,8 +73,8 @@ impl Runtime {
 
 /// Blocks on the disk.
 fn look(mut job: Job, unsent: Vec<Value>) -> LoopDiagnostics {
-    job.facts.sealed_failure_secret = None;
-    let directory = work_dir(&job);
+    job.run.sealed_failure_secret = None;
+    let directory = job.work_dir();
     let stream = stream_file::resolve_live(&directory).unwrap_or_else(|| directory.join(ASSISTANT_OUTPUT));
     let file = |name: &str, path| SupportFile { name: name.to_owned(), path };
     let mut files = vec![file(ASSISTANT_OUTPUT, stream.clone())];
@@ -89,21 +92,20 @@ fn look(mut job: Job, unsent: Vec<Value>) -> LoopDiagnostics {
 }
 
 fn diagnosis(job: &Job, stream: &Path) -> Value {
-    let facts = &job.facts;
     let written =
         loopgate_home::untrusted::metadata(stream).map(|metadata| metadata.len()).unwrap_or_default();
-    let ended = facts.completed_at.as_deref().and_then(|text| text.parse::<jiff::Timestamp>().ok());
+    let ended = job.report.completed_at.as_deref().and_then(|text| text.parse::<jiff::Timestamp>().ok());
     let ended = ended.unwrap_or_else(jiff::Timestamp::now).as_millisecond();
     let elapsed =
-        facts.spawned_at.map(|spawned| u64::try_from(ended).unwrap_or_default().saturating_sub(spawned));
+        job.run.spawned_at.map(|spawned| u64::try_from(ended).unwrap_or_default().saturating_sub(spawned));
     json!({
         "diagnosticsVersion": 2,
-        "exitCode": facts.exit_code,
-        "exitSignal": facts.exit_signal,
+        "exitCode": job.run.exit_code,
+        "exitSignal": job.run.exit_signal,
         "elapsedMs": elapsed,
-        "stdoutBytes": written.saturating_sub(facts.stream_start),
-        "spawnMeta": facts.spawn_meta,
-        "spend": facts.spend,
+        "stdoutBytes": written.saturating_sub(job.transcript.stream_start),
+        "spawnMeta": job.run.spawn_meta,
+        "spend": job.transcript.spend,
         "warnings": job.warnings(),
     })
 }

@@ -29,7 +29,7 @@ pub struct Timing {
     pub mcp: Duration,
     /// How long a loop may be quiet before it counts as stuck.
     pub stuck_after: Duration,
-    /// Between two looks at whether the machine slept; with each fourth, at what nobody looks after.
+    /// Between two checks whether the machine slept. Every fourth also looks for loops that no task follows.
     pub watch: Duration,
     /// Between SIGTERM and SIGKILL when a loop is killed.
     pub kill_grace: Duration,

@@ -62,7 +62,7 @@ fn twenty_loops_die_at_random_points_and_each_ends_once() {
             let story = format!("killed after {first} and {second} changes: {job:?}");
             ended_once(&world, &desktop, &life, &job, &slug, &story);
         }
-        let jobs = life.block_on(life.runtime.jobs()).unwrap();
+        let jobs = life.block_on(life.runtime.jobs.list()).unwrap();
         assert!(jobs.iter().all(|job| job.status().is_terminal()));
     }
 }
@@ -117,11 +117,12 @@ fn a_living_loop_is_followed_again_and_can_be_killed() {
     drop(life);
     let life = Life::begin(&desktop);
     life.block_on(desktop.eventually("it is followed", || async {
-        let job = life.runtime.job(id).await.unwrap()?;
-        (job.facts.live_activity.as_deref() == Some("Boot recovery reattached after desktop restart"))
+        let job = life.runtime.jobs.get(id).await.unwrap()?;
+        (job.progress.live_activity.as_deref() == Some("Boot recovery reattached after desktop restart"))
             .then_some(())
     }));
-    let killed = life.block_on(life.runtime.kill_loop(json!({"loopId": id}).to_string().as_bytes())).unwrap();
+    let killed =
+        life.block_on(life.runtime.stopper.kill_loop(json!({"loopId": id}).to_string().as_bytes())).unwrap();
     assert_eq!(killed.message(), "Loop process terminated");
     assert_eq!(life.reported(id).status(), JobStatus::Cancelled);
     assert_eq!(life.block_on(shim::sweep(id, Duration::ZERO)).found, 0);
@@ -171,27 +172,44 @@ fn a_loop_that_had_not_begun_begins_at_the_next_start_and_is_told_once() {
     assert_eq!(begins.len(), 3, "each life has said so");
     begins.dedup_by_key(|heard| &heard.nonce);
     assert_eq!(begins.len(), 1, "and it counts once");
-    let orders = std::fs::read_dir(desktop.at("data/queue")).unwrap();
-    assert_eq!(orders.count(), 0, "its order is forgotten");
+    // Its request is deleted.
+    life.block_on(desktop.has_none("launch_request"));
 }
 
 #[test]
 fn a_loop_that_was_being_prepared_is_started_by_the_next_life() {
     let (_world, desktop) = world();
+    let id = dies_while_it_prepares(&desktop);
+    let life = Life::begin(&desktop);
+    assert_eq!(life.reported(id).status(), JobStatus::Completed);
+}
+
+#[test]
+fn a_loop_that_an_earlier_version_kept_as_a_file_is_started() {
+    let (world, desktop) = world();
+    let id = dies_while_it_prepares(&desktop);
+    world.block_on(desktop.keep_requests_as_files());
+    assert!(desktop.at("data/queue").join(id.to_string()).is_file());
+    let life = Life::begin(&desktop);
+    assert!(!desktop.at("data/queue").exists(), "the file is in the database now");
+    assert_eq!(life.reported(id).status(), JobStatus::Completed);
+}
+
+/// A loop that is being prepared when its life ends.
+fn dies_while_it_prepares(desktop: &Desktop) -> LoopId {
     std::fs::remove_dir_all(desktop.at("box/api")).unwrap();
     let clones = "[ \"$1 $2\" = \"repo clone\" ] && echo here > \"$STATE/clones\"; mkfifo \"$STATE/never\"; read word < \"$STATE/never\"";
     desktop.program("gh", clones);
-    let (life, id) = (Life::begin(&desktop), new_id());
+    let (life, id) = (Life::begin(desktop), new_id());
     let (runtime, body) = (life.runtime.clone(), request(id, "PLAN"));
     life.spawn(async move { start(&runtime, &body).await });
     let is_cloning = || async { (!desktop.state("clones").is_empty()).then_some(()) };
     life.block_on(desktop.eventually("the repository is being cloned", is_cloning));
-    let job = life.block_on(life.runtime.job(id)).unwrap().unwrap();
+    let job = life.block_on(life.runtime.jobs.get(id)).unwrap().unwrap();
     assert_eq!(job.status(), JobStatus::Queued);
     drop(life);
     desktop.program("gh", support::CODE_HOST);
-    let life = Life::begin(&desktop);
-    assert_eq!(life.reported(id).status(), JobStatus::Completed);
+    id
 }
 
 #[test]
@@ -235,7 +253,7 @@ fn told_in_vain(desktop: &Desktop, call: &str, status: u16) -> LoopId {
         let before = desktop.cloud.heard().len();
         let life = Life::begin(desktop);
         life.block_on(desktop.eventually("it was told in vain", || async {
-            let ended = life.runtime.job(id).await.unwrap()?.status().is_terminal();
+            let ended = life.runtime.jobs.get(id).await.unwrap()?.status().is_terminal();
             let mut heard = desktop.cloud.heard().into_iter().skip(before);
             (ended && heard.any(|heard| heard.status == status)).then_some(())
         }));
@@ -251,7 +269,7 @@ fn what_nobody_takes_waits_through_any_number_of_starts() {
         desktop.cloud.answer_well();
         let job = Life::begin(&desktop).reported(id);
         assert!(!job.warnings().iter().any(|warning| warning.ends_with("_FAILED")), "{call} {job:?}");
-        assert_eq!(job.facts.last_recovery_error, None, "{call} {status}");
+        assert_eq!(job.report.last_recovery_error, None, "{call} {status}");
         assert_eq!(desktop.cloud.accepted(id, "upload-artifacts").len(), 1);
         assert_eq!(desktop.cloud.events(id, "completed").len(), 1);
     }
@@ -270,7 +288,7 @@ fn what_is_refused_for_what_it_is_is_kept_and_shown() {
     desktop.cloud.answer_well();
     let before = desktop.cloud.heard().len();
     let life = Life::begin(&desktop);
-    let shown = life.block_on(life.runtime.under_way()).unwrap();
+    let shown = life.block_on(life.runtime.snapshots.active()).unwrap();
     assert_eq!(shown[0].refused_report.as_deref(), Some("HTTP 400 not an event"));
     assert_eq!(desktop.cloud.heard().len(), before, "it is not sent again");
 }
@@ -288,8 +306,8 @@ fn an_end_that_had_arrived_before_a_kill_is_not_told_for_ever() {
     desktop.signal("go");
     // A loop that runs has not ended, whatever is said of its token.
     life.block_on(desktop.cloud.seen(|cloud| cloud.heard().iter().find(|h| h.route == "loop").map(drop)));
-    let stands = life.block_on(life.runtime.job(id)).unwrap().unwrap();
-    assert_eq!(stands.facts.cloud_finalized_at, None);
+    let stands = life.block_on(life.runtime.jobs.get(id)).unwrap().unwrap();
+    assert_eq!(stands.report.cloud_finalized_at, None);
     let over = json!({"success": true, "data": {"status": "COMPLETED"}});
     desktop.cloud.answer_always("loop", 200, over);
     let job = life.reported(id);

@@ -23,8 +23,8 @@ fn a_loop_that_waits_for_a_person_is_over_when_its_process_is_gone() {
     let (life, id) = Life::with_loop(&desktop, "PLAN");
     let up = || async { (!desktop.state("up").is_empty()).then_some(()) };
     life.block_on(desktop.eventually("it waits", up));
-    let job = life.block_on(life.runtime.job(id)).unwrap().unwrap();
-    let shown = life.block_on(life.runtime.snapshot(job)).job;
+    let job = life.block_on(life.runtime.jobs.get(id)).unwrap().unwrap();
+    let shown = life.block_on(life.runtime.snapshots.of(job)).job;
     assert_eq!(shown.status(), JobStatus::AwaitingUser, "while it lives it is shown as waiting");
     drop(life);
     world.block_on(desktop.kill_shim());
@@ -54,9 +54,9 @@ fn a_loop_that_nobody_follows_is_taken_up_without_a_restart() {
     let (life, id) = Life::with_loop(&desktop, "PLAN");
     drop(life);
     let life = Life::begin_idle(&desktop);
-    assert!(!life.runtime.is_followed(id));
+    assert!(!life.runtime.launcher.is_followed(id));
     let runtime = life.runtime.clone();
-    life.spawn(async move { runtime.run_watch().await });
+    life.spawn(async move { runtime.recovery.run_watch().await });
     desktop.signal("go");
     assert_eq!(life.reported(id).status(), JobStatus::Completed);
     assert_eq!(desktop.cloud.events(id, "completed").len(), 1);
@@ -183,12 +183,12 @@ async fn after_a_sleep_a_loop_renews_its_token_and_then_says_that_it_lives() {
         heard.filter(|route| route == "heartbeat" || route == "refresh-token").collect()
     };
     desktop.cloud.seen(|cloud| (calls(cloud) == ["heartbeat"]).then_some(())).await;
-    runtime.wake_up();
+    runtime.recovery.wake_up();
     let usual = ["heartbeat", "refresh-token", "heartbeat"];
     desktop.cloud.seen(|cloud| (calls(cloud) == usual).then_some(())).await;
     // A refusal of the token keeps no heartbeat back.
     desktop.cloud.answer_always("refresh-token", 404, json!({"success": false, "error": "unknown"}));
-    runtime.wake_up();
+    runtime.recovery.wake_up();
     desktop.cloud.seen(|cloud| (calls(cloud).len() == 5).then_some(())).await;
     assert_eq!(calls(&desktop.cloud)[3..], ["refresh-token", "heartbeat"]);
     desktop.signal("go");

@@ -72,7 +72,7 @@ async fn an_answer_that_was_lost_counts_as_delivered() {
     desktop.cloud.answer_once("events", 409, replay);
     desktop.signal("go");
     let job = desktop.reported(&runtime, id).await;
-    assert!(job.facts.completed_event_posted_at.is_some() && job.warnings().is_empty(), "{job:?}");
+    assert!(job.report.completed_event_posted_at.is_some() && job.warnings().is_empty(), "{job:?}");
     let heard = desktop.cloud.heard();
     let failed = heard.iter().find(|h| h.status == 500).unwrap();
     let tries: Vec<u16> = heard.iter().filter(|h| h.nonce == failed.nonce).map(|h| h.status).collect();

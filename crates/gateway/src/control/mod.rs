@@ -204,12 +204,12 @@ impl Control {
     /// The loops that run, and those that wait, in their order.
     async fn loops(&self) -> Result<Value, (u16, String)> {
         let runtime = self.runtime()?;
-        runtime.under_way().await.map(|loops| json!(loops)).map_err(|error| (500, error.to_string()))
+        runtime.snapshots.active().await.map(|loops| json!(loops)).map_err(|error| (500, error.to_string()))
     }
 
     async fn worktrees(&self) -> Result<Value, (u16, String)> {
         let runtime = self.runtime()?;
-        let listed = runtime.loop_worktrees().await;
+        let listed = runtime.worktree_gc.list().await;
         listed.map(|worktrees| json!(worktrees)).map_err(|error| (500, error.to_string()))
     }
 
@@ -217,23 +217,23 @@ impl Control {
         let runtime = self.runtime()?;
         let days = params.older_than_days;
         let days = days.map(|days| WorktreeRetention { completed: Some(days), other: Some(days) });
-        let rule = days.unwrap_or_else(|| runtime.worktree_retention());
-        let tidied = runtime.collect_garbage(rule, params.pretend).await;
+        let rule = days.unwrap_or_else(|| runtime.worktree_gc.retention());
+        let tidied = runtime.worktree_gc.collect(rule, params.pretend).await;
         tidied.map(|tidied| json!(tidied)).map_err(|error| (500, error.to_string()))
     }
 
     async fn saved_work(&self) -> Result<Value, (u16, String)> {
-        let listed = self.runtime()?.saved_work().await;
+        let listed = self.runtime()?.saved_work.list().await;
         listed.map(|saved| json!(saved)).map_err(|error| (500, error.to_string()))
     }
 
     async fn restore_saved(&self, name: &str) -> Result<Value, (u16, String)> {
-        let restored = self.runtime()?.restore_saved(name).await;
+        let restored = self.runtime()?.saved_work.restore(name).await;
         restored.map(|restored| json!(restored)).map_err(|error| (400, error.to_string()))
     }
 
     async fn delete_saved(&self, names: &[String]) -> Result<Value, (u16, String)> {
-        let deleted = self.runtime()?.delete_saved(names).await;
+        let deleted = self.runtime()?.saved_work.delete(names).await;
         deleted.map(|deleted| json!(deleted)).map_err(|error| (400, error.to_string()))
     }
 

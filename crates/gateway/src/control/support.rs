@@ -31,7 +31,11 @@ impl Control {
             text.trim().parse::<LoopId>().map_err(|_| (400, format!("{text} is no id of a loop")))
         });
         let which = which.transpose()?;
-        let found = runtime.loop_diagnostics(which).await.map_err(|error| (500, error.to_string()))?;
+        let found = runtime
+            .support_reports
+            .loop_diagnostics(which)
+            .await
+            .map_err(|error| (500, error.to_string()))?;
         let about = found.ok_or_else(|| match which {
             Some(id) => (404, format!("this desktop knows no loop {id}; its page shows the id of each loop")),
             None => (404, "no loop has run on this desktop yet".to_owned()),

@@ -65,18 +65,18 @@ impl JobDirectories {
 
     async fn tickets(&mut self, runtime: &Runtime, tickets: &[&str]) {
         for ticket in tickets {
-            let jobs = runtime.jobs_of_ticket(&TicketId::new(*ticket)).await.unwrap_or_default();
+            let jobs = runtime.jobs.of_ticket(&TicketId::new(*ticket)).await.unwrap_or_default();
             self.directories
-                .extend(jobs.into_iter().filter_map(|job| job.facts.worktree_dir.map(PathBuf::from)));
+                .extend(jobs.into_iter().filter_map(|job| job.workspace.worktree_dir.map(PathBuf::from)));
         }
     }
 
     async fn loops(&mut self, runtime: &Runtime, ids: &[&str]) {
         for id in ids.iter().filter_map(|id| id.trim().parse::<LoopId>().ok()) {
-            let Ok(Some(job)) = runtime.job(id).await else { continue };
-            let directories = job.facts.directories();
+            let Ok(Some(job)) = runtime.jobs.get(id).await else { continue };
+            let directories = job.workspace.directories();
             if directories.is_empty() {
-                self.names.extend(job.facts.primary_repo_full_name);
+                self.names.extend(job.workspace.primary_repo_full_name);
             }
             self.directories.extend(directories);
         }
@@ -84,7 +84,7 @@ impl JobDirectories {
 
     async fn processes(&mut self, runtime: &Runtime, pids: &[&Value]) {
         for pid in pids.iter().filter_map(|pid| u32::try_from(pid.as_u64()?).ok()) {
-            self.directories.extend(runtime.directories_of(pid).await.unwrap_or_default());
+            self.directories.extend(runtime.stopper.directories_of(pid).await.unwrap_or_default());
         }
     }
 }

@@ -301,7 +301,7 @@ async fn note_loop(place: &Place, runtime: &Arc<Runtime>) {
         ticket_title: None,
         runs: false,
     };
-    let worktree_dir = runtime.confirm_plan(agreed).await.unwrap();
+    let worktree_dir = runtime.plan_loops.confirm(agreed).await.unwrap();
     worktree(&place.sandbox().join("shop"), &worktree_dir);
 }
 

@@ -84,8 +84,9 @@ impl Worktrees {
 
 impl List {
     fn run(self) -> anyhow::Result<ExitCode> {
-        let worktrees: Vec<LoopWorktree> =
-            self.desktop.ask("worktrees.list", &json!({}), async |here| Ok(here.loop_worktrees().await?))?;
+        let worktrees: Vec<LoopWorktree> = self
+            .desktop
+            .ask("worktrees.list", &json!({}), async |here| Ok(here.worktree_gc.list().await?))?;
         let saved = saved::list(&self.desktop)?;
         if self.json {
             for worktree in &worktrees {
@@ -137,7 +138,10 @@ impl Clean {
         let wish = json!({"olderThanDays": days, "pretend": pretend});
         let tidied: GcReport = self.desktop.ask("worktrees.tidy", &wish, async |here| {
             let rule = days.map(|days| WorktreeRetention { completed: Some(days), other: Some(days) });
-            Ok(here.collect_garbage(rule.unwrap_or_else(|| here.worktree_retention()), pretend).await?)
+            Ok(here
+                .worktree_gc
+                .collect(rule.unwrap_or_else(|| here.worktree_gc.retention()), pretend)
+                .await?)
         })?;
         if self.json {
             anstream::println!("{}", serde_json::to_string(&tidied)?);

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use crate::cli;
 use crate::owner::{Owner, Watch};
+use crate::records;
 use crate::stage::Stage;
 
 const ASK: &str = "approvals.set_policy";
@@ -86,7 +87,7 @@ async fn a_held_loop_ends_with_a_reason_when_it_is_not_approved() -> Result<()> 
     for loop_id in [denied, cancelled, left] {
         stage.alone(&loop_id).await?;
     }
-    let kept = std::fs::read_dir(stage.loopgate.setup().data_dir().join("queue"))?.count();
-    ensure!(kept == 0, "{kept} orders are kept of loops that do not wait");
+    let kept = records::launch_requests(&stage.loopgate).await?;
+    ensure!(kept == 0, "{kept} requests are kept of loops that do not wait");
     Ok(())
 }

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use crate::cli;
+use crate::records;
 use crate::stage::{Stage, setup};
 
 const LOOP: &str = "/api/gateway/orchestrator/loop";
@@ -104,7 +105,7 @@ async fn loops_wait_in_order_through_a_kill_and_start_when_a_place_frees() -> Re
     for loop_id in [first, second, fourth] {
         stage.alone(&loop_id.to_string()).await?;
     }
-    let left = std::fs::read_dir(stage.loopgate.setup().data_dir().join("queue"))?.count();
+    let left = records::launch_requests(&stage.loopgate).await?;
     ensure!(left == 0, "{left} requests are kept of loops that do not wait");
     Ok(())
 }

@@ -26,6 +26,15 @@ pub async fn record(loopgate: &Loopgate, id: &str) -> Result<Option<Value>> {
     Ok(text.map(|text| serde_json::from_str(&text)).transpose()?)
 }
 
+/// How many requests of loops are kept that have no process yet.
+pub async fn launch_requests(loopgate: &Loopgate) -> Result<i64> {
+    let db = open(loopgate).await?;
+    let row = db.query_one_raw(statement("SELECT count(*) AS number FROM launch_request", [])).await?;
+    let number = row.context("no count")?.try_get("", "number")?;
+    db.close().await?;
+    Ok(number)
+}
+
 /// Writes records of loops that ended long ago beside one that has ended and is told, each like it.
 /// Answers their ids, the oldest first. Loopgate must not run.
 pub async fn write_past(loopgate: &Loopgate, id: &str, number: usize) -> Result<Vec<String>> {

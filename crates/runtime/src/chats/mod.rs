@@ -3,8 +3,9 @@
 
 pub mod history;
 mod output;
+mod progress;
 mod run;
 mod stream;
 
-pub use run::ChatRequest;
+pub use run::{ChatRequest, Chats};
 pub use stream::ChatStream;

@@ -14,7 +14,8 @@ use loopgate_api::chat::{ChatHistory, ChatMessage, ChatRole, CommentContext};
 use loopgate_api::chat_turn::ChatTurn;
 use loopgate_api::ids::LoopId;
 use loopgate_home::files::{create_private_dir, write_private};
-use loopgate_home::{Program, SandboxedPath, expand_home};
+use loopgate_home::{Program, Sandbox, SandboxedPath, expand_home};
+use loopgate_tools::programs::Programs;
 use loopgate_tools::shim::{self, Exit, ShimError, ShimHandle, Spec};
 use serde::{Deserialize, Serialize};
 use tokio::sync::watch;
@@ -23,9 +24,14 @@ use uuid::Uuid;
 
 use super::history::HistoryFile;
 use super::output::GrowingFile;
+use super::progress::{Outcome, Progress};
 use super::stream::ChatStream;
-use crate::process::owners::LoopProcess;
-use crate::runtime::Runtime;
+use crate::process::environment::ProcessEnvironment;
+use crate::process::registry::{LoopProcess, ProcessRegistry};
+use crate::process::shims::Shims;
+use crate::tasks::Tasks;
+use crate::timing::Timing;
+use crate::transcript::directory_watch::DirectoryWatch;
 
 /// What a run that was told to end gets for it; the program that hangs after its last word gets it too.
 const END_GRACE: Duration = Duration::from_secs(5);
@@ -33,7 +39,7 @@ const END_GRACE: Duration = Duration::from_secs(5);
 const FINISHED_GRACE: Duration = Duration::from_secs(30);
 /// How often an unfinished answer is kept, at most.
 const CHECKPOINT: Duration = Duration::from_secs(2);
-/// Bytes of the program's complaints that are told.
+/// Bytes of the program's standard error that are shown.
 const COMPLAINTS: usize = 4096;
 
 const RECORD: &str = "run.json";
@@ -82,26 +88,6 @@ impl ChatRequest {
     }
 }
 
-/// Where a run stands.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Progress {
-    /// Pid of the program, once it runs.
-    pub(super) pid: Option<u32>,
-    /// Counts what was read of the output, so that readers wake.
-    reads: u64,
-    /// Everything is over, and the answer is kept.
-    pub(super) outcome: Option<Outcome>,
-}
-
-/// How a run ended.
-#[derive(Debug, Clone)]
-pub(super) struct Outcome {
-    /// What went wrong, when the output does not say so.
-    pub(super) error: Option<String>,
-    /// Whether the program ended well; `None` when it never ran.
-    pub(super) success: Option<bool>,
-}
-
 /// What must be known to take a run up again.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -113,7 +99,7 @@ struct Record {
 
 /// One run, in the hands of the task that follows it.
 struct Run {
-    runtime: Arc<Runtime>,
+    chats: Arc<Chats>,
     id: Uuid,
     directory: PathBuf,
     history: HistoryFile,
@@ -126,13 +112,25 @@ struct Run {
     checkpoint: Option<Instant>,
 }
 
-impl Runtime {
+/// Has the assistant answer messages.
+pub struct Chats {
+    pub(crate) shims: Shims,
+    pub(crate) programs: Arc<Programs>,
+    pub(crate) environment: ProcessEnvironment,
+    pub(crate) processes: ProcessRegistry,
+    pub(crate) directory_watch: DirectoryWatch,
+    pub(crate) sandbox: Arc<Sandbox>,
+    pub(crate) timing: Timing,
+    pub(crate) tasks: Tasks,
+}
+
+impl Chats {
     /// Keeps the person's message and has the assistant answer it. Returns at once; what happens
     /// comes by the stream, and goes on without it.
     ///
     /// # Errors
     /// When the message cannot be kept; nothing is started then.
-    pub async fn chat(self: &Arc<Self>, request: ChatRequest) -> io::Result<ChatStream> {
+    pub async fn send(self: &Arc<Self>, request: ChatRequest) -> io::Result<ChatStream> {
         let ChatRequest { directory, history, new_history, message, comment, preamble, tools } = request;
         let (place, begin, said) = (history.clone(), new_history.clone(), message.clone());
         let kept = blocking(move || place.change(|| begin, |history| add_message(history, said, comment)));
@@ -148,7 +146,7 @@ impl Runtime {
         let (progress, seen) = watch::channel(Progress::default());
         let stream = ChatStream::new(GrowingFile::open(&directory_of_run.join(OUTPUT)).await?, seen);
         let run = Run {
-            runtime: self.clone(),
+            chats: self.clone(),
             id,
             directory: directory_of_run,
             history,
@@ -162,8 +160,8 @@ impl Runtime {
         Ok(stream)
     }
 
-    /// Takes up the runs that an earlier process left, each in a task of its own.
-    pub(crate) async fn recover_chats(self: &Arc<Self>) {
+    /// Follows the runs that an earlier process started, each in a task of its own.
+    pub(crate) async fn recover(self: &Arc<Self>) {
         let Ok(entries) = std::fs::read_dir(self.chats_dir()) else { return };
         for directory in entries.flatten().map(|entry| entry.path()) {
             let id = directory.file_name().and_then(|name| name.to_str()?.parse::<Uuid>().ok());
@@ -176,7 +174,7 @@ impl Runtime {
                 continue;
             };
             let run = Run {
-                runtime: self.clone(),
+                chats: self.clone(),
                 id,
                 directory,
                 history,
@@ -191,13 +189,13 @@ impl Runtime {
     }
 
     fn chats_dir(&self) -> PathBuf {
-        self.sockets.join("chats")
+        self.shims.records("chats")
     }
 }
 
 impl Run {
     fn socket(&self) -> PathBuf {
-        self.runtime.sockets.join(format!("{}-chat.sock", self.id.simple()))
+        self.chats.shims.socket(self.id, "chat")
     }
 
     async fn start(self, cwd: SandboxedPath, tools: String, session: Option<String>) {
@@ -213,8 +211,8 @@ impl Run {
         tools: &str,
         session: Option<&str>,
     ) -> Result<(ShimHandle, u32), ShimError> {
-        let assistant = self.runtime.programs.resolve(Program::Assistant).await;
-        let (environment, guard) = self.runtime.guarded_environment(&[cwd.canonical()]).await;
+        let assistant = self.chats.programs.resolve(Program::Assistant).await;
+        let (environment, guard) = self.chats.environment.guarded(&[cwd.canonical()]).await;
         let mut args = guard.args.to_vec();
         args.extend(["-p", "--verbose", "--output-format", "stream-json", "--allowedTools", tools]);
         args.extend(session.into_iter().flat_map(|session| ["--resume", session]));
@@ -232,7 +230,7 @@ impl Run {
             // Marks every process of the run.
             loop_id: LoopId(self.id),
         };
-        let (shim, state) = shim::spawn(&self.runtime.loopgate_exe, &spec).await?;
+        let (shim, state) = self.chats.shims.spawn(&spec).await?;
         Ok((shim, state.pid))
     }
 
@@ -257,10 +255,10 @@ impl Run {
     /// Reads until the program and everything it started is gone.
     async fn follow(mut self, shim: ShimHandle, pid: u32) {
         let about = vec![self.record.history.clone(), expand_home(&self.record.new_history.repo_path)];
-        self.runtime.processes.add(self.id, LoopProcess { pid, shim: shim.clone(), worktree: None, about });
+        self.chats.processes.add(self.id, LoopProcess { pid, shim: shim.clone(), worktree: None, about });
         self.progress.send_modify(|progress| progress.pid = Some(pid));
-        let mut changes = self.runtime.directory_watch.subscribe(&self.directory);
-        let stop = self.runtime.stop.clone();
+        let mut changes = self.chats.directory_watch.subscribe(&self.directory);
+        let stop = self.chats.tasks.stop.clone();
         let mut output = GrowingFile::open(&self.directory.join(OUTPUT)).await.ok();
         let mut hangs = None;
         let ended = shim.wait();
@@ -272,16 +270,16 @@ impl Run {
             if self.turn.finished && hangs.is_none() {
                 hangs = Some(Instant::now() + FINISHED_GRACE);
             }
-            let timing = self.runtime.timing.tail_poll;
+            let timing = self.chats.timing.tail_poll;
             tokio::select! {
                 end = &mut ended => break end,
-                // The run goes on; the next process takes it up.
+                // The run goes on; the next process follows it.
                 () = stop.cancelled() => return,
                 () = due(self.checkpoint) => self.keep(None).await,
                 () = due(hangs) => {
                     hangs = Some(Instant::now() + FINISHED_GRACE);
                     let shim = shim.clone();
-                    self.runtime.tasks.spawn(async move { drop(shim.kill(END_GRACE).await) });
+                    self.chats.tasks.spawn(async move { drop(shim.kill(END_GRACE).await) });
                 }
                 _ = timeout(timing, changes.next()) => {}
             }
@@ -289,7 +287,7 @@ impl Run {
         if let Some(output) = &mut output {
             self.read(output).await;
         }
-        self.runtime.processes.remove(self.id);
+        self.chats.processes.remove(self.id);
         self.finish(end).await;
     }
 
@@ -309,7 +307,7 @@ impl Run {
         }
     }
 
-    /// Keeps the answer and tells how it went.
+    /// Stores the answer and how the run ended.
     async fn finish(mut self, end: Result<Exit, ShimError>) {
         let success = end.as_ref().is_ok_and(Exit::success);
         self.keep(Some(success)).await;
@@ -331,7 +329,7 @@ impl Run {
         }
     }
 
-    /// Forgets what was needed for the run, and tells the pages.
+    /// Removes the files of the run, and signals the pages.
     async fn over(self, outcome: Outcome) {
         let directory = self.directory;
         if let Err(error) = blocking(move || std::fs::remove_dir_all(directory)).await {

@@ -7,7 +7,7 @@ use tokio::sync::watch;
 use tokio::time::timeout;
 
 use super::output::GrowingFile;
-use super::run::{Outcome, Progress};
+use super::progress::{Outcome, Progress};
 
 /// The events of a run. Dropping it does nothing to the run.
 #[derive(Debug)]

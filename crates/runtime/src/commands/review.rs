@@ -15,13 +15,13 @@ use sha2::{Digest as _, Sha256};
 
 use crate::error::LoopError;
 use crate::jobs::Job;
-use crate::launch::staging::VERDICT;
 use crate::refusal::Refusal;
 use crate::request::LoopRequest;
-use crate::runtime::Runtime;
 use crate::workspace::Workspace;
 use crate::workspace::repository::Repository;
 
+/// The result of a review.
+pub(crate) const VERDICT: &str = "verdict.json";
 /// Where reviews have their sessions, below the worktree.
 const SESSIONS: &str = ".loopgate/code-review";
 /// What the name of a session begins with.
@@ -39,12 +39,11 @@ pub(crate) fn is_review(spec: &CommandSpec) -> bool {
 
 /// What a review compares with: the base branch, else the commit at which the work began.
 pub(crate) async fn base(
-    runtime: &Runtime,
+    git: &Git,
     request: &LoopRequest,
     repository: Option<&Repository>,
     workspace: &Workspace,
 ) -> Result<String, Refusal> {
-    let git = &runtime.git;
     let context = request.code_evaluation_context.as_ref();
     let named = context.and_then(|context| context.pull_request.as_ref()?.base_branch.clone());
     let clone = repository.map(|repository| repository.path.as_path());
@@ -97,15 +96,15 @@ pub(crate) async fn tracked_state(git: &Git, worktree: &Path) -> Option<String> 
 
 /// Whether a review has changed tracked files.
 pub(crate) async fn changed_files(git: &Git, job: &Job) -> bool {
-    let Some(worktree) = job.facts.worktree_dir.as_deref() else { return false };
-    let Some(before) = &job.facts.reviewed_state else { return false };
+    let Some(worktree) = job.workspace.worktree_dir.as_deref() else { return false };
+    let Some(before) = &job.workspace.reviewed_state else { return false };
     tracked_state(git, Path::new(worktree)).await.is_some_and(|now| now != *before)
 }
 
 /// Takes the verdict of this run out of its session and puts it among the files of the run; answers
 /// it. A verdict that cannot be read is none.
 pub(crate) async fn conclude(job: &Job, work_dir: PathBuf) -> Option<Value> {
-    let root = PathBuf::from(job.facts.worktree_dir.clone()?);
+    let root = PathBuf::from(job.workspace.worktree_dir.clone()?);
     let since = job.spawned()?;
     let concluded = tokio::task::spawn_blocking(move || {
         let place = work_dir.join(VERDICT);

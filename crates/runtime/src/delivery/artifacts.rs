@@ -10,7 +10,7 @@ use loopgate_api::time::now_iso;
 use loopgate_home::untrusted;
 use serde_json::{Map, Value, json};
 
-use super::{LoopOutcome, work_dir, worktree};
+use super::outcome::{LoopOutcome, worktree};
 use crate::jobs::{FinalizationSource, Job};
 
 /// A file that is larger is left out; the control plane takes 20 MB in all.
@@ -20,7 +20,7 @@ const MAX_FILE: u64 = 8 * 1024 * 1024;
 pub(super) async fn collect(job: &Job, outcome: &LoopOutcome<'_>) -> Value {
     let (places, command) = (OutputPaths::of(job), job.command);
     let artifacts = tokio::task::spawn_blocking(move || read(&places, command)).await.unwrap_or_default();
-    let branch = super::completion::branch_of(job, outcome).await;
+    let branch = outcome.branch_of(job).await;
     json!({"artifacts": artifacts, "metadata": metadata(job, outcome, branch)})
 }
 
@@ -34,7 +34,7 @@ pub(crate) struct OutputPaths {
 impl OutputPaths {
     /// Those of a job.
     pub fn of(job: &Job) -> Self {
-        let work_dir = work_dir(job);
+        let work_dir = job.work_dir();
         let root = worktree(job).map_or_else(|| work_dir.clone(), Path::to_owned);
         Self { work_dir, root }
     }
@@ -105,17 +105,14 @@ fn metadata(job: &Job, outcome: &LoopOutcome<'_>, branch: Option<String>) -> Val
 
 /// How an execution was delivered, for uploads and for the completed event.
 pub(super) fn execution_facts(job: &Job, source: FinalizationSource) -> Vec<(&'static str, Value)> {
-    let facts = &job.facts;
     let mut known = vec![("finalizationSource", json!(source))];
-    known.extend(
-        facts.execute_finalization_status.map(|status| ("executeFinalizationStatus", json!(status.as_str()))),
-    );
-    known.extend(
-        facts.execute_finalization_path.map(|path| ("executeFinalizationPath", json!(path.as_str()))),
-    );
-    known.extend(
-        facts.execute_finalization_reason.as_ref().map(|text| ("executeFinalizationReason", json!(text))),
-    );
+    if let Some(delivery) = &job.delivery {
+        known.push(("executeFinalizationStatus", json!(delivery.status.as_str())));
+        if let Some(completion) = &delivery.completion {
+            known.push(("executeFinalizationPath", json!(completion.path.as_str())));
+            known.extend(completion.reason.as_ref().map(|text| ("executeFinalizationReason", json!(text))));
+        }
+    }
     known
 }
 

@@ -13,8 +13,9 @@ use loopgate_api::names::{ASSISTANT_STDERR, COMMIT_OUTPUT, WORK_DIR, env};
 use loopgate_tools::shim::{self, Exit, ShimHandle, Spec};
 use serde_json::json;
 
-use super::execution::DeliveryContext;
-use super::{LoopOutcome, failure, pr_text, work_dir};
+use super::outcome::LoopOutcome;
+use super::result::DeliveryContext;
+use super::{failure, pr_text};
 use crate::jobs::store::{OutboxMessage, StoreError};
 use crate::jobs::{Job, ProcessKind, ProcessRecord};
 use crate::process::spawn;
@@ -38,7 +39,7 @@ pub(super) enum CommitOutcome {
 
 /// The process that commits in a repository: each has its own file for how it ended.
 pub(super) fn process(outcome: &LoopOutcome<'_>, job: &Job, context: &DeliveryContext) -> ProcessRecord {
-    spawn::process_record(outcome.runtime, job.id, ProcessKind::Commit, &context.work_dir)
+    outcome.finalizer.shims.record(job.id, ProcessKind::Commit, &context.work_dir)
 }
 
 /// Starts the assistant and waits for its end.
@@ -47,7 +48,7 @@ pub(super) async fn run(
     job: &Job,
     context: &DeliveryContext,
 ) -> Result<CommitOutcome, StoreError> {
-    let runtime = outcome.runtime;
+    let finalizer = outcome.finalizer;
     let process = process(outcome, job, context);
     let spec = spec(outcome, job, context, &process).await;
     let stdout = spec.stdout.clone();
@@ -58,10 +59,11 @@ pub(super) async fn run(
         &json!({"data": {"chunk": format!("Committing the changes {}and opening a pull request", whose(job, context))}}),
     );
     let recorded = process.clone();
-    let now = runtime
+    let now = finalizer
+        .jobs
         .change(job.id, |now| {
             if !now.job.is_cancelled() {
-                now.job.facts.process = Some(recorded);
+                now.job.run.process = Some(recorded);
                 now.send(OutboxMessage::event(&noted));
             }
             Ok(())
@@ -70,16 +72,17 @@ pub(super) async fn run(
     if now.is_cancelled() {
         return Ok(CommitOutcome::Cancelled);
     }
-    let (shim, state) = match shim::spawn(&runtime.loopgate_exe, &spec).await {
+    let (shim, state) = match finalizer.shims.spawn(&spec).await {
         Ok(started) => started,
         Err(error) => return Ok(CommitOutcome::Failed(error.to_string())),
     };
-    let (traces, written) = (work_dir(job), state.clone());
+    let (traces, written) = (job.work_dir(), state.clone());
     let _ = tokio::task::spawn_blocking(move || spawn::write_pid_files(&traces, &written)).await;
-    let now = runtime
+    let now = finalizer
+        .jobs
         .change(job.id, |now| {
-            now.job.facts.pid = Some(state.pid);
-            now.job.facts.pid_started_at = state.started.map(|started| started.0);
+            now.job.run.pid = Some(state.pid);
+            now.job.run.pid_started_at = state.started.map(|started| started.0);
             Ok(())
         })
         .await?;
@@ -92,7 +95,7 @@ pub(super) async fn run(
 
 /// Finds a commit that an earlier process had started, and waits for its end.
 pub(super) async fn resume(outcome: &LoopOutcome<'_>, job: &Job, context: &DeliveryContext) -> CommitOutcome {
-    let Some(process) = &job.facts.process else {
+    let Some(process) = &job.run.process else {
         return CommitOutcome::Failed("no commit was started".into());
     };
     let (socket, exit_file) = (PathBuf::from(&process.socket), PathBuf::from(&process.exit_file));
@@ -111,12 +114,12 @@ pub(super) async fn resume(outcome: &LoopOutcome<'_>, job: &Job, context: &Deliv
 
 /// Names the repository where there are several.
 fn whose(job: &Job, context: &DeliveryContext) -> String {
-    let several = !job.facts.additional_worktree_dirs.is_empty();
+    let several = !job.workspace.additional_worktree_dirs.is_empty();
     if several { format!("of {} ", context.full_name) } else { String::new() }
 }
 
 async fn wait(outcome: &LoopOutcome<'_>, shim: &ShimHandle, work_dir: &Path) -> CommitOutcome {
-    match tokio::time::timeout(outcome.runtime.timing.commit, shim.wait()).await {
+    match tokio::time::timeout(outcome.finalizer.timing.commit, shim.wait()).await {
         Ok(Ok(exit)) => judge(&exit, work_dir).await,
         Ok(Err(error)) => {
             shim::sweep(outcome.id, SWEEP_GRACE).await;
@@ -132,9 +135,9 @@ async fn wait(outcome: &LoopOutcome<'_>, shim: &ShimHandle, work_dir: &Path) -> 
 /// What was used, the commits included.
 pub(super) async fn with_spend(summary: &StreamSummary, job: &Job) -> StreamSummary {
     let mut summary = summary.clone();
-    let peers = job.facts.additional_worktree_dirs.iter().map(|peer| Path::new(&peer.dir).join(WORK_DIR));
+    let peers = job.workspace.additional_worktree_dirs.iter().map(|peer| Path::new(&peer.dir).join(WORK_DIR));
     let streams: Vec<PathBuf> =
-        [work_dir(job)].into_iter().chain(peers).map(|dir| dir.join(COMMIT_OUTPUT)).collect();
+        [job.work_dir()].into_iter().chain(peers).map(|dir| dir.join(COMMIT_OUTPUT)).collect();
     let ledger = summary.ledger.clone();
     let read = tokio::task::spawn_blocking(move || add_up(ledger, &streams)).await;
     summary.ledger = read.unwrap_or(summary.ledger);
@@ -174,17 +177,17 @@ async fn spec(
     context: &DeliveryContext,
     process: &ProcessRecord,
 ) -> Spec {
-    let runtime = outcome.runtime;
-    let (mut environment, guard) = runtime.guarded_environment(&[&context.directory]).await;
+    let finalizer = outcome.finalizer;
+    let (mut environment, guard) = finalizer.environment.guarded(&[&context.directory]).await;
     environment.insert(env::WORKDIR.into(), context.work_dir.clone().into());
     environment.insert(env::COMMAND.into(), job.command.as_str().into());
     environment.insert(env::LOOP_ID.into(), job.id.to_string().into());
-    spawn::add_committer(&mut environment, job.facts.committer.as_ref());
+    spawn::add_committer(&mut environment, job.launch.committer.as_ref());
     let prompt = prompt(job, context);
     let own = ["-p", &prompt, "--allowedTools", TOOLS, "--output-format", "stream-json", "--verbose"];
     let args = guard.args.iter().chain(&own).map(OsString::from).collect();
     Spec {
-        program: PathBuf::from(job.facts.assistant_path.as_deref().unwrap_or("claude")),
+        program: PathBuf::from(job.run.assistant_path.as_deref().unwrap_or("claude")),
         args,
         cwd: context.directory.clone(),
         env: environment,
@@ -202,7 +205,7 @@ async fn spec(
 /// restricted alphabet.
 fn prompt(job: &Job, context: &DeliveryContext) -> String {
     let base = &context.base;
-    let prefix = match job.facts.artifact_slug.as_deref().map(plain_slug) {
+    let prefix = match job.launch.artifact_slug.as_deref().map(plain_slug) {
         Some(slug) if !slug.is_empty() => format!("Begin its subject with `{slug}: `. "),
         _ => String::new(),
     };

@@ -6,8 +6,8 @@ use loopgate_api::execution_result::{ResultEntry, SuccessEntry};
 use serde_json::{Map, Value, json};
 
 use super::artifacts::execution_facts;
-use super::execution::DeliveryOutcome;
-use super::{LoopOutcome, worktree};
+use super::outcome::LoopOutcome;
+use super::result::DeliveryOutcome;
 use crate::jobs::Job;
 
 /// Builds the event.
@@ -19,7 +19,7 @@ pub(super) async fn event(
 ) -> LoopEvent {
     let results = delivered.and_then(|outcome| outcome.result.as_ref()).map(|result| result.results.clone());
     let mut result = Map::new();
-    result.insert("exitCode".to_owned(), json!(job.facts.exit_code.unwrap_or(0)));
+    result.insert("exitCode".to_owned(), json!(job.run.exit_code.unwrap_or(0)));
     result.insert("subtype".to_owned(), json!(job.command.lower()));
     if job.command == LoopCommand::Execute {
         result.extend(delivery(job, results.as_deref()));
@@ -28,7 +28,7 @@ pub(super) async fn event(
         }
     }
     if !result.contains_key("branchName") {
-        let branch = branch_of(job, outcome).await;
+        let branch = outcome.branch_of(job).await;
         result.extend(branch.map(|branch| ("branchName".to_owned(), Value::from(branch))));
     }
     let session = outcome.summary.session_id.clone();
@@ -63,16 +63,10 @@ pub(super) fn delivery(job: &Job, results: Option<&[ResultEntry]>) -> Map<String
 
 /// The entry of the loop's own repository, when its work was delivered.
 fn primary<'a>(job: &Job, entries: &'a [ResultEntry]) -> Option<&'a SuccessEntry> {
-    let wanted = job.facts.primary_repo_full_name.as_deref();
+    let wanted = job.workspace.primary_repo_full_name.as_deref();
     let own = entries.iter().find(|entry| Some(entry.full_name()) == wanted).or_else(|| entries.first())?;
     match own {
         ResultEntry::Success(entry) => Some(entry),
         _ => None,
     }
-}
-
-/// The branch that the worktree is on, when the sandbox still allows a look.
-pub(super) async fn branch_of(job: &Job, outcome: &LoopOutcome<'_>) -> Option<String> {
-    let directory = outcome.runtime.layout.allowed(worktree(job)?)?;
-    outcome.runtime.git.current_branch(directory.as_path()).await.ok().flatten()
 }

@@ -1,4 +1,4 @@
-//! What a failed loop tells about itself: ends of its outputs, how it was started, how it ended.
+//! Diagnostics of a loop: ends of its outputs, how it was started, how it ended.
 //!
 //! Everything passes the redactor before it is cut, and only allow-listed variables are looked at.
 

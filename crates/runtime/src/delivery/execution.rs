@@ -1,99 +1,32 @@
-//! Delivering the work of an execution: committed, pushed, and in a pull request; or found to be
-//! nothing. Safe to begin again at any point.
+//! Delivering the work of an execution: its own repository, then its peers.
 
-use std::path::{Path, PathBuf};
-
-use loopgate_api::execution_result::{ExecutionResult, ResultEntry};
-use loopgate_api::ids::BranchName;
+use loopgate_api::execution_result::ExecutionResult;
 use loopgate_api::names::EXECUTION_RESULT;
-use loopgate_api::redact;
 use loopgate_api::time::now_iso;
 use loopgate_home::untrusted;
-use loopgate_tools::git::free_locks;
 
-use super::assistant_commit::{self, CommitOutcome};
-use super::held_back::{self, HeldBack};
-use super::result_file::{self, Claim};
-use super::retry::{DeliveryError, ensure_wanted};
-use super::{LoopOutcome, git_delivery, peers, work_dir, worktree};
+use super::outcome::LoopOutcome;
+use super::repository::{RepositoryWork, clear_scratch, deliver_repository, look};
+use super::result::{DeliveryOutcome, PR_BODY, stored};
+use super::{git_delivery, peers};
 use crate::jobs::store::StoreError;
-use crate::jobs::{DeliveryPath, DeliveryStatus, Job};
-use crate::workspace::worktree::deliver_from_branch;
-
-/// Scratch text of a pull request that an assistant may leave.
-const PR_BODY: &str = "pr-body.md";
-pub(super) const NO_CHANGES: &str = "no_changes";
-
-/// What became of the work.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) struct DeliveryOutcome {
-    pub status: DeliveryStatus,
-    pub path: DeliveryPath,
-    pub reason: Option<String>,
-    /// The assistant's account could not be used for the commit.
-    pub auth_challenge: Option<String>,
-    /// No token was used and nothing is there: the loop never worked.
-    pub nothing_was_done: bool,
-    pub result: Option<ExecutionResult>,
-    /// Whether the work of some repository was not delivered.
-    pub incomplete: bool,
-    /// Whether files were left out.
-    pub held_back: bool,
-}
-
-impl DeliveryOutcome {
-    fn new(status: DeliveryStatus, path: DeliveryPath) -> Self {
-        Self {
-            status,
-            path,
-            reason: None,
-            auth_challenge: None,
-            nothing_was_done: false,
-            result: None,
-            incomplete: status == DeliveryStatus::Error,
-            held_back: false,
-        }
-    }
-
-    /// Its entries, when one of them tells of a pull request.
-    pub fn pull_requests(&self) -> Option<&[ResultEntry]> {
-        let results = self.result.as_ref()?.results.as_slice();
-        results.iter().any(|entry| matches!(entry, ResultEntry::Success(_))).then_some(results)
-    }
-
-    pub fn because(mut self, reason: impl AsRef<str>) -> Self {
-        self.reason = Some(redact::message(reason.as_ref()));
-        self
-    }
-
-    pub fn with(mut self, result: ExecutionResult) -> Self {
-        self.result = Some(result);
-        self
-    }
-}
-
-/// Where the work lies and where it goes.
-#[derive(Debug, Clone)]
-pub(super) struct DeliveryContext {
-    pub directory: PathBuf,
-    pub work_dir: PathBuf,
-    pub full_name: String,
-    pub base: BranchName,
-    /// Full ref or commit that the work is compared with.
-    pub base_revision: String,
-}
+use crate::jobs::{DeliveryCompletion, DeliveryRecord, DeliveryStatus, Job};
 
 /// Delivers, and records how that went.
 pub(super) async fn deliver(outcome: &LoopOutcome<'_>, job: &Job) -> Result<DeliveryOutcome, StoreError> {
     let before = presence(job).await;
     outcome
-        .runtime
+        .finalizer
+        .jobs
         .change(job.id, |now| {
-            let facts = &mut now.job.facts;
-            facts.execute_finalization_status = Some(DeliveryStatus::Pending);
-            facts.execute_finalization_started_at.get_or_insert_with(now_iso);
-            facts.execute_finalization_pre_execution_result_present.get_or_insert(before.0);
-            facts.execute_finalization_pre_pr_body_present.get_or_insert(before.1);
+            let delivery = now.job.delivery.get_or_insert_with(|| DeliveryRecord {
+                status: DeliveryStatus::Pending,
+                started_at: now_iso(),
+                result_before: before.0,
+                pr_body_before: before.1,
+                completion: None,
+            });
+            delivery.status = DeliveryStatus::Pending;
             Ok(())
         })
         .await?;
@@ -101,15 +34,19 @@ pub(super) async fn deliver(outcome: &LoopOutcome<'_>, job: &Job) -> Result<Deli
     let after = presence(job).await;
     let recorded = delivered.clone();
     outcome
-        .runtime
+        .finalizer
+        .jobs
         .change(job.id, |now| {
-            let facts = &mut now.job.facts;
-            facts.execute_finalization_status = Some(recorded.status);
-            facts.execute_finalization_path = Some(recorded.path);
-            facts.execute_finalization_reason = recorded.reason;
-            facts.execute_finalization_completed_at = Some(now_iso());
-            facts.execute_finalization_post_execution_result_present = Some(after.0);
-            facts.execute_finalization_post_pr_body_present = Some(after.1);
+            if let Some(delivery) = &mut now.job.delivery {
+                delivery.status = recorded.status;
+                delivery.completion = Some(DeliveryCompletion {
+                    path: recorded.path,
+                    reason: recorded.reason,
+                    completed_at: now_iso(),
+                    result_after: after.0,
+                    pr_body_after: after.1,
+                });
+            }
             Ok(())
         })
         .await?;
@@ -118,7 +55,7 @@ pub(super) async fn deliver(outcome: &LoopOutcome<'_>, job: &Job) -> Result<Deli
 
 /// Whether the result and the scratch text of a pull request are there.
 async fn presence(job: &Job) -> (bool, bool) {
-    let (result, body) = (work_dir(job).join(EXECUTION_RESULT), work_dir(job).join(PR_BODY));
+    let (result, body) = (job.work_dir().join(EXECUTION_RESULT), job.work_dir().join(PR_BODY));
     tokio::task::spawn_blocking(move || (untrusted::is_file(&result), untrusted::is_file(&body)))
         .await
         .unwrap_or_default()
@@ -126,103 +63,29 @@ async fn presence(job: &Job) -> (bool, bool) {
 
 async fn work(outcome: &LoopOutcome<'_>, job: &Job) -> Result<DeliveryOutcome, StoreError> {
     let primary = deliver_repository(outcome, job, &RepositoryWork::primary(job)).await?;
-    if !job.facts.additional_worktree_dirs.is_empty() {
+    if !job.workspace.additional_worktree_dirs.is_empty() {
         return peers::deliver(outcome, job, primary).await;
     }
-    Ok(match &job.facts.primary_repo_full_name {
+    Ok(match &job.workspace.primary_repo_full_name {
         Some(name) => told(job, name, primary).await,
         None => primary,
     })
 }
 
-/// Work that was not delivered is told as that; without an entry it would look like nothing to do.
+/// Adds an entry for work that was not delivered; without one it would look like nothing to do.
 async fn told(job: &Job, name: &str, delivered: DeliveryOutcome) -> DeliveryOutcome {
     let failed = delivered.status == DeliveryStatus::Error && delivered.auth_challenge.is_none();
     if !failed || delivered.result.is_some() {
         return delivered;
     }
     let entry = peers::entry(name, &delivered);
-    stored(&work_dir(job), delivered.with(ExecutionResult::v2(vec![entry]))).await
-}
-
-/// One repository of a loop, as the record knows it.
-#[derive(Debug, Clone)]
-pub(super) struct RepositoryWork {
-    /// The worktree.
-    pub directory: Option<PathBuf>,
-    /// The clone that the worktree belongs to.
-    pub repository: Option<PathBuf>,
-    pub work_dir: PathBuf,
-    pub full_name: Option<String>,
-    pub base: Option<String>,
-    /// The branch that the loop works on.
-    pub branch: Option<String>,
-    pub start_sha: Option<String>,
-    /// Repositories that a result may speak of; any when the loop's own has no name.
-    pub names: Vec<String>,
-}
-
-impl RepositoryWork {
-    fn primary(job: &Job) -> Self {
-        let facts = &job.facts;
-        let peers = facts.additional_worktree_dirs.iter().filter_map(|peer| peer.full_name.clone());
-        let own = facts.primary_repo_full_name.clone();
-        Self {
-            directory: worktree(job).map(Path::to_owned),
-            repository: facts.repo_path.as_deref().map(PathBuf::from),
-            work_dir: work_dir(job),
-            names: own.iter().cloned().chain(peers.filter(|_| own.is_some())).collect(),
-            full_name: own,
-            base: facts.base_branch.clone(),
-            branch: facts.worktree_branch.clone(),
-            start_sha: facts.start_sha.clone(),
-        }
-    }
-}
-
-/// Delivers one repository.
-pub(super) async fn deliver_repository(
-    outcome: &LoopOutcome<'_>,
-    job: &Job,
-    part: &RepositoryWork,
-) -> Result<DeliveryOutcome, StoreError> {
-    let (directory, name, names) = (part.work_dir.clone(), part.full_name.clone(), part.names.clone());
-    let found = tokio::task::spawn_blocking(move || {
-        result_file::authoritative(&directory, name.as_deref()).filter(|result| result.is_about(&names))
-    });
-    if let Some(result) = found.await.unwrap_or_default() {
-        return Ok(existing(part, result).await);
-    }
-    let context = match look(outcome, part).await {
-        Ok(context) => context,
-        Err(refused) => return Ok(refused),
-    };
-    match deliver_from(outcome, job, &context).await {
-        Ok(delivered) => Ok(stored(&context.work_dir, delivered).await),
-        Err(DeliveryError::Store(error)) => Err(error),
-        Err(DeliveryError::Cancelled) => Ok(stopped(outcome, &context).await),
-        Err(error) => Ok(git_failed(&error.to_string())),
-    }
-}
-
-/// A result that lies there is the result; in its canonical form it is stored again.
-async fn existing(part: &RepositoryWork, result: ExecutionResult) -> DeliveryOutcome {
-    let changed =
-        result.results.iter().any(|entry| matches!(entry, ResultEntry::Success(e) if e.has_changes));
-    let status = if changed { DeliveryStatus::Success } else { DeliveryStatus::NoChanges };
-    let (directory, written) = (part.work_dir.clone(), result.clone());
-    let _ = tokio::task::spawn_blocking(move || result_file::write(&directory, &written)).await;
-    let incomplete = result.results.iter().any(|entry| matches!(entry, ResultEntry::Failed { .. }));
-    DeliveryOutcome {
-        incomplete,
-        ..DeliveryOutcome::new(status, DeliveryPath::ArtifactExisting).with(result)
-    }
+    stored(&job.work_dir(), delivered.with(ExecutionResult::v2(vec![entry]))).await
 }
 
 /// Commits what an execution did on the branches of its worktrees, and delivers nothing: a later execution
 /// of the document goes on from there. What cannot be committed stays in the files.
 pub(super) async fn commit_unfinished(outcome: &LoopOutcome<'_>, job: &Job) {
-    let peers = job.facts.additional_worktree_dirs.iter().filter_map(peers::part);
+    let peers = job.workspace.additional_worktree_dirs.iter().filter_map(peers::part);
     for part in std::iter::once(RepositoryWork::primary(job)).chain(peers) {
         let Ok(context) = look(outcome, &part).await else { continue };
         clear_scratch(outcome, &context).await;
@@ -230,193 +93,4 @@ pub(super) async fn commit_unfinished(outcome: &LoopOutcome<'_>, job: &Job) {
             tracing::warn!(loop_id = %job.id, repository = context.full_name, reason, "unfinished work was not committed");
         }
     }
-}
-
-/// Where the work lies, if it may and can be looked at.
-async fn look(outcome: &LoopOutcome<'_>, part: &RepositoryWork) -> Result<DeliveryContext, DeliveryOutcome> {
-    let skipped =
-        |reason: &str| DeliveryOutcome::new(DeliveryStatus::Skipped, DeliveryPath::None).because(reason);
-    let failed =
-        |reason: &str| DeliveryOutcome::new(DeliveryStatus::Error, DeliveryPath::None).because(reason);
-    let directory = part.directory.as_deref().filter(|directory| directory.is_dir());
-    let directory =
-        directory.ok_or_else(|| skipped("worktree directory unavailable for execute finalization"))?;
-    if outcome.runtime.layout.allowed(directory).is_none() {
-        return Err(skipped("worktree directory not allowed by current sandbox"));
-    }
-    let git = &outcome.runtime.git;
-    if let Some(clone) = part.repository.as_deref().filter(|_| !directory.join(".git").exists())
-        && let Err(error) = git.worktree_repair(clone).await
-    {
-        tracing::warn!(loop_id = %outcome.id, %error, "a worktree has no link to its repository any more");
-    }
-    // A git of the loop that was killed may have left them; nothing could be committed then.
-    free_locks(outcome.runtime.sandbox.clone(), directory).await;
-    if let Some(branch) = part.branch.as_deref().and_then(|branch| branch.parse().ok()) {
-        deliver_from_branch(outcome.runtime, outcome.id, directory, &branch).await;
-    }
-    let base = match &part.base {
-        Some(base) => base.clone(),
-        None => git.usual_base(directory).await.ok().flatten().unwrap_or_default(),
-    };
-    let base = base.parse::<BranchName>().map_err(|error| failed(&error.to_string()))?;
-    let known = git.base_ref(directory, &base).await.map_err(|error| failed(&error.to_string()))?;
-    let base_revision = known
-        .or_else(|| part.start_sha.clone())
-        .ok_or_else(|| failed("the base branch does not exist any more"))?;
-    let full_name = match &part.full_name {
-        Some(name) => name.clone(),
-        None => {
-            let found = git.repository(directory).await.ok();
-            found.and_then(|found| found.origin()).map(|name| name.to_string()).unwrap_or_default()
-        }
-    };
-    let work_dir = part.work_dir.clone();
-    Ok(DeliveryContext { directory: directory.to_owned(), work_dir, full_name, base, base_revision })
-}
-
-async fn deliver_from(
-    outcome: &LoopOutcome<'_>,
-    job: &Job,
-    context: &DeliveryContext,
-) -> Result<DeliveryOutcome, DeliveryError> {
-    let git = &outcome.runtime.git;
-    // A commit that was under way when an earlier process died comes first.
-    let own = assistant_commit::process(outcome, job, context);
-    let committed = if job.facts.process.as_ref() == Some(&own) {
-        assistant_commit::resume(outcome, job, context).await
-    } else {
-        let claimed = verified_claim(outcome, context).await;
-        clear_scratch(outcome, context).await;
-        if let Some(result) = claimed {
-            return Ok(
-                DeliveryOutcome::new(DeliveryStatus::Success, DeliveryPath::ArtifactExisting).with(result)
-            );
-        }
-        let held = held_back::find(outcome, context).await?;
-        let ahead = git.ahead_of(&context.directory, &context.base_revision).await? > 0;
-        if !held.others_changed && !ahead {
-            held.announce(outcome, context).await?;
-            return Ok(no_changes(outcome, context, &held));
-        }
-        // Committed, and perhaps pushed, already: there is nothing for an assistant to do. And what is
-        // held back is no business of one that commits and pushes what it finds.
-        if !held.others_changed || !held.entries.is_empty() {
-            return git_delivery::deliver(outcome, job, context).await;
-        }
-        assistant_commit::run(outcome, job, context).await?
-    };
-    match committed {
-        CommitOutcome::Auth(text) => {
-            let mut delivered = DeliveryOutcome::new(DeliveryStatus::Error, DeliveryPath::Llm).because(&text);
-            delivered.auth_challenge = Some(text);
-            return Ok(delivered);
-        }
-        CommitOutcome::Cancelled => return Err(DeliveryError::Cancelled),
-        CommitOutcome::Done => {
-            if let Some(result) = verified_claim(outcome, context).await {
-                clear_scratch(outcome, context).await;
-                return Ok(DeliveryOutcome::new(DeliveryStatus::Success, DeliveryPath::Llm).with(result));
-            }
-        }
-        CommitOutcome::Failed(reason) => {
-            tracing::info!(loop_id = %job.id, reason, "the assistant did not commit; git does");
-        }
-    }
-    // A commit that ended because a person ended the loop is not made up for.
-    ensure_wanted(outcome).await?;
-    clear_scratch(outcome, context).await;
-    free_locks(outcome.runtime.sandbox.clone(), &context.directory).await;
-    git_delivery::deliver(outcome, job, context).await
-}
-
-/// What a delivery that a person ended has left at the code host.
-async fn stopped(outcome: &LoopOutcome<'_>, context: &DeliveryContext) -> DeliveryOutcome {
-    let found = match verified_claim(outcome, context).await {
-        None => git_delivery::open_pull_request(outcome, context).await,
-        claimed => claimed,
-    };
-    clear_scratch(outcome, context).await;
-    match found {
-        Some(result) => DeliveryOutcome::new(DeliveryStatus::Success, DeliveryPath::Llm).with(result),
-        None => DeliveryOutcome::new(DeliveryStatus::Error, DeliveryPath::Llm).because("cancelled"),
-    }
-}
-
-/// Nothing is there to be delivered, or nothing but what is held back.
-pub(super) fn no_changes(
-    outcome: &LoopOutcome<'_>,
-    context: &DeliveryContext,
-    held: &HeldBack,
-) -> DeliveryOutcome {
-    let reason = match held.describe() {
-        what if what.is_empty() => NO_CHANGES.to_owned(),
-        what => format!("Held back, and nothing else has changed: {what}"),
-    };
-    let mut delivered = DeliveryOutcome::new(DeliveryStatus::NoChanges, DeliveryPath::None).because(&reason);
-    delivered.nothing_was_done = outcome.summary.ledger.usage().is_zero();
-    delivered.held_back = !held.entries.is_empty();
-    delivered.with(result_file::skipped(&context.full_name, &reason))
-}
-
-/// What the assistant says it delivered, when the clone agrees: HEAD is that commit, and `origin`
-/// has it on that branch.
-async fn verified_claim(outcome: &LoopOutcome<'_>, context: &DeliveryContext) -> Option<ExecutionResult> {
-    let scratch = context.directory.join(EXECUTION_RESULT);
-    let claim = tokio::task::spawn_blocking(move || result_file::claim(&scratch)).await.ok().flatten()?;
-    let Claim { full_name, pr_number, branch, commit } = claim;
-    let own = full_name.as_ref().is_none_or(|name| name.eq_ignore_ascii_case(&context.full_name));
-    if !own && !context.full_name.is_empty() {
-        tracing::warn!("the assistant named a pull request of another repository");
-        return None;
-    }
-    let name = if context.full_name.is_empty() { full_name? } else { context.full_name.clone() };
-    let branch: BranchName = branch.parse().ok()?;
-    let git = &outcome.runtime.git;
-    let head = git.head(&context.directory).await.ok()?;
-    let remote = git.commit_of(&context.directory, &format!("refs/remotes/origin/{branch}")).await.ok()??;
-    let agrees = head == remote && head.starts_with(&commit.to_lowercase());
-    if !agrees {
-        tracing::warn!("the assistant reported a push that did not happen");
-        return None;
-    }
-    Some(result_file::success(&name, pr_number, branch.as_str(), context.base.as_str(), &head, Vec::new()))
-}
-
-/// Removes the assistant's scratch files, so that they are never committed; files of the repository
-/// with these names stay.
-async fn clear_scratch(outcome: &LoopOutcome<'_>, context: &DeliveryContext) {
-    for name in [EXECUTION_RESULT, PR_BODY] {
-        if !outcome.runtime.git.tracks(&context.directory, name).await.unwrap_or(true) {
-            let scratch = context.directory.join(name);
-            let _ = tokio::task::spawn_blocking(move || untrusted::remove(&scratch)).await;
-        }
-    }
-}
-
-/// A result that cannot be stored is an error: without it the next try would deliver again.
-pub(super) async fn stored(work_dir: &Path, delivered: DeliveryOutcome) -> DeliveryOutcome {
-    let Some(result) = delivered.result.clone().filter(|_| !delivered.nothing_was_done) else {
-        return delivered;
-    };
-    let directory = work_dir.to_owned();
-    match tokio::task::spawn_blocking(move || result_file::write(&directory, &result)).await {
-        Ok(Ok(())) => delivered,
-        Ok(Err(error)) => DeliveryOutcome { status: DeliveryStatus::Error, incomplete: true, ..delivered }
-            .because(error.to_string()),
-        Err(error) => DeliveryOutcome { status: DeliveryStatus::Error, incomplete: true, ..delivered }
-            .because(error.to_string()),
-    }
-}
-
-pub(super) fn by_git(result: ExecutionResult, held: &HeldBack) -> DeliveryOutcome {
-    let delivered = DeliveryOutcome::new(DeliveryStatus::Success, DeliveryPath::GitFallback).with(result);
-    if held.entries.is_empty() {
-        return delivered;
-    }
-    DeliveryOutcome { held_back: true, ..delivered }.because(format!("held back: {}", held.describe()))
-}
-
-pub(super) fn git_failed(reason: &str) -> DeliveryOutcome {
-    DeliveryOutcome::new(DeliveryStatus::Error, DeliveryPath::GitFallback).because(reason)
 }

@@ -1,4 +1,4 @@
-//! Why a loop failed, and the one way in which that is told.
+//! Why a loop failed, and its `error` event.
 
 use std::io::ErrorKind;
 use std::path::Path;
@@ -14,9 +14,9 @@ use loopgate_api::redact;
 use secrecy::SecretString;
 use serde_json::{Map, Value, json};
 
-use super::{ExitKind, LoopOutcome, completion, work_dir, worktree};
-use crate::delivery::diagnostics::{self, Tails};
-use crate::delivery::failure_marker;
+use super::diagnostics::{self, Tails};
+use super::failure_marker;
+use super::outcome::{ExitKind, LoopOutcome, worktree};
 use crate::jobs::lifecycle::JobEvent;
 use crate::jobs::{Job, UserVisibleFailure};
 
@@ -148,18 +148,19 @@ pub(super) async fn of_deleted_worktree(job: &Job) -> Option<Failure> {
         Err(error) => error.kind() == ErrorKind::NotFound,
     });
     let is_deleted = is_deleted.await.unwrap_or(false);
-    is_deleted.then(|| Failure::worktree_deleted(&worktree, job.facts.worktree_branch.as_deref()))
+    is_deleted.then(|| Failure::worktree_deleted(&worktree, job.workspace.worktree_branch.as_deref()))
 }
 
-/// Decides why a loop failed. A trusted marker is stored before anything is told, so that a later
-/// process tells the same.
+/// Decides why a loop failed. A trusted marker is stored before anything is reported, so that a later
+/// process reports the same.
 pub(super) async fn judge(job: &Job, outcome: &LoopOutcome<'_>) -> Failure {
     if let Some(marker) = trusted_marker(job, outcome).await {
         let stored = marker.clone();
         let noted = outcome
-            .runtime
+            .finalizer
+            .jobs
             .store
-            .update(job.id, |job| job.facts.user_visible_loop_failure = Some(stored))
+            .update(job.id, |job| job.progress.user_visible_loop_failure = Some(stored))
             .await;
         if let Err(error) = noted {
             tracing::warn!(loop_id = %job.id, %error, "the loop's own failure could not be stored");
@@ -169,7 +170,7 @@ pub(super) async fn judge(job: &Job, outcome: &LoopOutcome<'_>) -> Failure {
     let tails = read_tails(job).await;
     let printed = [tails.log, tails.stderr].map(Option::unwrap_or_default).join("\n");
     let summary = outcome.summary;
-    let exit_code = outcome.ended.exit_code().or(job.facts.exit_code);
+    let exit_code = outcome.exit.exit_code().or(job.run.exit_code);
     if let Some(text) = &summary.context_failure {
         return Failure::context_limit(text);
     }
@@ -183,7 +184,7 @@ pub(super) async fn judge(job: &Job, outcome: &LoopOutcome<'_>) -> Failure {
         return Failure::auth("");
     }
     let is_driven = matches!(job.command.spec().runner, Runner::Driver(_));
-    match outcome.ended {
+    match outcome.exit {
         ExitKind::Lost => Failure {
             job_event: JobEvent::Lost,
             live_activity: (job.command == LoopCommand::Execute).then(|| KEPT.to_owned()),
@@ -203,13 +204,13 @@ pub(super) async fn judge(job: &Job, outcome: &LoopOutcome<'_>) -> Failure {
 }
 
 async fn trusted_marker(job: &Job, outcome: &LoopOutcome<'_>) -> Option<UserVisibleFailure> {
-    if let Some(stored) = &job.facts.user_visible_loop_failure {
+    if let Some(stored) = &job.progress.user_visible_loop_failure {
         return Some(stored.clone());
     }
-    let sealed = STANDARD.decode(job.facts.sealed_failure_secret.as_ref()?).ok()?;
-    let secret = String::from_utf8(outcome.runtime.credentials.open_sealed(&sealed)?).ok()?;
+    let sealed = STANDARD.decode(job.run.sealed_failure_secret.as_ref()?).ok()?;
+    let secret = String::from_utf8(outcome.finalizer.credentials.open_sealed(&sealed)?).ok()?;
     let spawned = job.spawned()?;
-    let directory = work_dir(job);
+    let directory = job.work_dir();
     tokio::task::spawn_blocking(move || {
         failure_marker::read(&directory, &SecretString::from(secret), spawned)
     })
@@ -219,7 +220,7 @@ async fn trusted_marker(job: &Job, outcome: &LoopOutcome<'_>) -> Option<UserVisi
 }
 
 async fn read_tails(job: &Job) -> Tails {
-    let directory = work_dir(job);
+    let directory = job.work_dir();
     tokio::task::spawn_blocking(move || diagnostics::tails(&directory)).await.unwrap_or_default()
 }
 
@@ -233,14 +234,14 @@ pub(super) async fn event(job: &Job, outcome: &LoopOutcome<'_>, failure: &Failur
         code: failure.code.clone(),
         message: redact::credentials(&failure.message),
         session_id: summary.session_id.clone(),
-        branch_name: completion::branch_of(job, outcome).await,
+        branch_name: outcome.branch_of(job).await,
         token_usage: (!usage.is_zero()).then_some(usage),
         tokens_by_model: (!by_model.is_empty()).then_some(by_model),
         cost: summary.ledger.cost().cloned(),
         log_tail: tails.log,
         stderr_tail: tails.stderr,
-        exit_signal: outcome.ended.signal_name().or_else(|| job.facts.exit_signal.clone()),
-        elapsed_ms: job.facts.spawned_at.map(|spawned| now.saturating_sub(spawned)),
+        exit_signal: outcome.exit.signal_name().or_else(|| job.run.exit_signal.clone()),
+        elapsed_ms: job.run.spawned_at.map(|spawned| now.saturating_sub(spawned)),
         abort_reason: Some(failure.abort_reason),
         diagnostics_version: Some("2".to_owned()),
         api_key_source: summary.api_key_source.clone(),
@@ -254,14 +255,13 @@ pub(super) async fn event(job: &Job, outcome: &LoopOutcome<'_>, failure: &Failur
 
 /// What is reported of a loop that did not come to a good end, beside its `error` event.
 pub(super) fn diagnostics(job: &Job, outcome: &LoopOutcome<'_>, event: &LoopEvent) -> Value {
-    let facts = &job.facts;
-    let read_to = facts.last_observed_jsonl_offset.unwrap_or(facts.stream_start);
+    let read_to = job.transcript.last_observed_jsonl_offset.unwrap_or(job.transcript.stream_start);
     let mut diagnostics = json!({
         "lifecycle": {"command": job.command},
         "diagnosticsVersion": 2,
-        "exitCode": outcome.ended.exit_code().or(facts.exit_code),
-        "spawnMeta": facts.spawn_meta,
-        "stdoutBytes": read_to.saturating_sub(facts.stream_start),
+        "exitCode": outcome.exit.exit_code().or(job.run.exit_code),
+        "spawnMeta": job.run.spawn_meta,
+        "stdoutBytes": read_to.saturating_sub(job.transcript.stream_start),
         "tokenUsage": outcome.summary.ledger.usage(),
     });
     for name in ["stderrTail", "exitSignal", "elapsedMs", "abortReason", "tokensByModel"] {

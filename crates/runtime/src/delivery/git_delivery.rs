@@ -9,12 +9,13 @@ use loopgate_api::ids::BranchName;
 use loopgate_tools::code_host::{NewPullRequest, PullRequest};
 use loopgate_tools::git::{free_locks, time};
 
-use super::execution::{DeliveryContext, DeliveryOutcome, by_git, git_failed, no_changes};
-use super::held_back;
+use super::held_back::{self, HeldBack};
+use super::outcome::LoopOutcome;
 use super::pr_text::{commit_title, write_body};
+use super::result::{DeliveryContext, DeliveryOutcome, NO_CHANGES, git_failed};
+use super::result_file;
 use super::retry::{DeliveryError, repeat};
-use super::{LoopOutcome, result_file};
-use crate::jobs::Job;
+use crate::jobs::{DeliveryPath, DeliveryStatus, Job};
 
 const LABEL: &str = "orchestrator";
 /// Delivers the work of one repository.
@@ -23,14 +24,14 @@ pub(super) async fn deliver(
     job: &Job,
     context: &DeliveryContext,
 ) -> Result<DeliveryOutcome, DeliveryError> {
-    let (git, directory) = (&outcome.runtime.git, context.directory.as_path());
+    let (git, directory) = (&outcome.finalizer.git, context.directory.as_path());
     let title = commit_title(job);
     let held = held_back::find(outcome, context).await?;
     held.announce(outcome, context).await?;
     let message = held.take_out(outcome, context).await?.unwrap_or_else(|| title.clone());
     let commit = async || {
-        free_locks(outcome.runtime.sandbox.clone(), directory).await;
-        let committer = job.facts.committer.as_ref();
+        free_locks(outcome.finalizer.sandbox.clone(), directory).await;
+        let committer = job.launch.committer.as_ref();
         Ok(git.commit_all_but(directory, &message, committer, &held.paths).await?)
     };
     repeat(outcome, "the commit", commit).await?;
@@ -67,14 +68,14 @@ pub(super) async fn open_pull_request(
     outcome: &LoopOutcome<'_>,
     context: &DeliveryContext,
 ) -> Option<ExecutionResult> {
-    let (git, directory) = (&outcome.runtime.git, context.directory.as_path());
+    let (git, directory) = (&outcome.finalizer.git, context.directory.as_path());
     let branch: BranchName = git.current_branch(directory).await.ok()??.parse().ok()?;
     let head = git.head(directory).await.ok()?;
     let remote = git.commit_of(directory, &format!("refs/remotes/origin/{branch}")).await.ok()??;
     if head != remote || git.ahead_of(directory, &context.base_revision).await.ok()? == 0 {
         return None;
     }
-    let found = outcome.runtime.code_host.pr_view(directory, &branch).await.ok()??;
+    let found = outcome.finalizer.code_host.pr_view(directory, &branch).await.ok()??;
     Some(success(context, &found, &branch, &head, Vec::new()))
 }
 
@@ -90,7 +91,7 @@ pub(super) async fn commit_unfinished(
     own_branch(outcome, context).await?;
     let title = format!("{} (unfinished)", commit_title(job));
     let held = held_back::find(outcome, context).await.map_err(|error| error.to_string())?;
-    let (git, committer) = (&outcome.runtime.git, job.facts.committer.as_ref());
+    let (git, committer) = (&outcome.finalizer.git, job.launch.committer.as_ref());
     let committed = git.commit_all_but(&context.directory, &title, committer, &held.paths).await;
     committed.map(|_| ()).map_err(|error| error.to_string())
 }
@@ -98,7 +99,7 @@ pub(super) async fn commit_unfinished(
 /// The branch that the work belongs on.
 async fn own_branch(outcome: &LoopOutcome<'_>, context: &DeliveryContext) -> Result<BranchName, String> {
     let branch =
-        outcome.runtime.git.current_branch(&context.directory).await.map_err(|error| error.to_string())?;
+        outcome.finalizer.git.current_branch(&context.directory).await.map_err(|error| error.to_string())?;
     let branch: BranchName = branch
         .ok_or("the worktree is on no branch")?
         .parse()
@@ -117,7 +118,7 @@ async fn push(
     context: &DeliveryContext,
     branch: BranchName,
 ) -> Result<BranchName, DeliveryError> {
-    let (git, directory) = (&outcome.runtime.git, context.directory.as_path());
+    let (git, directory) = (&outcome.finalizer.git, context.directory.as_path());
     let step = format!("the push of {branch}");
     let sent = repeat(outcome, &step, async || Ok(git.push(directory, &branch, time::PUSH).await?)).await;
     let Err(refused) = sent else { return Ok(branch) };
@@ -155,7 +156,7 @@ async fn pull_request(
     branch: &BranchName,
     title: &str,
 ) -> Result<PullRequest, DeliveryError> {
-    let (host, directory) = (&outcome.runtime.code_host, context.directory.as_path());
+    let (host, directory) = (&outcome.finalizer.code_host, context.directory.as_path());
     let known = match host.pr_view(directory, branch).await {
         Err(error) if error.is_transient() => return Err(error.into()),
         known => known.unwrap_or_else(|error| {
@@ -197,7 +198,7 @@ async fn ensure_footer(
     known: &PullRequest,
     body_file: PathBuf,
 ) {
-    let (host, directory) = (&outcome.runtime.code_host, context.directory.as_path());
+    let (host, directory) = (&outcome.finalizer.code_host, context.directory.as_path());
     let Ok(body) = host.pr_body(directory, known.number).await else { return };
     if body.contains(&format!("Loop ID: {}", job.id)) {
         return;
@@ -214,6 +215,30 @@ async fn ensure_footer(
 /// The last commit's subject says more than a name made by a rule.
 async fn subject(outcome: &LoopOutcome<'_>, context: &DeliveryContext) -> Option<String> {
     let args = ["log", "-1", "--format=%s"];
-    let text = outcome.runtime.git.text(&context.directory, &args, time::LOCAL).await.ok()?;
+    let text = outcome.finalizer.git.text(&context.directory, &args, time::LOCAL).await.ok()?;
     Some(text).filter(|text| !text.is_empty())
+}
+
+/// Nothing is there to be delivered, or nothing but what is held back.
+pub(super) fn no_changes(
+    outcome: &LoopOutcome<'_>,
+    context: &DeliveryContext,
+    held: &HeldBack,
+) -> DeliveryOutcome {
+    let reason = match held.describe() {
+        what if what.is_empty() => NO_CHANGES.to_owned(),
+        what => format!("Held back, and nothing else has changed: {what}"),
+    };
+    let mut delivered = DeliveryOutcome::new(DeliveryStatus::NoChanges, DeliveryPath::None).because(&reason);
+    delivered.nothing_was_done = outcome.summary.ledger.usage().is_zero();
+    delivered.held_back = !held.entries.is_empty();
+    delivered.with(result_file::skipped(&context.full_name, &reason))
+}
+
+fn by_git(result: ExecutionResult, held: &HeldBack) -> DeliveryOutcome {
+    let delivered = DeliveryOutcome::new(DeliveryStatus::Success, DeliveryPath::GitFallback).with(result);
+    if held.entries.is_empty() {
+        return delivered;
+    }
+    DeliveryOutcome { held_back: true, ..delivered }.because(format!("held back: {}", held.describe()))
 }

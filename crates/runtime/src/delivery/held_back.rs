@@ -16,8 +16,8 @@ use loopgate_home::Directory;
 use loopgate_tools::git::{GitError, OutgoingFile, time};
 use serde_json::json;
 
-use super::LoopOutcome;
-use super::execution::DeliveryContext;
+use super::outcome::LoopOutcome;
+use super::result::DeliveryContext;
 use super::retry::DeliveryError;
 
 /// Bytes of a file that is looked into.
@@ -42,10 +42,10 @@ pub(super) struct HeldBack {
 
 /// Looks at everything that a delivery would send.
 pub(super) async fn find(outcome: &LoopOutcome<'_>, context: &DeliveryContext) -> Result<HeldBack, GitError> {
-    let (git, directory) = (&outcome.runtime.git, context.directory.as_path());
+    let (git, directory) = (&outcome.finalizer.git, context.directory.as_path());
     let changes = git.changed_files(directory).await?;
     let mut held = HeldBack { others_changed: !changes.is_empty(), ..HeldBack::default() };
-    if !outcome.runtime.settings.get().hold_back_files {
+    if !outcome.finalizer.settings.get().hold_back_files {
         return Ok(held);
     }
     held.pushed = pushed(outcome, context).await?;
@@ -77,7 +77,7 @@ pub(super) async fn find(outcome: &LoopOutcome<'_>, context: &DeliveryContext) -
 
 /// The branch of `origin` that HEAD goes on from.
 async fn pushed(outcome: &LoopOutcome<'_>, context: &DeliveryContext) -> Result<Option<String>, GitError> {
-    let (git, directory) = (&outcome.runtime.git, context.directory.as_path());
+    let (git, directory) = (&outcome.finalizer.git, context.directory.as_path());
     let Some(branch) = git.current_branch(directory).await? else { return Ok(None) };
     let Some(commit) = git.commit_of(directory, &format!("refs/remotes/origin/{branch}")).await? else {
         return Ok(None);
@@ -124,7 +124,7 @@ async fn keys_in(
     outgoing: &[OutgoingFile],
     known: &HashMap<Vec<u8>, HeldBackFile>,
 ) -> Result<BTreeSet<Vec<u8>>, GitError> {
-    let (git, directory) = (&outcome.runtime.git, context.directory.as_path());
+    let (git, directory) = (&outcome.finalizer.git, context.directory.as_path());
     let unknown = |path: &Vec<u8>| !known.contains_key(path);
     let on_disk: Vec<Vec<u8>> = present.iter().filter(|path| unknown(path)).cloned().collect();
     let committed: Vec<&OutgoingFile> = outgoing.iter().filter(|file| unknown(&file.path)).collect();
@@ -195,14 +195,15 @@ impl HeldBack {
              them yourself, or set hold_back_files = false in the settings."
         );
         outcome
-            .runtime
+            .finalizer
+            .jobs
             .enqueue_event(outcome.id, &LoopEvent::new("output", &json!({"data": {"chunk": text}})))
             .await?;
         Ok(())
     }
 
     /// Takes it out of the commits that are not pushed: what they hold besides is uncommitted again.
-    /// Answers the words of those commits.
+    /// Returns the messages of those commits.
     pub async fn take_out(
         &self,
         outcome: &LoopOutcome<'_>,
@@ -211,7 +212,7 @@ impl HeldBack {
         if !self.recorded {
             return Ok(None);
         }
-        let (git, directory) = (&outcome.runtime.git, context.directory.as_path());
+        let (git, directory) = (&outcome.finalizer.git, context.directory.as_path());
         let onto = match &self.pushed {
             Some(pushed) => Some(pushed.clone()),
             None => git.merge_base(directory, &context.base_revision, "HEAD").await?,

@@ -13,13 +13,13 @@ mod failure;
 pub(crate) mod failure_marker;
 mod git_delivery;
 mod held_back;
+mod outcome;
 mod peers;
 mod pr_text;
+mod repository;
+mod result;
 mod result_file;
 mod retry;
-
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use loopgate_api::assistant_stream::StreamSummary;
 use loopgate_api::command::{LoopCommand, Runner};
@@ -35,101 +35,34 @@ use crate::commands::review;
 use crate::jobs::lifecycle::JobEvent;
 use crate::jobs::store::{MessageKind, OutboxMessage, StoreError};
 use crate::jobs::{FinalizationSource, Job};
-use crate::recovery;
 use crate::reporting::telemetry;
-use crate::runtime::Runtime;
-use crate::workspace;
-use execution::DeliveryOutcome;
+use crate::transcript::state_file;
 use failure::Failure;
+use result::DeliveryOutcome;
 
-/// How a loop's process ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum ExitKind {
-    /// With a code, or by a signal.
-    Exit {
-        /// Its code.
-        code: Option<i32>,
-        /// The signal.
-        signal: Option<i32>,
-    },
-    /// Nobody saw it, and what it left says that its work is done.
-    Done,
-    /// Nobody saw it, and it had been said that it failed.
-    ReportedFailure,
-    /// Nobody saw it, and it had been said that it stopped.
-    ReportedStop,
-    /// Nobody saw it, and it left no word.
-    Lost,
-}
+pub(crate) use outcome::{ExitKind, Finalizer, LoopOutcome};
 
-impl ExitKind {
-    /// The code to record; a signal counts as 1.
-    pub fn exit_code(&self) -> Option<i32> {
-        match self {
-            Self::Exit { code, .. } => Some(code.unwrap_or(1)),
-            _ => None,
+impl Finalizer {
+    /// Works on the end of a loop until it is stored.
+    ///
+    /// # Errors
+    /// [`StoreError`]; the same call may be repeated.
+    pub async fn finish(
+        &self,
+        id: LoopId,
+        exit: &ExitKind,
+        summary: &StreamSummary,
+        source: FinalizationSource,
+    ) -> Result<(), StoreError> {
+        let Some(job) = self.jobs.store.job(id).await? else { return Ok(()) };
+        if job.status().is_terminal() {
+            self.outbox.wake(id);
+            return Ok(());
         }
+        let outcome = LoopOutcome { finalizer: self, id, exit: *exit, summary, source };
+        // On the heap: the future of a whole delivery is large.
+        Box::pin(outcome.work(job)).await
     }
-
-    /// The signal's name.
-    pub fn signal_name(&self) -> Option<String> {
-        match self {
-            Self::Exit { signal: Some(signal), .. } => Some(signal_name(*signal)),
-            _ => None,
-        }
-    }
-
-    fn is_success(self) -> bool {
-        matches!(self, Self::Exit { code: Some(0), .. } | Self::Done)
-    }
-}
-
-fn signal_name(signal: i32) -> String {
-    let known = [
-        (1, "SIGHUP"),
-        (2, "SIGINT"),
-        (3, "SIGQUIT"),
-        (4, "SIGILL"),
-        (6, "SIGABRT"),
-        (8, "SIGFPE"),
-        (9, "SIGKILL"),
-        (11, "SIGSEGV"),
-        (13, "SIGPIPE"),
-        (14, "SIGALRM"),
-        (15, "SIGTERM"),
-    ];
-    known
-        .iter()
-        .find(|(number, _)| *number == signal)
-        .map_or_else(|| format!("signal {signal}"), |(_, name)| (*name).to_owned())
-}
-
-/// Works on the end of a loop until it is stored.
-pub(crate) async fn finish(
-    runtime: &Arc<Runtime>,
-    id: LoopId,
-    ended: &ExitKind,
-    summary: &StreamSummary,
-    source: FinalizationSource,
-) -> Result<(), StoreError> {
-    let Some(job) = runtime.store.job(id).await? else { return Ok(()) };
-    if job.status().is_terminal() {
-        runtime.outbox.wake(id);
-        return Ok(());
-    }
-    let outcome = LoopOutcome { runtime, id, ended: *ended, summary, source };
-    // On the heap: the future of a whole delivery is large.
-    Box::pin(outcome.work(job)).await
-}
-
-/// Everything that is known of an end.
-#[derive(Clone, Copy)]
-pub(crate) struct LoopOutcome<'a> {
-    pub runtime: &'a Arc<Runtime>,
-    pub id: LoopId,
-    pub ended: ExitKind,
-    pub summary: &'a StreamSummary,
-    pub source: FinalizationSource,
 }
 
 /// What became of a try to store an end.
@@ -147,7 +80,7 @@ impl LoopOutcome<'_> {
         if let Some(failure) = failure::of_deleted_worktree(&job).await {
             return self.fail(&job, failure).await;
         }
-        if self.ended.is_success() {
+        if self.exit.is_success() {
             Box::pin(self.succeed(job)).await
         } else {
             let failure = failure::judge(&job, self).await;
@@ -170,7 +103,7 @@ impl LoopOutcome<'_> {
             let outcome = execution::deliver(self, &job).await?;
             summary = assistant_commit::with_spend(self.summary, &job).await;
             told.summary = &summary;
-            job = self.runtime.store.job(self.id).await?.ok_or(StoreError::NoJob)?;
+            job = self.finalizer.jobs.store.job(self.id).await?.ok_or(StoreError::NoJob)?;
             if job.is_cancelled() {
                 return told.cancel(&job, Some(&outcome)).await;
             }
@@ -183,9 +116,9 @@ impl LoopOutcome<'_> {
             delivered = Some(outcome);
         }
         let is_review = review::is_review(&job.command.spec());
-        let verdict = if is_review { Some(review::conclude(&job, work_dir(&job)).await) } else { None };
+        let verdict = if is_review { Some(review::conclude(&job, job.work_dir()).await) } else { None };
         if job.command.spec().runner == Runner::EachRepository {
-            bootstrap::conclude(work_dir(&job)).await;
+            bootstrap::conclude(job.work_dir()).await;
         }
         let warnings = self.warnings(&job, delivered.as_ref(), verdict.as_ref()).await;
         let files = artifacts::collect(&job, self).await;
@@ -222,7 +155,7 @@ impl LoopOutcome<'_> {
 
     /// A cancelled loop uploads nothing and completes nothing; it says so, and what it had delivered.
     async fn cancel(&self, job: &Job, delivered: Option<&DeliveryOutcome>) -> Result<(), StoreError> {
-        let stopped = job.facts.stopped_by_person;
+        let stopped = job.run.stopped_by_person;
         let failure = if stopped { Failure::stopped() } else { Failure::cancelled() };
         let mut event = failure::event(job, self, &failure).await;
         if let Some(results) = delivered.and_then(DeliveryOutcome::pull_requests) {
@@ -232,19 +165,20 @@ impl LoopOutcome<'_> {
         let diagnostics = failure::diagnostics(job, self, &event);
         let (source, spend) = (self.source, Box::new(self.summary.ledger.spend()));
         let job = self
-            .runtime
+            .finalizer
+            .jobs
             .change(self.id, |now| {
                 now.apply(failure.job_event)?;
-                now.job.facts.finalization_source = Some(source);
-                now.job.facts.spend = Some(spend);
-                now.job.facts.live_activity = None;
+                now.job.report.finalization_source = Some(source);
+                now.job.transcript.spend = Some(spend);
+                now.job.progress.live_activity = None;
                 now.send(OutboxMessage::last(&event));
                 Ok(())
             })
             .await?;
         let message = if stopped { "loop stopped" } else { "loop cancelled" };
         self.report(&job, Severity::Info, "job.cancelled", message, diagnostics);
-        workspace::clear(self.runtime, &job).await;
+        self.finalizer.workspaces.clean_up(&job).await;
         Ok(())
     }
 
@@ -262,7 +196,8 @@ impl LoopOutcome<'_> {
         let session = self.summary.session_id.clone();
         let (source, spend) = (self.source, Box::new(self.summary.ledger.spend()));
         let stored = self
-            .runtime
+            .finalizer
+            .jobs
             .change(job.id, |now| {
                 if now.job.is_cancelled() {
                     cancelled = true;
@@ -270,13 +205,13 @@ impl LoopOutcome<'_> {
                 }
                 now.apply(event)?;
                 warnings.iter().for_each(|code| now.job.warn(code));
-                let facts = &mut now.job.facts;
-                facts.final_status_persisted_at = Some(now_iso());
-                facts.finalization_source = Some(source);
-                facts.live_activity = activity;
-                facts.spend = Some(spend);
-                facts.exit_code.get_or_insert(i32::from(event != JobEvent::Completed));
-                let uploaded = facts.artifacts_uploaded_at.is_some();
+                let job = &mut *now.job;
+                job.report.final_status_persisted_at = Some(now_iso());
+                job.report.finalization_source = Some(source);
+                job.progress.live_activity = activity;
+                job.transcript.spend = Some(spend);
+                job.run.exit_code.get_or_insert(i32::from(event != JobEvent::Completed));
+                let uploaded = job.report.artifacts_uploaded_at.is_some();
                 if let Some(files) = files.filter(|_| !uploaded) {
                     now.send(OutboxMessage::new(MessageKind::Artifacts, &files));
                 }
@@ -288,7 +223,7 @@ impl LoopOutcome<'_> {
             return Ok(StoreResult::Cancelled);
         }
         tracing::info!(loop_id = %self.id, ?session, status = ?stored.status(), "the loop is over");
-        workspace::clear(self.runtime, &stored).await;
+        self.finalizer.workspaces.clean_up(&stored).await;
         Ok(StoreResult::Yes(Box::new(stored)))
     }
 
@@ -316,7 +251,7 @@ impl LoopOutcome<'_> {
         if missing.await.unwrap_or(false) || verdict.is_some_and(Option::is_none) {
             add("REQUIRED_OUTPUT_MISSING");
         }
-        if verdict.is_some() && review::changed_files(&self.runtime.git, job).await {
+        if verdict.is_some() && review::changed_files(&self.finalizer.git, job).await {
             add("REVIEW_CHANGED_FILES");
         }
         warnings
@@ -331,7 +266,7 @@ impl LoopOutcome<'_> {
         diagnostics: serde_json::Value,
     ) {
         let trace = Trace { loop_session_id: self.summary.session_id.clone(), ..telemetry::of_job(job) };
-        self.runtime.report(trace, severity, category, message, diagnostics);
+        self.finalizer.telemetry.report(trace, severity, category, message, diagnostics);
     }
 
     fn category(&self) -> &'static str {
@@ -346,7 +281,7 @@ impl LoopOutcome<'_> {
 async fn open_question(job: &Job) -> Option<String> {
     let job = job.clone();
     tokio::task::spawn_blocking(move || {
-        let state = recovery::state_of_run(&job, &work_dir(&job))?;
+        let state = state_file::of_run(&job, &job.work_dir())?;
         let asks = state.get("status")?.as_str()?.eq_ignore_ascii_case("AWAITING_USER");
         let question = state.pointer("/userAction/description").and_then(Value::as_str).map(redact::message);
         let question = question.filter(|text| !text.is_empty());
@@ -357,12 +292,4 @@ async fn open_question(job: &Job) -> Option<String> {
     .flatten()
 }
 
-pub(crate) fn work_dir(job: &Job) -> PathBuf {
-    PathBuf::from(job.facts.work_dir.as_deref().unwrap_or_default())
-}
-
 pub(crate) use artifacts::OutputPaths;
-
-pub(crate) fn worktree(job: &Job) -> Option<&Path> {
-    job.facts.worktree_dir.as_deref().map(Path::new)
-}

@@ -1,5 +1,5 @@
 //! Delivering the peer repositories, one after the other in the order of the
-//! request. What one of them does not let happen is told in its entry and stops no other.
+//! request. A failure of one is reported in its entry and stops no other.
 //!
 //! Each keeps its own result among its files until all are done, so that an interrupted delivery
 //! goes on where it was.
@@ -9,8 +9,9 @@ use std::path::Path;
 use loopgate_api::execution_result::{ExecutionResult, ResultEntry};
 use loopgate_api::names::WORK_DIR;
 
-use super::execution::{DeliveryOutcome, NO_CHANGES, RepositoryWork, deliver_repository, stored};
-use super::{LoopOutcome, work_dir};
+use super::outcome::LoopOutcome;
+use super::repository::{RepositoryWork, deliver_repository};
+use super::result::{DeliveryOutcome, NO_CHANGES, stored};
 use crate::jobs::store::StoreError;
 use crate::jobs::{DeliveryStatus, Job, PeerWorktree};
 
@@ -24,12 +25,12 @@ pub(super) async fn deliver(
     if whole || primary.auth_challenge.is_some() {
         return Ok(primary);
     }
-    let own = job.facts.primary_repo_full_name.clone().unwrap_or_default();
+    let own = job.workspace.primary_repo_full_name.clone().unwrap_or_default();
     let mut entries = vec![entry(&own, &primary)];
     let mut nothing = primary.nothing_was_done;
     let (mut incomplete, mut held_back) = (primary.incomplete, primary.held_back);
-    for peer in &job.facts.additional_worktree_dirs {
-        let now = outcome.runtime.store.job(job.id).await?;
+    for peer in &job.workspace.additional_worktree_dirs {
+        let now = outcome.finalizer.jobs.store.job(job.id).await?;
         let Some(now) = now.filter(|now| !now.is_cancelled()) else {
             return Ok(DeliveryOutcome { incomplete: true, ..primary }.with(ExecutionResult::v2(entries)));
         };
@@ -47,7 +48,7 @@ pub(super) async fn deliver(
     }
     let delivered = DeliveryOutcome { nothing_was_done: nothing, incomplete, held_back, ..primary };
     // A loop that used nothing and changed nothing leaves no result behind.
-    Ok(stored(&work_dir(job), delivered.with(ExecutionResult::v2(entries))).await)
+    Ok(stored(&job.work_dir(), delivered.with(ExecutionResult::v2(entries))).await)
 }
 
 pub(super) fn part(peer: &PeerWorktree) -> Option<RepositoryWork> {

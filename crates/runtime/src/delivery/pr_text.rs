@@ -8,7 +8,7 @@ use loopgate_home::Directory;
 use loopgate_home::untrusted::write_private;
 use url::{Host, Url};
 
-use super::execution::DeliveryContext;
+use super::result::DeliveryContext;
 use crate::jobs::Job;
 
 /// Bytes of a pull request's template.
@@ -22,15 +22,15 @@ const TEMPLATES: [&str; 4] = [
 
 /// Title of a commit that no person and no assistant worded.
 pub(super) fn commit_title(job: &Job) -> String {
-    let prefix = job.facts.artifact_slug.as_ref().map(|slug| format!("{slug}: ")).unwrap_or_default();
+    let prefix = job.launch.artifact_slug.as_ref().map(|slug| format!("{slug}: ")).unwrap_or_default();
     format!("{prefix}Automated changes from loop {}", job.id.short())
 }
 
 /// What stands below the text of every pull request of a loop.
 pub(super) fn footer(job: &Job) -> String {
     let mut footer = format!("---\nLoop ID: {}", job.id);
-    let origin = job.facts.web_app_origin.as_deref().filter(|origin| others_reach(origin));
-    if let (Some(origin), Some(slug)) = (origin, &job.facts.artifact_slug) {
+    let origin = job.launch.web_app_origin.as_deref().filter(|origin| others_reach(origin));
+    if let (Some(origin), Some(slug)) = (origin, &job.launch.artifact_slug) {
         let _ = write!(footer, "\nArtifact: {}/implementation-plans/{slug}", origin.trim_end_matches('/'));
     }
     footer

@@ -9,7 +9,7 @@ use loopgate_tools::code_host::CodeHostError;
 use loopgate_tools::git::GitError;
 use serde_json::json;
 
-use super::LoopOutcome;
+use super::outcome::LoopOutcome;
 use crate::jobs::store::{OutboxMessage, StoreError};
 
 /// Why a step of a delivery did not happen.
@@ -47,8 +47,8 @@ pub(super) async fn repeat<T, F>(
 where
     F: Future<Output = Result<T, DeliveryError>> + Send,
 {
-    let runtime = outcome.runtime;
-    let mut stop_requests = runtime.stop_requests.subscribe();
+    let finalizer = outcome.finalizer;
+    let mut stop_requests = finalizer.jobs.stop_requests.subscribe();
     let mut tries = 0;
     loop {
         stop_requests.mark_unchanged();
@@ -57,7 +57,12 @@ where
             Err(error) if error.is_transient() => error,
             result if tries == 0 => return result,
             result => {
-                outcome.runtime.store.update(outcome.id, |job| job.facts.live_activity = None).await?;
+                outcome
+                    .finalizer
+                    .jobs
+                    .store
+                    .update(outcome.id, |job| job.progress.live_activity = None)
+                    .await?;
                 return result;
             }
         };
@@ -66,7 +71,7 @@ where
         if tries == 1 {
             announce(outcome, step, &error).await?;
         }
-        let wait = tokio::time::sleep(runtime.timing.retry_wait(tries, false));
+        let wait = tokio::time::sleep(finalizer.timing.retry_wait(tries, false));
         tokio::select! {
             () = wait => {}
             _ = stop_requests.changed() => {}
@@ -76,7 +81,7 @@ where
 
 /// Refuses to go on with a loop that a person asked to end.
 pub(super) async fn ensure_wanted(outcome: &LoopOutcome<'_>) -> Result<(), DeliveryError> {
-    match outcome.runtime.store.job(outcome.id).await? {
+    match outcome.finalizer.jobs.store.job(outcome.id).await? {
         Some(job) if !job.is_cancelled() => Ok(()),
         _ => Err(DeliveryError::Cancelled),
     }
@@ -90,9 +95,10 @@ async fn announce(outcome: &LoopOutcome<'_>, step: &str, error: &DeliveryError) 
     );
     let event = LoopEvent::new("output", &json!({"data": {"chunk": text}}));
     outcome
-        .runtime
+        .finalizer
+        .jobs
         .change(outcome.id, |now| {
-            now.job.facts.live_activity = Some(text);
+            now.job.progress.live_activity = Some(text);
             now.send(OutboxMessage::event(&event));
             Ok(())
         })

@@ -3,6 +3,7 @@
 //! The record is what survives. Everything that a later process needs to find the loop's process
 //! again, to finish its work and to report it once stands here; the runner token never does.
 
+use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
 use loopgate_api::command::LoopCommand;
@@ -10,7 +11,9 @@ use loopgate_api::ids::LoopId;
 use loopgate_api::job::JobStatus;
 use serde::{Deserialize, Serialize};
 
-use super::record::Facts;
+use super::record::{
+    DeliveryRecord, LaunchRecord, ProgressRecord, ReportRecord, RunRecord, TranscriptRecord, WorkspaceRecord,
+};
 use crate::jobs::lifecycle::{self, InvalidTransition, JobEvent};
 
 /// The record of one loop.
@@ -31,9 +34,27 @@ pub struct Job {
     pub started_at: String,
     /// Last change, ISO 8601.
     pub updated_at: String,
-    /// Everything that is not always there.
+    /// What was asked.
     #[serde(flatten)]
-    pub facts: Facts,
+    pub launch: LaunchRecord,
+    /// Where it works.
+    #[serde(flatten)]
+    pub workspace: WorkspaceRecord,
+    /// Its process.
+    #[serde(flatten)]
+    pub run: RunRecord,
+    /// How far its output was read.
+    #[serde(flatten)]
+    pub transcript: TranscriptRecord,
+    /// What people see of it while it runs.
+    #[serde(flatten)]
+    pub progress: ProgressRecord,
+    /// The delivery of an EXECUTE, once it began.
+    #[serde(flatten)]
+    pub delivery: Option<DeliveryRecord>,
+    /// What the control plane knows of its end.
+    #[serde(flatten)]
+    pub report: ReportRecord,
 }
 
 impl Job {
@@ -59,7 +80,13 @@ impl Job {
             status,
             started_at: now.clone(),
             updated_at: now,
-            facts: Facts::default(),
+            launch: LaunchRecord::default(),
+            workspace: WorkspaceRecord::default(),
+            run: RunRecord::default(),
+            transcript: TranscriptRecord::default(),
+            progress: ProgressRecord::default(),
+            delivery: None,
+            report: ReportRecord::default(),
         }
     }
 
@@ -83,28 +110,28 @@ impl Job {
         let mut codes = self.warnings();
         if !codes.iter().any(|known| known == code) {
             codes.push(code.to_owned());
-            self.facts.warning = Some(codes.join("; "));
+            self.progress.warning = Some(codes.join("; "));
         }
     }
 
     /// The warnings, in the order in which they were added.
     #[must_use]
     pub fn warnings(&self) -> Vec<String> {
-        let text = self.facts.warning.as_deref().unwrap_or_default();
+        let text = self.progress.warning.as_deref().unwrap_or_default();
         text.split("; ").filter(|code| !code.is_empty()).map(str::to_owned).collect()
     }
 
     /// Whether the control plane still has to learn how the loop ended.
     #[must_use]
     pub fn is_unreported(&self) -> bool {
-        self.status.is_terminal() && self.facts.cloud_finalized_at.is_none()
+        self.status.is_terminal() && self.report.cloud_finalized_at.is_none()
     }
 
     /// When the process of this run was started. A file that was written later is of this run: the
     /// times of both are by the same clock, however coarse.
     #[must_use]
     pub fn spawned(&self) -> Option<SystemTime> {
-        self.facts.spawned_at.map(|at| SystemTime::UNIX_EPOCH + Duration::from_millis(at))
+        self.run.spawned_at.map(|at| SystemTime::UNIX_EPOCH + Duration::from_millis(at))
     }
 
     /// Whether a person asked the loop to stop.
@@ -113,10 +140,27 @@ impl Job {
         matches!(self.status, JobStatus::CancelPending | JobStatus::Cancelled)
     }
 
+    /// Whether it stands for a loop that was agreed on and has not been started here.
+    #[must_use]
+    pub const fn is_announced_only(&self) -> bool {
+        self.launch.announced && self.run.process.is_none() && !self.status.is_terminal()
+    }
+
+    /// Whether a start may take the record over.
+    #[must_use]
+    pub fn may_be_started(&self) -> bool {
+        self.status.is_terminal() || (self.is_announced_only() && !self.is_cancelled())
+    }
+
     /// Whether directories go with it that are still there.
     #[must_use]
     pub const fn needs_cleanup(&self) -> bool {
-        self.facts.temp_dir.is_some() || !self.facts.additional_worktree_dirs.is_empty()
+        self.workspace.temp_dir.is_some() || !self.workspace.additional_worktree_dirs.is_empty()
+    }
+
+    /// Directory of the run's files.
+    pub(crate) fn work_dir(&self) -> PathBuf {
+        PathBuf::from(self.workspace.work_dir.as_deref().unwrap_or_default())
     }
 
     /// Keeps what was set once: a later writer with an older copy cannot take it back.
@@ -126,11 +170,40 @@ impl Job {
                 now.clone_from(then);
             }
         };
-        let (now, then) = (&mut self.facts, &before.facts);
+        let (now, then) = (&mut self.report, &before.report);
         once(&mut now.artifacts_uploaded_at, &then.artifacts_uploaded_at);
         once(&mut now.completed_event_posted_at, &then.completed_event_posted_at);
         once(&mut now.support_bundle_uploaded_at, &then.support_bundle_uploaded_at);
         once(&mut now.final_status_persisted_at, &then.final_status_persisted_at);
         once(&mut now.cloud_finalized_at, &then.cloud_finalized_at);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::Value;
+
+    use super::*;
+
+    /// A record with every member, as version 0.13.18 wrote it.
+    const EVERY_MEMBER: &str = include_str!("job_0_13_18.json");
+
+    #[test]
+    fn a_record_of_an_earlier_version_is_read_without_loss() {
+        let written: Value = serde_json::from_str(EVERY_MEMBER).unwrap();
+        let job: Job = serde_json::from_value(written.clone()).unwrap();
+        assert_eq!(serde_json::to_value(&job).unwrap(), written);
+        let delivery = job.delivery.unwrap();
+        assert_eq!(delivery.status, crate::jobs::DeliveryStatus::Success);
+        assert!(delivery.completion.unwrap().result_after);
+        assert_eq!(job.transcript.stream_start, 12);
+    }
+
+    #[test]
+    fn a_record_without_optional_members_is_read_without_loss() {
+        let job = Job::waiting(LoopId(uuid::Uuid::nil()), LoopCommand::Plan);
+        let written = serde_json::to_value(&job).unwrap();
+        assert_eq!(written.as_object().unwrap().len(), 7, "{written}");
+        assert_eq!(serde_json::from_value::<Job>(written).unwrap(), job);
     }
 }

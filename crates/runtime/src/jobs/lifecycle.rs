@@ -10,7 +10,7 @@ use thiserror::Error;
 /// Something that happens to a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum JobEvent {
-    /// Somebody ordered the loop.
+    /// Its start was requested.
     Ordered,
     /// It must wait for its turn.
     Queued,

@@ -51,7 +51,7 @@ impl Notification {
             JobStatus::Completed if is_judged(now.command) => Some(Self::NeedsAnswer(UserAction::PlanReady)),
             JobStatus::Completed => Some(Self::Completed),
             JobStatus::Failed | JobStatus::Unknown | JobStatus::TimedOut => Some(Self::Failed),
-            JobStatus::Stopped if !now.facts.stopped_by_person => Some(Self::Failed),
+            JobStatus::Stopped if !now.run.stopped_by_person => Some(Self::Failed),
             JobStatus::AwaitingUser => Some(Self::NeedsAnswer(UserAction::Question)),
             _ => None,
         }
@@ -74,12 +74,12 @@ pub struct AwaitingUserSince {
 
 impl Job {
     /// Notes that the loop waits for a person in the midst of its run: once, until it has printed
-    /// something again. Answers whether that is news.
+    /// something again. Returns whether it is new.
     pub(crate) fn set_awaiting_user(&mut self, awaiting_user_since: AwaitingUserSince) -> bool {
         let is_news =
-            self.facts.awaiting_user_since.replace(awaiting_user_since) != Some(awaiting_user_since);
+            self.progress.awaiting_user_since.replace(awaiting_user_since) != Some(awaiting_user_since);
         if is_news {
-            self.facts.notifications.push(Notification::NeedsAnswer(awaiting_user_since.need));
+            self.progress.notifications.push(Notification::NeedsAnswer(awaiting_user_since.need));
         }
         is_news
     }
@@ -127,7 +127,7 @@ mod tests {
             assert_eq!(Notification::of_change(before, &job), notification, "{command} {events:?}");
         }
         let (before, mut job) = after(LoopCommand::Execute, &[E::CancelRequested, E::Stopped]);
-        job.facts.stopped_by_person = true;
+        job.run.stopped_by_person = true;
         assert_eq!(Notification::of_change(before, &job), None);
     }
 
@@ -140,7 +140,7 @@ mod tests {
         assert_eq!(stored, job, "a later process knows");
         assert!(!job.set_awaiting_user(at(7)));
         assert!(job.set_awaiting_user(at(8)));
-        assert_eq!(job.facts.notifications, [Notification::NeedsAnswer(UserAction::Stuck); 2]);
+        assert_eq!(job.progress.notifications, [Notification::NeedsAnswer(UserAction::Stuck); 2]);
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! What a record may hold besides the loop's place and state, and the values of which it is made.
+//! The parts of a job's record. The members of all parts lie side by side in the stored document.
 
 use std::path::PathBuf;
 
@@ -150,7 +150,7 @@ pub struct LoopApproval {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct StartAttempt {
-    /// Nonce of the event that tells of it: however often it is sent, it counts once.
+    /// Nonce of its `started` event: however often it is sent, it counts once.
     pub nonce: Uuid,
     /// How often it was tried, from 1.
     pub tries: u32,
@@ -161,7 +161,7 @@ impl StartAttempt {
     #[must_use]
     pub fn after(previous: Option<&Job>) -> Self {
         let unbegun = previous.filter(|job| job.status() == JobStatus::Queued);
-        match unbegun.and_then(|job| job.facts.start_attempt) {
+        match unbegun.and_then(|job| job.run.start_attempt) {
             Some(Self { nonce, tries }) => Self { nonce, tries: tries + 1 },
             None => Self { nonce: Uuid::new_v4(), tries: 1 },
         }
@@ -223,11 +223,11 @@ pub struct SpawnMeta {
     /// Allow-listed variables.
     pub env_snapshot: std::collections::BTreeMap<String, String>,
 }
-/// The members of a record that may be absent.
+/// What was asked, and where it waits until it is started.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 #[expect(missing_docs, reason = "each member is named in the job's documentation and by its use")]
-pub struct Facts {
+pub struct LaunchRecord {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub command_id: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -241,9 +241,7 @@ pub struct Facts {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub issue_id: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub base_branch: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub primary_repo_full_name: Option<String>,
+    pub committer: Option<Committer>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub web_app_origin: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -251,7 +249,27 @@ pub struct Facts {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub api_base_url: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub committer: Option<Committer>,
+    pub s3_state_key: Option<String>,
+    /// It was agreed on, and nothing was started for it here.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub announced: bool,
+    /// Its number among the loops that wait for a place; a smaller one is served first.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub queue_number: Option<i64>,
+    /// The approval that it waits for, before it waits for a place.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub approval: Option<LoopApproval>,
+}
+
+/// Where a loop works.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+#[expect(missing_docs, reason = "each member is named in the job's documentation and by its use")]
+pub struct WorkspaceRecord {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub base_branch: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub primary_repo_full_name: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub repo_path: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -272,38 +290,106 @@ pub struct Facts {
     /// What the tracked files of a review's worktree were before it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reviewed_state: Option<String>,
+    /// HEAD of the worktree before the loop.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub s3_state_key: Option<String>,
+    pub start_sha: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub log_path: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub jsonl_path: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub state_path: Option<String>,
+}
+
+/// The process of a loop: how it was started, how it is found again, how it ended.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+#[expect(missing_docs, reason = "each member is named in the job's documentation and by its use")]
+pub struct RunRecord {
+    /// The process that is under way, or was the last.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub process: Option<ProcessRecord>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pid: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pid_started_at: Option<u64>,
+    /// When the process was started, milliseconds since the epoch by the clock of the file system.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub spawned_at: Option<u64>,
+    /// How often its process was tried to be started; several processes of Loopgate may be needed.
+    #[serde(rename = "beginning", skip_serializing_if = "Option::is_none")]
+    pub start_attempt: Option<StartAttempt>,
+    /// Executable of the assistant, for the commit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub assistant_path: Option<String>,
+    /// For diagnostics.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub spawn_meta: Option<SpawnMeta>,
+    /// Name of the repository that a failure marker must be signed for, sealed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sealed_failure_secret: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub exit_code: Option<i32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub exit_signal: Option<String>,
+    /// Whether a person stopped its process, rather than cancelled the loop.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub stopped_by_person: bool,
+}
+
+/// How far the output of a loop was read, and what it used.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+#[expect(missing_docs, reason = "each member is named in the job's documentation and by its use")]
+pub struct TranscriptRecord {
+    /// The stream that `last_observed_jsonl_offset` counts in.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stream_file: Option<FileIdentity>,
+    /// Where this run's part of that stream begins.
+    #[serde(skip_serializing_if = "is_zero_u64")]
+    pub stream_start: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub last_observed_jsonl_offset: Option<u64>,
+    /// What of its timing events is reported; absent when its program writes none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub perf: Option<Box<PerfMark>>,
+    /// Tokens and money so far.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub spend: Option<Box<Spend>>,
+}
+
+/// What people see of a loop, and what they have yet to hear.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+#[expect(missing_docs, reason = "each member is named in the job's documentation and by its use")]
+pub struct ProgressRecord {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub phase: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub live_activity: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub user_visible_loop_failure: Option<UserVisibleFailure>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub current_task_id: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub task_progress: Option<TaskProgress>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub completed_at: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub warning: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub exit_code: Option<i32>,
+    pub user_visible_loop_failure: Option<UserVisibleFailure>,
+    /// What its person has yet to hear.
+    #[serde(rename = "notices", skip_serializing_if = "Vec::is_empty")]
+    pub notifications: Vec<Notification>,
+    /// Since when it waits for its person, as they were notified last.
+    #[serde(rename = "standstill", skip_serializing_if = "Option::is_none")]
+    pub awaiting_user_since: Option<AwaitingUserSince>,
+}
+
+/// Which parts of the end of a loop are stored and known to the control plane.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+#[expect(missing_docs, reason = "each member is named in the job's documentation and by its use")]
+pub struct ReportRecord {
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub exit_signal: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub last_observed_jsonl_offset: Option<u64>,
+    pub completed_at: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub artifacts_uploaded_at: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -318,75 +404,46 @@ pub struct Facts {
     pub last_recovery_error: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub finalization_source: Option<FinalizationSource>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub execute_finalization_status: Option<DeliveryStatus>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub execute_finalization_path: Option<DeliveryPath>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub execute_finalization_started_at: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub execute_finalization_completed_at: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub execute_finalization_reason: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub execute_finalization_pre_execution_result_present: Option<bool>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub execute_finalization_pre_pr_body_present: Option<bool>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub execute_finalization_post_execution_result_present: Option<bool>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub execute_finalization_post_pr_body_present: Option<bool>,
-    /// The process that is under way, or was the last.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub process: Option<ProcessRecord>,
-    /// The stream that `last_observed_jsonl_offset` counts in.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub stream_file: Option<FileIdentity>,
-    /// Where this run's part of that stream begins.
-    #[serde(skip_serializing_if = "is_zero_u64")]
-    pub stream_start: u64,
-    /// What of its timing events is reported; absent when its program writes none.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub perf: Option<Box<PerfMark>>,
-    /// When the process was started, milliseconds since the epoch by the clock of the file system.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub spawned_at: Option<u64>,
-    /// How often its process was tried to be started; several processes of Loopgate may be needed.
-    #[serde(rename = "beginning", skip_serializing_if = "Option::is_none")]
-    pub start_attempt: Option<StartAttempt>,
-    /// It was agreed on, and nothing was started for it here.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub announced: bool,
-    /// Its number among the loops that wait for a place; a smaller one is served first.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub queue_number: Option<i64>,
-    /// The approval that it waits for, before it waits for a place.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub approval: Option<LoopApproval>,
-    /// What its person has yet to hear.
-    #[serde(rename = "notices", skip_serializing_if = "Vec::is_empty")]
-    pub notifications: Vec<Notification>,
-    /// Since when it waits for its person, as they were notified last.
-    #[serde(rename = "standstill", skip_serializing_if = "Option::is_none")]
-    pub awaiting_user_since: Option<AwaitingUserSince>,
-    /// Tokens and money so far.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub spend: Option<Box<Spend>>,
-    /// Whether a person stopped its process, rather than cancelled the loop.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub stopped_by_person: bool,
-    /// HEAD of the worktree before the loop.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub start_sha: Option<String>,
-    /// Executable of the assistant, for the commit.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub assistant_path: Option<String>,
-    /// For diagnostics.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub spawn_meta: Option<SpawnMeta>,
-    /// Name of the repository that a failure marker must be signed for, sealed.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub sealed_failure_secret: Option<String>,
+}
+
+/// The delivery of an EXECUTE.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DeliveryRecord {
+    /// How far it is.
+    #[serde(rename = "executeFinalizationStatus")]
+    pub status: DeliveryStatus,
+    /// When it began, ISO 8601.
+    #[serde(rename = "executeFinalizationStartedAt")]
+    pub started_at: String,
+    /// Whether a result lay there before.
+    #[serde(rename = "executeFinalizationPreExecutionResultPresent")]
+    pub result_before: bool,
+    /// Whether a text for the pull request lay there before.
+    #[serde(rename = "executeFinalizationPrePrBodyPresent")]
+    pub pr_body_before: bool,
+    /// How it ended.
+    #[serde(flatten)]
+    pub completion: Option<DeliveryCompletion>,
+}
+
+/// The end of a delivery.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DeliveryCompletion {
+    /// By which way it was delivered.
+    #[serde(rename = "executeFinalizationPath")]
+    pub path: DeliveryPath,
+    /// Why it was not, or not all of it.
+    #[serde(rename = "executeFinalizationReason", default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// When it ended, ISO 8601.
+    #[serde(rename = "executeFinalizationCompletedAt")]
+    pub completed_at: String,
+    /// Whether a result lies there.
+    #[serde(rename = "executeFinalizationPostExecutionResultPresent")]
+    pub result_after: bool,
+    /// Whether a text for the pull request lies there.
+    #[serde(rename = "executeFinalizationPostPrBodyPresent")]
+    pub pr_body_after: bool,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde asks for")]
@@ -394,7 +451,7 @@ const fn is_zero_u64(count: &u64) -> bool {
     *count == 0
 }
 
-impl Facts {
+impl WorkspaceRecord {
     /// Every directory that the loop works in, and the clones that they belong to.
     #[must_use]
     pub fn directories(&self) -> Vec<PathBuf> {

@@ -77,6 +77,11 @@ impl Reservations {
         self.lock().loops.get(&id).map(|entry| entry.phase)
     }
 
+    /// Whether a loop waits, is prepared, followed or finished by this process.
+    pub fn is_followed(&self, id: LoopId) -> bool {
+        self.phase(id).is_some()
+    }
+
     /// Tells whoever prepares a loop that it is not wanted any more; `false` when nobody prepares it.
     pub fn cancel_preparation(&self, id: LoopId) -> bool {
         let table = self.lock();

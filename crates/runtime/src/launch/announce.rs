@@ -1,4 +1,4 @@
-//! What the control plane hears of a start: that it happens, or why it does not.
+//! Events of a start: that it happens, or why it does not.
 
 use std::time::Duration;
 
@@ -10,19 +10,19 @@ use secrecy::SecretString;
 use serde_json::json;
 use uuid::Uuid;
 
+use super::Launcher;
 use crate::error::LoopError;
 use crate::jobs::store::OutboxMessage;
 use crate::refusal::Refusal;
 use crate::reporting::control_plane::{CallError, EVENT_TIME, SHORT_EVENT_TIME};
 use crate::reporting::telemetry;
 use crate::request::{LoopHeaders, LoopRequest};
-use crate::runtime::Runtime;
 
 /// Tries to say that a local loop starts.
 const STARTED_TRIES: u32 = 2;
 const STARTED_PAUSE: Duration = Duration::from_millis(250);
 
-impl Runtime {
+impl Launcher {
     /// Says that the loop starts. A local loop that changes something is not started when nobody can
     /// hear of it; over the link the control plane was there a moment ago, and the event waits in
     /// the queue.
@@ -39,7 +39,7 @@ impl Runtime {
         }
         let event = OutboxMessage { nonce, ..OutboxMessage::event(&event) };
         if headers.from_cloud || !request.command.spec().fail_fast {
-            let sent = self.change(id, |now| {
+            let sent = self.jobs.change(id, |now| {
                 now.send(event);
                 Ok(())
             });
@@ -62,13 +62,7 @@ impl Runtime {
     ) -> Result<(), CallError> {
         let mut tries = 1;
         loop {
-            let cloud = &self.cloud;
-            let posted = self
-                .tokens
-                .call(id, |token| async move {
-                    cloud.post_event(id, &token, *nonce, body.clone(), EVENT_TIME).await
-                })
-                .await;
+            let posted = self.tokens.post_event(id, *nonce, body, EVENT_TIME).await;
             match posted {
                 Err(error) if error.is_retryable() && tries < STARTED_TRIES => {
                     tries += 1;
@@ -91,7 +85,7 @@ impl Runtime {
         };
         let trace = telemetry::of_order(request.loop_id, headers);
         let diagnostics = json!({"lifecycle": {"command": request.command}});
-        self.report(trace, Severity::Error, category, &redact::message(message), diagnostics);
+        self.telemetry.report(trace, Severity::Error, category, &redact::message(message), diagnostics);
     }
 
     /// Tells the control plane why nothing starts; it must not hold up the answer.

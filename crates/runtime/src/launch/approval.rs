@@ -15,14 +15,12 @@ use tokio_util::sync::CancellationToken;
 
 use crate::error::LoopError;
 use crate::jobs::LoopApproval;
-use crate::jobs::store::{OutboxMessage, StoreError, StoredToken};
-use crate::launch::LoopStart;
-use crate::launch::admission::{ANNOUNCE_INTERVAL, queued_job};
-use crate::launch::launch_requests::LaunchRequest;
+use crate::jobs::store::{LaunchRequest, OutboxMessage, StoreError, StoredToken};
+use crate::launch::launch_queue::{ANNOUNCE_INTERVAL, queued_job};
+use crate::launch::{Launcher, LoopStart};
 use crate::request::LoopHeaders;
-use crate::runtime::Runtime;
 
-impl Runtime {
+impl Launcher {
     /// Accepts a loop that may start only when `decision` says so; its error is why not, for a person.
     /// The decision is dropped when the loop is cancelled first.
     ///
@@ -36,20 +34,20 @@ impl Runtime {
         decision: impl Future<Output = Result<(), String>> + Send + 'static,
     ) -> Result<LoopStart, LoopError> {
         let (request, reservation) = self.accept(body, &headers).await?;
-        let (id, number) = (request.loop_id, self.queue.number());
-        let order =
+        let (id, number) = (request.loop_id, self.queue.entries.number());
+        let stored =
             LaunchRequest { body: String::from_utf8_lossy(body).into_owned(), headers: headers.clone() };
-        self.store_request(id, order).await?;
-        if let Err(error) = self.store.put_token(id, &StoredToken::new(request.token.clone())).await {
+        self.queue.store_request(id, &stored).await?;
+        if let Err(error) = self.jobs.store.put_token(id, &StoredToken::new(request.token.clone())).await {
             tracing::warn!(loop_id = %id, %error, "the loop's token could not be stored");
         }
         let mut job = queued_job(&request, &headers, number);
-        job.facts.approval = Some(approval.clone());
-        self.store.begin(&job).await?;
-        let alive = self.queue.hold(number, id, reservation);
-        self.keep_alive(id, alive.clone());
-        let runtime = self.clone();
-        self.tasks.spawn(async move { runtime.follow_decision(id, &approval, alive, decision).await });
+        job.launch.approval = Some(approval.clone());
+        self.jobs.store.begin(&job).await?;
+        let alive = self.queue.entries.hold(number, id, reservation);
+        self.queue.keep_alive(id, alive.clone());
+        let launcher = self.clone();
+        self.tasks.spawn(async move { launcher.follow_decision(id, &approval, alive, decision).await });
         Ok(LoopStart::accepted(id))
     }
 
@@ -64,7 +62,7 @@ impl Runtime {
         let mut telling = tokio::time::interval(ANNOUNCE_INTERVAL);
         let decided = loop {
             tokio::select! {
-                () = self.stop.cancelled() => return,
+                () = self.tasks.stop.cancelled() => return,
                 () = alive.cancelled() => return,
                 decided = &mut decision => break decided,
                 _ = telling.tick() => self.announce_approval(id, approval).await,
@@ -72,7 +70,7 @@ impl Runtime {
         };
         match decided {
             Ok(()) => match self.approve_waiting(id).await {
-                Ok(()) => self.queue.release(id),
+                Ok(()) => self.queue.entries.release(id),
                 Err(error) => tracing::error!(loop_id = %id, %error, "an approval was not stored"),
             },
             Err(reason) => self.refuse_unapproved_loop(id, reason).await,
@@ -80,23 +78,23 @@ impl Runtime {
     }
 
     async fn approve_waiting(&self, id: LoopId) -> Result<(), StoreError> {
-        let approved = self.change(id, |now| {
-            (now.job.facts.approval, now.job.facts.live_activity) = (None, None);
+        let approved = self.jobs.change(id, |now| {
+            (now.job.launch.approval, now.job.progress.live_activity) = (None, None);
             Ok(())
         });
         approved.await.map(drop)
     }
 
     async fn refuse_unapproved_loop(self: &Arc<Self>, id: LoopId, reason: String) {
-        let Some(waiting) = self.queue.take(id) else { return };
-        self.refuse_waiting(id, None, &LoopError::new(403, reason).into()).await;
-        self.delete_request(id).await;
+        let Some(waiting) = self.queue.entries.take(id) else { return };
+        self.queue.refuse(id, None, &LoopError::new(403, reason).into()).await;
+        self.queue.delete_request(id).await;
         drop(waiting);
     }
 
     /// Refuses the loops that an earlier process held.
     pub(crate) async fn refuse_unapproved(self: &Arc<Self>) {
-        for id in self.queue.awaiting_approval() {
+        for id in self.queue.entries.awaiting_approval() {
             let reason = "Loopgate was stopped while this loop waited for approval. Run it again.";
             self.refuse_unapproved_loop(id, reason.to_owned()).await;
         }
@@ -106,9 +104,9 @@ impl Runtime {
         let text = format!("Waiting for approval on the desktop: {}", approval.command);
         let data = json!({"chunk": text, "approval": approval});
         let event = LoopEvent::new("output", &json!({"data": data}));
-        let stored = self.change(id, |now| {
-            if now.job.status() == JobStatus::Queued && now.job.facts.approval.is_some() {
-                now.job.facts.live_activity = Some(text);
+        let stored = self.jobs.change(id, |now| {
+            if now.job.status() == JobStatus::Queued && now.job.launch.approval.is_some() {
+                now.job.progress.live_activity = Some(text);
                 now.send(OutboxMessage::event(&event));
             }
             Ok(())

@@ -10,18 +10,18 @@ use loopgate_api::names::WORK_DIR;
 use loopgate_api::redact;
 use loopgate_home::SandboxedPath;
 
+use super::Launcher;
 use crate::commands::bootstrap;
 use crate::error::LoopError;
 use crate::launch::attachments;
 use crate::launch::staging;
 use crate::refusal::Refusal;
 use crate::request::LoopRequest;
-use crate::runtime::Runtime;
 use crate::workspace::Workspace;
 use crate::workspace::peers::PeerWorkspace;
 use crate::workspace::repository::Repository;
 
-impl Runtime {
+impl Launcher {
     pub(super) async fn stage(
         &self,
         request: &LoopRequest,
@@ -34,7 +34,7 @@ impl Runtime {
         };
         for (worktree, dir) in own_dirs(workspace) {
             // A link in the repository could lead every file of the loop elsewhere.
-            let inside = self.layout.allowed(&dir);
+            let inside = self.workspaces.worktrees.layout.allowed(&dir);
             if !inside.is_some_and(|place| place.canonical().starts_with(worktree.canonical())) {
                 return Err(unwritable("the work directory leads out of the worktree".to_owned()));
             }
@@ -42,12 +42,14 @@ impl Runtime {
         self.materialize(request, repository, workspace).await?;
         let judges_code = request.command.spec().inputs == Inputs::Judged(Judged::Code);
         let detected = match repository.filter(|_| judges_code) {
-            Some(repository) => Some(staging::detect(&self.git, repository.path.as_path()).await),
+            Some(repository) => {
+                Some(staging::detect(&self.repositories.git, repository.path.as_path()).await)
+            }
             None => None,
         };
         let targets = match request.command.spec().inputs {
             Inputs::Repositories => {
-                let targets = bootstrap::targets(self, request.bootstrap.as_ref()).await;
+                let targets = bootstrap::targets(&self.repositories, request.bootstrap.as_ref()).await;
                 targets.map_err(|cause| unwritable(redact::cause(&cause)))?
             }
             _ => Vec::new(),
@@ -111,7 +113,7 @@ impl Runtime {
         let mut tracked = Vec::new();
         for agent in request.agent_definitions() {
             let path = format!(".claude/agents/{}.md", loopgate_api::ids::slug(&agent.slug));
-            if self.git.tracks(worktree.as_path(), &path).await.unwrap_or(true) {
+            if self.repositories.git.tracks(worktree.as_path(), &path).await.unwrap_or(true) {
                 tracked.push(path);
             }
         }

@@ -1,16 +1,17 @@
 //! From a request to a running loop: everything is checked, prepared and recorded in one order. The
 //! answer is given when the process runs, or after a while: the loop is then accepted, and what becomes
-//! of it is told by its events.
+//! of it is reported by its events.
 //!
 //! A caller that goes away stops nothing half-way. Whatever fails gives the reservation back, so
 //! that the same loop can be ordered again.
 
-pub(crate) mod admission;
 mod announce;
 mod approval;
 mod attachments;
+mod command_line;
+mod dispatch;
 mod inputs;
-pub(crate) mod launch_requests;
+pub(crate) mod launch_queue;
 mod prompt;
 pub(crate) mod queue;
 mod record;
@@ -30,59 +31,71 @@ use loopgate_api::launch::Harness;
 use loopgate_api::link::Severity;
 use loopgate_api::mcp::McpRecord;
 use loopgate_api::redact;
-use loopgate_home::Program;
-use loopgate_tools::mcp::Provider;
-use loopgate_tools::programs::Source;
+use loopgate_home::{Credentials, Program, SettingsStore};
+use loopgate_tools::mcp::{Detector, Provider};
+use loopgate_tools::programs::{Programs, Source};
 use loopgate_tools::shim::ShimHandle;
 use secrecy::ExposeSecret as _;
 use serde_json::json;
 use tokio::sync::oneshot;
 use uuid::Uuid;
 
-use crate::commands::bootstrap::{self, Target};
+use crate::commands::bootstrap::{AgentBootstrap, Target};
 use crate::commands::plugins;
 use crate::commands::review;
 use crate::delivery::diagnostics;
 use crate::delivery::failure_marker;
 use crate::error::LoopError;
 use crate::jobs::lifecycle::JobEvent;
-use crate::jobs::reservations::Reservation;
-use crate::jobs::store::{PreviousJob, StoreError, StoredToken};
-use crate::jobs::{ProcessKind, ProcessRecord, StartAttempt};
-use crate::launch::launch_requests::LaunchRequest;
+use crate::jobs::reservations::{Reservation, Reservations};
+use crate::jobs::store::{LaunchRequest, PreviousJob, StoreError, StoredToken};
+use crate::jobs::{FinalizationSource, Jobs, ProcessKind, ProcessRecord, StartAttempt};
+use crate::launch::command_line::{ProcessCommand, ProcessRequest};
+use crate::launch::launch_queue::LaunchQueue;
+pub use crate::launch::launch_queue::LoopStart;
 use crate::launch::staging::Staged;
-use crate::process::spawn::{self, ProcessRequest};
+use crate::process::environment::ProcessEnvironment;
+use crate::process::shims::Shims;
+use crate::process::spawn;
 use crate::refusal::Refusal;
-use crate::reporting::telemetry;
+use crate::reporting::control_plane::ControlPlane;
+use crate::reporting::outbox::Outbox;
+use crate::reporting::telemetry::{self, TelemetrySender};
+use crate::reporting::tokens::Tokens;
 use crate::request::{LoopHeaders, LoopRequest};
-use crate::runtime::Runtime;
-use crate::supervision;
-use crate::tickets::plan_loop;
-use crate::workspace::Workspace;
+use crate::supervision::{ProcessState, Supervisor};
+use crate::tasks::Tasks;
+use crate::timing::Timing;
 use crate::workspace::peers::{self, Peer};
-use crate::workspace::repository::{self, Repository};
+use crate::workspace::repository::{self, Repositories, Repository};
+use crate::workspace::{Workspace, Workspaces};
 
-/// A loop that runs.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LoopStart {
-    /// The loop.
-    pub loop_id: LoopId,
-    /// Pid of its process; `None` while it waits for a place or is being prepared.
-    pub pid: Option<u32>,
-    /// Its worktree.
-    pub worktree_path: Option<PathBuf>,
-    /// Its place among those that wait, from 1.
-    pub queue_place: Option<usize>,
+/// Starts loops.
+pub struct Launcher {
+    pub(crate) queue: Arc<LaunchQueue>,
+    pub(crate) jobs: Jobs,
+    pub(crate) cloud: ControlPlane,
+    pub(crate) tokens: Tokens,
+    pub(crate) outbox: Outbox,
+    pub(crate) telemetry: TelemetrySender,
+    pub(crate) reservations: Reservations,
+    pub(crate) repositories: Repositories,
+    pub(crate) workspaces: Workspaces,
+    pub(crate) supervisor: Supervisor,
+    pub(crate) shims: Shims,
+    pub(crate) environment: ProcessEnvironment,
+    pub(crate) bootstrap: AgentBootstrap,
+    pub(crate) programs: Arc<Programs>,
+    pub(crate) mcp: Detector,
+    pub(crate) settings: Arc<SettingsStore>,
+    pub(crate) credentials: Arc<Credentials>,
+    /// Directory with one folder a plugin.
+    pub(crate) plugin_dirs: PathBuf,
+    pub(crate) timing: Timing,
+    pub(crate) tasks: Tasks,
 }
 
-impl LoopStart {
-    /// A loop that has no process yet.
-    pub(crate) const fn accepted(loop_id: LoopId) -> Self {
-        Self { loop_id, pid: None, worktree_path: None, queue_place: None }
-    }
-}
-
-impl Runtime {
+impl Launcher {
     /// Starts a loop. One that does not run within [`Timing::launch_answer`] is answered as accepted.
     ///
     /// # Errors
@@ -93,22 +106,22 @@ impl Runtime {
         headers: LoopHeaders,
     ) -> Result<LoopStart, LoopError> {
         let (request, reservation) = self.accept(body, &headers).await?;
-        let (id, runtime) = (request.loop_id, self.clone());
+        let (id, launcher) = (request.loop_id, self.clone());
         let (answer, mut answered) = oneshot::channel();
-        let order =
+        let stored =
             LaunchRequest { body: String::from_utf8_lossy(body).into_owned(), headers: headers.clone() };
         self.tasks.spawn(async move {
-            let kept = runtime.store_request(id, order).await;
-            if runtime.must_wait().await {
+            let kept = launcher.queue.store_request(id, &stored).await;
+            if launcher.queue.must_wait().await {
                 let queued = match kept {
-                    Ok(()) => Box::pin(runtime.enqueue(&request, &headers, reservation)).await,
+                    Ok(()) => Box::pin(launcher.queue.enqueue(&request, &headers, reservation)).await,
                     Err(error) => Err(error),
                 };
                 let _ = answer.send(queued);
                 return;
             }
-            Box::pin(runtime.start(request, headers, reservation, answer)).await;
-            runtime.delete_request(id).await;
+            Box::pin(launcher.start(request, headers, reservation, answer)).await;
+            launcher.queue.delete_request(id).await;
         });
         if let Ok(answer) = tokio::time::timeout(self.timing.launch_answer, &mut answered).await {
             return answer.unwrap_or_else(|_| {
@@ -119,6 +132,17 @@ impl Runtime {
         // From here on nothing can be answered any more; what was answered a moment ago counts.
         answered.close();
         answered.try_recv().unwrap_or(Ok(LoopStart::accepted(id)))
+    }
+
+    /// Whether a loop waits, is prepared, followed or finished by this process.
+    #[must_use]
+    pub fn is_followed(&self, id: LoopId) -> bool {
+        self.reservations.is_followed(id)
+    }
+
+    /// Waits until this process has nothing to do with a loop any more.
+    pub async fn wait_until_released(&self, id: LoopId) {
+        self.reservations.free(id).await;
     }
 
     /// Checks an order and reserves its loop.
@@ -134,36 +158,14 @@ impl Runtime {
         check_built(&request)?;
         let reservation =
             self.reservations.reserve(request.loop_id).ok_or_else(LoopError::already_running)?;
-        if let Some(job) = self.store.job(request.loop_id).await? {
+        if let Some(job) = self.jobs.store.job(request.loop_id).await? {
             // An order that comes again after a restart was carried out already, whatever came of it.
-            let same_order = headers.command_id.is_some() && job.facts.command_id == headers.command_id;
-            if same_order || !plan_loop::may_be_started(&job) {
+            let same_order = headers.command_id.is_some() && job.launch.command_id == headers.command_id;
+            if same_order || !job.may_be_started() {
                 return Err(LoopError::already_running());
             }
         }
         Ok((request, reservation))
-    }
-
-    /// Keeps an order until the loop's process runs, so that the death of this process costs no loop.
-    pub(crate) async fn store_request(
-        self: &Arc<Self>,
-        id: LoopId,
-        order: LaunchRequest,
-    ) -> Result<(), LoopError> {
-        let runtime = self.clone();
-        let kept = tokio::task::spawn_blocking(move || {
-            runtime.launch_requests.keep(id, &order, &runtime.credentials)
-        });
-        kept.await.map_err(|_| LoopError::internal())?.map_err(|error| {
-            tracing::error!(loop_id = %id, %error, "the order of a loop could not be kept");
-            LoopError::new(500, "The order of the loop could not be kept")
-        })
-    }
-
-    /// Forgets the order of a loop that has begun, or never will.
-    pub(crate) async fn delete_request(self: &Arc<Self>, id: LoopId) {
-        let runtime = self.clone();
-        let _ = tokio::task::spawn_blocking(move || runtime.launch_requests.forget(id)).await;
     }
 
     /// Prepares and starts a loop that has a place. Its record exists from the beginning, so that the
@@ -206,7 +208,7 @@ impl Runtime {
                 tracing::error!(loop_id = %request.loop_id, %error, "a loop that was not started could not be recorded");
             }
         }
-        self.refuse_waiting(request.loop_id, Some(request.token), &refusal).await;
+        self.queue.refuse(request.loop_id, Some(request.token), &refusal).await;
     }
 
     /// Records a loop that is being prepared as one that waits, with its number in the queue.
@@ -215,18 +217,18 @@ impl Runtime {
         request: &LoopRequest,
         headers: &LoopHeaders,
     ) -> Result<PreviousJob, StoreError> {
-        let mut job = admission::queued_job(request, headers, self.queue.number());
-        job.facts.live_activity = Some("Its repository and worktree are being prepared".to_owned());
-        if let Some(previous) = self.store.job(request.loop_id).await? {
+        let mut job = launch_queue::queued_job(request, headers, self.queue.entries.number());
+        job.progress.live_activity = Some("Its repository and worktree are being prepared".to_owned());
+        if let Some(previous) = self.jobs.store.job(request.loop_id).await? {
             record::keep(&mut job, &previous);
         }
-        self.store.begin(&job).await
+        self.jobs.store.begin(&job).await
     }
 
-    /// Restores what was recorded of a loop before it was ordered in vain.
+    /// Restores the record of a loop as it was before the start that failed.
     async fn take_back(&self, request: &LoopRequest, previous: &PreviousJob) {
         let id = request.loop_id;
-        if let Err(error) = self.store.abandon(id, previous).await {
+        if let Err(error) = self.jobs.store.abandon(id, previous).await {
             tracing::error!(loop_id = %id, %error, "the record of a loop that did not start could not be removed");
         }
         if previous.outgoing.is_empty() {
@@ -234,7 +236,7 @@ impl Runtime {
             return;
         }
         // The newer token serves the earlier run's last words as well.
-        match self.store.put_token(id, &StoredToken::new(request.token.clone())).await {
+        match self.jobs.store.put_token(id, &StoredToken::new(request.token.clone())).await {
             Ok(()) => self.outbox.wake(id),
             Err(error) => tracing::warn!(loop_id = %id, %error, "the loop's token could not be stored"),
         }
@@ -242,7 +244,7 @@ impl Runtime {
 
     /// Prepares a loop and starts its process. Whatever fails after the loop was cancelled fails for that.
     pub(crate) async fn prepare_and_spawn(
-        self: &Arc<Self>,
+        &self,
         request: &LoopRequest,
         headers: &LoopHeaders,
         reservation: Reservation,
@@ -252,12 +254,13 @@ impl Runtime {
         let (shim, started) = begun
             .map_err(|refusal| if reservation.is_cancelled() { Refusal::cancelled() } else { refusal })?;
         reservation.running();
-        supervision::live(self, request.loop_id, shim, reservation);
+        let state = ProcessState::Running(shim);
+        self.supervisor.follow(request.loop_id, state, FinalizationSource::LiveExit, reservation);
         Ok(started)
     }
 
     async fn prepare(
-        self: &Arc<Self>,
+        &self,
         request: &LoopRequest,
         headers: &LoopHeaders,
         reservation: &Reservation,
@@ -267,7 +270,7 @@ impl Runtime {
         }
         let resolved = reservation.unless_cancelled(self.resolve(request)).await;
         let (request, repository, peers) = resolved.unwrap_or_else(|| Err(Refusal::cancelled()))?;
-        let workspace = Workspace::prepare(self, &request, repository.as_ref(), peers, reservation).await?;
+        let workspace = self.workspaces.prepare(&request, repository.as_ref(), peers, reservation).await?;
         match Box::pin(self.spawn_on(&request, headers, repository.as_ref(), &workspace)).await {
             Ok((shim, pid)) => {
                 let worktree_path = workspace.worktree.map(|worktree| worktree.as_path().to_owned());
@@ -275,7 +278,7 @@ impl Runtime {
                 Ok((shim, LoopStart { pid: Some(pid), worktree_path, ..accepted }))
             }
             Err(refusal) => {
-                workspace.discard_unstarted(self, repository.as_ref()).await;
+                self.workspaces.discard(&workspace, repository.as_ref()).await;
                 Err(refusal)
             }
         }
@@ -286,9 +289,9 @@ impl Runtime {
         &self,
         request: &LoopRequest,
     ) -> Result<(LoopRequest, Option<Repository>, Vec<Peer>), Refusal> {
-        let repository = repository::resolve(self, request).await?;
+        let repository = repository::resolve(&self.repositories, request).await?;
         let request = self.with_default_branch(request, repository.as_ref()).await;
-        let peers = peers::resolve(self, &request, repository.as_ref()).await?;
+        let peers = peers::resolve(&self.repositories, &request, repository.as_ref()).await?;
         if repository.is_none() && request.command.spec().repository == Need::Required {
             return Err(repository::required().into());
         }
@@ -303,7 +306,7 @@ impl Runtime {
     ) -> LoopRequest {
         let mut request = request.clone();
         if let Some(repository) = repository.filter(|_| !request.names_branch()) {
-            let found = self.git.usual_base(repository.path.as_path()).await;
+            let found = self.repositories.git.usual_base(repository.path.as_path()).await;
             request.default_branch = found.unwrap_or_else(|error| {
                 tracing::info!(%error, "the default branch of a repository is not known");
                 None
@@ -313,7 +316,7 @@ impl Runtime {
     }
 
     async fn spawn_on(
-        self: &Arc<Self>,
+        &self,
         request: &LoopRequest,
         headers: &LoopHeaders,
         repository: Option<&Repository>,
@@ -326,14 +329,14 @@ impl Runtime {
         let plugin = self.plugin(request.command).await?;
         let is_review = review::is_review(&request.command.spec());
         let reviewed = match workspace.worktree.as_ref().filter(|_| is_review) {
-            Some(worktree) => review::tracked_state(&self.git, worktree.as_path()).await,
+            Some(worktree) => review::tracked_state(&self.repositories.git, worktree.as_path()).await,
             None => None,
         };
         let mcp = self.expected_mcp(request).await;
-        let guard = self.guard(&checkouts(workspace, &staged)).await;
+        let guard = self.environment.guard(&checkouts(workspace, &staged)).await;
         let script = self.script(request, repository, workspace, &staged, plugin.as_deref(), &mcp).await?;
 
-        let process = spawn::process_record(self, request.loop_id, ProcessKind::Main, work_dir);
+        let process = self.shims.record(request.loop_id, ProcessKind::Main, work_dir);
         let secret = failure_marker::new_secret();
         let launch = ProcessRequest {
             id: request.loop_id,
@@ -349,17 +352,17 @@ impl Runtime {
             session: request.parent_session_id.as_deref(),
             guard: &guard,
         };
-        let previous = self.store.job(request.loop_id).await.map_err(LoopError::from)?;
+        let previous = self.jobs.store.job(request.loop_id).await.map_err(LoopError::from)?;
         let mut job = self.record(request, headers, repository, workspace, previous.as_ref());
         let start_attempt = StartAttempt::after(previous.as_ref());
-        job.facts.start_attempt = Some(start_attempt);
-        job.facts.process = Some(process.clone());
-        job.facts.reviewed_state = reviewed;
-        job.facts.assistant_path = Some(assistant.to_string_lossy().into_owned());
-        job.facts.sealed_failure_secret =
+        job.run.start_attempt = Some(start_attempt);
+        job.run.process = Some(process.clone());
+        job.workspace.reviewed_state = reviewed;
+        job.run.assistant_path = Some(assistant.to_string_lossy().into_owned());
+        job.run.sealed_failure_secret =
             self.credentials.seal(secret.expose_secret().as_bytes()).map(|sealed| STANDARD.encode(sealed));
-        let start = spawn::start(self, &launch).await;
-        job.facts.spawn_meta = Some(diagnostics::spawn_meta(
+        let start = command_line::build(&self.shims, &self.environment, &launch).await;
+        job.run.spawn_meta = Some(diagnostics::spawn_meta(
             &start.program,
             &start.args,
             &workspace.dir,
@@ -372,19 +375,19 @@ impl Runtime {
             let error = LoopError::new(500, format!("Cannot open log file: {}", error.kind()));
             Refusal::with_same_event(error, code::SPAWN_FAILED)
         })?;
-        job.facts.stream_file = earlier.file;
-        job.facts.stream_start = earlier.bytes;
-        job.facts.last_observed_jsonl_offset = Some(earlier.bytes);
+        job.transcript.stream_file = earlier.file;
+        job.transcript.stream_start = earlier.bytes;
+        job.transcript.last_observed_jsonl_offset = Some(earlier.bytes);
         let driven = matches!(request.command.spec().runner, Runner::Driver(_));
-        job.facts.perf = driven.then(|| Box::new(earlier.perf));
-        job.facts.spawned_at = Some(earlier.until);
+        job.transcript.perf = driven.then(|| Box::new(earlier.perf));
+        job.run.spawned_at = Some(earlier.until);
 
         // From here on the record exists: a crash finds it, a failure takes it back.
-        let previous = self.store.begin(&job).await.map_err(LoopError::from)?;
+        let previous = self.jobs.store.begin(&job).await.map_err(LoopError::from)?;
         let spawned =
             self.announce_and_spawn(request, headers, &launch, start, &process, start_attempt.nonce).await;
         if spawned.is_err()
-            && let Err(error) = self.store.abandon(request.loop_id, &previous).await
+            && let Err(error) = self.jobs.store.abandon(request.loop_id, &previous).await
         {
             tracing::error!(%error, "the record of a loop that did not start could not be restored");
         }
@@ -396,47 +399,49 @@ impl Runtime {
         request: &LoopRequest,
         headers: &LoopHeaders,
         launch: &ProcessRequest<'_>,
-        start: spawn::ProcessCommand,
+        start: ProcessCommand,
         process: &ProcessRecord,
         nonce: Uuid,
     ) -> Result<(ShimHandle, u32), Refusal> {
         let id = request.loop_id;
-        if let Err(error) = self.store.put_token(id, &StoredToken::new(request.token.clone())).await {
+        if let Err(error) = self.jobs.store.put_token(id, &StoredToken::new(request.token.clone())).await {
             tracing::warn!(loop_id = %id, %error, "the loop's token could not be stored");
         }
         self.announce_start(request, headers, nonce).await?;
         for note in &launch.workspace.notes {
             let told = LoopEvent::new("output", &json!({"data": {"chunk": note}}));
-            self.enqueue_event(id, &told).await.map_err(LoopError::from)?;
+            self.jobs.enqueue_event(id, &told).await.map_err(LoopError::from)?;
         }
         if matches!(request.command.spec().runner, Runner::Driver(_)) {
-            bootstrap::prepare_agents(self, id, launch.workspace, launch.assistant).await;
+            self.bootstrap.prepare(id, launch.workspace, launch.assistant).await;
         }
-        let (shim, state) = spawn::run(self, launch, start, process).await.map_err(|error| {
-            let error = LoopError::new(
-                500,
-                format!("Failed to spawn process: {}", redact::cause(&error.to_string())),
-            );
-            Refusal::with_same_event(error, code::SPAWN_FAILED)
-        })?;
+        let (shim, state) =
+            command_line::run(&self.shims, launch, start, process).await.map_err(|error| {
+                let error = LoopError::new(
+                    500,
+                    format!("Failed to spawn process: {}", redact::cause(&error.to_string())),
+                );
+                Refusal::with_same_event(error, code::SPAWN_FAILED)
+            })?;
         let (traces, written) = (launch.workspace.work_dir.clone(), state.clone());
         let pid_files = tokio::task::spawn_blocking(move || spawn::write_pid_files(&traces, &written)).await;
         if let Ok(Err(error)) = pid_files {
             tracing::warn!(loop_id = %id, %error, "the files with the loop's pid could not be written");
         }
         let recorded = self
+            .jobs
             .change(id, |now| {
                 now.apply(JobEvent::Spawned)?;
-                now.job.facts.pid = Some(state.pid);
-                now.job.facts.pid_started_at = state.started.map(|started| started.0);
+                now.job.run.pid = Some(state.pid);
+                now.job.run.pid_started_at = state.started.map(|started| started.0);
                 Ok(())
             })
             .await;
         match recorded {
             Ok(job) => {
-                let meta = json!({"lifecycle": {"command": job.command}, "spawnMeta": job.facts.spawn_meta});
+                let meta = json!({"lifecycle": {"command": job.command}, "spawnMeta": job.run.spawn_meta});
                 let trace = telemetry::of_job(&job);
-                self.report(trace, Severity::Info, "job.started", "loop started", meta);
+                self.telemetry.report(trace, Severity::Info, "job.started", "loop started", meta);
                 Ok((shim, state.pid))
             }
             Err(error) => {

@@ -4,7 +4,7 @@
 //! that the queue does too. Whoever takes an entry out of the queue, to start it or to cancel it, is
 //! the only one who has it. Nothing that runs is ever stopped for a place.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -40,7 +40,7 @@ pub(crate) struct Place {
 }
 
 /// The queue of this desktop.
-pub(crate) struct Queue {
+pub(crate) struct QueueEntries {
     waiting: Mutex<BTreeMap<i64, QueueEntry>>,
     next: AtomicI64,
     before: AtomicI64,
@@ -50,9 +50,9 @@ pub(crate) struct Queue {
     pub changed: Notify,
 }
 
-impl Queue {
+impl QueueEntries {
     /// The queue that an earlier process left, by its records.
-    pub fn load(active: &[Job], has_request: impl Fn(LoopId) -> bool, reservations: &Reservations) -> Self {
+    pub fn load(active: &[Job], requests: &HashSet<LoopId>, reservations: &Reservations) -> Self {
         let queue = Self {
             waiting: Mutex::default(),
             next: AtomicI64::new(0),
@@ -61,12 +61,12 @@ impl Queue {
             changed: Notify::new(),
         };
         for job in active.iter().filter(|job| job.status() == JobStatus::Queued) {
-            let Some(number) = job.facts.queue_number else { continue };
+            let Some(number) = job.launch.queue_number else { continue };
             queue.next.fetch_max(number.saturating_add(1), Ordering::Relaxed);
             queue.before.fetch_min(number.saturating_sub(1), Ordering::Relaxed);
-            let reservation = if has_request(job.id) { reservations.reserve(job.id) } else { None };
+            let reservation = if requests.contains(&job.id) { reservations.reserve(job.id) } else { None };
             if let Some(reservation) = reservation {
-                let _ = queue.insert(number, job.id, reservation, job.facts.approval.is_some());
+                let _ = queue.insert(number, job.id, reservation, job.launch.approval.is_some());
             }
         }
         queue
@@ -82,12 +82,12 @@ impl Queue {
         self.before.fetch_sub(1, Ordering::Relaxed)
     }
 
-    /// Lets a loop wait; answers what is cancelled when it waits no longer.
+    /// Adds a loop; the token is cancelled when it waits no longer.
     pub fn push(&self, number: i64, id: LoopId, reservation: Reservation) -> CancellationToken {
         self.insert(number, id, reservation, false)
     }
 
-    /// Lets a loop wait for approval; it takes no place in line before [`Queue::release`].
+    /// Lets a loop wait for approval; it takes no place in line before [`QueueEntries::release`].
     pub fn hold(&self, number: i64, id: LoopId, reservation: Reservation) -> CancellationToken {
         self.insert(number, id, reservation, true)
     }
@@ -206,8 +206,8 @@ mod tests {
         let reservations = Reservations::default();
         let [first, second, third, last] = std::array::from_fn(|_| LoopId(Uuid::new_v4()));
         let mut left = Job::waiting(third, LoopCommand::Plan);
-        left.facts.queue_number = Some(0);
-        let queue = Queue::load(&[left], |_| true, &reservations);
+        left.launch.queue_number = Some(0);
+        let queue = QueueEntries::load(&[left], &HashSet::from([third]), &reservations);
         for (number, id) in
             [(queue.number(), last), (queue.number_before(), second), (queue.number_before(), first)]
         {
@@ -219,7 +219,7 @@ mod tests {
     #[test]
     fn who_waits_for_approval_is_not_in_line() {
         let reservations = Reservations::default();
-        let queue = Queue::load(&[], |_| true, &reservations);
+        let queue = QueueEntries::load(&[], &HashSet::new(), &reservations);
         let [awaiting_approval, other] = [0; 2].map(|_| LoopId(Uuid::new_v4()));
         let _ =
             queue.hold(queue.number(), awaiting_approval, reservations.reserve(awaiting_approval).unwrap());

@@ -4,13 +4,13 @@ use std::path::Path;
 
 use loopgate_api::names::{ASSISTANT_OUTPUT, LOOP_LOG, STATE_JSON};
 
+use super::Launcher;
 use crate::jobs::Job;
 use crate::request::{LoopHeaders, LoopRequest};
-use crate::runtime::Runtime;
 use crate::workspace::Workspace;
 use crate::workspace::repository::Repository;
 
-impl Runtime {
+impl Launcher {
     /// What is known before the start; what an earlier record of the loop knew of its ticket and its
     /// document stays.
     pub(super) fn record(
@@ -24,32 +24,33 @@ impl Runtime {
         let work_dir = &workspace.work_dir;
         let text = |path: &Path| Some(path.to_string_lossy().into_owned());
         let mut job = Job::starting(request.loop_id, request.command);
-        let facts = &mut job.facts;
-        facts.command_id.clone_from(&headers.command_id);
-        facts.operation_id.clone_from(&headers.operation_id);
-        facts.ticket_id.clone_from(&request.ticket_id);
-        facts.artifact_id = request.artifact_id.clone().or_else(|| request.primary_artifact_id.clone());
-        facts.artifact_slug.clone_from(&request.artifact_slug);
-        facts.issue_id.clone_from(&request.issue_id);
-        facts.base_branch = Some(request.base_branch().to_owned()).filter(|branch| !branch.is_empty());
+        job.launch.command_id.clone_from(&headers.command_id);
+        job.launch.operation_id.clone_from(&headers.operation_id);
+        job.launch.ticket_id.clone_from(&request.ticket_id);
+        job.launch.artifact_id = request.artifact_id.clone().or_else(|| request.primary_artifact_id.clone());
+        job.launch.artifact_slug.clone_from(&request.artifact_slug);
+        job.launch.issue_id.clone_from(&request.issue_id);
+        job.workspace.base_branch =
+            Some(request.base_branch().to_owned()).filter(|branch| !branch.is_empty());
         let name = repository.and_then(|repository| repository.full_name.as_ref());
-        facts.primary_repo_full_name = name.map(ToString::to_string);
-        facts.web_app_origin.clone_from(&self.settings.get().web_app_origin);
-        facts.expected_mcp_url.clone_from(&request.expected_mcp_url);
-        facts.api_base_url = self.cloud.origin();
-        facts.committer.clone_from(&request.committer);
-        facts.repo_path = repository.and_then(|repository| text(repository.path.as_path()));
-        facts.local_repo_path.clone_from(&request.local_repo_path);
-        facts.worktree_dir = workspace.worktree.as_ref().and_then(|worktree| text(worktree.as_path()));
-        facts.worktree_branch = workspace.branch.as_ref().map(ToString::to_string);
-        facts.additional_worktree_dirs = workspace.recorded();
-        facts.temp_dir = if workspace.is_temporary { text(&workspace.dir) } else { None };
-        facts.work_dir = text(work_dir);
-        facts.s3_state_key.clone_from(&request.s3_state_key);
-        facts.log_path = text(&work_dir.join(LOOP_LOG));
-        facts.jsonl_path = text(&work_dir.join(ASSISTANT_OUTPUT));
-        facts.state_path = text(&work_dir.join(STATE_JSON));
-        facts.start_sha.clone_from(&workspace.start_sha);
+        job.workspace.primary_repo_full_name = name.map(ToString::to_string);
+        job.launch.web_app_origin.clone_from(&self.settings.get().web_app_origin);
+        job.launch.expected_mcp_url.clone_from(&request.expected_mcp_url);
+        job.launch.api_base_url = self.cloud.origin();
+        job.launch.committer.clone_from(&request.committer);
+        job.workspace.repo_path = repository.and_then(|repository| text(repository.path.as_path()));
+        job.workspace.local_repo_path.clone_from(&request.local_repo_path);
+        job.workspace.worktree_dir =
+            workspace.worktree.as_ref().and_then(|worktree| text(worktree.as_path()));
+        job.workspace.worktree_branch = workspace.branch.as_ref().map(ToString::to_string);
+        job.workspace.additional_worktree_dirs = workspace.recorded();
+        job.workspace.temp_dir = if workspace.is_temporary { text(&workspace.dir) } else { None };
+        job.workspace.work_dir = text(work_dir);
+        job.launch.s3_state_key.clone_from(&request.s3_state_key);
+        job.workspace.log_path = text(&work_dir.join(LOOP_LOG));
+        job.workspace.jsonl_path = text(&work_dir.join(ASSISTANT_OUTPUT));
+        job.workspace.state_path = text(&work_dir.join(STATE_JSON));
+        job.workspace.start_sha.clone_from(&workspace.start_sha);
         if let Some(previous) = previous {
             keep(&mut job, previous);
         }
@@ -60,7 +61,7 @@ impl Runtime {
 /// Keeps what an earlier record of the loop knew of its ticket and its document.
 pub(super) fn keep(job: &mut Job, previous: &Job) {
     job.started_at.clone_from(&previous.started_at);
-    let (now, then) = (&mut job.facts, &previous.facts);
+    let (now, then) = (&mut job.launch, &previous.launch);
     let keep = |now: &mut Option<String>, then: &Option<String>| {
         if now.is_none() {
             now.clone_from(then);

@@ -7,6 +7,7 @@ use loopgate_api::event::code;
 use loopgate_api::mcp::McpRecord;
 use loopgate_home::untrusted::write_private;
 
+use super::Launcher;
 use crate::commands::bootstrap::{self, Target};
 use crate::commands::review;
 use crate::error::LoopError;
@@ -14,11 +15,10 @@ use crate::launch::prompt::Prompt;
 use crate::launch::staging::Staged;
 use crate::refusal::Refusal;
 use crate::request::LoopRequest;
-use crate::runtime::Runtime;
 use crate::workspace::Workspace;
 use crate::workspace::repository::Repository;
 
-impl Runtime {
+impl Launcher {
     /// The file that the assistant reads, or that is run, when there is one.
     pub(super) async fn script(
         &self,
@@ -38,7 +38,7 @@ impl Runtime {
             }
             Runner::EachRepository => {
                 let visited: Vec<&Path> = staged.targets.iter().filter_map(Target::visited).collect();
-                let guard = self.guard(&visited).await;
+                let guard = self.environment.guard(&visited).await;
                 let order = request.bootstrap.as_ref();
                 let text =
                     bootstrap::script(order, &staged.targets, &workspace.work_dir, plugin, mcp, &guard);
@@ -67,7 +67,7 @@ impl Runtime {
         has_plugin: bool,
     ) -> Result<String, Refusal> {
         let base = if review::is_review(&request.command.spec()) {
-            Some(review::base(self, request, repository, workspace).await?)
+            Some(review::base(&self.repositories.git, request, repository, workspace).await?)
         } else {
             None
         };

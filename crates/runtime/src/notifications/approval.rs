@@ -5,8 +5,8 @@ use std::sync::Arc;
 use serde_json::json;
 use uuid::Uuid;
 
-use super::sender::NotificationMessage;
-use crate::runtime::Runtime;
+use super::message::NotificationMessage;
+use super::sender::Notifications;
 
 const TITLE: &str = "Approval Required";
 
@@ -35,14 +35,14 @@ pub struct ApprovalNotice {
     pub command: String,
 }
 
-impl Runtime {
+impl Notifications {
     /// Tells of such a request, in a task that ends with the runtime. It is not kept: a request does
     /// not outlive the process.
     pub fn notify_of_approval(self: &Arc<Self>, request: &ApprovalNotice) {
-        let (runtime, message) = (self.clone(), NotificationMessage::of_request(request));
+        let (service, message) = (self.clone(), NotificationMessage::of_request(request));
         self.tasks.spawn(async move {
-            let stop = runtime.stop.clone();
-            stop.run_until_cancelled(runtime.notify(message)).await;
+            let stop = service.tasks.stop.clone();
+            stop.run_until_cancelled(service.notify(message)).await;
         });
     }
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 use loopgate_api::redact;
 use loopgate_tools::process::{Command, Limits};
 
-use super::sender::NotificationMessage;
+use super::message::NotificationMessage;
 
 /// How long a desktop may take to show something.
 const LIMIT: Duration = Duration::from_secs(5);

@@ -5,7 +5,8 @@
 
 mod approval;
 mod desktop;
+mod message;
 mod sender;
 
 pub use approval::ApprovalNotice;
-pub(crate) use sender::MAX_CONCURRENT;
+pub use sender::Notifications;

@@ -1,12 +1,15 @@
-//! How programs are started in checkouts that the person has not trusted.
+//! The environment of the programs that loops run, and how they are started in checkouts that the person
+//! has not trusted.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
+use std::sync::Arc;
 
 use loopgate_api::names::env;
 
-use crate::runtime::Runtime;
+use loopgate_tools::git::Git;
+use loopgate_tools::programs::Programs;
 
 /// Settings of the person alone: hooks, servers, helpers and variables that a repository's own
 /// settings name do not count. Its instructions still do, as those of a directory that is added.
@@ -15,6 +18,10 @@ const ARGUMENTS: [&str; 4] = ["--setting-sources", PERSON, "--add-dir", "."];
 const PERSON: &str = "user";
 /// Makes the assistant read the instructions of directories that are added.
 const READ_INSTRUCTIONS: &str = "CLAUDE_CODE_ADDITIONAL_DIRECTORIES_CLAUDE_MD";
+
+/// Variables that tell an assistant that it runs inside another one; a loop never does.
+const OUTER_SESSION: [&str; 4] =
+    ["CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_CHILD_SESSION", "CLAUDE_CODE_SESSION_ID"];
 
 /// What a program gets so that nothing runs that its checkouts bring along. Empty when the person
 /// trusts all of them.
@@ -32,9 +39,29 @@ impl TrustGuard {
     }
 }
 
-impl Runtime {
+/// Makes the environments of child processes.
+#[derive(Debug, Clone)]
+pub(crate) struct ProcessEnvironment {
+    programs: Arc<Programs>,
+    git: Git,
+}
+
+impl ProcessEnvironment {
+    pub const fn new(programs: Arc<Programs>, git: Git) -> Self {
+        Self { programs, git }
+    }
+
+    /// The environment of a loop's programs: that of every program, outside of any session.
+    pub async fn inherited(&self) -> BTreeMap<OsString, OsString> {
+        let mut environment = self.programs.environment().await;
+        for name in OUTER_SESSION {
+            environment.remove(&OsString::from(name));
+        }
+        environment
+    }
+
     /// The guard of a program that works in these checkouts.
-    pub(crate) async fn guard(&self, checkouts: &[&Path]) -> TrustGuard {
+    pub async fn guard(&self, checkouts: &[&Path]) -> TrustGuard {
         let mut trusted = !checkouts.is_empty();
         for checkout in checkouts {
             trusted = trusted && self.git.trusts(checkout).await;
@@ -53,12 +80,9 @@ impl Runtime {
     }
 
     /// The environment of a loop's programs in these checkouts, and the guard of the assistant there.
-    pub(crate) async fn guarded_environment(
-        &self,
-        checkouts: &[&Path],
-    ) -> (BTreeMap<OsString, OsString>, TrustGuard) {
+    pub async fn guarded(&self, checkouts: &[&Path]) -> (BTreeMap<OsString, OsString>, TrustGuard) {
         let guard = self.guard(checkouts).await;
-        let mut environment = self.child_environment().await;
+        let mut environment = self.inherited().await;
         guard.add_to(&mut environment);
         (environment, guard)
     }

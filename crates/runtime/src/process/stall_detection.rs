@@ -17,12 +17,11 @@ use loopgate_home::untrusted;
 use loopgate_tools::process::{TreeWork, tree_work};
 use serde::Serialize;
 use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
 
-use crate::delivery::work_dir;
-use crate::jobs::Job;
-use crate::jobs::{AwaitingUserSince, UserAction};
-use crate::runtime::Runtime;
-use crate::snapshot;
+use crate::jobs::{AwaitingUserSince, Job, Jobs, UserAction};
+use crate::timing::Timing;
+use crate::transcript::state_file;
 use crate::transcript::stream_file;
 
 /// Samples in the time after which a loop counts as stuck.
@@ -79,8 +78,8 @@ struct ActivityRecord {
 }
 
 /// The loops that run, as of their last samples.
-#[derive(Default)]
-pub(crate) struct Activities(Mutex<HashMap<LoopId, ActivityRecord>>);
+#[derive(Clone, Default)]
+pub(crate) struct Activities(Arc<Mutex<HashMap<LoopId, ActivityRecord>>>);
 
 impl Activities {
     /// What a loop does, as of the last sample.
@@ -140,9 +139,27 @@ fn state_after(quiet: Duration, in_tool: bool, limit: Duration) -> ActivityState
     }
 }
 
-impl Runtime {
-    /// Looks at the loops that run, now and then, until the runtime stops.
-    pub async fn detect_stalls(self: &Arc<Self>) {
+/// Detects loops that are stuck.
+#[derive(Clone)]
+pub struct StallDetector {
+    jobs: Jobs,
+    activities: Activities,
+    timing: Timing,
+    stop: CancellationToken,
+}
+
+impl StallDetector {
+    pub(crate) const fn new(
+        jobs: Jobs,
+        activities: Activities,
+        timing: Timing,
+        stop: CancellationToken,
+    ) -> Self {
+        Self { jobs, activities, timing, stop }
+    }
+
+    /// Samples the loops that run, now and then, until the runtime stops.
+    pub async fn run(&self) {
         let limit = self.timing.stuck_after;
         let every = (limit / SAMPLES).max(SHORTEST_INTERVAL);
         loop {
@@ -150,7 +167,7 @@ impl Runtime {
                 () = self.stop.cancelled() => return,
                 () = tokio::time::sleep(every) => {}
             }
-            let jobs = match self.store.active().await {
+            let jobs = match self.jobs.store.active().await {
                 Ok(jobs) => jobs,
                 Err(error) => {
                     tracing::warn!(%error, "the loops that run could not be sampled");
@@ -187,7 +204,7 @@ impl Runtime {
             _ => return,
         };
         let event = LoopEvent::new("output", &json!({"data": {"chunk": text, "stillness": now}}));
-        if let Err(error) = self.enqueue_event(id, &event).await {
+        if let Err(error) = self.jobs.enqueue_event(id, &event).await {
             tracing::warn!(loop_id = %id, %error, "the activity of a loop was not stored");
         }
     }
@@ -201,10 +218,10 @@ impl Runtime {
             Some(ActivityState::WaitingForModel) => return,
         };
         let awaiting_user_since = AwaitingUserSince { need, printed };
-        if job.facts.awaiting_user_since == Some(awaiting_user_since) {
+        if job.progress.awaiting_user_since == Some(awaiting_user_since) {
             return;
         }
-        let noted = self.change(job.id, |now| {
+        let noted = self.jobs.change(job.id, |now| {
             now.job.set_awaiting_user(awaiting_user_since);
             Ok(())
         });
@@ -216,14 +233,14 @@ impl Runtime {
 
 /// Looks at a loop; `None` when its process does not live. Blocks on the disk.
 fn sample(job: &Job) -> Option<ActivitySample> {
-    let work = tree_work(job.facts.pid?)?;
-    let directory = work_dir(job);
+    let work = tree_work(job.run.pid?)?;
+    let directory = job.work_dir();
     let stream = stream_file::resolve_live(&directory);
     let bytes_of = |path: &Path| untrusted::metadata(path).map(|metadata| metadata.len()).unwrap_or_default();
     let names = [loopgate_api::names::LOOP_LOG, loopgate_api::names::ASSISTANT_STDERR];
     let logs: u64 = names.iter().map(|name| bytes_of(&directory.join(name))).sum();
     let bytes = logs + stream.as_deref().map(bytes_of).unwrap_or_default();
-    let asks = snapshot::asks(&directory);
+    let asks = state_file::status(&directory) == Some(JobStatus::AwaitingUser);
     Some(ActivitySample { work, bytes, in_tool: stream.is_some_and(|stream| in_tool(&stream)), asks })
 }
 

@@ -7,7 +7,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
-use crate::runtime::Runtime;
+use super::Recovery;
 
 /// Rounds after which loops that nobody follows are looked for.
 const ROUNDS_PER_LOOK: u32 = 4;
@@ -38,7 +38,7 @@ impl Reading {
     }
 }
 
-impl Runtime {
+impl Recovery {
     /// Looks now and then until it is dropped.
     pub async fn run_watch(self: &Arc<Self>) {
         let mut before = Reading::now();

@@ -12,26 +12,30 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use loopgate_api::command::LoopCommand;
-use loopgate_api::ids::LoopId;
 use loopgate_api::job::JobStatus;
-use loopgate_api::names::{EXECUTION_RESULT, STATE_JSON};
+use loopgate_api::names::EXECUTION_RESULT;
 use loopgate_home::untrusted;
 use loopgate_tools::shim::{self, Exit};
-use serde_json::Value;
+use tokio::sync::watch;
 
-use crate::delivery::{ExitKind, OutputPaths, work_dir};
+use crate::chats::Chats;
+use crate::delivery::{ExitKind, OutputPaths};
 use crate::jobs::lifecycle::JobEvent;
+use crate::jobs::reservations::Reservations;
 use crate::jobs::store::StoreError;
-use crate::jobs::{FinalizationSource, Job, ProcessKind};
-use crate::runtime::Runtime;
-use crate::supervision::{self, ProcessState};
+use crate::jobs::{FinalizationSource, Job, Jobs, ProcessKind};
+use crate::launch::launch_queue::LaunchQueue;
+use crate::reporting::outbox::Outbox;
+use crate::supervision::{ProcessState, Supervisor};
+use crate::tasks::Tasks;
+use crate::tickets::launch::TicketLauncher;
 use crate::tickets::plan_loop;
+use crate::timing::Timing;
+use crate::transcript::state_file::{self, written_since};
 use crate::transcript::stream_file;
-use crate::workspace;
+use crate::workspace::Workspaces;
 
 const SWEEP_GRACE: Duration = Duration::from_secs(3);
-/// How long an order waits for the end of the loop that has its worktree.
-const MAKE_WAY_TIME: Duration = Duration::from_secs(30);
 
 /// Processes of Loopgate that may die while they start a loop, before it is given up: the start itself
 /// may be what kills them.
@@ -47,27 +51,42 @@ enum RecoveredLoop {
     Ended,
 }
 
-impl Runtime {
-    /// Takes up everything that an earlier process left. Returns when every loop is followed by a
+/// Takes over the loops that no task follows.
+pub struct Recovery {
+    pub(crate) jobs: Jobs,
+    pub(crate) reservations: Reservations,
+    pub(crate) queue: Arc<LaunchQueue>,
+    pub(crate) supervisor: Supervisor,
+    pub(crate) workspaces: Workspaces,
+    pub(crate) chats: Arc<Chats>,
+    pub(crate) tickets: Arc<TicketLauncher>,
+    pub(crate) outbox: Outbox,
+    pub(crate) woken: watch::Sender<u64>,
+    pub(crate) timing: Timing,
+    pub(crate) tasks: Tasks,
+}
+
+impl Recovery {
+    /// Recovers everything that an earlier process left. Returns when every loop is followed by a
     /// task of its own; those go on in the background.
     ///
     /// # Errors
     /// [`StoreError`] when the records cannot be read.
     pub async fn recover(self: &Arc<Self>) -> Result<(), StoreError> {
-        self.recover_chats().await;
-        self.recover_scripts().await;
-        for job in self.store.active().await?.iter().filter(|job| plan_loop::is_announced_only(job)) {
-            self.forget_announced(job.id).await?;
+        self.chats.recover().await;
+        self.tickets.recover().await;
+        for job in self.jobs.store.active().await?.iter().filter(|job| job.is_announced_only()) {
+            plan_loop::close_unstarted(&self.jobs, job.id).await?;
         }
         // Those that live come first: somebody may want to see or to end them.
         self.recover_unfollowed().await?;
-        for job in self.store.unreported().await? {
-            if self.store.next_message(job.id).await?.is_none() {
+        for job in self.jobs.store.unreported().await? {
+            if self.jobs.store.next_message(job.id).await?.is_none() {
                 // Nothing is left to say: only the mark of it was lost.
-                self.store.mark_reported(job.id).await?;
+                self.jobs.store.mark_reported(job.id).await?;
             }
         }
-        for id in self.store.loops_with_messages().await? {
+        for id in self.jobs.store.loops_with_messages().await? {
             self.outbox.wake(id);
         }
         // First the tokens: a loop whose workspace is being cleaned up is reserved, as one that is being started.
@@ -75,38 +94,37 @@ impl Runtime {
         self.clean_up_workspaces().await
     }
 
-    /// Takes up every loop that is recorded as under way and that nobody follows: an earlier process
+    /// Follows every loop that is recorded as active and that no task follows: an earlier process
     /// left it, its task ended unexpectedly, or it was ordered and never came to run.
     async fn recover_unfollowed(self: &Arc<Self>) -> Result<(), StoreError> {
-        for job in self.store.active().await? {
-            if !plan_loop::is_announced_only(&job) {
+        for job in self.jobs.store.active().await? {
+            if !job.is_announced_only() {
                 self.recover_job(job);
             }
         }
         Ok(())
     }
 
-    /// Takes up what nobody follows, and clears what could not be cleared: the disk may have been full.
+    /// Follows loops that no task follows, and cleans up what could not be cleaned up: the disk may have been full.
     pub(crate) async fn tick(self: &Arc<Self>) -> Result<(), StoreError> {
         self.recover_unfollowed().await?;
         self.clean_up_workspaces().await
     }
 
     /// Clears what loops that had ended left when the program died before it could.
-    async fn clean_up_workspaces(self: &Arc<Self>) -> Result<(), StoreError> {
-        for job in self.store.needing_cleanup().await? {
-            let facts = &job.facts;
-            let peers = facts.additional_worktree_dirs.iter().map(|peer| &peer.dir);
-            let dirs: Vec<&String> = facts.temp_dir.iter().chain(peers).collect();
+    async fn clean_up_workspaces(&self) -> Result<(), StoreError> {
+        for job in self.jobs.store.needing_cleanup().await? {
+            let peers = job.workspace.additional_worktree_dirs.iter().map(|peer| &peer.dir);
+            let dirs: Vec<&String> = job.workspace.temp_dir.iter().chain(peers).collect();
             let Some(reservation) = self.reservations.reserve(job.id).filter(|_| !dirs.is_empty()) else {
                 continue;
             };
             reservation.running();
             // A loop that lives may work in the same place by now.
             if dirs.into_iter().all(|dir| reservation.claim(Path::new(dir)).is_ok()) {
-                let runtime = self.clone();
+                let workspaces = self.workspaces.clone();
                 self.tasks.spawn(async move {
-                    workspace::clear(&runtime, &job).await;
+                    workspaces.clean_up(&job).await;
                     drop(reservation);
                 });
             }
@@ -116,29 +134,29 @@ impl Runtime {
 
     fn recover_job(self: &Arc<Self>, job: Job) {
         let Some(reservation) = self.reservations.reserve(job.id) else { return };
-        if let Some(worktree) = &job.facts.worktree_dir {
+        if let Some(worktree) = &job.workspace.worktree_dir {
             let _ = reservation.claim(Path::new(worktree));
         }
-        let peers = job.facts.additional_worktree_dirs.iter().map(|peer| &peer.dir);
-        for dir in job.facts.temp_dir.iter().chain(peers) {
+        let peers = job.workspace.additional_worktree_dirs.iter().map(|peer| &peer.dir);
+        for dir in job.workspace.temp_dir.iter().chain(peers) {
             let _ = reservation.claim(Path::new(dir));
         }
         reservation.running();
-        let runtime = self.clone();
+        let recovery = self.clone();
         self.tasks.spawn(async move {
-            let (id, stop) = (job.id, runtime.stop.clone());
+            let (id, stop) = (job.id, recovery.tasks.stop.clone());
             let begin = tokio::select! {
                 () = stop.cancelled() => return,
-                begin = runtime.find_process(&job) => begin,
+                begin = recovery.find_process(&job) => begin,
             };
             let taken = match begin {
                 Ok(RecoveredLoop::Started(begin)) => {
-                    runtime.delete_request(id).await;
+                    recovery.queue.delete_request(id).await;
                     let source = FinalizationSource::BootRecovery;
-                    supervision::follow(&runtime, id, begin, source, reservation);
+                    recovery.supervisor.follow(id, begin, source, reservation);
                     Ok(())
                 }
-                Ok(RecoveredLoop::NotStarted) => runtime.requeue(id, reservation).await,
+                Ok(RecoveredLoop::NotStarted) => recovery.queue.requeue(id, reservation).await,
                 Ok(RecoveredLoop::Ended) => Ok(()),
                 Err(error) => Err(error),
             };
@@ -149,11 +167,11 @@ impl Runtime {
     }
 
     /// How a loop of an earlier process is.
-    async fn find_process(self: &Arc<Self>, job: &Job) -> Result<RecoveredLoop, StoreError> {
+    async fn find_process(&self, job: &Job) -> Result<RecoveredLoop, StoreError> {
         // It may have ended between the look at the records and the reservation.
-        let now = self.store.job(job.id).await?.filter(|now| !now.status().is_terminal());
+        let now = self.jobs.store.job(job.id).await?.filter(|now| !now.status().is_terminal());
         let Some(job) = &now else { return Ok(RecoveredLoop::Ended) };
-        let process = job.facts.process.clone();
+        let process = job.run.process.clone();
         if let Some(process) = process.as_ref().filter(|process| process.kind == ProcessKind::Main) {
             let (socket, exit) = (PathBuf::from(&process.socket), PathBuf::from(&process.exit_file));
             let shim = match job.status() {
@@ -165,7 +183,7 @@ impl Runtime {
                 return Ok(RecoveredLoop::Started(ProcessState::Running(shim)));
             }
         }
-        if self.can_restart(job).await {
+        if self.can_restart(job).await? {
             tracing::info!(loop_id = %job.id, "a loop had not begun when Loopgate ended");
             return Ok(RecoveredLoop::NotStarted);
         }
@@ -175,49 +193,54 @@ impl Runtime {
             let swept = shim::sweep(job.id, SWEEP_GRACE).await;
             tracing::info!(loop_id = %job.id, found = swept.found, "a loop left no word of its end");
         }
-        self.change(job.id, |now| {
-            let can_end = matches!(now.job.status(), JobStatus::Queued | JobStatus::Starting);
-            if can_end && ended != ExitKind::Lost {
-                now.apply(JobEvent::Spawned)?;
-            }
-            now.job.facts.live_activity = Some("Boot recovery took ownership of finalization".to_owned());
-            Ok(())
-        })
-        .await?;
+        self.jobs
+            .change(job.id, |now| {
+                let can_end = matches!(now.job.status(), JobStatus::Queued | JobStatus::Starting);
+                if can_end && ended != ExitKind::Lost {
+                    now.apply(JobEvent::Spawned)?;
+                }
+                now.job.progress.live_activity =
+                    Some("Boot recovery took ownership of finalization".to_owned());
+                Ok(())
+            })
+            .await?;
         Ok(RecoveredLoop::Started(ProcessState::Exited(ended)))
     }
 
     /// Whether a loop's process was never started, though everything is there to start it.
-    async fn can_restart(self: &Arc<Self>, job: &Job) -> bool {
-        let tries = job.facts.start_attempt.map_or(MAX_START_ATTEMPTS, |start_attempt| start_attempt.tries);
-        let Some(process) = job.facts.process.clone() else { return false };
+    async fn can_restart(&self, job: &Job) -> Result<bool, StoreError> {
+        let tries = job.run.start_attempt.map_or(MAX_START_ATTEMPTS, |start_attempt| start_attempt.tries);
+        let Some(process) = job.run.process.clone() else { return Ok(false) };
         if job.status() != JobStatus::Starting || tries >= MAX_START_ATTEMPTS {
-            return false;
+            return Ok(false);
         }
         // What hangs before it has begun must not come after the one that is started next.
         shim::sweep(job.id, SWEEP_GRACE).await;
-        let (runtime, id) = (self.clone(), job.id);
+        if !self.jobs.store.loops_with_launch_request().await?.contains(&job.id) {
+            return Ok(false);
+        }
         let look = tokio::task::spawn_blocking(move || {
-            let has_begun = shim::has_begun(Path::new(&process.socket), Path::new(&process.exit_file));
-            !has_begun && runtime.launch_requests.has(id)
+            !shim::has_begun(Path::new(&process.socket), Path::new(&process.exit_file))
         });
-        look.await.unwrap_or(false)
+        Ok(look.await.unwrap_or(false))
     }
 
     async fn note_alive(&self, job: &Job, shim: &shim::ShimHandle) -> Result<(), StoreError> {
         let state = shim.state().await.ok();
-        self.change(job.id, |now| {
-            if matches!(now.job.status(), JobStatus::Queued | JobStatus::Starting) {
-                now.apply(JobEvent::Spawned)?;
-            }
-            if let Some(state) = &state {
-                now.job.facts.pid = Some(state.pid);
-                now.job.facts.pid_started_at = state.started.map(|started| started.0);
-            }
-            now.job.facts.live_activity = Some("Boot recovery reattached after desktop restart".to_owned());
-            Ok(())
-        })
-        .await?;
+        self.jobs
+            .change(job.id, |now| {
+                if matches!(now.job.status(), JobStatus::Queued | JobStatus::Starting) {
+                    now.apply(JobEvent::Spawned)?;
+                }
+                if let Some(state) = &state {
+                    now.job.run.pid = Some(state.pid);
+                    now.job.run.pid_started_at = state.started.map(|started| started.0);
+                }
+                now.job.progress.live_activity =
+                    Some("Boot recovery reattached after desktop restart".to_owned());
+                Ok(())
+            })
+            .await?;
         if job.is_cancelled() {
             // The wish was recorded and its process died before it was carried out.
             let (shim, grace) = (shim.clone(), self.timing.kill_grace);
@@ -232,10 +255,10 @@ impl Runtime {
 
     /// Deletes tokens that nobody will ever use.
     async fn drop_orphan_tokens(&self) -> Result<(), StoreError> {
-        for id in self.store.loops_with_token().await? {
-            let orphan: bool = self.store.is_reported(id).await?.unwrap_or(true);
+        for id in self.jobs.store.loops_with_token().await? {
+            let orphan: bool = self.jobs.store.is_reported(id).await?.unwrap_or(true);
             if orphan && self.reservations.phase(id).is_none() {
-                self.store.delete_token(id).await?;
+                self.jobs.store.delete_token(id).await?;
             }
         }
         Ok(())
@@ -249,15 +272,15 @@ async fn exit_of(job: &Job) -> ExitKind {
 }
 
 fn exit_from_files(job: &Job) -> ExitKind {
-    if let Some(code) = job.facts.exit_code {
+    if let Some(code) = job.run.exit_code {
         return ExitKind::Exit { code: Some(code), signal: None };
     }
-    let directory = work_dir(job);
+    let directory = job.work_dir();
     let main_exit = directory.join(loopgate_api::names::EXIT_FILE);
     if let Some(exit) = Exit::read(&main_exit) {
         return ExitKind::Exit { code: exit.code, signal: exit.signal };
     }
-    let state = state_of_run(job, &directory);
+    let state = state_file::of_run(job, &directory);
     let status = state.as_ref().and_then(|state| state.get("status")?.as_str()).map(str::to_uppercase);
     match status.as_deref() {
         Some("COMPLETED" | "AWAITING_USER") => return ExitKind::Done,
@@ -268,23 +291,12 @@ fn exit_from_files(job: &Job) -> ExitKind {
     if left_results(job, &directory) { ExitKind::Done } else { ExitKind::Lost }
 }
 
-/// The loop's own state file, when it was written by this run. Looks at the disk.
-pub(crate) fn state_of_run(job: &Job, directory: &Path) -> Option<Value> {
-    let path = directory.join(STATE_JSON);
-    written_since(job, &path).then(|| untrusted::read_json(&path)).flatten()
-}
-
-fn written_since(job: &Job, path: &Path) -> bool {
-    let modified = untrusted::metadata(path).and_then(|metadata| metadata.modified()).ok();
-    modified.zip(job.spawned()).is_some_and(|(modified, spawned)| modified >= spawned)
-}
-
 /// Whether the required files are there, made by this run, and the assistant said that it is done.
 fn left_results(job: &Job, directory: &Path) -> bool {
     let result = directory.join(EXECUTION_RESULT);
     if job.command == LoopCommand::Execute && written_since(job, &result) {
         let document = untrusted::read_json(&result);
-        let name = job.facts.primary_repo_full_name.as_deref();
+        let name = job.workspace.primary_repo_full_name.as_deref();
         if document.is_some_and(|document| {
             loopgate_api::execution_result::ExecutionResult::parse(&document, name).is_ok()
         }) {
@@ -305,26 +317,4 @@ pub(crate) fn ends_in_success(stream: &Path) -> bool {
     let tail = stream_file::tail(stream);
     let mut records = stream_file::records(&tail);
     records.any(|record| record["type"] == "result" && record["subtype"] == "success")
-}
-
-/// Which loops are followed here.
-impl Runtime {
-    /// Whether a loop is being prepared, followed or finished by this process.
-    #[must_use]
-    pub fn is_followed(&self, id: LoopId) -> bool {
-        self.reservations.phase(id).is_some()
-    }
-
-    /// Waits until a loop that is over, or asked to end, has given its worktrees free; `false` when it is
-    /// neither, or takes too long.
-    pub(crate) async fn wait_until_released(&self, id: LoopId) -> bool {
-        let job = self.store.job(id).await.ok().flatten();
-        let ends = job.is_some_and(|job| job.status().is_terminal() || job.is_cancelled());
-        ends && tokio::time::timeout(MAKE_WAY_TIME, self.reservations.free(id)).await.is_ok()
-    }
-
-    /// Waits until a loop is not followed any more.
-    pub async fn unfollowed(&self, id: LoopId) {
-        self.reservations.free(id).await;
-    }
 }

@@ -1,4 +1,4 @@
-//! What the control plane hears of loops: its client, the outbox, runner tokens, heartbeats and telemetry.
+//! Reporting to the control plane: its client, the outbox, runner tokens, heartbeats and telemetry.
 
 pub(crate) mod control_plane;
 pub(crate) mod heartbeat;

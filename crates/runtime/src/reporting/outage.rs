@@ -11,9 +11,9 @@ use uuid::Uuid;
 
 use crate::jobs::store::StoreError;
 use crate::reporting::control_plane::SHORT_EVENT_TIME;
-use crate::runtime::Runtime;
+use crate::reporting::tokens::Tokens;
 
-/// Failures in a row before anybody is told: the first may be a file that is locked for a moment.
+/// Failures in a row before they are reported: the first may be a file that is locked for a moment.
 const PATIENCE: u32 = 2;
 
 /// Failures to store something of one loop, in a row.
@@ -24,10 +24,10 @@ pub(crate) struct Outage {
 
 impl Outage {
     /// Something could not be stored; it will be tried again.
-    pub async fn record_failure(&mut self, runtime: &Runtime, id: LoopId, error: &StoreError) {
+    pub async fn record_failure(&mut self, tokens: &Tokens, id: LoopId, error: &StoreError) {
         self.failures = self.failures.saturating_add(1);
         if self.failures == PATIENCE {
-            tell(runtime, id, error).await;
+            report(tokens, id, error).await;
         }
     }
 
@@ -37,19 +37,14 @@ impl Outage {
     }
 }
 
-async fn tell(runtime: &Runtime, id: LoopId, error: &StoreError) {
+async fn report(tokens: &Tokens, id: LoopId, error: &StoreError) {
     let cause = redact::cause(&error.to_string());
     let text = format!(
         "This desktop cannot store what the loop does: {cause}. Make room on its disk. Nothing is lost; it is tried again."
     );
     let event = LoopEvent::new("output", &json!({"data": {"chunk": text}}));
     let body = serde_json::to_string(&event).unwrap_or_default();
-    let (cloud, nonce) = (&runtime.cloud, Uuid::new_v4());
-    let posting = runtime.tokens.call(id, |token| {
-        let body = body.clone();
-        async move { cloud.post_event(id, &token, nonce, body, SHORT_EVENT_TIME).await }
-    });
-    if let Err(error) = posting.await {
+    if let Err(error) = tokens.post_event(id, Uuid::new_v4(), &body, SHORT_EVENT_TIME).await {
         tracing::warn!(loop_id = %id, %error, "nobody could be told that a loop cannot be stored");
     }
 }

@@ -9,12 +9,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use loopgate_api::ids::LoopId;
 use tokio::sync::Notify;
-use tokio_util::sync::CancellationToken;
-use tokio_util::task::TaskTracker;
 
 use crate::jobs::store::{MessageKind, OutboxRow, Store, StoreError};
 use crate::reporting::control_plane::{CallError, ControlPlane, EVENT_TIME};
 use crate::reporting::tokens::Tokens;
+use crate::tasks::Tasks;
 use crate::timing::Timing;
 
 /// Tries of something that the control plane refuses for what it is.
@@ -31,8 +30,7 @@ struct Inner {
     timing: Timing,
     /// Senders that run; each is woken when something was queued.
     senders: Mutex<HashMap<LoopId, Arc<Notify>>>,
-    tasks: TaskTracker,
-    stop: CancellationToken,
+    tasks: Tasks,
 }
 
 /// What the control plane calls a loop whose end it knows.
@@ -66,20 +64,13 @@ enum DeliveryAttempt {
 }
 
 impl Outbox {
-    pub fn new(
-        store: Store,
-        cloud: ControlPlane,
-        tokens: Tokens,
-        timing: Timing,
-        tasks: TaskTracker,
-        stop: CancellationToken,
-    ) -> Self {
-        Self(Arc::new(Inner { store, cloud, tokens, timing, senders: Mutex::default(), tasks, stop }))
+    pub fn new(store: Store, cloud: ControlPlane, tokens: Tokens, timing: Timing, tasks: Tasks) -> Self {
+        Self(Arc::new(Inner { store, cloud, tokens, timing, senders: Mutex::default(), tasks }))
     }
 
     /// Something may be queued for this loop.
     pub fn wake(&self, id: LoopId) {
-        if self.0.stop.is_cancelled() {
+        if self.0.tasks.stop.is_cancelled() {
             return;
         }
         let mut senders = self.0.senders.lock().unwrap_or_else(PoisonError::into_inner);
@@ -115,7 +106,7 @@ impl Outbox {
                 }
             };
             tokio::select! {
-                () = self.0.stop.cancelled() => return,
+                () = self.0.tasks.stop.cancelled() => return,
                 () = rest => {}
             }
         }
@@ -146,7 +137,7 @@ impl Outbox {
     ) -> Result<Option<DeliveryAttempt>, StoreError> {
         let Some(row) = self.0.store.next_message(id).await? else { return Ok(None) };
         let answer = tokio::select! {
-            () = self.0.stop.cancelled() => return Ok(Some(DeliveryAttempt::Rest)),
+            () = self.0.tasks.stop.cancelled() => return Ok(Some(DeliveryAttempt::Rest)),
             answer = self.send(id, &row) => match answer {
                 Err(error) if self.had_arrived(id, &row, &error).await => Ok(()),
                 answer => answer,
@@ -210,7 +201,7 @@ impl Outbox {
         tracing::info!(loop_id = %id, %error, "an event was not accepted and will be sent again");
         if row.outgoing.kind != MessageKind::Event {
             let text = error.to_string();
-            self.0.store.update(id, |job| job.facts.last_recovery_error = Some(text)).await?;
+            self.0.store.update(id, |job| job.report.last_recovery_error = Some(text)).await?;
         }
         Ok(())
     }

@@ -10,25 +10,25 @@ use tokio::sync::broadcast;
 
 use crate::jobs::Job;
 use crate::request::LoopHeaders;
-use crate::runtime::Runtime;
 
 /// Reports that wait to be taken; the oldest go first.
 const BACKLOG: usize = 512;
 
 /// Where reports are handed over.
-pub(crate) struct Reporter(broadcast::Sender<Telemetry>);
+#[derive(Debug, Clone)]
+pub struct TelemetrySender(broadcast::Sender<Telemetry>);
 
-impl Default for Reporter {
+impl Default for TelemetrySender {
     fn default() -> Self {
         Self(broadcast::channel(BACKLOG).0)
     }
 }
 
-impl Runtime {
+impl TelemetrySender {
     /// Everything that is reported from now on. Diagnostics are clean of secrets.
     #[must_use]
-    pub fn telemetry(&self) -> broadcast::Receiver<Telemetry> {
-        self.reporter.0.subscribe()
+    pub fn subscribe(&self) -> broadcast::Receiver<Telemetry> {
+        self.0.subscribe()
     }
 
     pub(crate) fn report(
@@ -44,13 +44,13 @@ impl Runtime {
             telemetry.diagnostics = Some(diagnostics);
         }
         // Nobody may be there to take it.
-        let _ = self.reporter.0.send(telemetry);
+        let _ = self.0.send(telemetry);
     }
 }
 
 /// What a report about a job is about.
 pub(crate) fn of_job(job: &Job) -> Trace {
-    trace(job.id, job.facts.command_id.as_deref(), job.facts.operation_id.as_deref())
+    trace(job.id, job.launch.command_id.as_deref(), job.launch.operation_id.as_deref())
 }
 
 /// What a report about an order is about that has become no job.

@@ -55,6 +55,22 @@ impl Tokens {
         }
     }
 
+    /// Posts an event of a loop, within a time.
+    pub async fn post_event(
+        &self,
+        id: LoopId,
+        nonce: Uuid,
+        body: &str,
+        within: Duration,
+    ) -> Result<(), CallError> {
+        let cloud = &self.cloud;
+        self.call(
+            id,
+            |token| async move { cloud.post_event(id, &token, nonce, body.to_owned(), within).await },
+        )
+        .await
+    }
+
     /// The stored token.
     pub async fn current(&self, id: LoopId) -> Result<SecretString, CallError> {
         match self.store.token(id).await {

@@ -3,16 +3,19 @@
 //! Never fails: without a worktree, changes or an answer there is a plain title.
 
 use std::path::Path;
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use loopgate_api::ids::TicketId;
 use loopgate_home::Program;
+use loopgate_tools::git::Git;
 use loopgate_tools::process::{Limits, Output, StartError, Stdin};
+use loopgate_tools::programs::Programs;
 use regex::Regex;
 use serde_json::Value;
+use tokio_util::sync::CancellationToken;
 
-use crate::runtime::Runtime;
+use crate::process::environment::ProcessEnvironment;
 
 /// How long the assistant may take.
 const ANSWER_TIME: Duration = Duration::from_secs(30);
@@ -62,9 +65,26 @@ fn plain_title(ticket: &TicketId) -> String {
     format!("Work on {}", ticket.as_str())
 }
 
-impl Runtime {
+/// Writes commit messages.
+pub struct CommitTextWriter {
+    git: Git,
+    programs: Arc<Programs>,
+    environment: ProcessEnvironment,
+    stop: CancellationToken,
+}
+
+impl CommitTextWriter {
+    pub(crate) const fn new(
+        git: Git,
+        programs: Arc<Programs>,
+        environment: ProcessEnvironment,
+        stop: CancellationToken,
+    ) -> Self {
+        Self { git, programs, environment, stop }
+    }
+
     /// What the uncommitted work in a worktree may be called.
-    pub async fn commit_text(&self, worktree: &Path, ticket: &TicketId) -> CommitText {
+    pub async fn write(&self, worktree: &Path, ticket: &TicketId) -> CommitText {
         let Some(changes) = self.changes(worktree).await else { return CommitText::plain(ticket) };
         let answer = match self.ask(worktree, &format!("{PROMPT}{changes}")).await {
             Ok(output) => read_answer(&output.stdout_text(), ticket),
@@ -101,7 +121,7 @@ impl Runtime {
     async fn ask(&self, worktree: &Path, prompt: &str) -> Result<Output, StartError> {
         let mut pauses = TRIES.into_iter();
         loop {
-            let (environment, guard) = self.guarded_environment(&[worktree]).await;
+            let (environment, guard) = self.environment.guarded(&[worktree]).await;
             let assistant = self.programs.command(Program::Assistant).await;
             let command = assistant
                 .environment(environment)

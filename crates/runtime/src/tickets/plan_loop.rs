@@ -12,18 +12,19 @@ use loopgate_api::command::LoopCommand;
 use loopgate_api::ids::{LoopId, TicketId};
 use loopgate_api::names::PROCESS_PID;
 use loopgate_api::time::now_iso;
-use loopgate_home::{Repository, SandboxedPath};
+use loopgate_home::{Credentials, Repository, Sandbox, SandboxedPath};
+use loopgate_tools::git::Git;
 use thiserror::Error;
 
-use crate::jobs::Job;
 use crate::jobs::lifecycle::JobEvent;
+use crate::jobs::reservations::Reservations;
 use crate::jobs::store::StoreError;
-use crate::process::owners::{GRACE, ProcessOwner, StopError};
-use crate::reporting::control_plane::CallError;
-use crate::runtime::Runtime;
-use crate::stop::{StopMode, StopOutcome};
+use crate::jobs::{Job, Jobs};
+use crate::reporting::control_plane::{CallError, ControlPlane};
+use crate::stop::{GRACE, ProcessOwner, StopError, StopMode, StopOutcome, Stopper};
 use crate::tickets::launch::{get_of_work_dir, merge_launch_metadata};
 use crate::workspace::worktree::Naming;
+use crate::workspace::worktree_layout::WorktreeLayout;
 
 /// How long the answer to a cancellation waits until the record says so.
 const RECORD_TIME: Duration = Duration::from_secs(5);
@@ -123,22 +124,30 @@ impl From<StoreError> for CancelError {
     }
 }
 
-/// Whether a record stands for a loop that was agreed on and has not been started here.
-pub(crate) fn is_announced_only(job: &Job) -> bool {
-    job.facts.announced && job.facts.process.is_none() && !job.status().is_terminal()
+/// The steps by which a page comes to a plan.
+pub struct PlanLoops {
+    pub(crate) jobs: Jobs,
+    pub(crate) cloud: ControlPlane,
+    pub(crate) credentials: Arc<Credentials>,
+    pub(crate) git: Git,
+    pub(crate) layout: WorktreeLayout,
+    pub(crate) sandbox: Arc<Sandbox>,
+    pub(crate) reservations: Reservations,
+    pub(crate) stopper: Arc<Stopper>,
 }
 
-/// Whether a start may take the record over.
-pub(crate) fn may_be_started(job: &Job) -> bool {
-    job.status().is_terminal() || (is_announced_only(job) && !job.is_cancelled())
-}
+impl PlanLoops {
+    /// Whether a control plane is configured.
+    #[must_use]
+    pub fn has_control_plane(&self) -> bool {
+        self.cloud.origin().is_some()
+    }
 
-impl Runtime {
     /// What is known here of a ticket's repository.
     ///
     /// # Errors
     /// [`PlanError::NotAllowed`], [`PlanError::Io`].
-    pub async fn plan_context(
+    pub async fn context(
         &self,
         repository: &SandboxedPath,
         ticket: &TicketId,
@@ -170,7 +179,7 @@ impl Runtime {
     ///
     /// # Errors
     /// [`PlanError`].
-    pub async fn confirm_plan(&self, agreed: PlanConfirmation) -> Result<PathBuf, PlanError> {
+    pub async fn confirm(&self, agreed: PlanConfirmation) -> Result<PathBuf, PlanError> {
         let layout = self.layout.clone();
         let (worktree, agreed) = blocking(move || {
             let repository = &agreed.repository;
@@ -200,7 +209,7 @@ impl Runtime {
         })
         .await?;
         if let Some(loop_id) = agreed.loop_id {
-            self.store.add(&announced(loop_id, &agreed, &worktree)).await?;
+            self.jobs.store.add(&announced(loop_id, &agreed, &worktree)).await?;
         }
         Ok(worktree)
     }
@@ -209,8 +218,8 @@ impl Runtime {
     ///
     /// # Errors
     /// [`CancelError`].
-    pub async fn cancel_plan(
-        self: &Arc<Self>,
+    pub async fn cancel(
+        &self,
         repository: &SandboxedPath,
         ticket: &TicketId,
         id: LoopId,
@@ -227,19 +236,19 @@ impl Runtime {
     }
 
     async fn cancel_here(
-        self: &Arc<Self>,
+        &self,
         repository: &SandboxedPath,
         ticket: &TicketId,
         id: LoopId,
     ) -> Result<CancelOutcome, CancelError> {
-        let job = self.store.job(id).await?;
+        let job = self.jobs.store.job(id).await?;
         if job.as_ref().is_some_and(|job| job.status().is_terminal()) {
             return Ok(CancelOutcome::Gone);
         }
-        if self.is_followed(id) || job.as_ref().is_some_and(|job| job.facts.process.is_some()) {
+        if self.reservations.is_followed(id) || job.as_ref().is_some_and(|job| job.run.process.is_some()) {
             return self.cancel_started(id).await;
         }
-        let named = job.as_ref().and_then(|job| job.facts.worktree_dir.clone()).map(PathBuf::from);
+        let named = job.as_ref().and_then(|job| job.workspace.worktree_dir.clone()).map(PathBuf::from);
         let outcome = self.cancel_recorded(named, repository, ticket, id).await?;
         if job.is_some() {
             self.close_announced(id, outcome).await?;
@@ -248,16 +257,17 @@ impl Runtime {
     }
 
     /// A loop that is prepared or was started here, whose record says where its process is.
-    async fn cancel_started(self: &Arc<Self>, id: LoopId) -> Result<CancelOutcome, CancelError> {
-        let outcome = match self.stop_loop(id, StopMode::Cancel, GRACE).await? {
+    async fn cancel_started(&self, id: LoopId) -> Result<CancelOutcome, CancelError> {
+        let outcome = match self.stopper.stop_loop(id, StopMode::Cancel, GRACE).await? {
             StopOutcome::AlreadyEnded | StopOutcome::Stopped => CancelOutcome::Gone,
             StopOutcome::StillRunning | StopOutcome::Busy => CancelOutcome::StillRunning,
         };
         if outcome == CancelOutcome::Gone {
             // Whoever follows it records its end; the answer may say so when that is done.
-            let _ = tokio::time::timeout(RECORD_TIME, self.unfollowed(id)).await;
+            let _ = tokio::time::timeout(RECORD_TIME, self.reservations.free(id)).await;
         } else {
-            self.store
+            self.jobs
+                .store
                 .update(id, |job| outcome.warning().into_iter().for_each(|code| job.warn(code)))
                 .await?;
         }
@@ -266,7 +276,7 @@ impl Runtime {
 
     /// The process that the files of the worktree name, when it is not another loop's.
     async fn cancel_recorded(
-        self: &Arc<Self>,
+        &self,
         named: Option<PathBuf>,
         repository: &SandboxedPath,
         ticket: &TicketId,
@@ -282,11 +292,11 @@ impl Runtime {
             pid.filter(|pid| *pid != 0)
         });
         let Some(pid) = recorded.await.ok().flatten() else { return Ok(CancelOutcome::Unknown) };
-        match self.owner_of(pid).await? {
+        match self.stopper.owner_of(pid).await? {
             ProcessOwner::None => Ok(CancelOutcome::Gone),
             ProcessOwner::Other => Err(CancelError::OtherProcess),
             ProcessOwner::Loopgate(process) if process.is_of_another(id) => Ok(CancelOutcome::Unknown),
-            ProcessOwner::Loopgate(process) => match self.stop(process).await {
+            ProcessOwner::Loopgate(process) => match self.stopper.stop(process).await {
                 Ok(_) => Ok(CancelOutcome::Gone),
                 Err(StopError::Shim(_)) => Ok(CancelOutcome::StillRunning),
                 Err(error) => Err(error.into()),
@@ -295,7 +305,7 @@ impl Runtime {
     }
 
     async fn close_announced(&self, id: LoopId, outcome: CancelOutcome) -> Result<(), StoreError> {
-        let closed = self.change(id, |now| {
+        let closed = self.jobs.change(id, |now| {
             if now.job.status().is_terminal() {
                 return Ok(());
             }
@@ -304,25 +314,25 @@ impl Runtime {
                 Some(code) => now.job.warn(code),
                 None => {
                     now.apply(JobEvent::Cancelled)?;
-                    now.job.facts.cloud_finalized_at = Some(now_iso());
+                    now.job.report.cloud_finalized_at = Some(now_iso());
                 }
             }
             Ok(())
         });
         closed.await.map(drop)
     }
+}
 
-    /// Closes the record of a loop that was agreed on before this start: nobody can tell any more
-    /// what becomes of it, and the control plane never heard of it from here.
-    pub(crate) async fn forget_announced(&self, id: LoopId) -> Result<(), StoreError> {
-        let forgotten = self.change(id, |now| {
-            let event = if now.job.is_cancelled() { JobEvent::Cancelled } else { JobEvent::Lost };
-            now.apply(event)?;
-            now.job.facts.cloud_finalized_at = Some(now_iso());
-            Ok(())
-        });
-        forgotten.await.map(drop)
-    }
+/// Closes the record of a loop that was agreed on before this start: nobody can tell any more
+/// what becomes of it, and the control plane never heard of it from here.
+pub(crate) async fn close_unstarted(jobs: &Jobs, id: LoopId) -> Result<(), StoreError> {
+    let forgotten = jobs.change(id, |now| {
+        let event = if now.job.is_cancelled() { JobEvent::Cancelled } else { JobEvent::Lost };
+        now.apply(event)?;
+        now.job.report.cloud_finalized_at = Some(now_iso());
+        Ok(())
+    });
+    forgotten.await.map(drop)
 }
 
 fn announced(id: LoopId, agreed: &PlanConfirmation, worktree: &Path) -> Job {
@@ -332,15 +342,14 @@ fn announced(id: LoopId, agreed: &PlanConfirmation, worktree: &Path) -> Job {
         // Elsewhere; a job that waits may always begin to run.
         let _ = job.apply(JobEvent::Spawned);
     }
-    let facts = &mut job.facts;
-    facts.announced = true;
-    facts.ticket_id = Some(agreed.ticket.as_str().to_owned());
-    facts.artifact_id.clone_from(&agreed.artifact_id);
-    facts.artifact_slug.clone_from(&agreed.artifact_slug);
-    facts.issue_id.clone_from(&agreed.issue_id);
-    facts.repo_path = text(agreed.repository.as_path());
-    facts.local_repo_path.clone_from(&facts.repo_path);
-    facts.worktree_dir = text(worktree);
+    job.launch.announced = true;
+    job.launch.ticket_id = Some(agreed.ticket.as_str().to_owned());
+    job.launch.artifact_id.clone_from(&agreed.artifact_id);
+    job.launch.artifact_slug.clone_from(&agreed.artifact_slug);
+    job.launch.issue_id.clone_from(&agreed.issue_id);
+    job.workspace.repo_path = text(agreed.repository.as_path());
+    job.workspace.local_repo_path.clone_from(&job.workspace.repo_path);
+    job.workspace.worktree_dir = text(worktree);
     job
 }
 

@@ -1,7 +1,7 @@
-//! Hears that something was written in the work directories of loops, with one queue of the system
+//! File-change events of the work directories of loops, with one queue of the system
 //! for all of them.
 //!
-//! A hint and no promise: where nothing can be heard, whoever listens must look by itself.
+//! Best effort: where the file system reports nothing, subscribers must poll.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use notify::{Event, RecommendedWatcher, RecursiveMode, Watcher as _};
 use tokio::sync::watch;
 
-/// Everybody who listens.
+/// Watches directories; clones share the queue.
 #[derive(Clone, Default)]
 pub(crate) struct DirectoryWatch(Arc<Inner>);
 
@@ -38,7 +38,7 @@ pub(crate) struct Changes {
 }
 
 impl DirectoryWatch {
-    /// Begins to listen.
+    /// Subscribes to changes of a directory.
     pub fn subscribe(&self, directory: &Path) -> Changes {
         let mut watcher = lock(&self.0.watcher);
         let (changed, is_first) = {

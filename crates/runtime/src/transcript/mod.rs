@@ -3,6 +3,7 @@
 pub(crate) mod directory_watch;
 mod lines;
 pub(crate) mod perf;
+pub(crate) mod state_file;
 pub(crate) mod stream_file;
 mod stream_reader;
 pub(crate) mod tailer;

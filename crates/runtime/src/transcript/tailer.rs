@@ -5,7 +5,6 @@
 //! file systems that report nothing.
 
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use loopgate_api::assistant_stream::StreamSummary;
 use loopgate_api::event::LoopEvent;
@@ -14,15 +13,45 @@ use serde_json::json;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use crate::jobs::Job;
 use crate::jobs::store::{OutboxMessage, StoreError};
+use crate::jobs::{Job, Jobs};
 use crate::reporting::outage::Outage;
-use crate::runtime::Runtime;
+use crate::reporting::tokens::Tokens;
+use crate::timing::Timing;
+use crate::transcript::directory_watch::DirectoryWatch;
 use crate::transcript::stream_reader::{Frame, Position, StreamReader};
 
+/// Follows the output of loops.
+#[derive(Clone)]
+pub(crate) struct Transcripts {
+    jobs: Jobs,
+    tokens: Tokens,
+    directory_watch: DirectoryWatch,
+    timing: Timing,
+    stop: CancellationToken,
+}
+
+impl Transcripts {
+    pub const fn new(
+        jobs: Jobs,
+        tokens: Tokens,
+        directory_watch: DirectoryWatch,
+        timing: Timing,
+        stop: CancellationToken,
+    ) -> Self {
+        Self { jobs, tokens, directory_watch, timing, stop }
+    }
+
+    /// Follows the output of a loop until `ended`, then reads the rest. Returns early, with what is known
+    /// so far, when the runtime stops.
+    pub async fn follow(&self, job: &Job, work_dir: PathBuf, ended: CancellationToken) -> StreamSummary {
+        Tailer::new(self.clone(), job, work_dir).run(ended).await
+    }
+}
+
 /// A tailer of one loop.
-pub(crate) struct Tailer {
-    runtime: Arc<Runtime>,
+struct Tailer {
+    services: Transcripts,
     id: LoopId,
     work_dir: PathBuf,
     reader: StreamReader,
@@ -32,22 +61,20 @@ pub(crate) struct Tailer {
 
 impl Tailer {
     /// A tailer that goes on where the job's record says.
-    pub fn new(runtime: Arc<Runtime>, job: &Job, work_dir: PathBuf) -> Self {
+    fn new(services: Transcripts, job: &Job, work_dir: PathBuf) -> Self {
         let position = Position {
-            file: job.facts.stream_file,
-            start: job.facts.stream_start,
-            announced: job.facts.last_observed_jsonl_offset.unwrap_or(job.facts.stream_start),
+            file: job.transcript.stream_file,
+            start: job.transcript.stream_start,
+            announced: job.transcript.last_observed_jsonl_offset.unwrap_or(job.transcript.stream_start),
         };
         let reader = StreamReader::new(work_dir.clone(), position);
-        Self { runtime, id: job.id, work_dir, reader, unstored: None }
+        Self { services, id: job.id, work_dir, reader, unstored: None }
     }
 
-    /// Follows until `ended`, then reads the rest. Returns early, with what is known so far, when
-    /// the runtime stops.
-    pub async fn run(mut self, ended: CancellationToken) -> StreamSummary {
-        let mut changes = self.runtime.directory_watch.subscribe(&self.work_dir);
-        let timing = self.runtime.timing;
-        let stop = self.runtime.stop.clone();
+    async fn run(mut self, ended: CancellationToken) -> StreamSummary {
+        let mut changes = self.services.directory_watch.subscribe(&self.work_dir);
+        let timing = self.services.timing;
+        let stop = self.services.stop.clone();
         let mut outage = Outage::default();
         loop {
             let over = ended.is_cancelled();
@@ -62,7 +89,7 @@ impl Tailer {
                     match &error {
                         // What was read waits, and must not be left out.
                         TailError::Store(error) if error.may_pass() => {
-                            outage.record_failure(&self.runtime, self.id, error).await;
+                            outage.record_failure(&self.services.tokens, self.id, error).await;
                         }
                         _ if over => break,
                         _ => {}
@@ -134,14 +161,15 @@ impl Tailer {
             .collect();
         let position = frame.position;
         let activity = frame.chunks.last().and_then(|chunk| chunk.lines().next_back()).map(str::to_owned);
-        self.runtime
+        self.services
+            .jobs
             .change(self.id, |now| {
-                let facts = &mut now.job.facts;
-                facts.stream_file = position.file;
-                facts.stream_start = position.start;
-                facts.last_observed_jsonl_offset = Some(position.announced);
-                facts.spend = Some(Box::new(frame.spend.clone()));
-                facts.live_activity = activity.or(facts.live_activity.take());
+                let job = &mut *now.job;
+                job.transcript.stream_file = position.file;
+                job.transcript.stream_start = position.start;
+                job.transcript.last_observed_jsonl_offset = Some(position.announced);
+                job.transcript.spend = Some(Box::new(frame.spend.clone()));
+                job.progress.live_activity = activity.or(job.progress.live_activity.take());
                 for event in &events {
                     now.send(OutboxMessage::event(event));
                 }

@@ -17,20 +17,28 @@ use loopgate_api::event::code;
 use loopgate_api::ids::{BranchName, slug};
 use loopgate_api::names::WORK_DIR;
 use loopgate_home::SandboxedPath;
+use serde::Serialize;
 
 use crate::error::LoopError;
 use crate::jobs::reservations::Reservation;
 use crate::jobs::{Job, PeerWorktree};
-use crate::launch::staging::MountedPeer;
 use crate::refusal::Refusal;
 use crate::request::LoopRequest;
-use crate::runtime::Runtime;
 use crate::workspace::peers::{Peer, PeerWorkspace};
 use crate::workspace::repository::Repository;
-use crate::workspace::worktree::{Naming, WorktreeError, WorktreeRequest};
+use crate::workspace::worktree::{Naming, WorktreeError, WorktreeRequest, Worktrees};
 
 /// What the names of temporary directories begin with.
 const TEMP_DIR_PREFIX: &str = "orchestrator-";
+
+/// A peer repository, as the loop sees it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct MountedPeer {
+    pub full_name: String,
+    pub branch: String,
+    pub local_path: PathBuf,
+}
 
 /// Where a loop works.
 #[derive(Debug, Clone)]
@@ -54,23 +62,6 @@ pub(crate) struct Workspace {
 }
 
 impl Workspace {
-    /// Finds or makes it.
-    pub async fn prepare(
-        runtime: &Runtime,
-        request: &LoopRequest,
-        repository: Option<&Repository>,
-        peers: Vec<Peer>,
-        reservation: &Reservation,
-    ) -> Result<Self, Refusal> {
-        match request.command.spec().place {
-            Place::TempDir => temp_dir(request, reservation).await,
-            Place::Worktree(checkout) => {
-                let repository = repository.ok_or_else(repository::required)?;
-                worktrees(runtime, request, repository, checkout, peers, reservation).await
-            }
-        }
-    }
-
     /// The peer repositories, as the loop sees them.
     pub fn mounted(&self) -> Vec<MountedPeer> {
         let mounted = |place: &PeerWorkspace| MountedPeer {
@@ -97,51 +88,80 @@ impl Workspace {
         };
         self.peers.iter().map(recorded).collect()
     }
-
-    /// Leaves it for a loop that does not start.
-    pub async fn discard_unstarted(&self, runtime: &Runtime, repository: Option<&Repository>) {
-        if self.is_temporary {
-            let clone = repository.map(|repository| repository.path.as_path());
-            remove(runtime, clone.filter(|_| self.worktree.is_some()), &self.dir).await;
-        }
-        for place in &self.peers {
-            peers::leave(runtime, place).await;
-        }
-    }
 }
 
-/// Clears the workspace of a loop that is over, and notes that it did. Nothing that is worth keeping
-/// is removed.
-pub(crate) async fn clear(runtime: &Runtime, job: &Job) {
-    let (temp_dir, peers) = (&job.facts.temp_dir, &job.facts.additional_worktree_dirs);
-    if temp_dir.is_none() && peers.is_empty() {
-        return;
+/// Makes the workspaces of loops and cleans them up.
+#[derive(Clone)]
+pub(crate) struct Workspaces {
+    pub worktrees: Worktrees,
+}
+
+impl Workspaces {
+    pub const fn new(worktrees: Worktrees) -> Self {
+        Self { worktrees }
     }
-    if let Some(dir) = temp_dir {
-        let in_worktree = matches!(job.command.spec().place, Place::Worktree(_));
-        let clone = job.facts.repo_path.as_deref().map(Path::new).filter(|_| in_worktree);
-        remove(runtime, clone, Path::new(dir)).await;
-    }
-    for peer in peers {
-        if let Some(dir) = runtime.layout.allowed(Path::new(&peer.dir)) {
-            peers::discard(runtime, Path::new(&peer.repo_path), &dir).await;
+
+    /// Finds or makes the workspace of a loop.
+    pub async fn prepare(
+        &self,
+        request: &LoopRequest,
+        repository: Option<&Repository>,
+        peers: Vec<Peer>,
+        reservation: &Reservation,
+    ) -> Result<Workspace, Refusal> {
+        match request.command.spec().place {
+            Place::TempDir => temp_dir(request, reservation).await,
+            Place::Worktree(checkout) => {
+                let repository = repository.ok_or_else(repository::required)?;
+                worktrees(&self.worktrees, request, repository, checkout, peers, reservation).await
+            }
         }
     }
-    let cleared = runtime.store.update(job.id, |job| {
-        job.facts.temp_dir = None;
-        job.facts.additional_worktree_dirs.clear();
-    });
-    if let Err(error) = cleared.await {
-        tracing::warn!(loop_id = %job.id, %error, "that the workspace of a loop is cleaned up could not be stored");
+
+    /// Removes what was made for a loop that does not start.
+    pub async fn discard(&self, workspace: &Workspace, repository: Option<&Repository>) {
+        if workspace.is_temporary {
+            let clone = repository.map(|repository| repository.path.as_path());
+            remove(&self.worktrees, clone.filter(|_| workspace.worktree.is_some()), &workspace.dir).await;
+        }
+        for place in &workspace.peers {
+            peers::leave(&self.worktrees, place).await;
+        }
+    }
+
+    /// Cleans up the workspace of a loop that is over, and records that it did. Nothing that is worth
+    /// keeping is removed.
+    pub async fn clean_up(&self, job: &Job) {
+        let (temp_dir, peers) = (&job.workspace.temp_dir, &job.workspace.additional_worktree_dirs);
+        if temp_dir.is_none() && peers.is_empty() {
+            return;
+        }
+        if let Some(dir) = temp_dir {
+            let in_worktree = matches!(job.command.spec().place, Place::Worktree(_));
+            let clone = job.workspace.repo_path.as_deref().map(Path::new).filter(|_| in_worktree);
+            remove(&self.worktrees, clone, Path::new(dir)).await;
+        }
+        for peer in peers {
+            if let Some(dir) = self.worktrees.layout.allowed(Path::new(&peer.dir)) {
+                peers::discard(&self.worktrees, Path::new(&peer.repo_path), &dir).await;
+            }
+        }
+        let cleared = self.worktrees.jobs.store.update(job.id, |job| {
+            job.workspace.temp_dir = None;
+            job.workspace.additional_worktree_dirs.clear();
+        });
+        if let Err(error) = cleared.await {
+            tracing::warn!(loop_id = %job.id, %error, "that the workspace of a loop is cleaned up could not be stored");
+        }
     }
 }
 
 /// Removes a directory that goes with its loop: a worktree of `clone`, else a temporary directory.
-async fn remove(runtime: &Runtime, clone: Option<&Path>, dir: &Path) {
+async fn remove(worktrees: &Worktrees, clone: Option<&Path>, dir: &Path) {
     let removed = match clone {
-        Some(_) if runtime.layout.allowed(dir).is_none() => Err("the sandbox does not allow it".to_owned()),
+        Some(_) if worktrees.layout.allowed(dir).is_none() => Err("the sandbox does not allow it".to_owned()),
         Some(clone) => {
-            runtime.git.worktree_remove(clone, dir).await.map(drop).map_err(|error| error.to_string())
+            worktrees.git.worktree_remove(clone, dir).await.map(drop).map_err(|error| error.to_string())
         }
         None if is_temp_dir(dir) => delete(dir.to_owned()).await.map_err(|error| error.to_string()),
         None => Err("it is no directory of a loop".to_owned()),
@@ -212,7 +232,7 @@ fn make_private(dir: &Path) -> io::Result<()> {
 }
 
 async fn worktrees(
-    runtime: &Runtime,
+    worktrees: &Worktrees,
     request: &LoopRequest,
     repository: &Repository,
     checkout: Checkout,
@@ -232,13 +252,13 @@ async fn worktrees(
         checkout,
         fetched: false,
     };
-    let prepared = worktree::prepare(runtime, &wanted, reservation).await.map_err(refuse)?;
+    let prepared = worktrees.prepare(&wanted, reservation).await.map_err(refuse)?;
     let clone = repository.path.as_path();
-    let peers = match peers::prepare(runtime, request, &naming, checkout, peers, reservation).await {
+    let peers = match peers::prepare(worktrees, request, &naming, checkout, peers, reservation).await {
         Ok(peers) => peers,
         Err(refusal) => {
             if prepared.made {
-                remove(runtime, Some(clone), prepared.dir.as_path()).await;
+                remove(worktrees, Some(clone), prepared.dir.as_path()).await;
             }
             return Err(refusal);
         }

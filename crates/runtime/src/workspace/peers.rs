@@ -1,6 +1,6 @@
 //! Peer repositories: which clones they are, and a worktree of each.
 //!
-//! They are asked for what is new all at once; what is wrong with them is told in the order of the
+//! They are fetched concurrently; errors are reported in the order of the
 //! request, and always by name.
 
 use std::path::{Path, PathBuf};
@@ -16,9 +16,8 @@ use crate::error::LoopError;
 use crate::jobs::reservations::Reservation;
 use crate::refusal::Refusal;
 use crate::request::LoopRequest;
-use crate::runtime::Runtime;
-use crate::workspace::repository::{self, Repository};
-use crate::workspace::worktree::{self, Naming, PreparedWorktree, WorktreeError, WorktreeRequest};
+use crate::workspace::repository::{self, Repositories, Repository};
+use crate::workspace::worktree::{Naming, PreparedWorktree, WorktreeError, WorktreeRequest, Worktrees};
 
 /// Most peer repositories.
 const MAX_PEERS: usize = 5;
@@ -47,7 +46,7 @@ fn refuse(code: &'static str, text: String) -> Refusal {
 
 /// The clones that a request names in addition to `primary`.
 pub(crate) async fn resolve(
-    runtime: &Runtime,
+    repositories: &Repositories,
     request: &LoopRequest,
     primary: Option<&Repository>,
 ) -> Result<Vec<Peer>, Refusal> {
@@ -56,11 +55,11 @@ pub(crate) async fn resolve(
         let text = format!("additionalRepos exceeds maximum of {MAX_PEERS} entries (got {given})");
         return Err(refuse(code::PRE_RUN_VALIDATION_FAILED, text));
     }
-    let found = join_all(request.additional_repos.iter().map(|peer| find(runtime, peer))).await;
+    let found = join_all(request.additional_repos.iter().map(|peer| find(repositories, peer))).await;
     let mut peers = Vec::with_capacity(given);
     for peer in found {
         let peer = peer?;
-        let base = runtime.git.base_ref(peer.repository.path.as_path(), &peer.branch).await;
+        let base = repositories.git.base_ref(peer.repository.path.as_path(), &peer.branch).await;
         if !matches!(base, Ok(Some(_))) {
             let text = format!("Branch \"{}\" not found in additional repo: {}", peer.branch, peer.label);
             return Err(refuse(code::PRE_RUN_VALIDATION_FAILED, text));
@@ -71,7 +70,7 @@ pub(crate) async fn resolve(
     Ok(peers)
 }
 
-async fn find(runtime: &Runtime, given: &PeerRef) -> Result<Peer, Refusal> {
+async fn find(repositories: &Repositories, given: &PeerRef) -> Result<Peer, Refusal> {
     let filled = |text: &Option<String>| {
         text.as_deref().map(str::trim).filter(|text| !text.is_empty()).map(str::to_owned)
     };
@@ -84,26 +83,26 @@ async fn find(runtime: &Runtime, given: &PeerRef) -> Result<Peer, Refusal> {
     let full_name = name.as_deref().map(str::parse::<RepoFullName>).transpose().map_err(|_| missing())?;
     let place: PathBuf = match (&path, &full_name) {
         (Some(path), _) => expand_home(path),
-        (None, Some(name)) => repository::find(runtime, name).await.ok_or_else(missing)?,
+        (None, Some(name)) => repository::find(repositories, name).await.ok_or_else(missing)?,
         (None, None) => return Err(missing()),
     };
-    let allowed = runtime
+    let allowed = repositories
         .sandbox
         .check(&place)
         .map_err(|_| refuse(code::REPO_NOT_ALLOWED, format!("Additional repo path not allowed: {label}")))?;
-    let (looked, sandbox) = (allowed.as_path().to_owned(), runtime.sandbox.clone());
+    let (looked, sandbox) = (allowed.as_path().to_owned(), repositories.sandbox.clone());
     let seen = tokio::task::spawn_blocking(move || (looked.is_dir(), sandbox.origin_of(&looked))).await;
     let (exists, origin) = seen.unwrap_or_default();
     if !exists {
         return Err(missing());
     }
     let branch = match given.branch.trim() {
-        "" => runtime.git.usual_base(allowed.as_path()).await.ok().flatten().unwrap_or_default(),
+        "" => repositories.git.usual_base(allowed.as_path()).await.ok().flatten().unwrap_or_default(),
         named => named.to_owned(),
     };
     let unknown = || format!("Branch \"{branch}\" not found in additional repo: {label}");
     let branch = branch.parse().map_err(|_| refuse(code::PRE_RUN_VALIDATION_FAILED, unknown()))?;
-    if let Err(error) = runtime.git.fetch(allowed.as_path()).await {
+    if let Err(error) = repositories.git.fetch(allowed.as_path()).await {
         tracing::info!(%error, "a repository could not be fetched; its present state is used");
     }
     Ok(Peer { repository: Repository { path: allowed, full_name: full_name.or(origin) }, branch, label })
@@ -131,7 +130,7 @@ fn no_duplicates(primary: Option<&Repository>, peers: &[Peer]) -> Result<(), Ref
 
 /// A worktree of each repository. When one cannot be had, those that were made just now go again.
 pub(crate) async fn prepare(
-    runtime: &Runtime,
+    worktrees: &Worktrees,
     request: &LoopRequest,
     naming: &Naming,
     checkout: Checkout,
@@ -140,12 +139,12 @@ pub(crate) async fn prepare(
 ) -> Result<Vec<PeerWorkspace>, Refusal> {
     let mut places = Vec::with_capacity(peers.len());
     for peer in peers {
-        match place(runtime, naming, checkout, &peer, reservation).await {
+        match place(worktrees, naming, checkout, &peer, reservation).await {
             Ok(prepared) => places.push(PeerWorkspace { peer, prepared }),
             Err(error) => {
                 tracing::info!(loop_id = %request.loop_id, ?error, "a peer repository has no worktree");
                 for place in &places {
-                    leave(runtime, place).await;
+                    leave(worktrees, place).await;
                 }
                 return Err(refusal(&peer, error));
             }
@@ -155,7 +154,7 @@ pub(crate) async fn prepare(
 }
 
 async fn place(
-    runtime: &Runtime,
+    worktrees: &Worktrees,
     naming: &Naming,
     checkout: Checkout,
     peer: &Peer,
@@ -172,7 +171,7 @@ async fn place(
         checkout,
         fetched: true,
     };
-    worktree::prepare(runtime, &wanted, reservation).await
+    worktrees.prepare(&wanted, reservation).await
 }
 
 fn refusal(peer: &Peer, error: WorktreeError) -> Refusal {
@@ -191,14 +190,14 @@ fn refusal(peer: &Peer, error: WorktreeError) -> Refusal {
 }
 
 /// Removes a worktree of a peer when nothing in it is worth keeping.
-pub(crate) async fn leave(runtime: &Runtime, place: &PeerWorkspace) {
-    discard(runtime, place.peer.repository.path.as_path(), &place.prepared.dir).await;
+pub(crate) async fn leave(worktrees: &Worktrees, place: &PeerWorkspace) {
+    discard(worktrees, place.peer.repository.path.as_path(), &place.prepared.dir).await;
 }
 
 /// Removes a worktree when it has neither changes nor commits that only a loop's branch has; when
 /// git cannot tell, it stays.
-pub(crate) async fn discard(runtime: &Runtime, repository: &Path, dir: &SandboxedPath) {
-    let git = &runtime.git;
+pub(crate) async fn discard(worktrees: &Worktrees, repository: &Path, dir: &SandboxedPath) {
+    let git = &worktrees.git;
     let clean = git.changes(dir.as_path()).await.is_ok_and(|changes| changes.is_empty());
     if !clean || !git.head_is_kept_elsewhere(dir.as_path()).await.unwrap_or(false) {
         tracing::info!(worktree = %dir.as_path().display(), "a worktree has work of its own; it stays");

@@ -40,7 +40,7 @@ impl PreservedState {
         std::fs::remove_dir_all(&self.place)
     }
 
-    /// Moves our state away, and renames the directory when it holds anything else. Answers its new path.
+    /// Moves our state away, and renames the directory when it holds anything else. Returns its new path.
     pub fn preserve_or_rename(&self) -> io::Result<Option<PathBuf>> {
         let is_ours = match std::fs::read_dir(&self.place) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),

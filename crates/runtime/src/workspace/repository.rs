@@ -1,17 +1,19 @@
 //! Which local clone a request means: by path, by the list of repositories, by name, or by cloning.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use loopgate_api::command::Need;
 use loopgate_api::event::code;
 use loopgate_api::ids::RepoFullName;
 use loopgate_api::redact;
-use loopgate_home::{AddRepoError, Sandbox, SandboxedPath, expand_home};
+use loopgate_home::{AddRepoError, Repos, Sandbox, SandboxedPath, SettingsStore, expand_home};
+use loopgate_tools::code_host::CodeHost;
+use loopgate_tools::git::Git;
 
 use crate::error::LoopError;
 use crate::refusal::Refusal;
 use crate::request::LoopRequest;
-use crate::runtime::Runtime;
 
 const NOT_ALLOWED_EVENT: &str = "Repository path not allowed by sandbox policy";
 const REQUIRED: &str = "Repository required for PLAN, EXECUTE, REQUEST_CHANGES, and GENERATE_PRD commands";
@@ -25,13 +27,38 @@ pub(crate) struct Repository {
     pub full_name: Option<RepoFullName>,
 }
 
+/// Finds and clones repositories.
+#[derive(Debug, Clone)]
+pub(crate) struct Repositories {
+    pub repos: Arc<Repos>,
+    pub sandbox: Arc<Sandbox>,
+    settings: Arc<SettingsStore>,
+    pub git: Git,
+    code_host: CodeHost,
+}
+
+impl Repositories {
+    pub const fn new(
+        repos: Arc<Repos>,
+        sandbox: Arc<Sandbox>,
+        settings: Arc<SettingsStore>,
+        git: Git,
+        code_host: CodeHost,
+    ) -> Self {
+        Self { repos, sandbox, settings, git, code_host }
+    }
+}
+
 /// The primary repository that a request names; `None` when it names none, or none that can be had
 /// and the command goes on without.
-pub(crate) async fn resolve(runtime: &Runtime, request: &LoopRequest) -> Result<Option<Repository>, Refusal> {
+pub(crate) async fn resolve(
+    repositories: &Repositories,
+    request: &LoopRequest,
+) -> Result<Option<Repository>, Refusal> {
     match request.command.spec().repository {
         Need::Unused => Ok(None),
-        Need::Required => named(runtime, request).await,
-        Need::Optional => Ok(named(runtime, request).await.unwrap_or_else(|refusal| {
+        Need::Required => named(repositories, request).await,
+        Need::Optional => Ok(named(repositories, request).await.unwrap_or_else(|refusal| {
             let reason = refusal.error.message;
             tracing::info!(loop_id = %request.loop_id, reason, "the loop goes on without its repository");
             None
@@ -39,13 +66,13 @@ pub(crate) async fn resolve(runtime: &Runtime, request: &LoopRequest) -> Result<
     }
 }
 
-async fn named(runtime: &Runtime, request: &LoopRequest) -> Result<Option<Repository>, Refusal> {
+async fn named(repositories: &Repositories, request: &LoopRequest) -> Result<Option<Repository>, Refusal> {
     if let Some(path) = &request.local_repo_path {
-        return by_path(runtime, request, path).await.map(Some);
+        return by_path(repositories, request, path).await.map(Some);
     }
     let name = request.repo.as_ref().map(|repo| repo.full_name.trim()).filter(|name| !name.is_empty());
     match name {
-        Some(name) => by_name(runtime, name).await.map(Some),
+        Some(name) => by_name(repositories, name).await.map(Some),
         None => Ok(None),
     }
 }
@@ -55,26 +82,26 @@ pub(crate) fn required() -> LoopError {
     LoopError::bad_request(REQUIRED)
 }
 
-async fn by_name(runtime: &Runtime, name: &str) -> Result<Repository, Refusal> {
+async fn by_name(repositories: &Repositories, name: &str) -> Result<Repository, Refusal> {
     let not_found = || {
         let error = LoopError::new(404, format!("Repository not found locally: {name}"));
         Refusal::with_same_event(error, code::REPO_NOT_FOUND)
     };
     let name: RepoFullName = name.parse().map_err(|_| not_found())?;
-    match find(runtime, &name).await {
+    match find(repositories, &name).await {
         Some(path) => {
-            let path = runtime.sandbox.check(&path).map_err(|_| {
+            let path = repositories.sandbox.check(&path).map_err(|_| {
                 let error = LoopError::new(403, "Repository path not allowed");
                 Refusal::with_event(error, code::REPO_NOT_ALLOWED, NOT_ALLOWED_EVENT)
             })?;
             Ok(Repository { path, full_name: Some(name) })
         }
-        None => match clone(runtime, &name).await {
+        None => match clone(repositories, &name).await {
             Ok(path) => Ok(Repository { path, full_name: Some(name) }),
             // Another loop may have cloned it in the meantime.
             Err(reason) => {
                 if let Some(path) =
-                    find(runtime, &name).await.and_then(|path| runtime.sandbox.check(path).ok())
+                    find(repositories, &name).await.and_then(|path| repositories.sandbox.check(path).ok())
                 {
                     Ok(Repository { path, full_name: Some(name) })
                 } else {
@@ -86,12 +113,16 @@ async fn by_name(runtime: &Runtime, name: &str) -> Result<Repository, Refusal> {
     }
 }
 
-async fn by_path(runtime: &Runtime, request: &LoopRequest, path: &str) -> Result<Repository, Refusal> {
-    let allowed = runtime.sandbox.check(expand_home(path)).map_err(|_| {
+async fn by_path(
+    repositories: &Repositories,
+    request: &LoopRequest,
+    path: &str,
+) -> Result<Repository, Refusal> {
+    let allowed = repositories.sandbox.check(expand_home(path)).map_err(|_| {
         Refusal::with_event(LoopError::not_allowed(), code::REPO_NOT_ALLOWED, NOT_ALLOWED_EVENT)
     })?;
     let (place, sandbox, known) =
-        (allowed.as_path().to_owned(), runtime.sandbox.clone(), request.repo.clone());
+        (allowed.as_path().to_owned(), repositories.sandbox.clone(), request.repo.clone());
     let looked = tokio::task::spawn_blocking(move || (place.is_dir(), sandbox.origin_of(&place))).await;
     let (exists, origin) = looked.unwrap_or_default();
     if !exists {
@@ -104,8 +135,8 @@ async fn by_path(runtime: &Runtime, request: &LoopRequest, path: &str) -> Result
 
 /// A clone that is here: in the list, else the allowed directory itself or its child of that name.
 /// A directory whose `origin` names another repository is not the one.
-pub(crate) async fn find(runtime: &Runtime, name: &RepoFullName) -> Option<PathBuf> {
-    let (repos, sandbox, name) = (runtime.repos.clone(), runtime.sandbox.clone(), name.clone());
+pub(crate) async fn find(repositories: &Repositories, name: &RepoFullName) -> Option<PathBuf> {
+    let (repos, sandbox, name) = (repositories.repos.clone(), repositories.sandbox.clone(), name.clone());
     let found = tokio::task::spawn_blocking(move || {
         match repos.find(&name) {
             Ok(Some(path)) if path.is_dir() => return Some(path),
@@ -126,8 +157,8 @@ fn is_clone_of(sandbox: &Sandbox, place: &Path, name: &RepoFullName) -> bool {
 
 /// Clones into the allowed directory: beside its place first, so that a clone that fails half-way
 /// leaves nothing in the way of the next one.
-async fn clone(runtime: &Runtime, name: &RepoFullName) -> Result<SandboxedPath, String> {
-    let base = runtime.settings.get().sandbox_base_directory.clone().ok_or("no directory is allowed")?;
+async fn clone(repositories: &Repositories, name: &RepoFullName) -> Result<SandboxedPath, String> {
+    let base = repositories.settings.get().sandbox_base_directory.clone().ok_or("no directory is allowed")?;
     if !base.is_dir() {
         return Err("the allowed directory is missing".to_owned());
     }
@@ -135,17 +166,17 @@ async fn clone(runtime: &Runtime, name: &RepoFullName) -> Result<SandboxedPath, 
     if place.symlink_metadata().is_ok() {
         return Err("the destination exists already".to_owned());
     }
-    runtime.sandbox.check(&place).map_err(|_| "the destination is outside of the sandbox".to_owned())?;
-    runtime
+    repositories.sandbox.check(&place).map_err(|_| "the destination is outside of the sandbox".to_owned())?;
+    repositories
         .code_host
         .clone_repository(name, &place)
         .await
         .map_err(|error| redact::message(&error.to_string()))?;
-    let Ok(path) = runtime.sandbox.check(&place) else {
+    let Ok(path) = repositories.sandbox.check(&place) else {
         discard(&place).await;
         return Err("the clone lies outside of the sandbox".to_owned());
     };
-    let (repos, listed) = (runtime.repos.clone(), path.clone());
+    let (repos, listed) = (repositories.repos.clone(), path.clone());
     match tokio::task::spawn_blocking(move || repos.add(&listed, None, None)).await {
         Ok(Ok(_) | Err(AddRepoError::AlreadyThere)) => {}
         Ok(Err(error)) => tracing::warn!(%error, "the clone was not added to the list of repositories"),

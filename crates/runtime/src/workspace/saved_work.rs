@@ -1,14 +1,16 @@
 //! Work that loops left and no remote has, as git saved it in the managed repositories.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use loopgate_api::ids::BranchName;
-use loopgate_tools::git::{GitError, SavedWork};
+use loopgate_home::Repos;
+use loopgate_tools::git::{Git, GitError, SavedWork};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use crate::runtime::Runtime;
 use crate::workspace::worktree_gc::WorktreeListError;
+use crate::workspace::worktree_layout::WorktreeLayout;
 
 /// Saved work, and where it is.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -44,12 +46,24 @@ pub enum SavedError {
     Git(#[from] GitError),
 }
 
-impl Runtime {
+/// Lists and restores saved work.
+#[derive(Debug, Clone)]
+pub struct SavedWorkStore {
+    repos: Arc<Repos>,
+    layout: WorktreeLayout,
+    git: Git,
+}
+
+impl SavedWorkStore {
+    pub(crate) const fn new(repos: Arc<Repos>, layout: WorktreeLayout, git: Git) -> Self {
+        Self { repos, layout, git }
+    }
+
     /// The work that is saved in the managed repositories.
     ///
     /// # Errors
     /// [`WorktreeListError`]
-    pub async fn saved_work(&self) -> Result<Vec<SavedEntry>, WorktreeListError> {
+    pub async fn list(&self) -> Result<Vec<SavedEntry>, WorktreeListError> {
         let mut entries = Vec::new();
         for repo in &self.repos.list()?.repos {
             let path = loopgate_home::expand_home(&repo.path);
@@ -69,8 +83,8 @@ impl Runtime {
     ///
     /// # Errors
     /// [`SavedError`]
-    pub async fn restore_saved(&self, name: &str) -> Result<RestoredWork, SavedError> {
-        let found = self.saved_work().await?.into_iter().find(|entry| entry.work.name == name);
+    pub async fn restore(&self, name: &str) -> Result<RestoredWork, SavedError> {
+        let found = self.list().await?.into_iter().find(|entry| entry.work.name == name);
         let entry = found.ok_or_else(|| SavedError::Unknown(name.to_owned()))?;
         let branch = self.git.restore_saved(&entry.repository, &entry.work).await?;
         Ok(RestoredWork { entry, branch })
@@ -80,8 +94,8 @@ impl Runtime {
     ///
     /// # Errors
     /// [`SavedError`]; nothing is deleted when one of the names is unknown.
-    pub async fn delete_saved(&self, names: &[String]) -> Result<Vec<SavedEntry>, SavedError> {
-        let mut entries = self.saved_work().await?;
+    pub async fn delete(&self, names: &[String]) -> Result<Vec<SavedEntry>, SavedError> {
+        let mut entries = self.list().await?;
         for name in names {
             if !entries.iter().any(|entry| entry.work.name == *name) {
                 return Err(SavedError::Unknown(name.clone()));

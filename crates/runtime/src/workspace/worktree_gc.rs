@@ -6,6 +6,7 @@
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::StreamExt as _;
@@ -13,16 +14,16 @@ use jiff::Timestamp;
 use loopgate_api::command::LoopCommand;
 use loopgate_api::ids::LoopId;
 use loopgate_api::job::JobStatus;
-use loopgate_home::{ReposError, WorktreeRetention};
-use loopgate_tools::git::{GitError, Worktree};
+use loopgate_home::{Repos, ReposError, SettingsStore, WorktreeRetention};
+use loopgate_tools::git::{Git, GitError, Worktree};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use uuid::Uuid;
 
 use crate::jobs::Job;
-use crate::jobs::reservations::Reservation;
-use crate::jobs::store::StoreError;
-use crate::runtime::Runtime;
+use crate::jobs::reservations::{Reservation, Reservations};
+use crate::jobs::store::{Store, StoreError};
+use crate::workspace::worktree_layout::WorktreeLayout;
 
 /// Branches of loops begin with this.
 const LOOP_BRANCHES: &str = "orchestrator/";
@@ -117,18 +118,40 @@ impl LoopWorktree {
     }
 }
 
-impl Runtime {
+/// Lists the worktrees of loops and removes those that are not needed any more.
+#[derive(Clone)]
+pub struct WorktreeGc {
+    store: Store,
+    repos: Arc<Repos>,
+    layout: WorktreeLayout,
+    git: Git,
+    settings: Arc<SettingsStore>,
+    reservations: Reservations,
+}
+
+impl WorktreeGc {
+    pub(crate) const fn new(
+        store: Store,
+        repos: Arc<Repos>,
+        layout: WorktreeLayout,
+        git: Git,
+        settings: Arc<SettingsStore>,
+        reservations: Reservations,
+    ) -> Self {
+        Self { store, repos, layout, git, settings, reservations }
+    }
+
     /// The worktrees of loops in the managed repositories, the largest first.
     ///
     /// # Errors
     /// [`WorktreeListError`]
-    pub async fn loop_worktrees(&self) -> Result<Vec<LoopWorktree>, WorktreeListError> {
+    pub async fn list(&self) -> Result<Vec<LoopWorktree>, WorktreeListError> {
         let mut jobs: HashMap<PathBuf, Job> = HashMap::new();
         // The newest record of each comes first.
         for job in self.store.jobs().await? {
             // Peers are named as long as the loop works in them.
-            let peers = job.facts.additional_worktree_dirs.iter().map(|peer| &peer.dir);
-            for dir in job.facts.worktree_dir.iter().chain(peers) {
+            let peers = job.workspace.additional_worktree_dirs.iter().map(|peer| &peer.dir);
+            for dir in job.workspace.worktree_dir.iter().chain(peers) {
                 jobs.entry(real(Path::new(dir))).or_insert_with(|| job.clone());
             }
         }
@@ -167,14 +190,14 @@ impl Runtime {
     ///
     /// # Errors
     /// [`WorktreeListError`]
-    pub async fn collect_garbage(
+    pub async fn collect(
         &self,
         rule: WorktreeRetention,
         pretend: bool,
     ) -> Result<GcReport, WorktreeListError> {
         let now = Timestamp::now();
         let mut report = GcReport::default();
-        for worktree in self.loop_worktrees().await? {
+        for worktree in self.list().await? {
             if !worktree.is_expired(rule, now) {
                 continue;
             }
@@ -189,16 +212,16 @@ impl Runtime {
 
     /// How long worktrees are kept by the settings.
     #[must_use]
-    pub fn worktree_retention(&self) -> WorktreeRetention {
+    pub fn retention(&self) -> WorktreeRetention {
         self.settings.get().worktree_retention
     }
 
     /// Tidies by the settings, a while after the start and once a day.
-    pub async fn run_gc(&self) {
+    pub async fn run(&self) {
         let mut interval = tokio::time::interval_at(tokio::time::Instant::now() + FIRST_RUN, INTERVAL);
         loop {
             interval.tick().await;
-            match self.collect_garbage(self.worktree_retention(), false).await {
+            match self.collect(self.retention(), false).await {
                 Ok(report) => {
                     for worktree in report.removed {
                         tracing::info!(path = %worktree.path.display(), bytes = worktree.size_bytes,

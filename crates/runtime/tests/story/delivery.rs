@@ -16,8 +16,8 @@ async fn a_plan_is_made_and_reported() {
 
     let job = desktop.reported(&runtime, id).await;
     assert_eq!(job.status(), JobStatus::Completed, "{job:?}");
-    assert_eq!(job.facts.exit_code, Some(0));
-    assert!(job.facts.artifacts_uploaded_at.is_some());
+    assert_eq!(job.run.exit_code, Some(0));
+    assert!(job.report.artifacts_uploaded_at.is_some());
     assert_eq!(job.warnings(), Vec::<String>::new());
 
     let cloud = &desktop.cloud;

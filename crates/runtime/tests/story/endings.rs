@@ -27,15 +27,15 @@ async fn a_failure_is_told_with_clean_diagnostics_after_its_plan() {
         exit 3"#,
     );
     let runtime = desktop.open().await;
-    let mut reports = runtime.telemetry();
+    let mut reports = runtime.telemetry.subscribe();
     let id = new_id();
     let mut body = request(id, "EXECUTE");
     body["artifacts"] =
         json!([{"id": "p", "type": "IMPLEMENTATION_PLAN", "title": "t", "content": "# The plan"}]);
     start(&runtime, &body).await.unwrap();
     let job = desktop.reported(&runtime, id).await;
-    assert_eq!((job.status(), job.facts.exit_code), (JobStatus::Failed, Some(3)));
-    assert!(job.facts.artifacts_uploaded_at.is_some());
+    assert_eq!((job.status(), job.run.exit_code), (JobStatus::Failed, Some(3)));
+    assert!(job.report.artifacts_uploaded_at.is_some());
     let heard = desktop.cloud.heard();
     let order: Vec<String> = heard
         .iter()
@@ -83,7 +83,7 @@ async fn a_killed_loop_is_gone_with_everything_it_started() {
             Some([pid("child")?, pid("grandchild")?])
         })
         .await;
-    let outcome = runtime.kill_loop(json!({"loopId": id}).to_string().as_bytes()).await.unwrap();
+    let outcome = runtime.stopper.kill_loop(json!({"loopId": id}).to_string().as_bytes()).await.unwrap();
     assert_eq!(outcome.message(), "Loop process terminated");
     for pid in pids {
         assert!(!std::path::Path::new(&format!("/proc/{pid}")).exists(), "{pid} still runs");
@@ -93,7 +93,7 @@ async fn a_killed_loop_is_gone_with_everything_it_started() {
     let error = &desktop.cloud.events(id, "error")[0];
     assert_eq!((&error["code"], &error["abortReason"]), (&json!("CANCELLED"), &json!("cancelled")));
     assert!(desktop.cloud.accepted(id, "upload-artifacts").is_empty());
-    let again = runtime.kill_loop(json!({"loopId": id}).to_string().as_bytes()).await.unwrap_err();
+    let again = runtime.stopper.kill_loop(json!({"loopId": id}).to_string().as_bytes()).await.unwrap_err();
     assert_eq!((again.status, again.message.as_str()), (404, "No running process found for this loop"));
 }
 
@@ -109,11 +109,11 @@ async fn that_a_loop_is_to_end_is_recorded_before_its_process_hears_of_it() {
     let there = |name: &'static str| (!desktop.state(name).is_empty()).then_some(());
     desktop.eventually("it runs", || async { there("up") }).await;
     let killing = async {
-        runtime.kill_loop(json!({"loopId": id}).to_string().as_bytes()).await.unwrap();
+        runtime.stopper.kill_loop(json!({"loopId": id}).to_string().as_bytes()).await.unwrap();
     };
     let looking = async {
         desktop.eventually("its process has heard of it", || async { there("heard") }).await;
-        let job = runtime.job(id).await.unwrap().unwrap();
+        let job = runtime.jobs.get(id).await.unwrap().unwrap();
         desktop.signal("end");
         assert_eq!(job.status(), JobStatus::CancelPending);
     };
@@ -129,7 +129,7 @@ async fn a_loop_that_ends_well_when_it_is_killed_is_cancelled_all_the_same() {
     let id = new_id();
     start(&runtime, &request(id, "PLAN")).await.unwrap();
     desktop.eventually("it runs", || async { (!desktop.state("up").is_empty()).then_some(()) }).await;
-    runtime.kill_loop(json!({"loopId": id}).to_string().as_bytes()).await.unwrap();
+    runtime.stopper.kill_loop(json!({"loopId": id}).to_string().as_bytes()).await.unwrap();
     assert_eq!(desktop.reported(&runtime, id).await.status(), JobStatus::Cancelled);
     assert_eq!(desktop.cloud.events(id, "error").len(), 1);
     assert!(desktop.cloud.events(id, "completed").is_empty());
@@ -148,7 +148,7 @@ async fn an_account_that_cannot_be_used_for_the_commit_fails_the_loop() {
     start(&runtime, &request(id, "EXECUTE")).await.unwrap();
     let job = desktop.reported(&runtime, id).await;
     assert_eq!(job.status(), JobStatus::Failed);
-    assert!(job.facts.live_activity.unwrap().starts_with("Auth challenge: "));
+    assert!(job.progress.live_activity.unwrap().starts_with("Auth challenge: "));
     assert_eq!(desktop.cloud.events(id, "error")[0]["code"], "AUTH_CHALLENGE");
     assert_eq!(desktop.state("created"), "", "no pull request");
 }
@@ -164,7 +164,7 @@ async fn a_loop_can_be_killed_while_its_work_is_committed() {
     let pid = desktop
         .eventually("the commit runs", || async { desktop.state("committing").trim().parse::<u32>().ok() })
         .await;
-    runtime.kill_loop(json!({"loopId": id}).to_string().as_bytes()).await.unwrap();
+    runtime.stopper.kill_loop(json!({"loopId": id}).to_string().as_bytes()).await.unwrap();
     assert!(!std::path::Path::new(&format!("/proc/{pid}")).exists());
     assert_eq!(desktop.reported(&runtime, id).await.status(), JobStatus::Cancelled);
     assert!(desktop.cloud.events(id, "completed").is_empty());
@@ -192,7 +192,7 @@ async fn a_context_that_is_full_and_a_signed_failure_are_told_as_what_they_are()
         assert_eq!(error["code"], code, "{error}");
         if code == "RUNNER_ERROR" {
             assert_eq!(error["result"]["subcode"], "PENDING_TASKS_AT_COMPLETION");
-            assert_eq!(job.facts.live_activity.as_deref(), Some("Two tasks are open."));
+            assert_eq!(job.progress.live_activity.as_deref(), Some("Two tasks are open."));
         }
     }
 }
@@ -223,7 +223,7 @@ async fn an_execution_at_its_iteration_limit_has_failed_and_its_work_is_committe
     let error = &desktop.cloud.events(id, "error")[0];
     assert_eq!((&error["code"], &error["message"]), (&json!("ITERATION_LIMIT"), &json!("Not done yet.")));
     assert!(desktop.cloud.events(id, "completed").is_empty());
-    let worktree = std::path::PathBuf::from(job.facts.worktree_dir.unwrap());
+    let worktree = std::path::PathBuf::from(job.workspace.worktree_dir.unwrap());
     assert_eq!(desktop.git(&worktree, &["status", "--porcelain"]).await, "");
     assert!(desktop.git(&worktree, &["log", "-1", "--format=%s"]).await.ends_with("(unfinished)"));
     let pushed = desktop.git(&worktree, &["branch", "--remotes", "--contains", "HEAD"]).await;

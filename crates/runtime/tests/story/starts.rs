@@ -25,7 +25,7 @@ async fn one_loop_once_and_one_loop_a_worktree() {
     desktop.reported(&runtime, id).await;
     desktop.driver(PLANS);
     start(&runtime, &request(id, "PLAN")).await.unwrap();
-    assert_eq!(desktop.has_status(&runtime, id, JobStatus::Completed).await.facts.exit_code, Some(0));
+    assert_eq!(desktop.has_status(&runtime, id, JobStatus::Completed).await.run.exit_code, Some(0));
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -41,7 +41,7 @@ async fn an_assistant_that_does_not_tell_its_mcp_servers_holds_up_no_start() {
         start(&runtime, &body).await.unwrap();
         let job = desktop.reported(&runtime, id).await;
         assert_eq!(job.status(), JobStatus::Completed);
-        assert_eq!(job.facts.expected_mcp_url.as_deref(), Some(url));
+        assert_eq!(job.launch.expected_mcp_url.as_deref(), Some(url));
     }
     let argv = desktop.state("argv");
     assert!(argv.lines().count() == 2 && !argv.contains("--allow-tools"), "{argv}");
@@ -99,7 +99,7 @@ async fn refusals_have_their_texts_and_events() {
         let error = start(&runtime, &body).await.unwrap_err();
         assert_eq!((error.status, error.message.as_str()), (status, text.as_str()));
         assert_eq!(events(id), event, "{text}");
-        assert!(runtime.job(id).await.unwrap().is_none());
+        assert!(runtime.jobs.get(id).await.unwrap().is_none());
     }
     std::fs::remove_dir_all(desktop.at("plugins/code")).unwrap();
     let id = new_id();
@@ -121,11 +121,11 @@ async fn a_local_loop_needs_a_way_to_report_and_a_relayed_one_waits_for_it() {
             error.message.starts_with("Cannot start local loop: cloud callback path is unavailable."),
             "{error}"
         );
-        assert!(runtime.job(id).await.unwrap().is_none());
+        assert!(runtime.jobs.get(id).await.unwrap().is_none());
     }
     assert_eq!(desktop.state("argv"), "", "nothing was started");
     let headers = LoopHeaders { from_cloud: true, ..LoopHeaders::default() };
-    runtime.start_loop(request(id, "PLAN").to_string().as_bytes(), headers).await.unwrap();
+    runtime.launcher.start_loop(request(id, "PLAN").to_string().as_bytes(), headers).await.unwrap();
     desktop.has_status(&runtime, id, JobStatus::Completed).await;
     desktop.cloud.answer_well();
     desktop.reported(&runtime, id).await;

@@ -21,9 +21,9 @@ impl<'a> Life<'a> {
     /// Begins a life, which takes up what earlier ones left.
     pub fn begin(desktop: &'a Desktop) -> Self {
         let life = Self::begin_idle(desktop);
-        life.block_on(life.runtime.recover()).unwrap();
+        life.block_on(life.runtime.recovery.recover()).unwrap();
         let runtime = life.runtime.clone();
-        life.spawn(async move { tokio::join!(runtime.run_queue(), runtime.run_watch()) });
+        life.spawn(async move { tokio::join!(runtime.launcher.run_queue(), runtime.recovery.run_watch()) });
         life
     }
 

@@ -172,16 +172,16 @@ impl Desktop {
     /// Waits until a job has ended and the control plane knows it.
     pub async fn reported(&self, runtime: &Arc<Runtime>, id: LoopId) -> Job {
         self.eventually("the loop is over and reported", || async {
-            runtime.job(id).await.unwrap().filter(|job| job.facts.cloud_finalized_at.is_some())
+            runtime.jobs.get(id).await.unwrap().filter(|job| job.report.cloud_finalized_at.is_some())
         })
         .await;
-        tokio::time::timeout(PATIENCE, runtime.unfollowed(id)).await.unwrap();
-        runtime.job(id).await.unwrap().unwrap()
+        tokio::time::timeout(PATIENCE, runtime.launcher.wait_until_released(id)).await.unwrap();
+        runtime.jobs.get(id).await.unwrap().unwrap()
     }
 
     /// Waits until a job has a status.
     pub async fn has_status(&self, runtime: &Arc<Runtime>, id: LoopId, status: JobStatus) -> Job {
-        let look = || async { runtime.job(id).await.unwrap().filter(|job| job.status() == status) };
+        let look = || async { runtime.jobs.get(id).await.unwrap().filter(|job| job.status() == status) };
         self.eventually(&format!("{status:?}"), look).await
     }
 
@@ -193,6 +193,22 @@ impl Desktop {
     pub async fn change_records(&self, sql: &str) {
         let db = self.records().await.unwrap();
         db.execute_unprepared(sql).await.unwrap();
+        db.close().await.unwrap();
+    }
+
+    /// Turns the launch requests into files, as the version before kept them, and the database into its.
+    pub async fn keep_requests_as_files(&self) {
+        let (db, dir) = (self.records().await.unwrap(), self.at("data/queue"));
+        std::fs::create_dir_all(&dir).unwrap();
+        let all = Statement::from_string(DbBackend::Sqlite, "SELECT loop_id, sealed FROM launch_request");
+        for row in db.query_all_raw(all).await.unwrap() {
+            let (id, sealed): (String, Vec<u8>) =
+                (row.try_get("", "loop_id").unwrap(), row.try_get("", "sealed").unwrap());
+            std::fs::write(dir.join(id), sealed).unwrap();
+        }
+        db.execute_unprepared("DROP TABLE launch_request").await.unwrap();
+        let applied = "DELETE FROM seaql_migrations WHERE version = 'm0005_launch_requests'";
+        db.execute_unprepared(applied).await.unwrap();
         db.close().await.unwrap();
     }
 
@@ -322,7 +338,7 @@ pub fn new_id() -> LoopId {
 }
 
 pub async fn start(runtime: &Arc<Runtime>, body: &Value) -> Result<LoopStart, LoopError> {
-    runtime.start_loop(body.to_string().as_bytes(), LoopHeaders::default()).await
+    runtime.launcher.start_loop(body.to_string().as_bytes(), LoopHeaders::default()).await
 }
 
 /// Pull requests in files: one a branch; every creation is written down.

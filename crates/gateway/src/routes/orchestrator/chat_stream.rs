@@ -35,7 +35,7 @@ pub(super) async fn begin(
     request: ChatRequest,
 ) -> Result<Response, HttpError> {
     let request = ChatRequest { tools: tools(app), ..request };
-    let chat = runtime_of(app, path)?.chat(request).await;
+    let chat = runtime_of(app, path)?.chats.send(request).await;
     let chat = chat.map_err(|error| HttpError::operation("Failed to save chat history", &error))?;
     Ok(answer(app, requester, chat))
 }

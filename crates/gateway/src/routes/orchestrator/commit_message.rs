@@ -70,7 +70,7 @@ async fn write(
         .await??
     };
     let text = match worktree {
-        Some(worktree) => runtime_of(&app, PATH)?.commit_text(worktree.canonical(), &ticket).await,
+        Some(worktree) => runtime_of(&app, PATH)?.commit_texts.write(worktree.canonical(), &ticket).await,
         None => CommitText::plain(&ticket),
     };
     Ok(Json(text.into()))

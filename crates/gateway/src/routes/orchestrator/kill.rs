@@ -133,7 +133,7 @@ async fn end(
     before: impl AsyncFnOnce() -> Result<(), HttpError>,
 ) -> Result<Killed, HttpError> {
     let runtime = runtime_of(app, PATH)?;
-    let owner = runtime.owner_of(pid).await;
+    let owner = runtime.stopper.owner_of(pid).await;
     let owner = owner.map_err(|error| HttpError::operation("Failed to process kill request", &error))?;
     match owner {
         ProcessOwner::Other => Err(not_managed()),
@@ -149,7 +149,7 @@ async fn end(
 }
 
 async fn ended(runtime: &Arc<Runtime>, pid: u32, process: OwnedProcess) -> Result<Killed, HttpError> {
-    let stopped = runtime.stop(process).await;
+    let stopped = runtime.stopper.stop(process).await;
     let stopped = stopped.map_err(|error| HttpError::operation("Failed to kill process", &error))?;
     Ok(Killed::new(if stopped { "Process terminated" } else { GONE }, Some(pid)))
 }
@@ -164,7 +164,7 @@ async fn working_on(
         Ok(files.map(|files| files.worktree().to_owned()))
     });
     let Some(worktree) = worktree.await? else { return Ok(None) };
-    let found = runtime_of(app, PATH)?.working_at(&worktree).await;
+    let found = runtime_of(app, PATH)?.stopper.working_at(&worktree).await;
     found.map_err(|error| HttpError::operation("Failed to process kill request", &error))
 }
 

@@ -128,7 +128,7 @@ async fn launch(State(app): State<App>, body: JsonMembers) -> JsonResult<LaunchA
         })
         .await??
     };
-    let launched = runtime_of(&app, PATH)?.launch(request).await?;
+    let launched = runtime_of(&app, PATH)?.tickets.launch(request).await?;
     let work_dir = launched.worktree.join(WORK_DIR);
     let shown = |path: PathBuf| path.to_string_lossy().into_owned();
     Ok(Json(LaunchAnswer {

@@ -37,15 +37,15 @@ pub(crate) struct LoopFacts {
 impl LoopFacts {
     /// The loop of a ticket.
     pub(crate) async fn of_ticket(app: &App, ticket: &TicketId) -> Option<Self> {
-        let jobs = app.runtime.as_ref()?.jobs_of_ticket(ticket).await.ok()?;
+        let jobs = app.runtime.as_ref()?.jobs.of_ticket(ticket).await.ok()?;
         Self::newest(app, jobs).await
     }
 
     /// The loop that works in a directory.
     pub(crate) async fn of_directory(app: &App, directory: &str) -> Option<Self> {
         let wanted = Some(Path::new(directory));
-        let mut jobs = app.runtime.as_ref()?.jobs().await.ok()?;
-        jobs.retain(|job| job.facts.worktree_dir.as_deref().map(Path::new) == wanted);
+        let mut jobs = app.runtime.as_ref()?.jobs.list().await.ok()?;
+        jobs.retain(|job| job.workspace.worktree_dir.as_deref().map(Path::new) == wanted);
         Self::newest(app, jobs).await
     }
 
@@ -53,14 +53,14 @@ impl LoopFacts {
     async fn newest(app: &App, mut jobs: Vec<Job>) -> Option<Self> {
         jobs.sort_by_key(|job| job.status().is_terminal());
         let job = jobs.into_iter().next()?;
-        let snapshot = app.runtime.as_ref()?.snapshot(job).await;
+        let snapshot = app.runtime.as_ref()?.snapshots.of(job).await;
         Some(Self {
             loop_id: snapshot.job.id.to_string(),
             command: snapshot.job.command.as_str(),
             status: snapshot.job.status(),
             stillness: snapshot.activity,
             queue_place: snapshot.queue_place,
-            spend: snapshot.job.facts.spend,
+            spend: snapshot.job.transcript.spend,
         })
     }
 }

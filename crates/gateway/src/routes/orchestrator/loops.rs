@@ -76,7 +76,7 @@ async fn start(
     let runtime = runtime_of(&app, LAUNCH)?;
     let headers = loop_headers(&headers, requester.over_link);
     let started = match hold {
-        None => runtime.start_loop(&body, headers).await?,
+        None => runtime.launcher.start_loop(&body, headers).await?,
         Some(Extension(hold)) => {
             let until = Timestamp::now().saturating_add(hold.limit()).unwrap_or(Timestamp::MAX);
             let approval = LoopApproval {
@@ -84,7 +84,9 @@ async fn start(
                 command: app.approvals_command.approve(hold.id()),
                 waits_until: loopgate_api::time::iso(until),
             };
-            runtime.request_approval(&body, headers, approval, hold.decision(app.clone())).await?
+            let decision = hold.decision(app.clone());
+            // On the heap: the future of the stored request is large.
+            Box::pin(runtime.launcher.request_approval(&body, headers, approval, decision)).await?
         }
     };
     Ok(Json(started.into()))
@@ -126,7 +128,7 @@ struct EndLoop {
         (status = 409, body = ErrorBody, description = "It is being taken up, or is about to wait"),
     ))]
 async fn end(State(app): State<App>, body: Bytes) -> JsonResult<LoopEnded> {
-    let outcome = runtime_of(&app, "/api/gateway/orchestrator/loop/kill")?.kill_loop(&body).await?;
+    let outcome = runtime_of(&app, "/api/gateway/orchestrator/loop/kill")?.stopper.kill_loop(&body).await?;
     Ok(Json(LoopEnded { success: true, message: outcome.message() }))
 }
 

@@ -121,7 +121,7 @@ async fn prepare(
     let body = body?;
     let repository = repository(&app, &body).await?;
     let base = body.words("baseBranch").map(str::to_owned);
-    let facts = runtime.plan_context(&repository, &ticket, base).await?;
+    let facts = runtime.plan_loops.context(&repository, &ticket, base).await?;
     Ok(Json(PlanPrepared {
         repo_path: path_text(repository.as_path()),
         worktree_dir: path_text(facts.worktree),
@@ -182,7 +182,7 @@ async fn confirm(
         ticket_title: said("ticketTitle"),
         runs: body.words("outcome") == Some(ALREADY_RUNNING),
     };
-    let worktree = runtime.confirm_plan(agreed).await?;
+    let worktree = runtime.plan_loops.confirm(agreed).await?;
     Ok(Json(PlanConfirmed { ok: true, worktree_dir: path_text(worktree) }))
 }
 
@@ -233,14 +233,14 @@ async fn cancel(
     required(&body, "repoPath")?;
     let id = loop_id(required(&body, "loopId")?)?;
     let repository = repository(&app, &body).await?;
-    let outcome = runtime.cancel_plan(&repository, &ticket, id).await?;
+    let outcome = runtime.plan_loops.cancel(&repository, &ticket, id).await?;
     Ok(Json(PlanCancelled { cancelled: true, warning: outcome.warning() }))
 }
 
 /// Plans are ordered from a control plane; where there is none, these routes are none either.
 fn runtime(app: &App) -> Result<&Arc<Runtime>, HttpError> {
     let runtime = runtime_of(app, PATH)?;
-    if runtime.has_control_plane() {
+    if runtime.plan_loops.has_control_plane() {
         Ok(runtime)
     } else {
         Err(HttpError::not_implemented(&Method::POST, PATH))

@@ -33,7 +33,7 @@ pub(super) async fn read_ticket<T: Send + 'static>(
 /// The worktrees that the ticket's jobs name: those of living jobs first, then the newest.
 async fn worktrees_of_jobs(app: &App, ticket: &TicketId) -> Vec<PathBuf> {
     let Some(runtime) = &app.runtime else { return Vec::new() };
-    let mut jobs = runtime.jobs_of_ticket(ticket).await.unwrap_or_default();
+    let mut jobs = runtime.jobs.of_ticket(ticket).await.unwrap_or_default();
     jobs.sort_by_key(|job| job.status().is_terminal());
-    jobs.into_iter().filter_map(|job| job.facts.worktree_dir.map(PathBuf::from)).collect()
+    jobs.into_iter().filter_map(|job| job.workspace.worktree_dir.map(PathBuf::from)).collect()
 }

@@ -26,7 +26,7 @@ impl Restore {
         let name = self.name.clone();
         let restored: RestoredWork =
             self.desktop.ask("worktrees.restore", &json!({"name": self.name}), async move |here| {
-                Ok(here.restore_saved(&name).await?)
+                Ok(here.saved_work.restore(&name).await?)
             })?;
         if self.json {
             anstream::println!("{}", serde_json::to_string(&restored)?);
@@ -42,7 +42,7 @@ impl Restore {
 
 /// The work that is saved.
 pub(super) fn list(desktop: &Desktop) -> anyhow::Result<Vec<SavedEntry>> {
-    desktop.ask("worktrees.saved", &json!({}), async |here| Ok(here.saved_work().await?))
+    desktop.ask("worktrees.saved", &json!({}), async |here| Ok(here.saved_work.list().await?))
 }
 
 pub(super) fn show(saved: &[SavedEntry]) {
@@ -80,7 +80,7 @@ pub(super) fn delete(
         let names: Vec<String> = saved.iter().map(|entry| entry.work.name.clone()).collect();
         let params = json!({"names": names});
         saved = desktop.ask("worktrees.delete_saved", &params, async move |here| {
-            Ok(here.delete_saved(&names).await?)
+            Ok(here.saved_work.delete(&names).await?)
         })?;
     }
     if as_json {

@@ -14,13 +14,12 @@ use loopgate_api::mcp::McpRecord;
 use loopgate_home::{Repos, Repository, Sandbox, expand_home};
 use serde::{Deserialize, Serialize};
 
-pub(crate) use preflight::prepare_agents;
+pub(crate) use preflight::AgentBootstrap;
 pub(crate) use result::conclude;
 
 use crate::process::environment::TrustGuard;
 use crate::process::spawn;
-use crate::runtime::Runtime;
-use crate::workspace::repository;
+use crate::workspace::repository::{self, Repositories};
 use crate::workspace::worktree;
 
 /// The list of the repositories, among the files of the run.
@@ -92,11 +91,11 @@ const NOT_FOUND: &str = "not found locally";
 /// # Errors
 /// Why the list of known repositories cannot be read.
 pub(crate) async fn targets(
-    runtime: &Runtime,
+    repositories: &Repositories,
     order: Option<&BootstrapOrder>,
 ) -> Result<Vec<Target>, String> {
     let Some(order) = order else {
-        let (repos, sandbox) = (runtime.repos.clone(), runtime.sandbox.clone());
+        let (repos, sandbox) = (repositories.repos.clone(), repositories.sandbox.clone());
         let known = tokio::task::spawn_blocking(move || all(&repos, &sandbox));
         return known.await.map_err(|error| error.to_string())?;
     };
@@ -104,9 +103,9 @@ pub(crate) async fn targets(
     for BootstrapRepo { full_name, branch, local_path } in order.repos.clone() {
         let path = match local_path.filter(|path| !path.trim().is_empty()) {
             Some(path) => Some(expand_home(path.trim())),
-            None => find(runtime, &full_name).await,
+            None => find(repositories, &full_name).await,
         };
-        let sandbox = runtime.sandbox.clone();
+        let sandbox = repositories.sandbox.clone();
         let look = move || match path {
             Some(path) => Target::at(&sandbox, full_name, branch, &path),
             None => {
@@ -119,8 +118,8 @@ pub(crate) async fn targets(
     Ok(targets)
 }
 
-async fn find(runtime: &Runtime, full_name: &str) -> Option<PathBuf> {
-    repository::find(runtime, &full_name.trim().parse().ok()?).await
+async fn find(repositories: &Repositories, full_name: &str) -> Option<PathBuf> {
+    repository::find(repositories, &full_name.trim().parse().ok()?).await
 }
 
 /// Every repository of the list. Blocks on the disk.

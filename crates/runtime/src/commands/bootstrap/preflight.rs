@@ -3,6 +3,7 @@
 
 use std::io;
 use std::path::Path;
+use std::time::Duration;
 
 use loopgate_api::event::LoopEvent;
 use loopgate_api::ids::LoopId;
@@ -15,8 +16,9 @@ use serde_json::json;
 use super::COMMAND;
 use super::result::METADATA;
 use crate::commands::plugins;
+use crate::jobs::Jobs;
+use crate::process::environment::ProcessEnvironment;
 use crate::process::spawn::TOOLS;
-use crate::runtime::Runtime;
 use crate::workspace::Workspace;
 
 const PLUGIN: &str = "bootstrap";
@@ -29,21 +31,40 @@ const MAX_AGENT: u64 = 1024 * 1024;
 const TAIL_BYTES: usize = 4096;
 const TAIL_LINES: usize = 50;
 
-/// Sees to the agents of every worktree of a loop, those of the peer repositories first.
-pub(crate) async fn prepare_agents(runtime: &Runtime, id: LoopId, workspace: &Workspace, assistant: &Path) {
+/// Writes agents for worktrees that have none.
+#[derive(Clone)]
+pub(crate) struct AgentBootstrap {
+    jobs: Jobs,
+    environment: ProcessEnvironment,
+    /// How long the assistant may take for one worktree.
+    time: Duration,
+}
+
+impl AgentBootstrap {
+    pub const fn new(jobs: Jobs, environment: ProcessEnvironment, time: Duration) -> Self {
+        Self { jobs, environment, time }
+    }
+
+    /// Sees to the agents of every worktree of a loop, those of the peer repositories first.
+    pub async fn prepare(&self, id: LoopId, workspace: &Workspace, assistant: &Path) {
+        prepare_agents(self, id, workspace, assistant).await;
+    }
+}
+
+async fn prepare_agents(service: &AgentBootstrap, id: LoopId, workspace: &Workspace, assistant: &Path) {
     let peers = workspace.peers.iter().map(|place| &place.prepared.dir);
     for worktree in peers.chain(&workspace.worktree) {
         let name = worktree.base_name();
-        tell(runtime, id, &format!("[bootstrap-started] {name}")).await;
+        report(service, id, &format!("[bootstrap-started] {name}")).await;
         let outcome = match reason_to_skip(worktree.as_path()).await {
             Some(reason) => format!("[bootstrap-skipped] {name}: {reason}"),
             None => {
-                let ran = bootstrap(runtime, id, worktree.as_path(), assistant).await;
+                let ran = bootstrap(service, id, worktree.as_path(), assistant).await;
                 put_in_place(worktree.clone()).await;
                 outcome(&name, ran)
             }
         };
-        tell(runtime, id, &outcome).await;
+        report(service, id, &outcome).await;
     }
 }
 
@@ -72,14 +93,14 @@ fn has_agents(worktree: &Path) -> bool {
 }
 
 async fn bootstrap(
-    runtime: &Runtime,
+    service: &AgentBootstrap,
     id: LoopId,
     worktree: &Path,
     assistant: &Path,
 ) -> Result<Output, StartError> {
-    let limits = Limits { grace: std::time::Duration::ZERO, ..Limits::time(runtime.timing.bootstrap) };
+    let limits = Limits { grace: Duration::ZERO, ..Limits::time(service.time) };
     let wish = format!("{COMMAND} --output-dir {}", worktree.join(WRITTEN).display());
-    let (environment, guard) = runtime.guarded_environment(&[worktree]).await;
+    let (environment, guard) = service.environment.guarded(&[worktree]).await;
     let command = Command::new(assistant)
         .args(guard.args)
         .args(["-p", &wish, "--allowedTools", TOOLS])
@@ -128,9 +149,9 @@ fn outcome(name: &str, ran: Result<Output, StartError>) -> String {
 }
 
 /// Queued like all output, so that it arrives even when the control plane is away.
-async fn tell(runtime: &Runtime, id: LoopId, text: &str) {
+async fn report(service: &AgentBootstrap, id: LoopId, text: &str) {
     let event = LoopEvent::new("output", &json!({"data": {"chunk": text}}));
-    if let Err(error) = runtime.enqueue_event(id, &event).await {
+    if let Err(error) = service.jobs.enqueue_event(id, &event).await {
         tracing::warn!(loop_id = %id, %error, "a word about a bootstrap could not be queued");
     }
 }

@@ -1,4 +1,4 @@
-//! The tables: jobs, events on their way, runner tokens.
+//! The tables: jobs, launch requests, events on their way, runner tokens.
 
 /// Records of loops.
 pub(super) mod job {
@@ -64,6 +64,24 @@ pub(super) mod token {
 
     #[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
     #[sea_orm(table_name = "loop_token")]
+    pub struct Model {
+        #[sea_orm(primary_key, auto_increment = false)]
+        pub loop_id: String,
+        pub sealed: Vec<u8>,
+    }
+
+    #[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
+    pub enum Relation {}
+
+    impl ActiveModelBehavior for ActiveModel {}
+}
+
+/// Requests of loops that have no process yet, sealed.
+pub(super) mod launch_request {
+    use sea_orm::entity::prelude::*;
+
+    #[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
+    #[sea_orm(table_name = "launch_request")]
     pub struct Model {
         #[sea_orm(primary_key, auto_increment = false)]
         pub loop_id: String,

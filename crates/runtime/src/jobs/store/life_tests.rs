@@ -53,8 +53,11 @@ struct Known {
 }
 
 fn marks(job: &Job) -> [bool; 3] {
-    let facts = &job.facts;
-    let marks = [&facts.artifacts_uploaded_at, &facts.completed_event_posted_at, &facts.cloud_finalized_at];
+    let marks = [
+        &job.report.artifacts_uploaded_at,
+        &job.report.completed_event_posted_at,
+        &job.report.cloud_finalized_at,
+    ];
     marks.map(Option::is_some)
 }
 
@@ -116,9 +119,9 @@ async fn lives(steps: Vec<Step>) {
             }
             Step::Forgets => {
                 let forgetting = store.update(id, |job| {
-                    job.facts.artifacts_uploaded_at = None;
-                    job.facts.completed_event_posted_at = None;
-                    job.facts.cloud_finalized_at = None;
+                    job.report.artifacts_uploaded_at = None;
+                    job.report.completed_event_posted_at = None;
+                    job.report.cloud_finalized_at = None;
                 });
                 assert_eq!(forgetting.await.is_ok(), known.status.is_some());
             }

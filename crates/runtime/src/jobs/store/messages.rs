@@ -225,10 +225,10 @@ impl Store {
         if let Some(before) = find(&tx, id).await? {
             let mut job = before.clone();
             job.warn(warning);
-            job.facts.last_recovery_error = Some(reason.to_owned());
+            job.report.last_recovery_error = Some(reason.to_owned());
             if row.outgoing.kind == MessageKind::Final {
                 // Nobody will ever take it: trying again at each start would change nothing.
-                job.facts.cloud_finalized_at = Some(loopgate_api::time::now_iso());
+                job.report.cloud_finalized_at = Some(loopgate_api::time::now_iso());
             }
             replace(&tx, &before, &mut job).await?;
         }
@@ -244,7 +244,7 @@ impl Store {
     /// # Errors
     /// [`StoreError`].
     pub async fn mark_reported(&self, id: LoopId) -> Result<(), StoreError> {
-        let mark = |job: &mut Job| job.facts.cloud_finalized_at = Some(loopgate_api::time::now_iso());
+        let mark = |job: &mut Job| job.report.cloud_finalized_at = Some(loopgate_api::time::now_iso());
         self.update(id, mark).await.map(drop)
     }
 
@@ -278,11 +278,11 @@ fn mark(job: &mut Job, kind: MessageKind) {
     let now = loopgate_api::time::now_iso();
     match kind {
         MessageKind::Event => {}
-        MessageKind::Artifacts => job.facts.artifacts_uploaded_at = Some(now),
+        MessageKind::Artifacts => job.report.artifacts_uploaded_at = Some(now),
         MessageKind::Final => {
-            job.facts.completed_event_posted_at = Some(now.clone());
-            job.facts.cloud_finalized_at = Some(now);
-            job.facts.last_recovery_error = None;
+            job.report.completed_event_posted_at = Some(now.clone());
+            job.report.cloud_finalized_at = Some(now);
+            job.report.last_recovery_error = None;
         }
     }
 }

@@ -14,6 +14,7 @@ impl MigratorTrait for Migrator {
             Box::new(JobsByState),
             Box::new(JobsByNotice),
             Box::new(OutboxRefusals),
+            Box::new(LaunchRequests),
         ]
     }
 }
@@ -144,5 +145,30 @@ impl MigrationTrait for OutboxRefusals {
 
     async fn down(&self, manager: &SchemaManager) -> Result<(), DbErr> {
         manager.alter_table(Table::alter().table("outbox").drop_column("refusal").take()).await
+    }
+}
+
+/// Requests of loops that wait for their process.
+struct LaunchRequests;
+
+impl MigrationName for LaunchRequests {
+    fn name(&self) -> &'static str {
+        "m0005_launch_requests"
+    }
+}
+
+#[async_trait::async_trait]
+impl MigrationTrait for LaunchRequests {
+    async fn up(&self, manager: &SchemaManager) -> Result<(), DbErr> {
+        let requests = Table::create()
+            .table("launch_request")
+            .col(string("loop_id").primary_key())
+            .col(blob("sealed"))
+            .take();
+        manager.create_table(requests).await
+    }
+
+    async fn down(&self, manager: &SchemaManager) -> Result<(), DbErr> {
+        manager.drop_table(Table::drop().table("launch_request").take()).await
     }
 }

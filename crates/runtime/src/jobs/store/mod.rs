@@ -1,4 +1,4 @@
-//! What survives a crash: job records, events on their way, runner tokens; one SQLite file.
+//! What survives a crash: job records, launch requests, events on their way, runner tokens; one SQLite file.
 //!
 //! There is one connection. A transaction on it is the lock: a change reads the newest record,
 //! alters it and queues what is to be announced, all or nothing. Nobody ever writes a record that
@@ -6,6 +6,7 @@
 
 mod durable;
 mod entity;
+mod launch_requests;
 mod messages;
 mod migration;
 mod tokens;
@@ -27,13 +28,14 @@ use sea_orm::{
 use sea_orm_migration::MigratorTrait as _;
 use thiserror::Error;
 
+pub use launch_requests::LaunchRequest;
 pub use messages::{MessageKind, OutboxMessage, OutboxRow};
 pub use tokens::{StoredToken, TokenText};
 
+use crate::error::LoopError;
 use crate::jobs::Job;
 use crate::jobs::Notification;
 use crate::jobs::lifecycle::{self, InvalidTransition, JobEvent};
-use crate::tickets::plan_loop;
 use durable::Durable;
 use entity::{job, outbox};
 
@@ -75,6 +77,13 @@ impl StoreError {
     }
 }
 
+impl From<StoreError> for LoopError {
+    fn from(error: StoreError) -> Self {
+        tracing::error!(%error, "the job store failed");
+        Self::internal()
+    }
+}
+
 /// A change of a job under way: the record, and what is to be sent because of it.
 pub struct JobUpdate<'a> {
     /// The newest record.
@@ -89,8 +98,8 @@ impl JobUpdate<'_> {
     /// [`InvalidTransition`] when it cannot happen now; the job is then unchanged.
     pub fn apply(&mut self, event: JobEvent) -> Result<(), InvalidTransition> {
         self.job.apply(event)?;
-        if self.job.status().is_terminal() && self.job.facts.completed_at.is_none() {
-            self.job.facts.completed_at = Some(loopgate_api::time::now_iso());
+        if self.job.status().is_terminal() && self.job.report.completed_at.is_none() {
+            self.job.report.completed_at = Some(loopgate_api::time::now_iso());
         }
         Ok(())
     }
@@ -223,7 +232,7 @@ impl Store {
         let previous =
             PreviousJob { job: find(&tx, job.id).await?, outgoing: messages::all(&tx, job.id).await? };
         // What was only agreed on has not begun here.
-        let standing = previous.job.as_ref().filter(|job| !plan_loop::is_announced_only(job));
+        let standing = previous.job.as_ref().filter(|job| !job.is_announced_only());
         let event = if job.status() == lifecycle::WAITS { JobEvent::Queued } else { JobEvent::Ordered };
         lifecycle::next(standing.map(Job::status), event)?;
         delete_outgoing(&tx, job.id).await?;
@@ -298,7 +307,7 @@ impl Store {
         let mut now = JobUpdate { job: &mut after, outgoing: Vec::new() };
         change(&mut now)?;
         let outgoing = now.outgoing;
-        after.facts.notifications.extend(Notification::of_change(before.status(), &after));
+        after.progress.notifications.extend(Notification::of_change(before.status(), &after));
         replace(&tx, &before, &mut after).await?;
         for item in &outgoing {
             messages::insert(&tx, id, item).await?;
@@ -370,9 +379,9 @@ async fn write(tx: &DatabaseTransaction, job: &Job) -> Result<(), StoreError> {
         loop_id: ActiveValue::Set(job.id.to_string()),
         status: ActiveValue::Set(format!("{:?}", job.status())),
         terminal: ActiveValue::Set(job.status().is_terminal()),
-        reported: ActiveValue::Set(job.facts.cloud_finalized_at.is_some()),
+        reported: ActiveValue::Set(job.report.cloud_finalized_at.is_some()),
         to_clear: ActiveValue::Set(job.needs_cleanup()),
-        pending_notifications: ActiveValue::Set(!job.facts.notifications.is_empty()),
+        pending_notifications: ActiveValue::Set(!job.progress.notifications.is_empty()),
         record: ActiveValue::Set(serde_json::to_string(job)?),
         updated_at: ActiveValue::Set(jiff::Timestamp::now().as_microsecond()),
     };

@@ -10,6 +10,7 @@ use serde_json::json;
 use uuid::Uuid;
 
 use super::*;
+use crate::request::LoopHeaders;
 
 struct Place {
     dir: tempfile::TempDir,
@@ -58,12 +59,12 @@ async fn an_older_copy_takes_nothing_back() {
     let place = place().await;
     let job = new_job();
     place.store.begin(&job).await.unwrap();
-    place.store.update(job.id, |job| job.facts.artifacts_uploaded_at = Some("then".into())).await.unwrap();
+    place.store.update(job.id, |job| job.report.artifacts_uploaded_at = Some("then".into())).await.unwrap();
     place
         .store
         .change(job.id, |now| {
             now.apply(JobEvent::Failed)?;
-            now.job.facts.artifacts_uploaded_at = None;
+            now.job.report.artifacts_uploaded_at = None;
             Ok(())
         })
         .await
@@ -72,8 +73,8 @@ async fn an_older_copy_takes_nothing_back() {
     assert!(matches!(revived, Err(StoreError::InvalidTransition(_))));
     let job = place.store.job(job.id).await.unwrap().unwrap();
     assert_eq!(job.status(), JobStatus::Failed);
-    assert_eq!(job.facts.artifacts_uploaded_at.as_deref(), Some("then"));
-    assert!(job.facts.completed_at.is_some());
+    assert_eq!(job.report.artifacts_uploaded_at.as_deref(), Some("then"));
+    assert!(job.report.completed_at.is_some());
 }
 
 #[tokio::test]
@@ -99,7 +100,7 @@ async fn the_last_event_marks_the_job_when_it_is_delivered() {
     assert!(last.outgoing.body.contains("ARTIFACT_UPLOAD_FAILED"), "{}", last.outgoing.body);
     place.store.mark_delivered(job.id, &last).await.unwrap();
     let job = place.store.job(job.id).await.unwrap().unwrap();
-    assert!(job.facts.cloud_finalized_at.is_some() && job.facts.completed_event_posted_at.is_some());
+    assert!(job.report.cloud_finalized_at.is_some() && job.report.completed_event_posted_at.is_some());
     assert_eq!(job.warnings(), ["ARTIFACT_UPLOAD_FAILED"]);
     assert!(place.store.unreported().await.unwrap().is_empty());
 }
@@ -135,7 +136,7 @@ async fn a_hundred_reported_jobs_are_kept() {
             .store
             .change(job.id, |now| {
                 now.apply(JobEvent::Failed)?;
-                now.job.facts.cloud_finalized_at = Some("now".into());
+                now.job.report.cloud_finalized_at = Some("now".into());
                 Ok(())
             })
             .await
@@ -181,7 +182,7 @@ async fn what_a_person_has_to_hear_is_found_until_it_is_told() {
     assert_eq!(place.store.with_pending_notifications().await.unwrap(), []);
     let failed = place.store.change(job.id, |now| Ok(now.apply(JobEvent::Failed)?)).await.unwrap();
     assert_eq!(place.store.with_pending_notifications().await.unwrap(), [failed]);
-    place.store.update(job.id, |job| job.facts.notifications.clear()).await.unwrap();
+    place.store.update(job.id, |job| job.progress.notifications.clear()).await.unwrap();
     assert_eq!(place.store.with_pending_notifications().await.unwrap(), []);
 }
 
@@ -193,7 +194,7 @@ async fn what_was_untold_before_there_was_a_mark_is_found() {
     let db = Database::connect(format!("sqlite://{}?mode=rwc", path.display())).await.unwrap();
     migration::Migrator::up(&db, Some(2)).await.unwrap();
     let (mut pending_notifications, silent) = (new_job(), new_job());
-    pending_notifications.facts.notifications.push(Notification::Failed);
+    pending_notifications.progress.notifications.push(Notification::Failed);
     for job in [&pending_notifications, &silent] {
         let values = [job.id.to_string(), serde_json::to_string(job).unwrap()].map(Value::from);
         let sql = "INSERT INTO job (loop_id, status, terminal, reported, record, updated_at) \
@@ -204,4 +205,23 @@ async fn what_was_untold_before_there_was_a_mark_is_found() {
 
     let store = Store::open(&path, Arc::new(Credentials::open(&data).unwrap())).await.unwrap();
     assert_eq!(store.with_pending_notifications().await.unwrap(), [pending_notifications]);
+}
+
+#[tokio::test]
+async fn launch_requests_kept_as_files_are_imported_once() {
+    let place = place().await;
+    let (id, dir) = (LoopId(Uuid::new_v4()), place.dir.path().join("queue"));
+    let request = LaunchRequest { body: "{}".to_owned(), headers: LoopHeaders::default() };
+    let sealed = place.store.credentials.seal(&serde_json::to_vec(&request).unwrap()).unwrap();
+    std::fs::create_dir(&dir).unwrap();
+    std::fs::write(dir.join(id.to_string()), sealed).unwrap();
+    std::fs::write(dir.join(".loopgate-x.part"), "half").unwrap();
+    place.store.import_launch_requests(&dir).await.unwrap();
+    assert_eq!(place.store.launch_request(id).await.unwrap(), Some(request));
+    assert!(!dir.exists(), "what was imported is removed");
+    place.store.import_launch_requests(&dir).await.unwrap();
+    place.store.retain_launch_requests(&[id]).await.unwrap();
+    assert!(place.store.loops_with_launch_request().await.unwrap().contains(&id));
+    place.store.retain_launch_requests(&[]).await.unwrap();
+    assert_eq!(place.store.launch_request(id).await.unwrap(), None);
 }

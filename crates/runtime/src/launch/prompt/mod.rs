@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use loopgate_api::command::{Inputs, Judged, LoopCommand, Output, Place};
 use minijinja::{Environment, Value, context};
 
-use crate::launch::staging::MountedPeer;
+use crate::workspace::MountedPeer;
 
 const FRAME: &str = include_str!("frame.md");
 

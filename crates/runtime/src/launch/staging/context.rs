@@ -16,15 +16,6 @@ use crate::request::LoopRequest;
 /// What a decomposition is asked when nobody said more.
 const DECOMPOSE: &str = "Split these requirements into features that can be planned and built one by one.";
 
-/// A peer repository, as the loop sees it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct MountedPeer {
-    pub full_name: String,
-    pub branch: String,
-    pub local_path: PathBuf,
-}
-
 pub(super) fn stage(request: &LoopRequest, site: &StagingDirs<'_>) -> io::Result<Staged> {
     let place = site.context();
     make_private_directory(&place)?;

@@ -22,10 +22,11 @@ use loopgate_home::untrusted::{self, make_private_directory, write_private};
 use serde_json::{Map, Value};
 
 pub(crate) use code_context::detect;
-pub(crate) use context::MountedPeer;
 
 use crate::commands::bootstrap::{MANIFEST, Target};
+use crate::commands::review::VERDICT;
 use crate::request::{DetectedContext, LoopRequest};
+use crate::workspace::MountedPeer;
 
 /// The plan's text when it came without its tasks.
 const PLAN_SOURCE: &str = "plan-source.md";
@@ -37,8 +38,6 @@ const AGENTS: &str = ".claude/agents";
 const PROMPT_MD: &str = "prompt.md";
 /// A feature that is judged.
 const FEATURE_MD: &str = "feature.md";
-/// The result of a review.
-pub(crate) const VERDICT: &str = "verdict.json";
 
 /// Where the plan of an EXECUTE comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

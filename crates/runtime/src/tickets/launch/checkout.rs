@@ -5,12 +5,11 @@ use std::path::Path;
 use loopgate_api::ids::BranchName;
 use loopgate_home::SandboxedPath;
 
-use super::{TicketLaunchError, TicketLaunchRequest, blocking, branch_of, failed};
-use crate::runtime::Runtime;
+use super::{TicketLaunchError, TicketLaunchRequest, TicketLauncher, blocking, branch_of, failed};
 use crate::workspace::preserved_state::PreservedState;
 use crate::workspace::worktree::{LOOP_BRANCHES, hide_state};
 
-impl Runtime {
+impl TicketLauncher {
     /// Makes the worktree; answers what it begins at, or `None` when it was there.
     pub(super) async fn make_worktree(
         &self,

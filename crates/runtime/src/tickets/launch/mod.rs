@@ -14,14 +14,22 @@ use std::sync::Arc;
 
 use loopgate_api::ids::{BranchName, LoopId, TicketId};
 use loopgate_api::names::PRD_MD;
-use loopgate_home::SandboxedPath;
+use loopgate_home::{Sandbox, SandboxedPath};
+use loopgate_tools::git::Git;
+use loopgate_tools::programs::Programs;
 use serde_json::Value;
 use thiserror::Error;
 use uuid::Uuid;
 
 pub(crate) use self::files::{get as get_of_work_dir, merge_metadata as merge_launch_metadata};
 pub use self::prd::TicketText;
-use crate::runtime::Runtime;
+use crate::jobs::reservations::Reservations;
+use crate::process::environment::ProcessEnvironment;
+use crate::process::registry::ProcessRegistry;
+use crate::process::shims::Shims;
+use crate::stop::Stopper;
+use crate::tasks::Tasks;
+use crate::workspace::worktree_layout::WorktreeLayout;
 
 /// What to launch.
 #[derive(Debug, Clone)]
@@ -76,7 +84,21 @@ fn failed(error: impl std::fmt::Display) -> TicketLaunchError {
     TicketLaunchError::Failed(error.to_string())
 }
 
-impl Runtime {
+/// Launches the loop scripts of tickets.
+pub struct TicketLauncher {
+    pub(crate) layout: WorktreeLayout,
+    pub(crate) git: Git,
+    pub(crate) sandbox: Arc<Sandbox>,
+    pub(crate) reservations: Reservations,
+    pub(crate) processes: ProcessRegistry,
+    pub(crate) stopper: Arc<Stopper>,
+    pub(crate) shims: Shims,
+    pub(crate) programs: Arc<Programs>,
+    pub(crate) environment: ProcessEnvironment,
+    pub(crate) tasks: Tasks,
+}
+
+impl TicketLauncher {
     /// Makes the ticket's worktree where it is missing, and starts the script in it. What has begun
     /// is finished, whoever still waits for it.
     ///
@@ -86,8 +108,8 @@ impl Runtime {
         self: &Arc<Self>,
         request: TicketLaunchRequest,
     ) -> Result<TicketLaunch, TicketLaunchError> {
-        let runtime = self.clone();
-        let launching = self.tasks.spawn(async move { runtime.launch_here(request).await });
+        let launcher = self.clone();
+        let launching = self.tasks.spawn(async move { launcher.launch_here(request).await });
         launching.await.map_err(failed)?
     }
 

@@ -15,11 +15,11 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::files::{get, put};
-use super::{TicketLaunchError, blocking, failed};
+use super::{TicketLaunchError, TicketLauncher, blocking, failed};
 use crate::commands::plugins;
-use crate::process::owners::{LoopProcess, ProcessOwner};
+use crate::process::registry::LoopProcess;
 use crate::process::spawn::own_program_first;
-use crate::runtime::Runtime;
+use crate::stop::ProcessOwner;
 
 /// The plugin that brings the script, and the script in it.
 const PLUGIN: &str = "code";
@@ -34,7 +34,7 @@ struct Record {
     worktree: PathBuf,
 }
 
-impl Runtime {
+impl TicketLauncher {
     /// Pid of the process that works in a worktree: a script of ours, else the one that started when
     /// the files there say.
     pub(super) async fn script_at(&self, worktree: &SandboxedPath) -> Result<Option<u32>, TicketLaunchError> {
@@ -52,7 +52,7 @@ impl Runtime {
             None => None,
             Some((pid, Some(started))) => alive(pid, ProcessStart(started)).then_some(pid),
             Some((pid, None)) => {
-                let owner = self.owner_of(pid).await.map_err(failed)?;
+                let owner = self.stopper.owner_of(pid).await.map_err(failed)?;
                 matches!(owner, ProcessOwner::Loopgate(_)).then_some(pid)
             }
         })
@@ -67,12 +67,12 @@ impl Runtime {
         let Some(script) = found.await? else { return Ok(None) };
         let id = Uuid::new_v4();
         let work_dir = worktree.as_path().join(WORK_DIR);
-        let (mut environment, _) = self.guarded_environment(&[worktree.as_path()]).await;
+        let (mut environment, _) = self.environment.guarded(&[worktree.as_path()]).await;
         let assistant = self.programs.resolve(Program::Assistant).await.path;
         environment.insert(env::WORKDIR.into(), work_dir.clone().into());
         environment.insert(env::ASSISTANT_BIN.into(), assistant.into());
         // The script names the driver, which is this program.
-        own_program_first(&mut environment, &self.loopgate_exe);
+        own_program_first(&mut environment, &self.shims.exe);
         let log = work_dir.join(LAUNCH_LOG);
         let spec = Spec {
             program: script,
@@ -84,7 +84,7 @@ impl Runtime {
             stderr: log,
             jsonl: None,
             exit_file: work_dir.join(EXIT_FILE),
-            socket: self.sockets.join(format!("{}-launch.sock", id.simple())),
+            socket: self.shims.socket(id, "launch"),
             // Marks every process of the script.
             loop_id: LoopId(id),
         };
@@ -105,7 +105,7 @@ impl Runtime {
             }
         });
         written.await?;
-        let (shim, state) = shim::spawn(&self.loopgate_exe, &spec).await.map_err(|error| {
+        let (shim, state) = self.shims.spawn(&spec).await.map_err(|error| {
             tracing::warn!(%error, "a loop script did not start");
             let _ = std::fs::remove_file(&kept);
             TicketLaunchError::NotStarted
@@ -125,7 +125,7 @@ impl Runtime {
 
     /// Finds the scripts again that an earlier process launched. One whose shim is gone is not
     /// touched.
-    pub(crate) async fn recover_scripts(self: &Arc<Self>) {
+    pub(crate) async fn recover(self: &Arc<Self>) {
         let Ok(entries) = std::fs::read_dir(self.launches_dir()) else { return };
         for file in entries.flatten().map(|entry| entry.path()) {
             let id = file.file_stem().and_then(|name| name.to_str()?.parse::<Uuid>().ok());
@@ -147,20 +147,20 @@ impl Runtime {
     }
 
     fn launches_dir(&self) -> PathBuf {
-        self.sockets.join("launches")
+        self.shims.records("launches")
     }
 
     /// Knows a script for ours until it has ended.
     fn keep_script(self: &Arc<Self>, id: Uuid, pid: u32, shim: ShimHandle, worktree: PathBuf) {
         let about = vec![worktree.clone()];
         self.processes.add(id, LoopProcess { pid, shim: shim.clone(), worktree: Some(worktree), about });
-        let runtime = self.clone();
+        let launcher = self.clone();
         self.tasks.spawn(async move {
             tokio::select! {
-                () = runtime.stop.cancelled() => {}
+                () = launcher.tasks.stop.cancelled() => {}
                 _ = shim.wait() => {
-                    runtime.processes.remove(id);
-                    let _ = std::fs::remove_file(record_of(&runtime.launches_dir(), id));
+                    launcher.processes.remove(id);
+                    let _ = std::fs::remove_file(record_of(&launcher.launches_dir(), id));
                 }
             }
         });

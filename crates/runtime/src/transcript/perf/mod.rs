@@ -18,9 +18,10 @@ use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
 use self::reader::{Batch, Found, PerfReader};
+use crate::jobs::store::Store;
 use crate::jobs::{FileIdentity, Job, PerfMark};
-use crate::reporting::telemetry;
-use crate::runtime::Runtime;
+use crate::reporting::telemetry::{self, TelemetrySender};
+use crate::transcript::directory_watch::DirectoryWatch;
 use crate::transcript::stream_file;
 
 /// A burst of lines is read once it is over, or nearly.
@@ -55,12 +56,36 @@ fn measure(path: &Path) -> io::Result<(Option<FileIdentity>, u64, u64)> {
     }
 }
 
-/// Reports a loop's timing events until `ended`, then the rest, and the tool calls that never ended.
-/// A loop without a mark has none.
-pub(crate) async fn follow(runtime: &Runtime, job: &Job, work_dir: &Path, ended: &CancellationToken) {
-    let Some(mark) = job.facts.perf.as_deref().cloned() else { return };
-    let reports = Reports { runtime, trace: telemetry::of_job(job) };
-    let mut changes = runtime.directory_watch.subscribe(work_dir);
+/// Reports the timing events of loops.
+#[derive(Clone)]
+pub(crate) struct PerfEvents {
+    store: Store,
+    telemetry: TelemetrySender,
+    directory_watch: DirectoryWatch,
+    stop: CancellationToken,
+}
+
+impl PerfEvents {
+    pub const fn new(
+        store: Store,
+        telemetry: TelemetrySender,
+        directory_watch: DirectoryWatch,
+        stop: CancellationToken,
+    ) -> Self {
+        Self { store, telemetry, directory_watch, stop }
+    }
+
+    /// Reports a loop's timing events until `ended`, then the rest, and the tool calls that never ended.
+    /// A loop without a mark has none.
+    pub async fn follow(&self, job: &Job, work_dir: &Path, ended: &CancellationToken) {
+        follow(self, job, work_dir, ended).await;
+    }
+}
+
+async fn follow(services: &PerfEvents, job: &Job, work_dir: &Path, ended: &CancellationToken) {
+    let Some(mark) = job.transcript.perf.as_deref().cloned() else { return };
+    let reports = Reports { services, trace: telemetry::of_job(job) };
+    let mut changes = services.directory_watch.subscribe(work_dir);
     let earlier_calls = mark.tool_calls.clone();
     let mut reader = PerfReader::new(work_dir.join(PERF_JSONL), mark);
     loop {
@@ -80,7 +105,7 @@ pub(crate) async fn follow(runtime: &Runtime, job: &Job, work_dir: &Path, ended:
         };
         tokio::select! {
             biased;
-            () = runtime.stop.cancelled() => return,
+            () = services.stop.cancelled() => return,
             () = std::future::ready(()), if batch.more => {}
             () = ended.cancelled() => {}
             () = rest => {}
@@ -103,7 +128,7 @@ async fn read(mut reader: PerfReader, ended: bool) -> Option<(PerfReader, Batch)
 }
 
 struct Reports<'a> {
-    runtime: &'a Runtime,
+    services: &'a PerfEvents,
     trace: Trace,
 }
 
@@ -111,8 +136,8 @@ impl Reports<'_> {
     /// Notes how far the events are reported, before they are: none goes out twice.
     async fn note(&self, job: &Job, reader: &PerfReader) {
         let (file, reported) = reader.position();
-        let noted = self.runtime.store.update(job.id, |job| {
-            if let Some(mark) = &mut job.facts.perf {
+        let noted = self.services.store.update(job.id, |job| {
+            if let Some(mark) = &mut job.transcript.perf {
                 (mark.file, mark.reported) = (file, reported);
             }
         });
@@ -133,13 +158,19 @@ impl Reports<'_> {
             let message = format!("A {} was timed", name.replace('_', " "));
             let diagnostics = json!({"loopPerf": record});
             let category = format!("loop.perf.{name}");
-            self.runtime.report(self.trace.clone(), Severity::Info, &category, &message, diagnostics);
+            self.services.telemetry.report(
+                self.trace.clone(),
+                Severity::Info,
+                &category,
+                &message,
+                diagnostics,
+            );
         }
     }
 
     fn tell_failure(&self, failure: &ParseFailure) {
         let (category, message) = ("loop.perf.parse_failure", "A timing event cannot be read");
         let diagnostics = json!({"loopPerf": failure});
-        self.runtime.report(self.trace.clone(), Severity::Warn, category, message, diagnostics);
+        self.services.telemetry.report(self.trace.clone(), Severity::Warn, category, message, diagnostics);
     }
 }

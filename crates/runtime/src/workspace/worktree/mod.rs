@@ -8,6 +8,7 @@ mod repair;
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use loopgate_api::command::Checkout;
@@ -15,12 +16,15 @@ use loopgate_api::ids::{BranchName, LoopId};
 use loopgate_api::names::STATE_DIR;
 use loopgate_api::redact;
 use loopgate_home::{RepositoryError, Sandbox, SandboxedPath, untrusted};
+use loopgate_tools::code_host::CodeHost;
 use loopgate_tools::git::{Git, free_locks, time};
 use loopgate_tools::process::{Command, Limits};
 
-use crate::jobs::reservations::Reservation;
-use crate::runtime::Runtime;
+use crate::jobs::Jobs;
+use crate::jobs::reservations::{Reservation, Reservations};
+use crate::process::environment::ProcessEnvironment;
 use crate::workspace::preserved_state::{self, PreservedState};
+use crate::workspace::worktree_layout::WorktreeLayout;
 
 pub(crate) use naming::Naming;
 pub(crate) use repair::deliver_from_branch;
@@ -92,73 +96,119 @@ impl WorktreeError {
     }
 }
 
-/// Finds or makes a worktree, and reserves it for the loop. Another loop that has it and is over, or asked
-/// to end, is waited for.
-pub(crate) async fn prepare(
-    runtime: &Runtime,
+/// How long a loop waits for the end of the one that has its worktree.
+const RELEASE_TIME: Duration = Duration::from_secs(30);
+
+/// Finds, makes and repairs worktrees.
+#[derive(Clone)]
+pub(crate) struct Worktrees {
+    pub git: Git,
+    pub layout: WorktreeLayout,
+    pub jobs: Jobs,
+    code_host: CodeHost,
+    sandbox: Arc<Sandbox>,
+    reservations: Reservations,
+    environment: ProcessEnvironment,
+}
+
+impl Worktrees {
+    pub const fn new(
+        jobs: Jobs,
+        git: Git,
+        code_host: CodeHost,
+        layout: WorktreeLayout,
+        sandbox: Arc<Sandbox>,
+        reservations: Reservations,
+        environment: ProcessEnvironment,
+    ) -> Self {
+        Self { git, layout, jobs, code_host, sandbox, reservations, environment }
+    }
+
+    /// Finds or makes a worktree, and reserves it for the loop. Another loop that has it and is over, or
+    /// asked to end, is waited for.
+    pub async fn prepare(
+        &self,
+        wanted: &WorktreeRequest<'_>,
+        reservation: &Reservation,
+    ) -> Result<PreparedWorktree, WorktreeError> {
+        prepare(self, wanted, reservation).await
+    }
+
+    /// Waits until a loop that is over, or asked to end, has released its worktrees; `false` when it is
+    /// neither, or takes too long.
+    async fn wait_until_released(&self, id: LoopId) -> bool {
+        let job = self.jobs.store.job(id).await.ok().flatten();
+        let ends = job.is_some_and(|job| job.status().is_terminal() || job.is_cancelled());
+        ends && tokio::time::timeout(RELEASE_TIME, self.reservations.free(id)).await.is_ok()
+    }
+}
+
+async fn prepare(
+    worktrees: &Worktrees,
     wanted: &WorktreeRequest<'_>,
     reservation: &Reservation,
 ) -> Result<PreparedWorktree, WorktreeError> {
     loop {
-        match prepare_once(runtime, wanted, reservation).await {
+        match prepare_once(worktrees, wanted, reservation).await {
             Err(WorktreeError::Busy(owner))
-                if reservation.unless_cancelled(runtime.wait_until_released(owner)).await == Some(true) => {}
+                if reservation.unless_cancelled(worktrees.wait_until_released(owner)).await == Some(true) => {
+            }
             result => return result,
         }
     }
 }
 
 async fn prepare_once(
-    runtime: &Runtime,
+    worktrees: &Worktrees,
     wanted: &WorktreeRequest<'_>,
     reservation: &Reservation,
 ) -> Result<PreparedWorktree, WorktreeError> {
     let fresh = matches!(wanted.checkout, Checkout::Fresh { .. });
-    if !fresh && let Some((dir, branch)) = reusable(runtime, wanted).await? {
+    if !fresh && let Some((dir, branch)) = reusable(worktrees, wanted).await? {
         reservation.claim(dir.as_path()).map_err(WorktreeError::Busy)?;
-        return Ok(ready(runtime, dir, Some(branch), false, Vec::new()).await);
+        return Ok(ready(worktrees, dir, Some(branch), false, Vec::new()).await);
     }
     let visit = wanted.checkout == Checkout::Visited;
     let branch = (!visit).then(|| wanted.naming.branch.clone());
-    let dir = place(runtime, wanted, if visit { VISIT } else { "" })?;
+    let dir = place(worktrees, wanted, if visit { VISIT } else { "" })?;
     reservation.claim(dir.as_path()).map_err(WorktreeError::Busy)?;
-    let is_worktree = repair::is_worktree_of_loop(runtime, wanted, &dir).await?;
+    let is_worktree = repair::is_worktree_of_loop(worktrees, wanted, &dir).await?;
     if is_worktree {
-        free_locks(runtime.sandbox.clone(), dir.as_path()).await;
+        free_locks(worktrees.sandbox.clone(), dir.as_path()).await;
     }
     let mut notes = Vec::new();
     if fresh || visit {
-        clear(runtime, wanted, is_worktree.then_some(dir.as_path()), reservation, &mut notes).await?;
+        clear(worktrees, wanted, is_worktree.then_some(dir.as_path()), reservation, &mut notes).await?;
     } else if is_worktree {
-        match return_to_branch(runtime, dir.as_path(), &wanted.naming.branch).await {
+        match return_to_branch(worktrees, dir.as_path(), &wanted.naming.branch).await {
             Ok(note) => {
                 notes.extend(note);
-                return Ok(ready(runtime, dir, branch, false, notes).await);
+                return Ok(ready(worktrees, dir, branch, false, notes).await);
             }
-            Err(error) => repair::is_branch_free(runtime, wanted, error).await?,
+            Err(error) => repair::is_branch_free(worktrees, wanted, error).await?,
         }
     }
-    make(runtime, wanted, &dir, reservation, &mut notes).await?;
-    Ok(ready(runtime, dir, branch, true, notes).await)
+    make(worktrees, wanted, &dir, reservation, &mut notes).await?;
+    Ok(ready(worktrees, dir, branch, true, notes).await)
 }
 
 async fn ready(
-    runtime: &Runtime,
+    worktrees: &Worktrees,
     dir: SandboxedPath,
     branch: Option<BranchName>,
     made: bool,
     notes: Vec<String>,
 ) -> PreparedWorktree {
     if !made {
-        free_locks(runtime.sandbox.clone(), dir.as_path()).await;
+        free_locks(worktrees.sandbox.clone(), dir.as_path()).await;
     }
-    if let Err(error) = hide_state(&runtime.git, dir.as_path()).await {
+    if let Err(error) = hide_state(&worktrees.git, dir.as_path()).await {
         tracing::info!(%error, "the loop's own files could not be hidden from git");
     }
     for note in &notes {
         tracing::info!(worktree = %dir.as_path().display(), note, "an earlier state of a worktree");
     }
-    let start_sha = runtime.git.head(dir.as_path()).await.ok();
+    let start_sha = worktrees.git.head(dir.as_path()).await.ok();
     PreparedWorktree { dir, start_sha, branch, made, notes }
 }
 
@@ -174,28 +224,28 @@ pub(crate) async fn hide_state(git: &Git, worktree: &Path) -> std::io::Result<()
 }
 
 fn place(
-    runtime: &Runtime,
+    worktrees: &Worktrees,
     wanted: &WorktreeRequest<'_>,
     prefix: &str,
 ) -> Result<SandboxedPath, WorktreeError> {
     let name = format!("{}-loop-{prefix}{}", wanted.repository.base_name(), wanted.naming.key);
-    runtime.layout.for_new(wanted.repository, &name).map_err(WorktreeError::NotAllowed)
+    worktrees.layout.for_new(wanted.repository, &name).map_err(WorktreeError::NotAllowed)
 }
 
 /// The worktree whose work is continued, and its branch.
 async fn reusable(
-    runtime: &Runtime,
+    worktrees: &Worktrees,
     wanted: &WorktreeRequest<'_>,
 ) -> Result<Option<(SandboxedPath, BranchName)>, WorktreeError> {
     let branches = std::iter::once(&wanted.naming.branch).chain(&wanted.earlier);
     for branch in branches {
-        let found = runtime.git.worktree_on(wanted.repository.as_path(), branch).await;
+        let found = worktrees.git.worktree_on(wanted.repository.as_path(), branch).await;
         let found = found.map_err(|error| WorktreeError::failed(&error))?;
         let Some(path) = found.filter(|path| path.is_dir()) else { continue };
-        if repair::branch_of_worktree(runtime, wanted.repository.as_path(), &path).await.is_err() {
+        if repair::branch_of_worktree(worktrees, wanted.repository.as_path(), &path).await.is_err() {
             continue;
         }
-        let allowed = runtime.layout.allowed(&path).ok_or(WorktreeError::NotAllowed(path))?;
+        let allowed = worktrees.layout.allowed(&path).ok_or(WorktreeError::NotAllowed(path))?;
         return Ok(Some((allowed, branch.clone())));
     }
     Ok(None)
@@ -204,7 +254,7 @@ async fn reusable(
 /// Removes what an earlier loop left on the branch and at the place of a fresh worktree. What git
 /// cannot save is renamed.
 async fn clear(
-    runtime: &Runtime,
+    worktrees: &Worktrees,
     wanted: &WorktreeRequest<'_>,
     at_place: Option<&Path>,
     reservation: &Reservation,
@@ -213,16 +263,16 @@ async fn clear(
     let repository = wanted.repository.as_path();
     let mut stale: Vec<PathBuf> = Vec::new();
     if wanted.checkout != Checkout::Visited {
-        let on_branch = runtime.git.worktree_on(repository, &wanted.naming.branch).await;
+        let on_branch = worktrees.git.worktree_on(repository, &wanted.naming.branch).await;
         stale.extend(on_branch.map_err(|error| WorktreeError::failed(&error))?);
     }
     stale.extend(at_place.filter(|place| !stale.iter().any(|path| path == place)).map(Path::to_owned));
     for path in stale {
-        if runtime.layout.allowed(&path).is_none() {
+        if worktrees.layout.allowed(&path).is_none() {
             return Err(WorktreeError::NotAllowed(path));
         }
         reservation.claim(&path).map_err(WorktreeError::Busy)?;
-        match runtime.git.worktree_remove(repository, &path).await {
+        match worktrees.git.worktree_remove(repository, &path).await {
             Ok(saved) => notes.extend(saved.map(|name| saved_note(&name))),
             Err(error) => {
                 tracing::info!(%error, "an earlier worktree cannot be removed and is renamed");
@@ -236,7 +286,7 @@ async fn clear(
 }
 
 async fn make(
-    runtime: &Runtime,
+    worktrees: &Worktrees,
     wanted: &WorktreeRequest<'_>,
     dir: &SandboxedPath,
     reservation: &Reservation,
@@ -244,20 +294,20 @@ async fn make(
 ) -> Result<(), WorktreeError> {
     let repository = wanted.repository.as_path();
     if !wanted.fetched
-        && let Some(Err(error)) = reservation.unless_cancelled(runtime.git.fetch(repository)).await
+        && let Some(Err(error)) = reservation.unless_cancelled(worktrees.git.fetch(repository)).await
     {
         tracing::info!(%error, "the repository could not be fetched; its present state is used");
     }
     let base = &wanted.base;
-    let found = runtime.git.base_ref(repository, base).await;
+    let found = worktrees.git.base_ref(repository, base).await;
     let from = found.map_err(|error| WorktreeError::failed(&error))?;
     let from = from.ok_or_else(|| WorktreeError::Failed(format!("branch \"{base}\" does not exist")))?;
-    let pushed = open_pull_request(runtime, wanted).await;
+    let pushed = open_pull_request(worktrees, wanted).await;
     let mut goes_on = pushed.is_some();
     let mut from = pushed.unwrap_or(from);
     let branch = &wanted.naming.branch;
     if wanted.checkout == Checkout::Continued {
-        if has_work(&runtime.git, repository, branch, &from).await? {
+        if has_work(&worktrees.git, repository, branch, &from).await? {
             from = format!("refs/heads/{branch}");
             goes_on = true;
         }
@@ -266,28 +316,28 @@ async fn make(
         }
     }
     let preserved = PreservedState::of(dir.as_path());
-    let is_left = repair::is_left_by_loop(runtime, dir.as_path()).await;
+    let is_left = repair::is_left_by_loop(worktrees, dir.as_path()).await;
     let moved = blocking({
         let preserved = preserved.clone();
         move || if is_left { preserved.preserve_or_rename() } else { preserved.preserve().map(|()| None) }
     });
     notes.extend(moved.await?.map(|place| renamed_note(&place)));
     let added = if wanted.checkout == Checkout::Visited {
-        runtime.git.worktree_add_detached(repository, dir.as_path(), &from).await.map(|()| None)
+        worktrees.git.worktree_add_detached(repository, dir.as_path(), &from).await.map(|()| None)
     } else {
-        runtime.git.worktree_add(repository, dir.as_path(), branch, &from).await
+        worktrees.git.worktree_add(repository, dir.as_path(), branch, &from).await
     };
     // Also what a start that was cut off has left there.
     blocking(move || preserved.restore()).await?;
     let saved = added.map_err(|error| WorktreeError::failed(&error))?;
     notes.extend(saved.map(|name| saved_note(&name)));
-    let _ = reservation.unless_cancelled(set_up(runtime, dir.as_path())).await;
+    let _ = reservation.unless_cancelled(set_up(worktrees, dir.as_path())).await;
     Ok(())
 }
 
 /// The branch of `origin` under the open pull request of earlier loops about the same document: a further
 /// loop goes on from there, since a branch that starts anew could not be pushed over it.
-async fn open_pull_request(runtime: &Runtime, wanted: &WorktreeRequest<'_>) -> Option<String> {
+async fn open_pull_request(worktrees: &Worktrees, wanted: &WorktreeRequest<'_>) -> Option<String> {
     let goes_on = match wanted.checkout {
         Checkout::Fresh { stays, .. } => stays,
         Checkout::Continued => true,
@@ -295,10 +345,10 @@ async fn open_pull_request(runtime: &Runtime, wanted: &WorktreeRequest<'_>) -> O
     };
     let (clone, branch) = (wanted.repository.as_path(), &wanted.naming.branch);
     let tracked = format!("refs/remotes/origin/{branch}");
-    if !goes_on || runtime.git.commit_of(clone, &tracked).await.ok()?.is_none() {
+    if !goes_on || worktrees.git.commit_of(clone, &tracked).await.ok()?.is_none() {
         return None;
     }
-    match runtime.code_host.pr_view(clone, branch).await {
+    match worktrees.code_host.pr_view(clone, branch).await {
         Ok(open) => open.map(|_| tracked),
         Err(error) => {
             tracing::info!(%branch, %error, "whether a branch has an open pull request is not known");
@@ -342,16 +392,18 @@ async fn blocking<T: Send + 'static>(
 }
 
 /// Runs the repository's own set-up script, if the person trusts it; whatever it does, the loop goes on.
-async fn set_up(runtime: &Runtime, dir: &Path) {
+async fn set_up(worktrees: &Worktrees, dir: &Path) {
     if !dir.join(SETUP_SCRIPT).is_file() {
         return;
     }
-    if !runtime.git.trusts(dir).await {
+    if !worktrees.git.trusts(dir).await {
         tracing::warn!(directory = %dir.display(), "the set-up script of a repository that is not trusted is not run");
         return;
     }
-    let command =
-        Command::new("bash").arg(SETUP_SCRIPT).directory(dir).environment(runtime.child_environment().await);
+    let command = Command::new("bash")
+        .arg(SETUP_SCRIPT)
+        .directory(dir)
+        .environment(worktrees.environment.inherited().await);
     match command.run(Limits::time(SETUP_TIME)).await {
         Ok(output) if output.status.success() => {}
         Ok(output) => {

@@ -9,8 +9,7 @@ use loopgate_home::{SandboxedPath, untrusted};
 use loopgate_tools::git::GitError;
 use serde_json::json;
 
-use super::{LOOP_BRANCHES, WorktreeError, WorktreeRequest};
-use crate::runtime::Runtime;
+use super::{LOOP_BRANCHES, WorktreeError, WorktreeRequest, Worktrees};
 
 /// Whether a worktree of the repository in which loops work lies at a place. What git cannot use there
 /// is none.
@@ -18,7 +17,7 @@ use crate::runtime::Runtime;
 /// # Errors
 /// A worktree or a clone that is no loop's is there: work of a person is never taken over.
 pub(super) async fn is_worktree_of_loop(
-    runtime: &Runtime,
+    worktrees: &Worktrees,
     wanted: &WorktreeRequest<'_>,
     dir: &SandboxedPath,
 ) -> Result<bool, WorktreeError> {
@@ -30,14 +29,14 @@ pub(super) async fn is_worktree_of_loop(
         let text = format!("a worktree that is no loop's lies in its place{on}; move it away");
         Err(WorktreeError::Failed(text))
     };
-    match branch_of_worktree(runtime, wanted.repository.as_path(), place).await {
+    match branch_of_worktree(worktrees, wanted.repository.as_path(), place).await {
         Ok(None) => Ok(true),
         Ok(Some(branch)) if branch.starts_with(LOOP_BRANCHES) => Ok(true),
-        Ok(Some(branch)) if is_of_ticket(wanted, dir, &branch) || !was_of_loop(runtime, place).await => {
+        Ok(Some(branch)) if is_of_ticket(wanted, dir, &branch) || !was_of_loop(worktrees, place).await => {
             foreign(&format!(", on branch {branch}"))
         }
         Ok(Some(_)) => Ok(true),
-        Err(_) if place.join(".git").is_dir() && !was_of_loop(runtime, place).await => foreign(""),
+        Err(_) if place.join(".git").is_dir() && !was_of_loop(worktrees, place).await => foreign(""),
         Err(error) => {
             tracing::info!(worktree = %place.display(), %error, "the worktree of a loop cannot be used any more");
             Ok(false)
@@ -50,15 +49,16 @@ pub(super) async fn is_worktree_of_loop(
 /// # Errors
 /// [`GitError`], also when the place is no worktree of the repository that git can use.
 pub(super) async fn branch_of_worktree(
-    runtime: &Runtime,
+    worktrees: &Worktrees,
     repository: &Path,
     place: &Path,
 ) -> Result<Option<String>, GitError> {
-    let (found, clone) = (runtime.git.repository(place).await?, runtime.git.repository(repository).await?);
+    let (found, clone) =
+        (worktrees.git.repository(place).await?, worktrees.git.repository(repository).await?);
     if !found.is_root() || found.common != clone.common || found.own == found.common {
         return Err(GitError::Unreadable("rev-parse"));
     }
-    runtime.git.current_branch(place).await
+    worktrees.git.current_branch(place).await
 }
 
 /// A ticket's worktree may be called what a loop's is called; its branch tells them apart.
@@ -68,10 +68,10 @@ fn is_of_ticket(wanted: &WorktreeRequest<'_>, dir: &SandboxedPath, branch: &str)
 }
 
 /// Whether a loop has worked at a place, by its record or by its files.
-async fn was_of_loop(runtime: &Runtime, place: &Path) -> bool {
+async fn was_of_loop(worktrees: &Worktrees, place: &Path) -> bool {
     let text = place.to_string_lossy();
-    let jobs = runtime.store.jobs().await.unwrap_or_default();
-    let recorded = jobs.iter().any(|job| job.facts.worktree_dir.as_deref() == Some(&*text));
+    let jobs = worktrees.jobs.store.jobs().await.unwrap_or_default();
+    let recorded = jobs.iter().any(|job| job.workspace.worktree_dir.as_deref() == Some(&*text));
     let work_dir = place.join(WORK_DIR);
     recorded
         || tokio::task::spawn_blocking(move || untrusted::directory(&work_dir).is_ok()).await.unwrap_or(false)
@@ -82,11 +82,11 @@ async fn was_of_loop(runtime: &Runtime, place: &Path) -> bool {
 /// # Errors
 /// The branch is checked out somewhere, which is why it could not.
 pub(super) async fn is_branch_free(
-    runtime: &Runtime,
+    worktrees: &Worktrees,
     wanted: &WorktreeRequest<'_>,
     error: GitError,
 ) -> Result<(), WorktreeError> {
-    let worktrees = runtime.git.worktrees(wanted.repository.as_path()).await;
+    let worktrees = worktrees.git.worktrees(wanted.repository.as_path()).await;
     let branch = Some(wanted.naming.branch.as_str());
     match worktrees {
         Ok(all) if !all.iter().any(|one| one.branch.as_deref() == branch) => {
@@ -98,8 +98,8 @@ pub(super) async fn is_branch_free(
 }
 
 /// Whether what lies at a place was a worktree of loops; a person's files are left alone.
-pub(super) async fn is_left_by_loop(runtime: &Runtime, place: &Path) -> bool {
-    place.join(".git").symlink_metadata().is_ok() || was_of_loop(runtime, place).await
+pub(super) async fn is_left_by_loop(worktrees: &Worktrees, place: &Path) -> bool {
+    place.join(".git").symlink_metadata().is_ok() || was_of_loop(worktrees, place).await
 }
 
 /// Whether a delivery gave the work of a branch this one, because the remote's had gone on.
@@ -114,15 +114,15 @@ fn is_delivered_branch(branch: &BranchName, other: &str) -> bool {
 /// # Errors
 /// [`GitError`], also when the branch is checked out somewhere else.
 pub(crate) async fn return_to_branch(
-    runtime: &Runtime,
+    worktrees: &Worktrees,
     worktree: &Path,
     branch: &BranchName,
 ) -> Result<Option<String>, GitError> {
-    let was = runtime.git.current_branch(worktree).await?;
+    let was = worktrees.git.current_branch(worktree).await?;
     if was.as_deref().is_some_and(|was| was == branch.as_str() || is_delivered_branch(branch, was)) {
         return Ok(None);
     }
-    let saved = runtime.git.return_to_branch(worktree, branch).await?;
+    let saved = worktrees.git.return_to_branch(worktree, branch).await?;
     let was = was.map_or_else(|| "no branch".to_owned(), |was| format!("branch {was}"));
     let mut note =
         format!("The worktree was on {was}; it is on {branch} again, with the work that was in it.");
@@ -136,8 +136,13 @@ pub(crate) async fn return_to_branch(
 
 /// Before a delivery: an assistant may have left the branch of its loop, and what it did elsewhere is
 /// delivered from that branch. The loop's output says so.
-pub(crate) async fn deliver_from_branch(runtime: &Runtime, id: LoopId, worktree: &Path, branch: &BranchName) {
-    let told = match return_to_branch(runtime, worktree, branch).await {
+pub(crate) async fn deliver_from_branch(
+    worktrees: &Worktrees,
+    id: LoopId,
+    worktree: &Path,
+    branch: &BranchName,
+) {
+    let told = match return_to_branch(worktrees, worktree, branch).await {
         Ok(None) => return,
         Ok(Some(note)) => LoopEvent::new("output", &json!({"data": {"chunk": note}})),
         Err(error) => {
@@ -145,7 +150,7 @@ pub(crate) async fn deliver_from_branch(runtime: &Runtime, id: LoopId, worktree:
             return;
         }
     };
-    if let Err(error) = runtime.enqueue_event(id, &told).await {
+    if let Err(error) = worktrees.jobs.enqueue_event(id, &told).await {
         tracing::warn!(loop_id = %id, %error, "a line of a loop's output was not stored");
     }
 }

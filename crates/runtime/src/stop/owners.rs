@@ -1,70 +1,22 @@
-//! Which processes beside the loops' this Loopgate started and may therefore end.
+//! Which processes Loopgate started and may therefore end.
 //!
 //! A process is only ever ended through its shim, which tells it from any other that has the same
 //! pid, and takes everything with it that it started. Loops stand in their records.
 
-use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use loopgate_api::ids::LoopId;
 use loopgate_tools::process::{ProcessStart, alive, identity};
 use loopgate_tools::shim::{ShimError, ShimHandle};
 use thiserror::Error;
-use uuid::Uuid;
 
+use super::{StopMode, StopOutcome, Stopper};
 use crate::jobs::Job;
 use crate::jobs::store::StoreError;
-use crate::runtime::Runtime;
-use crate::stop::{StopMode, StopOutcome};
 
 /// What a process gets that a person wants to end.
 pub(crate) const GRACE: Duration = Duration::from_millis(500);
-
-/// One that lives.
-#[derive(Debug, Clone)]
-pub(crate) struct LoopProcess {
-    /// Pid of its program.
-    pub pid: u32,
-    /// By which it is ended.
-    pub shim: ShimHandle,
-    /// The worktree that is its own; a chat has none.
-    pub worktree: Option<PathBuf>,
-    /// Directories that its work is about.
-    pub about: Vec<PathBuf>,
-}
-
-/// The living ones, by the id of their run.
-#[derive(Debug, Default)]
-pub(crate) struct Processes(Mutex<HashMap<Uuid, LoopProcess>>);
-
-impl Processes {
-    pub(crate) fn add(&self, id: Uuid, run: LoopProcess) {
-        self.known().insert(id, run);
-    }
-
-    pub(crate) fn remove(&self, id: Uuid) {
-        self.known().remove(&id);
-    }
-
-    fn by_pid(&self, pid: u32) -> Option<ShimHandle> {
-        self.known().values().find(|run| run.pid == pid).map(|run| run.shim.clone())
-    }
-
-    fn about(&self, pid: u32) -> Option<Vec<PathBuf>> {
-        self.known().values().find(|run| run.pid == pid).map(|run| run.about.clone())
-    }
-
-    /// The one whose worktree it is.
-    pub(crate) fn at(&self, worktree: &Path) -> Option<LoopProcess> {
-        self.known().values().find(|run| run.worktree.as_deref() == Some(worktree)).cloned()
-    }
-
-    fn known(&self) -> MutexGuard<'_, HashMap<Uuid, LoopProcess>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
 
 /// Who has a pid.
 #[derive(Debug)]
@@ -105,7 +57,7 @@ pub enum StopError {
     Store(#[from] StoreError),
 }
 
-impl Runtime {
+impl Stopper {
     /// Who has a pid. One that a process of somebody else has by now is never ours; the last one of a
     /// loop that is being finished is.
     ///
@@ -115,7 +67,7 @@ impl Runtime {
         if let Some(shim) = self.processes.by_pid(pid) {
             return Ok(ProcessOwner::Loopgate(OwnedProcess(Kind::Run(shim))));
         }
-        let jobs = self.store.jobs().await?;
+        let jobs = self.jobs.store.jobs().await?;
         let owned = |job: &Job| ProcessOwner::Loopgate(OwnedProcess(Kind::Loop(job.id)));
         if let Some(job) = jobs.iter().find(|job| live_pid(job) == Some(pid)) {
             return Ok(owned(job));
@@ -124,7 +76,7 @@ impl Runtime {
             return Ok(ProcessOwner::Other);
         }
         // Its process is gone, and its work is being delivered.
-        let delivered = jobs.iter().find(|job| is_under_way(job) && job.facts.pid == Some(pid));
+        let delivered = jobs.iter().find(|job| is_under_way(job) && job.run.pid == Some(pid));
         Ok(delivered.map_or(ProcessOwner::None, owned))
     }
 
@@ -136,16 +88,16 @@ impl Runtime {
         if let Some(about) = self.processes.about(pid) {
             return Ok(about);
         }
-        let jobs = self.store.jobs().await?;
-        let of_pid = jobs.iter().filter(|job| job.facts.pid == Some(pid));
-        Ok(of_pid.flat_map(|job| job.facts.directories()).collect())
+        let jobs = self.jobs.store.jobs().await?;
+        let of_pid = jobs.iter().filter(|job| job.run.pid == Some(pid));
+        Ok(of_pid.flat_map(|job| job.workspace.directories()).collect())
     }
 
     /// Ends a process and everything that it started; `false` when it had ended meanwhile.
     ///
     /// # Errors
     /// [`StopError`].
-    pub async fn stop(self: &Arc<Self>, OwnedProcess(kind): OwnedProcess) -> Result<bool, StopError> {
+    pub async fn stop(&self, OwnedProcess(kind): OwnedProcess) -> Result<bool, StopError> {
         match kind {
             Kind::Run(shim) => match shim.kill(GRACE).await {
                 Ok(_) => Ok(true),
@@ -169,20 +121,20 @@ impl Runtime {
         if let Some(run) = self.processes.at(worktree) {
             return Ok(Some((run.pid, OwnedProcess(Kind::Run(run.shim)))));
         }
-        let jobs = self.store.active().await?;
-        let is_here = |job: &Job| job.facts.worktree_dir.as_deref().map(Path::new) == Some(worktree);
+        let jobs = self.jobs.store.active().await?;
+        let is_here = |job: &Job| job.workspace.worktree_dir.as_deref().map(Path::new) == Some(worktree);
         let mut here = jobs.into_iter().filter(|job| is_here(job) && is_under_way(job));
-        Ok(here.find_map(|job| Some((job.facts.pid?, OwnedProcess(Kind::Loop(job.id))))))
+        Ok(here.find_map(|job| Some((job.run.pid?, OwnedProcess(Kind::Loop(job.id))))))
     }
 }
 
 /// Whether a loop was started, and its end is not recorded yet.
 const fn is_under_way(job: &Job) -> bool {
-    !job.status().is_terminal() && job.facts.process.is_some()
+    !job.status().is_terminal() && job.run.process.is_some()
 }
 
 /// The pid of a job's process, while it is that process that has it.
 pub(crate) fn live_pid(job: &Job) -> Option<u32> {
-    let started = job.facts.pid_started_at.map(ProcessStart)?;
-    job.facts.pid.filter(|pid| alive(*pid, started))
+    let started = job.run.pid_started_at.map(ProcessStart)?;
+    job.run.pid.filter(|pid| alive(*pid, started))
 }

@@ -3,6 +3,8 @@
 //! No pid is ever signalled here. Who follows the loop does the rest; when nobody does, the loop is
 //! taken up for that.
 
+mod owners;
+
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,14 +14,19 @@ use loopgate_tools::shim;
 use serde_json::Value;
 
 use crate::delivery::ExitKind;
+pub(crate) use owners::GRACE;
+pub use owners::{OwnedProcess, ProcessOwner, StopError};
+
 use crate::error::LoopError;
 use crate::jobs::lifecycle::JobEvent;
-use crate::jobs::reservations::Phase;
+use crate::jobs::reservations::{Phase, Reservations};
 use crate::jobs::store::StoreError;
-use crate::jobs::{FinalizationSource, Job};
+use crate::jobs::{FinalizationSource, Job, Jobs};
+use crate::launch::launch_queue::LaunchQueue;
+use crate::process::registry::ProcessRegistry;
 use crate::request;
-use crate::runtime::Runtime;
-use crate::supervision::{self, ProcessState};
+use crate::supervision::{ProcessState, Supervisor};
+use crate::timing::Timing;
 
 /// What came of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,12 +54,12 @@ impl KillOutcome {
     }
 }
 
-/// What a person wants of a loop that runs.
+/// What a person asked to end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum StopMode {
-    /// The loop is not wanted any more.
+    /// The loop.
     Cancel,
-    /// Its process is to end.
+    /// Its process.
     Stop,
 }
 
@@ -65,23 +72,33 @@ pub(crate) enum StopOutcome {
     Stopped,
     /// It does not end.
     StillRunning,
-    /// Somebody takes the loop up at this moment.
+    /// Another task starts or recovers the loop at this moment.
     Busy,
 }
 
-impl Runtime {
+/// Ends loops, and the other processes that Loopgate started.
+pub struct Stopper {
+    pub(crate) jobs: Jobs,
+    pub(crate) reservations: Reservations,
+    pub(crate) queue: Arc<LaunchQueue>,
+    pub(crate) supervisor: Supervisor,
+    pub(crate) processes: ProcessRegistry,
+    pub(crate) timing: Timing,
+}
+
+impl Stopper {
     /// Ends the loop that a body names.
     ///
     /// # Errors
     /// 400 for a bad body, 404 when nothing of this loop runs, 409 while it is being taken up.
-    pub async fn kill_loop(self: &Arc<Self>, body: &[u8]) -> Result<KillOutcome, LoopError> {
+    pub async fn kill_loop(&self, body: &[u8]) -> Result<KillOutcome, LoopError> {
         let members = request::members(body)?;
         let id = members.get("loopId").and_then(Value::as_str).filter(|id| !id.is_empty());
         let id = id.ok_or_else(|| LoopError::bad_request("loopId is required"))?;
         let unknown = || LoopError::new(404, "No running process found for this loop");
         let initializing = || LoopError::new(409, "Loop is still initializing, retry shortly");
         let id: LoopId = id.parse().map_err(|_| unknown())?;
-        if self.cancel_waiting(id).await? {
+        if self.queue.cancel(id).await? {
             return Ok(KillOutcome::LeftQueue);
         }
         let outcome = match self.reservations.phase(id) {
@@ -89,8 +106,8 @@ impl Runtime {
             Some(Phase::Waiting) => return Err(initializing()),
             Some(Phase::Preparing) => KillOutcome::NotStarted,
             Some(Phase::Running) => KillOutcome::Terminated,
-            None => match self.store.job(id).await? {
-                Some(job) if job.facts.process.is_some() => KillOutcome::TerminatedAfterRestart,
+            None => match self.jobs.store.job(id).await? {
+                Some(job) if job.run.process.is_some() => KillOutcome::TerminatedAfterRestart,
                 _ => return Err(unknown()),
             },
         };
@@ -105,12 +122,12 @@ impl Runtime {
     /// loop that no task follows, because recovery has not reached it or gave it back, is taken up for
     /// that.
     pub(crate) async fn stop_loop(
-        self: &Arc<Self>,
+        &self,
         id: LoopId,
         mode: StopMode,
         grace: Duration,
     ) -> Result<StopOutcome, StoreError> {
-        if self.cancel_waiting(id).await? {
+        if self.queue.cancel(id).await? {
             return Ok(StopOutcome::Stopped);
         }
         if self.reservations.cancel_preparation(id) {
@@ -130,22 +147,18 @@ impl Runtime {
         if let Some(reservation) = unfollowed {
             reservation.running();
             let begin = ProcessState::Exited(ExitKind::Lost);
-            supervision::follow(self, id, begin, FinalizationSource::BootRecovery, reservation);
+            self.supervisor.follow(id, begin, FinalizationSource::BootRecovery, reservation);
         }
         Ok(if gone { StopOutcome::Stopped } else { StopOutcome::StillRunning })
     }
 
     /// Records what a person wants of a loop; `None` when it is over.
-    async fn record_stop_request(
-        self: &Arc<Self>,
-        id: LoopId,
-        mode: StopMode,
-    ) -> Result<Option<Job>, StoreError> {
+    async fn record_stop_request(&self, id: LoopId, mode: StopMode) -> Result<Option<Job>, StoreError> {
         let mut active = false;
-        let job = self.change(id, |now| {
+        let job = self.jobs.change(id, |now| {
             active = !now.job.status().is_terminal();
             if active {
-                now.job.facts.stopped_by_person = mode == StopMode::Stop && !now.job.is_cancelled();
+                now.job.run.stopped_by_person = mode == StopMode::Stop && !now.job.is_cancelled();
                 now.apply(JobEvent::CancelRequested)?;
             }
             Ok(())
@@ -154,10 +167,10 @@ impl Runtime {
         Ok(active.then_some(job))
     }
 
-    /// Waits until a loop is given up that is being prepared: who prepares it has been told. Recorded all
+    /// Waits until the preparation of a loop is cancelled; its task was signalled. Recorded all
     /// the same, for the next process, and for a loop whose process is started at this moment.
     async fn stop_preparation(
-        self: &Arc<Self>,
+        &self,
         id: LoopId,
         mode: StopMode,
         grace: Duration,
@@ -175,7 +188,7 @@ impl Runtime {
 
     /// Whether everything that the loop started is gone.
     async fn stop_process(&self, job: &Job, grace: Duration) -> bool {
-        let Some(process) = &job.facts.process else { return true };
+        let Some(process) = &job.run.process else { return true };
         let (socket, exit) = (PathBuf::from(&process.socket), PathBuf::from(&process.exit_file));
         let Some(shim) = shim::attach(&socket, &exit).await else { return true };
         match shim.kill(grace).await {

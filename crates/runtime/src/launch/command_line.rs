@@ -1,0 +1,189 @@
+//! The process of a loop: program, arguments and environment.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use loopgate_api::command::{CommandSpec, LoopCommand, Runner};
+use loopgate_api::ids::LoopId;
+use loopgate_api::launch::Committer;
+use loopgate_api::mcp::McpRecord;
+use loopgate_api::names::{ASSISTANT_OUTPUT, ASSISTANT_STDERR, LOOP_LOG, env};
+use loopgate_tools::shim::{ShimError, ShimHandle, Spec, State};
+use secrecy::{ExposeSecret as _, SecretString};
+
+use crate::jobs::ProcessRecord;
+use crate::launch::staging::Staged;
+use crate::process::environment::{ProcessEnvironment, TrustGuard};
+use crate::process::shims::Shims;
+use crate::process::spawn;
+use crate::workspace::{Workspace, peers};
+
+/// Most characters of a session's id.
+const SESSION_ID_CHARS: usize = 64;
+
+/// What a loop's process is given.
+pub(crate) struct ProcessRequest<'a> {
+    pub id: LoopId,
+    pub command: LoopCommand,
+    pub workspace: &'a Workspace,
+    pub assistant: &'a Path,
+    /// The command's plugin, when it is there.
+    pub plugin: Option<&'a Path>,
+    pub staged: &'a Staged,
+    pub committer: Option<&'a Committer>,
+    pub failure_secret: &'a SecretString,
+    /// The file that is run, or read by the assistant; the driver needs none.
+    pub script: Option<&'a Path>,
+    /// What the assistant may use of the expected MCP server.
+    pub mcp: &'a McpRecord,
+    /// The assistant's session that is gone on with.
+    pub session: Option<&'a str>,
+    /// What keeps the programs of its checkouts from running.
+    pub guard: &'a TrustGuard,
+}
+
+/// Program, arguments, input and environment of a loop's process.
+pub(crate) struct ProcessCommand {
+    pub program: PathBuf,
+    pub args: Vec<OsString>,
+    pub stdin_file: Option<PathBuf>,
+    /// Where the assistant's stream goes, when nobody else writes it.
+    pub jsonl: Option<PathBuf>,
+    pub environment: BTreeMap<OsString, OsString>,
+}
+
+/// Builds the start of a loop.
+pub(crate) async fn build(
+    shims: &Shims,
+    environments: &ProcessEnvironment,
+    launch: &ProcessRequest<'_>,
+) -> ProcessCommand {
+    let environment = environment(shims, environments, launch).await;
+    let stream = || Some(launch.workspace.work_dir.join(ASSISTANT_OUTPUT));
+    match launch.command.spec().runner {
+        Runner::Driver(iterations) => ProcessCommand {
+            program: shims.exe.clone(),
+            args: driver_args(launch, iterations),
+            stdin_file: None,
+            jsonl: None,
+            environment,
+        },
+        Runner::Prompt => ProcessCommand {
+            program: launch.assistant.to_owned(),
+            args: assistant_args(launch),
+            stdin_file: launch.script.map(Path::to_owned),
+            jsonl: stream(),
+            environment,
+        },
+        Runner::EachRepository => ProcessCommand {
+            program: "bash".into(),
+            args: launch.script.into_iter().map(OsString::from).collect(),
+            stdin_file: None,
+            jsonl: stream(),
+            environment,
+        },
+    }
+}
+
+fn driver_args(launch: &ProcessRequest<'_>, iterations: u32) -> Vec<OsString> {
+    let mut args: Vec<OsString> = vec!["loop".into(), "run".into(), launch.workspace.work_dir.clone().into()];
+    args.extend(["--max-iterations".into(), iterations.to_string().into()]);
+    if let Some(prd) = &launch.staged.prd {
+        args.extend(["--prd".into(), prd.into()]);
+    }
+    if let Some(tools) = launch.mcp.tools() {
+        args.extend(["--allow-tools".into(), tools.into()]);
+    }
+    args.extend(add_dirs(launch.workspace));
+    args
+}
+
+fn assistant_args(launch: &ProcessRequest<'_>) -> Vec<OsString> {
+    let mut args: Vec<OsString> = launch.guard.args.iter().map(OsString::from).collect();
+    args.push("-p".into());
+    args.extend(spawn::stream_args(launch.mcp));
+    if let Some(session) = launch.session.filter(|id| is_session_id(id)) {
+        args.extend(["--resume".into(), session.into()]);
+    }
+    args.extend(add_dirs(launch.workspace));
+    if let Some(plugin) = launch.plugin {
+        args.extend(["--plugin-dir".into(), plugin.into()]);
+    }
+    args
+}
+
+fn add_dirs(workspace: &Workspace) -> impl Iterator<Item = OsString> {
+    let dirs = workspace.peers.iter().map(|place| place.prepared.dir.as_path());
+    dirs.flat_map(|dir| [OsString::from("--add-dir"), dir.into()])
+}
+
+/// Whether a text can be an id, and never an option.
+fn is_session_id(text: &str) -> bool {
+    let plain = text.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '-');
+    plain && !text.starts_with('-') && (1..=SESSION_ID_CHARS).contains(&text.len())
+}
+
+async fn environment(
+    shims: &Shims,
+    environments: &ProcessEnvironment,
+    launch: &ProcessRequest<'_>,
+) -> BTreeMap<OsString, OsString> {
+    let mut environment = environments.inherited().await;
+    launch.guard.add_to(&mut environment);
+    let CommandSpec { runner, .. } = launch.command.spec();
+    let mut set = |name: &str, value: OsString| drop(environment.insert(name.into(), value));
+    set(env::WORKDIR, launch.workspace.work_dir.clone().into());
+    set(env::PLAN_FILE, launch.staged.plan_file.as_ref().map_or_else(OsString::new, OsString::from));
+    set(env::COMMAND, launch.command.as_str().into());
+    set(env::HARNESS, "assistant".into());
+    set(env::HARNESS_BIN, launch.assistant.into());
+    set(env::ASSISTANT_BIN, launch.assistant.into());
+    set(env::LOOP_ID, launch.id.to_string().into());
+    if matches!(runner, Runner::Driver(_)) {
+        set(env::FAILURE_SECRET, launch.failure_secret.expose_secret().into());
+        if let Some(plugin) = launch.plugin {
+            set(env::PLUGIN_DIR, plugin.into());
+        }
+    }
+    let places = &launch.workspace.peers;
+    if !places.is_empty() {
+        let dirs: Vec<String> =
+            places.iter().map(|place| place.prepared.dir.as_path().to_string_lossy().into_owned()).collect();
+        let names = peers::short_names(places);
+        let map: Vec<String> = names.iter().zip(&dirs).map(|(name, dir)| format!("{name}={dir}")).collect();
+        set(env::ADD_DIRS, dirs.join("|").into());
+        set(env::ADD_DIR_NAMES, names.join("|").into());
+        set(env::REPO_MAP, map.join("|").into());
+    }
+    spawn::add_committer(&mut environment, launch.committer);
+    if !matches!(runner, Runner::Driver(_)) {
+        spawn::own_program_first(&mut environment, &shims.exe);
+    }
+    environment
+}
+
+/// Starts a loop's process under its shim.
+pub(crate) async fn run(
+    shims: &Shims,
+    launch: &ProcessRequest<'_>,
+    start: ProcessCommand,
+    process: &ProcessRecord,
+) -> Result<(ShimHandle, State), ShimError> {
+    let work_dir = &launch.workspace.work_dir;
+    let spec = Spec {
+        program: start.program,
+        args: start.args,
+        cwd: launch.workspace.dir.clone(),
+        env: start.environment,
+        stdin_file: start.stdin_file,
+        stdout: work_dir.join(LOOP_LOG),
+        // Apart from the log: a failed loop tells the end of each.
+        stderr: work_dir.join(ASSISTANT_STDERR),
+        jsonl: start.jsonl,
+        exit_file: PathBuf::from(&process.exit_file),
+        socket: PathBuf::from(&process.socket),
+        loop_id: launch.id,
+    };
+    shims.spawn(&spec).await
+}

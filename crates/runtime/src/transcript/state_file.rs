@@ -1,0 +1,36 @@
+//! The state file that a loop writes about itself. Everything here blocks on the disk.
+
+use std::path::Path;
+
+use loopgate_api::job::JobStatus;
+use loopgate_api::names::STATE_JSON;
+use loopgate_home::untrusted;
+use serde_json::Value;
+
+use crate::jobs::Job;
+
+/// The document, when it was written by this run.
+pub(crate) fn of_run(job: &Job, work_dir: &Path) -> Option<Value> {
+    let path = work_dir.join(STATE_JSON);
+    written_since(job, &path).then(|| untrusted::read_json(&path)).flatten()
+}
+
+/// Whether a file was written by this run.
+pub(crate) fn written_since(job: &Job, path: &Path) -> bool {
+    let modified = untrusted::metadata(path).and_then(|metadata| metadata.modified()).ok();
+    modified.zip(job.spawned()).is_some_and(|(modified, spawned)| modified >= spawned)
+}
+
+/// The status that the loop claims.
+pub(crate) fn status(work_dir: &Path) -> Option<JobStatus> {
+    let state: Value = serde_json::from_str(&untrusted::read_text(&work_dir.join(STATE_JSON)).ok()?).ok()?;
+    match state.get("status")?.as_str()?.to_uppercase().as_str() {
+        "IN_PROGRESS" => Some(JobStatus::Running),
+        "AWAITING_USER" => Some(JobStatus::AwaitingUser),
+        "COMPLETED" => Some(JobStatus::Completed),
+        "FAILED" => Some(JobStatus::Failed),
+        "CANCELLED" => Some(JobStatus::Cancelled),
+        "STOPPED" => Some(JobStatus::Stopped),
+        _ => None,
+    }
+}
