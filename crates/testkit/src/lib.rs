@@ -13,8 +13,8 @@ pub mod leftovers;
 pub mod loopgate;
 pub mod model;
 pub mod scene;
-pub mod signs;
 pub mod story;
+pub mod wait;
 pub mod wire;
 
 pub use loopgate_test_programs as programs;

@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use loopgate_api::ids::{BranchName, RepoFullName};
-use loopgate_testkit::signs;
+use loopgate_testkit::wait;
 use loopgate_tools::code_host::{CloneError, CodeHost, CodeHostError, NewPullRequest};
 use loopgate_tools::git::Git;
 use machine::{Machine, write_script};
@@ -100,10 +100,10 @@ async fn a_clone_goes_on_when_nobody_waits_and_cleans_up_after_itself() {
     let desk = Desk::new(r#"mkfifo ../go; mkdir "$4"; read word < ../go; exit 1"#);
     let (host, destination) = (desk.host.clone(), desk.code().join("widget"));
     let asked = tokio::spawn(async move { host.clone_repository(&widget(), &destination).await });
-    signs::seen(&desk.code(), async || (!desk.listed().is_empty()).then_some(())).await.unwrap();
+    wait::seen(&desk.code(), async || (!desk.listed().is_empty()).then_some(())).await.unwrap();
     asked.abort();
     tokio::fs::write(desk.machine.at("go"), "go\n").await.unwrap();
-    signs::seen(&desk.code(), async || desk.listed().is_empty().then_some(())).await.unwrap();
+    wait::seen(&desk.code(), async || desk.listed().is_empty().then_some(())).await.unwrap();
 }
 
 #[tokio::test]
@@ -111,7 +111,7 @@ async fn a_clone_that_hangs_is_ended_with_everything_that_it_started() {
     let desk = Desk::new(r#"mkdir "$4"; sleep 600 & echo $! > ../child; wait"#);
     let (host, destination) = (desk.host.clone(), desk.code().join("widget"));
     let asked = tokio::spawn(async move { host.clone_repository(&widget(), &destination).await });
-    let child = signs::lines_of(&desk.machine.at("child")).await.unwrap();
+    let child = wait::lines_of(&desk.machine.at("child")).await.unwrap();
     // Two minutes, which nobody has to wait.
     tokio::time::pause();
     tokio::time::advance(Duration::from_secs(119)).await;
@@ -121,7 +121,7 @@ async fn a_clone_that_hangs_is_ended_with_everything_that_it_started() {
     let ended = asked.await.unwrap();
     assert!(matches!(ended, Err(CloneError::CodeHost(CodeHostError::TimedOut))), "{ended:?}");
     assert_eq!(desk.listed(), [""; 0]);
-    signs::end_of(child.parse().unwrap()).await.unwrap();
+    wait::end_of(child.parse().unwrap()).await.unwrap();
 }
 
 #[tokio::test]

@@ -4,7 +4,7 @@
 
 use std::time::{Duration, Instant};
 
-use loopgate_testkit::signs;
+use loopgate_testkit::wait;
 use loopgate_tools::process::{
     Command, KillOutcome, Limits, ProcessStart, StartError, Status, Stdin, alive, identity, kill_group,
 };
@@ -17,7 +17,7 @@ fn sh(script: &str) -> Command {
 
 async fn gone(pid: u32, started: ProcessStart) {
     if alive(pid, started) {
-        signs::end_of(pid).await.unwrap();
+        wait::end_of(pid).await.unwrap();
     }
     assert!(!alive(pid, started));
 }
@@ -71,7 +71,7 @@ async fn a_run_that_takes_too_long_ends_with_its_group() {
     limits.grace = Duration::from_millis(100);
     let begun = Instant::now();
     let run = tokio::spawn(async move { sh(&script).run(limits).await });
-    let pid: u32 = signs::lines_of(&file).await.unwrap().parse().unwrap();
+    let pid: u32 = wait::lines_of(&file).await.unwrap().parse().unwrap();
     let started = identity(pid).unwrap();
     let output = run.await.unwrap().unwrap();
     assert_eq!(output.status, Status::TimedOut);
@@ -85,7 +85,7 @@ async fn a_dropped_run_takes_its_group_along() {
     let file = directory.path().join("pid");
     let script = format!("sleep 600 & echo $! > {}; wait", file.display());
     let run = tokio::spawn(async move { sh(&script).run(Limits::time(PATIENCE)).await });
-    let pid: u32 = signs::lines_of(&file).await.unwrap().parse().unwrap();
+    let pid: u32 = wait::lines_of(&file).await.unwrap().parse().unwrap();
     let started = identity(pid).unwrap();
     run.abort();
     gone(pid, started).await;
@@ -103,11 +103,11 @@ async fn an_undisturbed_run_ends_even_when_its_caller_does_not_wait() {
         done = done.display()
     );
     let run = tokio::spawn(async move { sh(&script).run_undisturbed(Limits::time(PATIENCE)).await });
-    signs::lines_of(&begun).await.unwrap();
+    wait::lines_of(&begun).await.unwrap();
     run.abort();
     assert!(run.await.unwrap_err().is_cancelled());
     std::fs::write(&go, "go\n").unwrap();
-    assert_eq!(signs::lines_of(&done).await.unwrap(), "y");
+    assert_eq!(wait::lines_of(&done).await.unwrap(), "y");
 }
 
 #[tokio::test]
@@ -180,7 +180,7 @@ async fn a_detached_process_writes_to_its_private_log() {
     let directory = tempfile::tempdir().unwrap();
     let log = directory.path().join("deep").join("log");
     let started = sh("echo out; echo err >&2").spawn_detached(&log).unwrap();
-    signs::end_of(started.pid).await.unwrap();
+    wait::end_of(started.pid).await.unwrap();
     assert_eq!(std::fs::read_to_string(&log).unwrap(), "out\nerr\n");
     assert_eq!(std::fs::metadata(&log).unwrap().permissions().mode() & 0o777, 0o600);
 }
@@ -203,7 +203,7 @@ async fn a_group_ends_politely_or_by_force_and_only_for_the_right_process() {
     let deaf = sh(&format!("trap '' TERM; echo x > {}; while :; do sleep 1; done", ready.display()))
         .spawn_detached(&log)
         .unwrap();
-    signs::lines_of(&ready).await.unwrap();
+    wait::lines_of(&ready).await.unwrap();
     let outcome = kill_group(deaf.pid, deaf.started.unwrap(), Duration::from_millis(50)).await;
     assert_eq!(outcome, KillOutcome::Killed);
 }
@@ -219,7 +219,7 @@ async fn low_pids_and_members_of_other_groups_are_never_signalled() {
     let leader = sh(&format!("sleep 600 & echo $! > {}; wait", file.display()))
         .spawn_detached(&directory.path().join("log"))
         .unwrap();
-    let member: u32 = signs::lines_of(&file).await.unwrap().parse().unwrap();
+    let member: u32 = wait::lines_of(&file).await.unwrap().parse().unwrap();
     let start = identity(member).unwrap();
     assert_eq!(kill_group(member, start, Duration::ZERO).await, KillOutcome::NotOurs);
     assert!(alive(member, start));

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use loopgate_api::ids::LoopId;
-use loopgate_testkit::signs;
+use loopgate_testkit::wait;
 use loopgate_tools::process::{Command, Limits, ProcessStart, alive, identity};
 use loopgate_tools::shim::{Exit, ShimError, ShimHandle, Spec, State, attach, spawn, sweep};
 
@@ -64,7 +64,7 @@ impl Loop {
 
     /// Waits until the script wrote a pid to this file, and identifies the process.
     async fn process(&self, name: &str) -> (u32, ProcessStart) {
-        let pid = signs::lines_of(&self.at(name)).await.unwrap().parse().unwrap();
+        let pid = wait::lines_of(&self.at(name)).await.unwrap().parse().unwrap();
         (pid, identity(pid).expect("the process runs"))
     }
 }
@@ -75,7 +75,7 @@ fn random_id() -> uuid::Uuid {
 
 async fn gone((pid, started): (u32, ProcessStart)) {
     if alive(pid, started) {
-        signs::end_of(pid).await.unwrap();
+        wait::end_of(pid).await.unwrap();
     }
     assert!(!alive(pid, started));
 }
@@ -231,7 +231,7 @@ async fn a_shim_outlives_its_starter_and_is_found_again() {
     assert!(started.status.success());
     // What the program prints lies beside the socket, so that there is always another look.
     let answers = async || attach(&a_loop.spec.socket, &a_loop.spec.exit_file).await;
-    let handle = signs::seen(a_loop.directory.path(), answers).await.unwrap();
+    let handle = wait::seen(a_loop.directory.path(), answers).await.unwrap();
     let state = handle.state().await.unwrap();
     assert_eq!((state.loop_id, state.exit), (a_loop.spec.loop_id, None));
     assert!(alive(state.pid, state.started.unwrap()));
@@ -307,8 +307,8 @@ async fn an_exit_that_cannot_be_written_is_told_and_written_later() {
     assert_eq!(ended(&handle).await.code, Some(6));
     assert!(a_loop.spec.socket.exists(), "the shim still has something to say");
     fs::remove_dir_all(&a_loop.spec.exit_file).unwrap();
-    signs::seen(&place, async || Exit::read(&a_loop.spec.exit_file)).await.unwrap();
-    signs::vanishes(&a_loop.spec.socket).await.unwrap();
+    wait::seen(&place, async || Exit::read(&a_loop.spec.exit_file)).await.unwrap();
+    wait::vanishes(&a_loop.spec.socket).await.unwrap();
 }
 
 #[tokio::test]

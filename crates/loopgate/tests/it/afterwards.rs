@@ -6,7 +6,7 @@ use loopgate_api::ids::LoopId;
 use loopgate_testkit::cloud::Cloud;
 use loopgate_testkit::loopgate::signal;
 use loopgate_testkit::model::{Conversation, Step};
-use loopgate_testkit::{signs, story};
+use loopgate_testkit::{story, wait};
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -57,7 +57,7 @@ fn delivered(number: u64) -> Value {
 async fn forgotten(desk: &Desk, id: LoopId, status: &str) -> Result<()> {
     let logs = desk.loopgate.setup().data_dir().join("logs");
     let id = id.to_string();
-    let over = signs::seen(&logs, async || {
+    let over = wait::seen(&logs, async || {
         let record = records::record(&desk.loopgate, &id).await.ok()??;
         let tokens = records::tokens(&desk.loopgate, &id).await.ok()?;
         (record["status"] == status && record["cloudFinalizedAt"].is_string() && tokens == 0).then_some(())
@@ -105,7 +105,7 @@ async fn an_execution_that_fails_hands_over_the_plan_that_it_was_given() -> Resu
     let id = run.id.to_string();
     // The last word is marked as told a moment after it was.
     let data = desk.loopgate.setup().data_dir();
-    let told = signs::seen(&data, async || {
+    let told = wait::seen(&data, async || {
         let record = records::record(&desk.loopgate, &id).await.ok()??;
         record["cloudFinalizedAt"].is_string().then_some(record)
     });

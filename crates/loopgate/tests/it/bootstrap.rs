@@ -5,7 +5,7 @@ use std::path::Path;
 use anyhow::{Context as _, Result, ensure};
 use loopgate_api::ids::LoopId;
 use loopgate_testkit::model::{Conversation, Step};
-use loopgate_testkit::{signs, story};
+use loopgate_testkit::{story, wait};
 use serde_json::{Value, json};
 
 use crate::commands::{Desk, Run};
@@ -252,7 +252,7 @@ async fn agents_that_cannot_be_written_hold_up_no_plan() -> Result<()> {
         ensure!(told.len() == 2 && told[1].starts_with(wanted), "{told:?}");
         let all = || loopgate_testkit::leftovers::processes(desk.scene.home.path());
         let others = || all().into_iter().map(|one| one.pid).filter(|pid| Some(*pid) != desk.loopgate.pid());
-        signs::all_end(|| others().collect()).await?;
+        wait::all_end(|| others().collect()).await?;
     }
     Ok(())
 }

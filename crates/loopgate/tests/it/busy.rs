@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, ensure};
 use loopgate_testkit::home::UserHome;
-use loopgate_testkit::signs;
+use loopgate_testkit::wait;
 use reqwest::Method;
 use rustix::fs::inotify;
 use serde_json::json;
@@ -54,7 +54,7 @@ async fn slow_routes_stop_no_other() -> Result<()> {
         slow.spawn(request.timeout(Duration::from_secs(100)).send());
     }
     watch.until(SLOW / 2).await?;
-    signs::seen(&begun, async || (begun.read_dir().ok()?.count() == SLOW / 2).then_some(())).await?;
+    wait::seen(&begun, async || (begun.read_dir().ok()?.count() == SLOW / 2).then_some(())).await?;
     for round in 0..5 {
         for path in [
             "/health",

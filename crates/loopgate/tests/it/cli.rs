@@ -10,7 +10,7 @@ use std::time::Duration;
 use anyhow::{Context as _, Result, ensure};
 use loopgate_testkit::home::UserHome;
 use loopgate_testkit::loopgate::{Loopgate, Setup, signal};
-use loopgate_testkit::signs;
+use loopgate_testkit::wait;
 use reqwest::Method;
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt as _, BufReader, Lines};
@@ -122,7 +122,7 @@ async fn everything_is_kept_in_the_home_that_a_variable_names() -> Result<()> {
     command.env("LOOPGATE_HOME", home.path().join("named")).args(["gateway", "--port", "0", "--sandbox"]);
     let ready = home.path().join("ready.json");
     let mut child = command.arg(&sandbox).arg("--ready-file").arg(&ready).spawn()?;
-    signs::appears(&ready).await?;
+    wait::appears(&ready).await?;
     let told: Value = serde_json::from_slice(&std::fs::read(&ready)?)?;
     let found = std::fs::read_to_string(home.path().join(".loopgate/gateway-port"))?;
     assert_eq!(told["gatewayPort"].to_string(), found, "which is where every program looks");
@@ -439,7 +439,7 @@ async fn the_gateway_falls_back_through_its_four_ports() -> Result<()> {
         command.args(["gateway", "--home", &data, "--ready-file"]).arg(&ready);
         let mut child = command.spawn()?;
         let started = tokio::select! {
-            ready = signs::appears(&ready) => ready,
+            ready = wait::appears(&ready) => ready,
             ended = child.wait() => Err(anyhow::anyhow!("it ended: {ended:?}")),
         };
         started.with_context(|| format!("it did not start with {port} free"))?;

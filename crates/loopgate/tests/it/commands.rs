@@ -8,7 +8,7 @@ use loopgate_api::ids::LoopId;
 use loopgate_testkit::loopgate::{Loopgate, Setup};
 use loopgate_testkit::model::{Conversation, Script, Step};
 use loopgate_testkit::scene::Scene;
-use loopgate_testkit::{signs, story};
+use loopgate_testkit::{story, wait};
 use reqwest::Method;
 use serde_json::{Value, json};
 use uuid::Uuid;
@@ -85,7 +85,7 @@ impl Desk {
         let logs = self.loopgate.setup().data_dir().join("logs");
         let told =
             |line: &str| line.contains("the place of a loop is free") && line.contains(&id.to_string());
-        signs::seen(&logs, async || {
+        wait::seen(&logs, async || {
             let files = std::fs::read_dir(&logs).ok()?.flatten();
             let mut texts = files.filter_map(|file| std::fs::read_to_string(file.path()).ok());
             texts.any(|text| text.lines().any(told)).then_some(())

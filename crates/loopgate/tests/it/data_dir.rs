@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, Result, ensure};
 use loopgate_testkit::home::UserHome;
 use loopgate_testkit::loopgate::Setup;
-use loopgate_testkit::signs;
+use loopgate_testkit::wait;
 use reqwest::Method;
 
 use crate::cli::refusal;
@@ -188,10 +188,10 @@ async fn a_directory_that_is_deleted_under_a_running_program_comes_back_closed()
     std::fs::rename(&data, home.path().join("gone"))?;
     // What is written of it makes the directory again.
     ensure!(loopgate.gateway_bare(Method::GET, "/api/gateway/version").send().await?.status() == 401);
-    let mode = signs::seen(home.path(), async || mode_of(&data)).await?;
+    let mode = wait::seen(home.path(), async || mode_of(&data)).await?;
     ensure!(mode == 0o700, "{mode:o}");
     let log = data.join("desktop-activity-log.json");
-    signs::appears(&log).await?;
+    wait::appears(&log).await?;
     ensure!(mode_of(&log) == Some(0o600));
     Ok(())
 }

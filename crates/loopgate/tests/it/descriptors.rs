@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use anyhow::{Context as _, Result, ensure};
 use loopgate_testkit::home::UserHome;
 use loopgate_testkit::loopgate::{Loopgate, Setup};
-use loopgate_testkit::signs;
+use loopgate_testkit::wait;
 use reqwest::Method;
 
 use crate::cli::loops;
@@ -82,7 +82,7 @@ async fn running_out_of_descriptors_ends_no_listener() -> Result<()> {
     let loopgate = Setup::new(&home)?.binary(PROGRAM).gateway_alone().start().await?;
     let told = async |times: usize| {
         let output = || loopgate.output().matches("no descriptors are left").count();
-        signs::seen(home.path(), async || (output() >= times).then_some(())).await
+        wait::seen(home.path(), async || (output() >= times).then_some(())).await
     };
     set_limit(&loopgate, "--nofile=1:")?;
     let mut owner = UnixStream::connect(loopgate.setup().data_dir().join("control.sock"))?;
@@ -94,8 +94,8 @@ async fn running_out_of_descriptors_ends_no_listener() -> Result<()> {
     set_limit(&loopgate, "--nofile=1024:")?;
     let answers = tokio::task::spawn_blocking(move || {
         let (mut listed, mut health) = ([0; 8], [0; 8]);
-        owner.set_read_timeout(Some(signs::LIMIT))?;
-        page.set_read_timeout(Some(signs::LIMIT))?;
+        owner.set_read_timeout(Some(wait::LIMIT))?;
+        page.set_read_timeout(Some(wait::LIMIT))?;
         owner.read_exact(&mut listed)?;
         page.read_exact(&mut health)?;
         anyhow::Ok((listed, health))

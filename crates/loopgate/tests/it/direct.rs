@@ -5,7 +5,7 @@ use std::path::Path;
 
 use anyhow::{Context as _, Result, ensure};
 use loopgate_testkit::model::Step;
-use loopgate_testkit::{signs, story};
+use loopgate_testkit::{story, wait};
 use reqwest::Method;
 use serde_json::{Value, json};
 use uuid::Uuid;
@@ -101,8 +101,8 @@ async fn a_loop_that_is_prepared_cannot_be_doubled() -> Result<()> {
         anyhow::Ok(started)
     };
     let meanwhile = async {
-        signs::appears(&asked).await?;
-        signs::appears(&go).await?;
+        wait::appears(&asked).await?;
+        wait::appears(&go).await?;
         let again = order(&stage, &body).await?;
         ensure!(again == already_running(), "{again:?}");
         tokio::fs::write(&go, "go\n").await?;
@@ -146,7 +146,7 @@ async fn a_loop_that_is_prepared_can_be_cancelled() -> Result<()> {
     let order = json!({"command": "PLAN", "prompt": "Plan it", "loopId": Uuid::new_v4()});
     let id = order["loopId"].clone();
     let stop = async {
-        signs::appears(&asked).await?;
+        wait::appears(&asked).await?;
         let ended = desk.loopgate.gateway(Method::POST, KILL).json(&json!({"loopId": id})).send().await?;
         anyhow::Ok((ended.status().as_u16(), ended.json::<Value>().await?))
     };

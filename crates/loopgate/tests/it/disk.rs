@@ -11,7 +11,7 @@ use loopgate_testkit::home::UserHome;
 use loopgate_testkit::loopgate::Loopgate;
 use loopgate_testkit::model::{Conversation, Script, Step};
 use loopgate_testkit::scene::Scene;
-use loopgate_testkit::{signs, story};
+use loopgate_testkit::{story, wait};
 use reqwest::Method;
 use serde_json::{Value, json};
 use uuid::Uuid;
@@ -199,7 +199,7 @@ async fn a_loop_that_ends_on_a_full_disk_is_told_when_there_is_room_again() -> R
     scene.model.release("full");
     scene.model.held("end").await?;
     let said = |cloud: &Cloud| cloud.output(id).into_iter().find(|line| line.contains("Make room"));
-    let said = tokio::time::timeout(signs::LIMIT, cloud.seen(said)).await.context("nobody is told")?;
+    let said = tokio::time::timeout(wait::LIMIT, cloud.seen(said)).await.context("nobody is told")?;
     ensure!(said.starts_with("This desktop cannot store what the loop does: "), "{said}");
     // What waits to be stored was read before the end, which comes now.
     scene.model.release("end");
@@ -210,7 +210,7 @@ async fn a_loop_that_ends_on_a_full_disk_is_told_when_there_is_room_again() -> R
         let ends = |kind: &str| cloud.events(id, kind).pop();
         ends("completed").or_else(|| ends("error"))
     };
-    let last = tokio::time::timeout(signs::LIMIT, cloud.seen(last)).await.context("it does not end")?;
+    let last = tokio::time::timeout(wait::LIMIT, cloud.seen(last)).await.context("it does not end")?;
     ensure!(last["type"] == "completed" && last["warnings"].is_null(), "{last}");
     let output = cloud.output(id);
     ensure!(output.iter().filter(|line| line.contains("On a full disk.")).count() == 1, "{output:?}");
@@ -219,7 +219,7 @@ async fn a_loop_that_ends_on_a_full_disk_is_told_when_there_is_room_again() -> R
 
     // What is stored from now on is stored, also for whoever starts next.
     let stored = || async { records::record(&loopgate, &id.to_string()).await?.context("a record") };
-    signs::seen(&loopgate.setup().data_dir(), async || {
+    wait::seen(&loopgate.setup().data_dir(), async || {
         stored().await.is_ok_and(|job| job["cloudFinalizedAt"].is_string()).then_some(())
     })
     .await?;

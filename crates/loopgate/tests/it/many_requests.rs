@@ -5,7 +5,7 @@ use std::sync::mpsc;
 use std::time::Instant;
 
 use anyhow::{Context as _, Result, ensure};
-use loopgate_testkit::signs;
+use loopgate_testkit::wait;
 use notify::event::{AccessKind, EventKind, ModifyKind};
 use notify::{RecursiveMode, Watcher as _};
 use reqwest::Method;
@@ -37,7 +37,7 @@ async fn a_slow_route_stops_no_other() -> Result<()> {
         .map(|_| tokio::spawn(local.loopgate.gateway(Method::POST, "/api/gateway/git").json(&body).send()))
         .collect();
     for _ in 0..SLOW {
-        let line = tokio::time::timeout(signs::LIMIT, waiting.next_line()).await;
+        let line = tokio::time::timeout(wait::LIMIT, waiting.next_line()).await;
         ensure!(line.context("not all are under way")??.as_deref() == Some("waiting"));
     }
 
@@ -53,7 +53,7 @@ async fn a_slow_route_stops_no_other() -> Result<()> {
         ensure!(health.status() == 200);
         anyhow::Ok(())
     };
-    tokio::time::timeout(signs::LIMIT, answers).await.context("somebody waits for the slow ones")??;
+    tokio::time::timeout(wait::LIMIT, answers).await.context("somebody waits for the slow ones")??;
     ensure!(slow.iter().all(|slow| !slow.is_finished()), "they still wait");
     for _ in 0..SLOW {
         go.write_all(b"go\n").await?;

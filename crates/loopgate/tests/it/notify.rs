@@ -8,7 +8,7 @@ use loopgate_testkit::home::UserHome;
 use loopgate_testkit::loopgate::signal;
 use loopgate_testkit::model::{Step, Turn};
 use loopgate_testkit::scene::Scene;
-use loopgate_testkit::{signs, story};
+use loopgate_testkit::{story, wait};
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 
@@ -52,7 +52,7 @@ fn tellings(folder: &Path, loop_id: &str) -> Result<Vec<(String, Value)>> {
 
 /// Waits until a loop or a request is told of, once.
 pub async fn told(folder: &Path, loop_id: &str) -> Result<(String, Value)> {
-    let found = signs::seen(folder, async || tellings(folder, loop_id).ok().filter(|all| !all.is_empty()));
+    let found = wait::seen(folder, async || tellings(folder, loop_id).ok().filter(|all| !all.is_empty()));
     let mut all = found.await.with_context(|| format!("nobody tells of {loop_id}"))?;
     ensure!(all.len() == 1, "{all:?}");
     all.pop().context("one")
@@ -140,7 +140,7 @@ async fn logged(stage: &Stage, text: &str) -> Result<String> {
         let log: String = files.filter_map(|file| std::fs::read_to_string(file.path()).ok()).collect();
         log.contains(text).then_some(log)
     };
-    signs::seen(&folder, all).await.with_context(|| format!("the log does not say {text:?}"))
+    wait::seen(&folder, all).await.with_context(|| format!("the log does not say {text:?}"))
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -158,11 +158,11 @@ async fn a_command_that_hangs_is_ended_with_all_that_it_started() -> Result<()> 
         format!("[notify]\ndesktop = false\ntimeout_seconds = 1\ncommand = [{command:?}, \"loudly\"]\n");
     // The loop is told as over, whatever the command does.
     let stage = failed(scene, &keys).await?;
-    let line = signs::lines_of(&pids).await?;
+    let line = wait::lines_of(&pids).await?;
     let words: Vec<&str> = line.split(' ').collect();
     ensure!(words[..2] == ["loudly", "failed"], "{line}");
     for pid in &words[2..] {
-        signs::end_of(pid.parse()?).await?;
+        wait::end_of(pid.parse()?).await?;
     }
     let log = logged(&stage, "it took longer than 1 s and was ended").await?;
     ensure!(log.contains("password=[REDACTED] is mine") && !log.contains("hunter2"), "{log}");
@@ -177,7 +177,7 @@ async fn the_desktop_shows_it_where_there_is_one() -> Result<()> {
     let shown = notifier(&scene.home, folder.path())?;
     scene.home.set("DBUS_SESSION_BUS_ADDRESS", "unix:path=/nowhere");
     let _stage = failed(scene, "").await?;
-    let lines = signs::lines_of(&shown).await?;
+    let lines = wait::lines_of(&shown).await?;
     ensure!(lines.starts_with("--app-name=Loopgate\n--\nLoop failed\n"), "{lines}");
     Ok(())
 }
@@ -210,7 +210,7 @@ async fn a_loop_that_asks_is_told_of_by_both() -> Result<()> {
     }
     ensure!(facts["message"].as_str().is_some_and(|text| text.ends_with(" asks you something.")), "{facts}");
     ensure!(environment.lines().any(|line| line == "LOOPGATE_EVENT_REASON=question"), "{environment}");
-    let lines = signs::lines_of(&shown).await?;
+    let lines = wait::lines_of(&shown).await?;
     ensure!(lines.starts_with("--app-name=Loopgate\n--\nLoop needs an answer\n"), "{lines}");
     ensure!(lines.ends_with(" asks you something."), "{lines}");
     stage.scene.model.release("answer");
@@ -248,7 +248,7 @@ async fn a_request_that_waits_is_told_of_once_by_both() -> Result<()> {
     ensure!(facts == expected && facts["waitsUntil"].is_string(), "{facts}");
     let line = format!("LOOPGATE_EVENT_APPROVAL_ID={id}");
     ensure!(environment.lines().any(|known| known == line), "{environment}");
-    let lines = signs::lines_of(&shown).await?;
+    let lines = wait::lines_of(&shown).await?;
     let escaped = reason.replace('<', "&lt;").replace('>', "&gt;");
     let command = facts["approveWith"].as_str().context("a command")?;
     ensure!(command.ends_with(&format!("approve {}", &id[id.len() - 8..])), "{command}");

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, ensure};
 use loopgate_testkit::model::Conversation;
-use loopgate_testkit::signs;
+use loopgate_testkit::wait;
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -28,7 +28,7 @@ async fn what_a_loop_left_is_cleared_at_the_next_start() -> Result<()> {
     std::fs::create_dir_all(own.join(".loopgate/context"))?;
     rewrite(&desk.loopgate, &run.id.to_string(), |record| record["passingDir"] = json!(own)).await?;
     desk.loopgate = desk.loopgate.start_again().await?;
-    signs::vanishes(&own).await?;
+    wait::vanishes(&own).await?;
 
     // Only what can be the directory of a loop is ever removed.
     desk.loopgate.kill().await?;
@@ -37,7 +37,7 @@ async fn what_a_loop_left_is_cleared_at_the_next_start() -> Result<()> {
     rewrite(&desk.loopgate, &run.id.to_string(), |record| record["passingDir"] = json!(precious)).await?;
     desk.loopgate = desk.loopgate.start_again().await?;
     let logs = desk.loopgate.setup().data_dir().join("logs");
-    signs::seen(&logs, async || {
+    wait::seen(&logs, async || {
         let files = std::fs::read_dir(&logs).ok()?.flatten();
         let mut texts = files.filter_map(|file| std::fs::read_to_string(file.path()).ok());
         texts.any(|text| text.contains("the directory of a loop could not be removed")).then_some(())

@@ -19,7 +19,7 @@ use loopgate_link::server::{
 };
 use loopgate_testkit::home::UserHome;
 use loopgate_testkit::loopgate::{Loopgate, Setup, signal};
-use loopgate_testkit::signs;
+use loopgate_testkit::wait;
 use reqwest::Method;
 use rustix::net::{Shutdown, shutdown, sockopt};
 use rustix::process::{
@@ -116,7 +116,7 @@ impl Relay {
                 heard.changed().await?;
             }
         };
-        tokio::time::timeout(signs::LIMIT, looking).await.context("the desktop says nothing of it")?
+        tokio::time::timeout(wait::LIMIT, looking).await.context("the desktop says nothing of it")?
     }
 
     /// Waits until the desktop last said that it feels so; answers with which error.

@@ -3,7 +3,7 @@
 
 use anyhow::{Context as _, Result, ensure};
 use loopgate_testkit::model::Step;
-use loopgate_testkit::{signs, story};
+use loopgate_testkit::{story, wait};
 use reqwest::Method;
 use serde_json::{Value, json};
 use uuid::Uuid;
@@ -43,7 +43,7 @@ async fn kill(stage: &Stage, loop_id: Uuid) -> Result<(u16, Value)> {
 async fn becomes(stage: &Stage, loop_id: Uuid, status: &str) -> Result<()> {
     let log = stage.loopgate.setup().data_dir().join("logs");
     let id = loop_id.to_string();
-    let seen = signs::seen(&log, async || {
+    let seen = wait::seen(&log, async || {
         let record = stage.record(&id).await.ok()?;
         (record.status == status).then_some(())
     });

@@ -4,7 +4,7 @@ use std::process::Output;
 
 use anyhow::{Context as _, Result, ensure};
 use loopgate_testkit::model::Step;
-use loopgate_testkit::signs;
+use loopgate_testkit::wait;
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -95,11 +95,11 @@ async fn an_order_waits_for_the_cancelled_loop_in_its_worktree() -> Result<()> {
     let desk = Desk::playing([stubborn, plans]).await?;
     let (id, started) = desk.start(json!({"command": "EXECUTE", "prompt": "Do it"})).await?;
     let worktree = std::path::Path::new(started["worktreePath"].as_str().context("a worktree")?);
-    signs::appears(&worktree.join("stubborn")).await?;
+    wait::appears(&worktree.join("stubborn")).await?;
     let ending = desk.loopgate.gateway(Method::POST, KILL).json(&json!({"loopId": id})).send();
     let ordered = async {
         let data = desk.loopgate.setup().data_dir();
-        let cancelled = signs::seen(&data, async || {
+        let cancelled = wait::seen(&data, async || {
             let record = records::record(&desk.loopgate, &id.to_string()).await.ok()??;
             (record["status"] != "RUNNING").then_some(())
         });

@@ -8,7 +8,7 @@ use anyhow::{Context as _, Result, ensure};
 use loopgate_testkit::home::UserHome;
 use loopgate_testkit::loopgate::{Loopgate, Setup};
 use loopgate_testkit::scene::Scene;
-use loopgate_testkit::{signs, story};
+use loopgate_testkit::{story, wait};
 use reqwest::{Method, header};
 use serde_json::{Value, json};
 
@@ -171,7 +171,7 @@ async fn the_link_goes_where_the_file_says_or_nowhere() -> Result<()> {
         let mut loopgate = up(&home, &keys).await?;
         if enabled {
             let relay = tokio::net::TcpListener::from_std(relay.try_clone()?)?;
-            let came = tokio::time::timeout(signs::LIMIT, relay.accept()).await;
+            let came = tokio::time::timeout(wait::LIMIT, relay.accept()).await;
             came.context("nobody came to the relay")??;
         }
         assert_eq!(loopgate.gateway_bare(Method::GET, "/health").send().await?.status(), 200);

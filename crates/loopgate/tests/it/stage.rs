@@ -10,7 +10,7 @@ use loopgate_testkit::leftovers::{self, Process};
 use loopgate_testkit::loopgate::{Loopgate, Setup};
 use loopgate_testkit::model::Script;
 use loopgate_testkit::scene::Scene;
-use loopgate_testkit::{signs, story};
+use loopgate_testkit::{story, wait};
 use sea_orm::{ConnectionTrait as _, Database, DbBackend, Statement};
 
 use crate::page::Page;
@@ -91,7 +91,7 @@ impl Stage {
     /// Waits until there is something to see in Loopgate's log.
     pub async fn logged<T>(&self, look: impl Fn(&str) -> Option<T>) -> Result<T> {
         let dir = self.loopgate.setup().data_dir().join("logs");
-        signs::seen(&dir, async || look(&log_in(&dir))).await
+        wait::seen(&dir, async || look(&log_in(&dir))).await
     }
 
     /// Waits until the desktop has nothing left to do for a loop that ended so. It writes that into
@@ -100,7 +100,7 @@ impl Stage {
         let wanted = Record { status: status.to_owned(), reported: true, unsent: 0, tokens: 0 };
         let mut last = None;
         let log = self.loopgate.setup().data_dir().join("logs");
-        let settled = signs::seen(&log, async || {
+        let settled = wait::seen(&log, async || {
             let record = self.record(loop_id).await;
             let is_it = record.as_ref().map_or(true, |record| *record == wanted);
             last = Some(record);
@@ -124,7 +124,7 @@ impl Stage {
     /// Waits until nothing but Loopgate runs.
     pub async fn alone(&self, loop_id: &str) -> Result<()> {
         let others = || self.others().into_iter().map(|process| process.pid);
-        let left = signs::all_end(|| others().chain(of_loop(loop_id)).collect()).await;
+        let left = wait::all_end(|| others().chain(of_loop(loop_id)).collect()).await;
         left.with_context(|| {
             format!("still running: {:?}, of the loop: {:?}", self.others(), of_loop(loop_id))
         })
@@ -161,7 +161,7 @@ pub fn of_loop(loop_id: &str) -> Vec<u32> {
 
 /// Waits until no process of a loop lives.
 pub async fn gone(loop_id: &str) -> Result<()> {
-    signs::all_end(|| of_loop(loop_id)).await
+    wait::all_end(|| of_loop(loop_id)).await
 }
 
 /// Git's answer in a directory of the scene.

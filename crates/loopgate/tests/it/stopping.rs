@@ -4,7 +4,7 @@ use anyhow::{Context as _, Result, ensure};
 use loopgate_api::link::event;
 use loopgate_testkit::home::UserHome;
 use loopgate_testkit::loopgate::Setup;
-use loopgate_testkit::signs;
+use loopgate_testkit::wait;
 
 use crate::approvals::{VERSION, hold};
 use crate::local::Local;
@@ -58,7 +58,7 @@ async fn a_stop_that_hangs_is_cut_short_and_told_at_the_next_start() -> Result<(
     std::fs::remove_file(&file)?;
     let mut again = loopgate.start_again().await?;
     let heard = |log: String| log.contains("desktop.shutdown_failed").then_some(log);
-    let log = signs::seen(&logs, async || logged(&logs).ok().and_then(heard)).await?;
+    let log = wait::seen(&logs, async || logged(&logs).ok().and_then(heard)).await?;
     let telemetry = log.lines().find(|line| line.contains("desktop.shutdown_failed")).context("a line")?;
     ensure!(telemetry.contains(told), "{telemetry}");
     ensure!(!record.exists(), "it is told once");

@@ -2,7 +2,7 @@
 
 use anyhow::{Context as _, Result, ensure};
 use loopgate_testkit::model::{Conversation, Script, Step};
-use loopgate_testkit::signs;
+use loopgate_testkit::wait;
 use reqwest::Method;
 use serde_json::json;
 
@@ -67,7 +67,7 @@ async fn a_stop_ends_a_stream_at_once_and_the_chat_goes_on() -> Result<()> {
     let stage = stage.restart().await?;
     let work = stage.clone.join(".loopgate/work");
     let history = || std::fs::read_to_string(work.join("chat-history.json")).unwrap_or_default();
-    let kept = signs::seen(&work, async || history().contains("First.\\n\\nSecond.").then_some(())).await;
+    let kept = wait::seen(&work, async || history().contains("First.\\n\\nSecond.").then_some(())).await;
     kept.with_context(history)?;
-    signs::all_end(|| stage.others().into_iter().map(|process| process.pid).collect()).await
+    wait::all_end(|| stage.others().into_iter().map(|process| process.pid).collect()).await
 }

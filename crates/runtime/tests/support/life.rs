@@ -6,7 +6,7 @@ use std::time::Duration;
 use loopgate_api::ids::LoopId;
 use loopgate_runtime::Runtime;
 use loopgate_runtime::jobs::Job;
-use loopgate_testkit::signs::Changes;
+use loopgate_testkit::wait::Changes;
 
 use super::{Desktop, new_id, request, start};
 

@@ -17,7 +17,7 @@ use loopgate_runtime::jobs::Job;
 use loopgate_runtime::{LoopError, LoopHeaders, LoopStart, Runtime, RuntimeConfig, Timing};
 use loopgate_testkit::cloud::Cloud;
 use loopgate_testkit::leftovers;
-use loopgate_testkit::signs::Changes;
+use loopgate_testkit::wait::Changes;
 use loopgate_tools::git::Git;
 use loopgate_tools::process::{Command, Limits};
 use loopgate_tools::programs::Programs;

@@ -7,7 +7,7 @@ use anyhow::{Context as _, bail};
 use serde::{Deserialize, Serialize};
 use tokio::process::Child;
 
-use crate::signs::Changes;
+use crate::wait::Changes;
 
 /// How long it may take to answer.
 const START_LIMIT: Duration = Duration::from_secs(60);

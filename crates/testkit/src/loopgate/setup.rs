@@ -9,7 +9,7 @@ use anyhow::Context as _;
 use super::ready::wait_ready;
 use super::{Loopgate, client};
 use crate::home::UserHome;
-use crate::signs::Changes;
+use crate::wait::Changes;
 
 /// Names the binary to test.
 pub const BINARY_VARIABLE: &str = "LOOPGATE_BIN";

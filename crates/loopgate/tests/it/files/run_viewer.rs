@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime};
 
 use anyhow::{Context as _, Result, ensure};
 use loopgate_testkit::home::UserHome;
-use loopgate_testkit::signs;
+use loopgate_testkit::wait;
 use reqwest::{Body, Method, header};
 use serde_json::{Value, json};
 use zip::ZipWriter;
@@ -196,7 +196,7 @@ async fn old_runs_are_swept_at_the_start() -> Result<()> {
     write(&temporary.join("run-viewer-new/file"), "")?;
     let of_process = temporary.clone();
     let _local = Local::in_home(home, |setup| setup.env("TMPDIR", of_process)).await?;
-    signs::vanishes(&temporary.join("run-viewer-old")).await?;
+    wait::vanishes(&temporary.join("run-viewer-old")).await?;
     ensure!(temporary.join("other/file").exists() && temporary.join("run-viewer-new/file").exists());
     Ok(())
 }

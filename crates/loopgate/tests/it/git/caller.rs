@@ -4,7 +4,7 @@ use std::path::Path;
 
 use anyhow::{Context as _, Result};
 use loopgate_testkit::git::git;
-use loopgate_testkit::{leftovers, signs};
+use loopgate_testkit::{leftovers, wait};
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -16,7 +16,7 @@ async fn hang_up_at(local: &Local, body: Value, sign: &Path) -> Result<()> {
     let asking = local.loopgate.gateway(Method::POST, "/api/gateway/git").json(&body).send();
     tokio::select! {
         answer = asking => anyhow::bail!("it was answered: {:?}", answer?.status()),
-        begun = signs::appears(sign) => begun?,
+        begun = wait::appears(sign) => begun?,
     }
     Ok(())
 }
@@ -30,7 +30,7 @@ async fn a_look_ends_with_its_caller() -> Result<()> {
     hang_up_at(&local, json!({"action": "status", "repoPath": repo}), &sign).await?;
     let own = local.loopgate.pid();
     let others = || leftovers::processes(local.home.path()).into_iter().map(|process| process.pid);
-    signs::all_end(|| others().filter(|pid| Some(*pid) != own).collect()).await
+    wait::all_end(|| others().filter(|pid| Some(*pid) != own).collect()).await
 }
 
 #[tokio::test]
@@ -53,6 +53,6 @@ async fn a_commit_is_finished_without_its_caller() -> Result<()> {
     tokio::fs::write(&go, "go\n").await?;
     let last = || git(&repo, &["log", "-1", "--format=%s"]).unwrap_or_default();
     let finished = async || (last().trim() == "Finished").then_some(());
-    let seen = signs::seen(&repo.join(".git/refs/heads"), finished).await;
+    let seen = wait::seen(&repo.join(".git/refs/heads"), finished).await;
     seen.with_context(|| format!("the last commit is {}", last()))
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use anyhow::{Context as _, Result, ensure};
 use loopgate_testkit::model::{Conversation, Script, Step};
-use loopgate_testkit::signs;
+use loopgate_testkit::wait;
 use reqwest::{Method, Response};
 use serde_json::{Value, json};
 
@@ -89,7 +89,7 @@ impl Talk {
     /// Waits until the last message that is kept says this.
     async fn kept(&self, content: &str) -> Result<()> {
         let directory = self.file.parent().context("a file has a directory")?;
-        let kept = signs::seen(directory, async || {
+        let kept = wait::seen(directory, async || {
             let history = self.history();
             let last = history["messages"].as_array().and_then(|messages| messages.last());
             last.is_some_and(|last| last["content"] == content).then_some(())
@@ -105,7 +105,7 @@ impl Talk {
 
     async fn alone(&self) -> Result<()> {
         let others = || self.stage.others().into_iter().map(|process| process.pid).collect();
-        signs::all_end(others).await.with_context(|| format!("still running: {:?}", self.stage.others()))
+        wait::all_end(others).await.with_context(|| format!("still running: {:?}", self.stage.others()))
     }
 }
 
@@ -354,7 +354,7 @@ async fn a_slow_page_holds_nobody_up_and_misses_nothing() -> Result<()> {
     let last = format!("{LINES}....................................,");
     let directory = file.parent().context("a file has a directory")?;
     let text = || std::fs::read_to_string(&file).unwrap_or_default();
-    signs::seen(directory, async || text().contains(&last).then_some(())).await?;
+    wait::seen(directory, async || text().contains(&last).then_some(())).await?;
     let events = Reader { answer, pending: Vec::new() }.rest().await?;
     let texts: Vec<_> = events.iter().filter_map(|event| event["content"].as_str()).collect();
     ensure!(texts.len() == LINES, "{} of {LINES}", texts.len());

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use anyhow::{Context as _, Result, ensure};
 use loopgate_testkit::git::git;
-use loopgate_testkit::{leftovers, signs};
+use loopgate_testkit::{leftovers, wait};
 use serde_json::{Value, json};
 
 use super::Shop;
@@ -46,7 +46,7 @@ impl Shop {
 
     async fn alone(&self) -> Result<()> {
         let others = || self.others().into_iter().map(|process| process.pid).collect();
-        signs::all_end(others).await.with_context(|| format!("still running: {:?}", self.others()))
+        wait::all_end(others).await.with_context(|| format!("still running: {:?}", self.others()))
     }
 }
 
@@ -61,7 +61,7 @@ async fn a_ticket_is_launched_once_and_ended_whole() -> Result<()> {
         "worktreePath": shop.worktree, "pid": pid, "logFile": shop.work.join("orchestrator-launch.log"),
         "prdFile": shop.work.join("prd.md"), "baseBranch": "HEAD"});
     ensure!(launched == expected, "{launched}\n{expected}");
-    signs::appears(&shop.work.join("started")).await?;
+    wait::appears(&shop.work.join("started")).await?;
     ensure!(git(&shop.worktree, &["branch", "--show-current"])?.trim() == "feature/SHOP-7");
     let log = shop.read("orchestrator-launch.log")?;
     let told = format!("1 {w} {w}\n{}\n", shop.worktree.display(), w = shop.work.display());
@@ -108,7 +108,7 @@ async fn a_script_is_known_again_after_a_restart() -> Result<()> {
     let mut shop = Shop::new().await?;
     shop.script("1.9.3", SCRIPT)?;
     let launched = shop.launch(shop.launch_body()).await?.ok()?;
-    signs::appears(&shop.work.join("started")).await?;
+    wait::appears(&shop.work.join("started")).await?;
     shop.local.loopgate.kill().await?;
     shop.local.again().await?;
     let again = shop.launch(shop.launch_body()).await?.ok()?;
@@ -123,7 +123,7 @@ async fn a_script_is_known_again_whatever_was_not_written() -> Result<()> {
     let mut shop = Shop::new().await?;
     shop.script("1.9.3", SCRIPT)?;
     let launched = shop.launch(shop.launch_body()).await?.ok()?;
-    signs::appears(&shop.work.join("started")).await?;
+    wait::appears(&shop.work.join("started")).await?;
     shop.local.loopgate.kill().await?;
     for name in ["process.pid", "process.start"] {
         std::fs::remove_file(shop.work.join(name))?;

@@ -2,7 +2,7 @@
 
 use anyhow::{Context as _, Result, ensure};
 use loopgate_testkit::git::git;
-use loopgate_testkit::signs;
+use loopgate_testkit::wait;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
@@ -111,7 +111,7 @@ async fn what_was_agreed_on_is_noted_once() -> Result<()> {
     let logs = shop.local.loopgate.setup().data_dir().join("logs");
     for id in [id, other] {
         let job =
-            signs::seen(&logs, async || shop.job(id).await.ok()?.filter(|job| job["status"] == "UNKNOWN"));
+            wait::seen(&logs, async || shop.job(id).await.ok()?.filter(|job| job["status"] == "UNKNOWN"));
         let job = job.await?;
         ensure!(job["completedAt"].is_string() && job["cloudFinalizedAt"].is_string(), "{job}");
         ensure!(job.get("liveActivity").is_none(), "{job}");

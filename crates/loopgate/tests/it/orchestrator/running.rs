@@ -7,7 +7,7 @@ use anyhow::{Context as _, Result, ensure};
 use loopgate_api::ids::LoopId;
 use loopgate_testkit::cloud::Cloud;
 use loopgate_testkit::model::{Conversation, Step};
-use loopgate_testkit::{signs, story};
+use loopgate_testkit::{story, wait};
 use loopgate_tools::process::identity;
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -129,7 +129,7 @@ async fn a_loop_that_is_delivered_can_be_stopped_by_its_ticket() -> Result<()> {
     std::fs::set_permissions(&hook, std::fs::Permissions::from_mode(0o755))?;
     let order = json!({"command": "EXECUTE", "prompt": "Do it", "ticketId": "SHOP-7"});
     let (id, started) = desk.start(order).await?;
-    signs::appears(&pushed).await?;
+    wait::appears(&pushed).await?;
     let worktree = started["worktreePath"].as_str().context("a worktree")?.into();
     let running = Running { pid: started["pid"].as_u64().context("a pid")?, desk, id, worktree };
     ensure!(running.record().await?["status"] == "RUNNING");

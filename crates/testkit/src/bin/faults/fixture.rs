@@ -13,7 +13,7 @@ use loopgate_testkit::cloud::Cloud;
 use loopgate_testkit::leftovers::{self, Process};
 use loopgate_testkit::loopgate::{Loopgate, signal};
 use loopgate_testkit::scene::Scene;
-use loopgate_testkit::signs::{self, Changes};
+use loopgate_testkit::wait::{self, Changes};
 use loopgate_testkit::wire::Wire;
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -292,7 +292,7 @@ impl Fixture {
             // A change may be reported a moment before it can be read.
             let _ = timeout(QUIET, changes.next()).await;
         }
-        signs::all_end(|| self.others().iter().map(|process| process.pid).collect()).await
+        wait::all_end(|| self.others().iter().map(|process| process.pid).collect()).await
     }
 
     /// Processes of the home besides Loopgate.

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, bail};
-use loopgate_testkit::signs::Changes;
+use loopgate_testkit::wait::Changes;
 use serde_json::Value;
 use tokio::time::timeout;
 

@@ -9,7 +9,7 @@ use loopgate_testkit::leftovers;
 use loopgate_testkit::loopgate::{Loopgate, SignedIn, signal};
 use loopgate_testkit::model::{Conversation, Script, Step, Turn};
 use loopgate_testkit::scene::Scene;
-use loopgate_testkit::{clock, signs};
+use loopgate_testkit::{clock, wait};
 use reqwest::Method;
 use serde_json::{Value, json};
 use tokio::time::timeout;
@@ -197,7 +197,7 @@ impl Trial {
                 self.page.post(&format!("/loops/{id}/cancel"), &json!({})).await?;
             }
             Act::StopInPreparation => {
-                signs::appears(&self.scene.home.path().join("preparing")).await?;
+                wait::appears(&self.scene.home.path().join("preparing")).await?;
                 self.page.post(&format!("/loops/{id}/cancel"), &json!({})).await?;
             }
             Act::Shell(command) => {
@@ -271,7 +271,7 @@ impl Trial {
     async fn is_alone(&self) -> Result<()> {
         let own = self.loopgate.as_ref().and_then(Loopgate::pid);
         let others = || leftovers::processes(self.scene.home.path()).into_iter().map(|process| process.pid);
-        signs::all_end(|| others().filter(|pid| Some(*pid) != own).collect()).await
+        wait::all_end(|| others().filter(|pid| Some(*pid) != own).collect()).await
     }
 
     async fn events(&self, id: &str) -> Result<Value> {

@@ -6,7 +6,7 @@ use anyhow::{Context as _, Result, ensure};
 use loopgate_api::ids::LoopId;
 use loopgate_testkit::cloud::Cloud;
 use loopgate_testkit::scene::Scene;
-use loopgate_testkit::{signs, story};
+use loopgate_testkit::{story, wait};
 use reqwest::Method;
 use serde_json::{Value, json};
 use uuid::Uuid;
@@ -44,7 +44,7 @@ async fn a_local_loop_starts_only_when_somebody_hears_of_it() -> Result<()> {
     ensure!(place.kill(id).await?.0 == 200);
     gone(&id.to_string()).await?;
     let told = place.cloud.seen(|cloud| (!cloud.events(id, "error").is_empty()).then_some(()));
-    tokio::time::timeout(signs::LIMIT, told).await.context("nobody heard of its end")?;
+    tokio::time::timeout(wait::LIMIT, told).await.context("nobody heard of its end")?;
     ensure!(place.cloud.events(id, "started").len() == 1);
     ensure!(place.cloud.events(id, "error")[0]["code"] == "CANCELLED");
     Ok(())

@@ -15,7 +15,7 @@ use loopgate_testkit::leftovers;
 use loopgate_testkit::loopgate::Loopgate;
 use loopgate_testkit::model::Step;
 use loopgate_testkit::scene::Scene;
-use loopgate_testkit::{signs, story};
+use loopgate_testkit::{story, wait};
 use reqwest::Method;
 use sea_orm::{ConnectionTrait as _, Database, DatabaseConnection, DbBackend, Statement};
 use serde_json::{Value, json};
@@ -107,7 +107,7 @@ impl Place {
         ensure!(self.scene.model.requests().is_empty(), "no assistant was started");
         // What git tidies up in the background ends by itself.
         let others = || leftovers::processes(self.scene.home.path()).into_iter().map(|process| process.pid);
-        signs::all_end(|| others().filter(|pid| Some(*pid) != self.loopgate.pid()).collect()).await
+        wait::all_end(|| others().filter(|pid| Some(*pid) != self.loopgate.pid()).collect()).await
     }
 
     fn no_worktree_is_left(&self) -> Result<()> {

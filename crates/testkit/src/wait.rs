@@ -1,7 +1,7 @@
-//! What a test waits for: files that change, processes that end.
+//! Waits for files that change and processes that end.
 //!
-//! Between two looks at the same thing the system has said that something happened; nothing here
-//! looks again because some time has passed.
+//! A condition is checked again after the system has reported an event, never because some time has
+//! passed.
 
 use std::path::Path;
 use std::time::Duration;
@@ -16,55 +16,55 @@ pub const LIMIT: Duration = Duration::from_secs(60);
 /// Changes in some directories, from now on.
 #[derive(Debug)]
 pub struct Changes {
-    told: watch::Receiver<()>,
+    events: watch::Receiver<()>,
     _watcher: RecommendedWatcher,
 }
 
 impl Changes {
-    /// Listens in these directories, which must exist; not in those below them.
+    /// Watches these directories, which must exist, without those below them.
     ///
     /// # Errors
-    /// When one of them cannot be listened to.
+    /// When one of them cannot be watched.
     pub fn of(directories: &[&Path]) -> anyhow::Result<Self> {
-        Self::listen(directories, RecursiveMode::NonRecursive)
+        Self::watch(directories, RecursiveMode::NonRecursive)
     }
 
-    /// Listens in this directory and in all below it.
+    /// Watches this directory and all below it.
     ///
     /// # Errors
-    /// When it cannot be listened to.
+    /// When it cannot be watched.
     pub fn below(directory: &Path) -> anyhow::Result<Self> {
-        Self::listen(&[directory], RecursiveMode::Recursive)
+        Self::watch(&[directory], RecursiveMode::Recursive)
     }
 
-    fn listen(directories: &[&Path], mode: RecursiveMode) -> anyhow::Result<Self> {
-        let (tell, told) = watch::channel(());
+    fn watch(directories: &[&Path], mode: RecursiveMode) -> anyhow::Result<Self> {
+        let (sender, events) = watch::channel(());
         let mut watcher = notify::recommended_watcher(move |event: notify::Result<notify::Event>| {
-            // That somebody looks changes nothing.
+            // Reading changes nothing.
             if !event.is_ok_and(|event| event.kind.is_access()) {
-                tell.send_replace(());
+                sender.send_replace(());
             }
         })?;
         for directory in directories {
-            let heard = watcher.watch(directory, mode);
-            heard.with_context(|| format!("listen in {}", directory.display()))?;
+            let watched = watcher.watch(directory, mode);
+            watched.with_context(|| format!("watch {}", directory.display()))?;
         }
-        Ok(Self { told, _watcher: watcher })
+        Ok(Self { events, _watcher: watcher })
     }
 
-    /// Waits for the next one; those that nobody waited for count as one.
+    /// Waits for the next change; those since the last call count as one.
     ///
     /// # Errors
-    /// When nothing is heard any more.
+    /// When the watcher has ended.
     pub async fn next(&mut self) -> anyhow::Result<()> {
-        self.told.changed().await.context("nobody listens to the files any more")
+        self.events.changed().await.context("the file watcher has ended")
     }
 }
 
-/// Looks now, and whenever something changes in the directory, until there is something to see.
+/// Calls a function now, and after each change in the directory, until it answers something.
 ///
 /// # Errors
-/// After a minute, or when the directory cannot be listened to.
+/// After a minute, or when the directory cannot be watched.
 pub async fn seen<T>(directory: &Path, mut look: impl AsyncFnMut() -> Option<T>) -> anyhow::Result<T> {
     let mut changes = Changes::of(&[directory])?;
     let looking = async {
