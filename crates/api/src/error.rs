@@ -4,6 +4,19 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
+/// Code of a path outside of the sandbox.
+pub const DIRECTORY_NOT_ALLOWED: &str = "directory_not_allowed";
+/// Code of a failure that has no words of its own.
+pub const INTERNAL_ERROR: &str = "internal_error";
+/// Code of a form that does not parse.
+pub const INVALID_FORM_DATA: &str = "invalid_form_data";
+/// Code of a body that does not parse.
+pub const INVALID_JSON_BODY: &str = "invalid_json_body";
+/// Code of a member, parameter or file that is needed and missing.
+pub const MISSING_FIELD: &str = "missing_field";
+/// Code of a route or an option that is not built yet.
+pub const OPERATION_NOT_IMPLEMENTED: &str = "operation_not_implemented";
+
 /// Body of every error answer of the gateway.
 ///
 /// `error` is exact: clients match on it. `code` is additive and never changes for one case.
@@ -19,14 +32,41 @@ pub struct ErrorBody {
 }
 
 impl ErrorBody {
-    /// An error whose code follows from its text, and otherwise from its status.
+    /// An error with the general code of its status.
     pub fn new(status: u16, error: impl Into<String>) -> Self {
-        let error = error.into();
-        let code = code_for(status, &error).to_owned();
-        Self { error, code, details: Map::new() }
+        Self { error: error.into(), code: code_of_status(status).to_owned(), details: Map::new() }
     }
 
-    /// Replaces the derived code by one that the route names.
+    /// 400 for a member, parameter or file that is needed.
+    pub fn missing_field(error: impl Into<String>) -> Self {
+        Self::new(400, error).with_code(MISSING_FIELD)
+    }
+
+    /// 403 for a path outside of the sandbox.
+    #[must_use]
+    pub fn directory_not_allowed() -> Self {
+        Self::new(403, "directory not allowed").with_code(DIRECTORY_NOT_ALLOWED)
+    }
+
+    /// 403 for a request over the link to a route that is not served there.
+    #[must_use]
+    pub fn not_available_over_relay() -> Self {
+        Self::new(403, "not available over relay").with_code("not_available_over_relay")
+    }
+
+    /// 501 for a route that is not built yet.
+    #[must_use]
+    pub fn not_implemented() -> Self {
+        Self::new(501, "operation not implemented").with_code(OPERATION_NOT_IMPLEMENTED)
+    }
+
+    /// 503 while no sandbox is set.
+    #[must_use]
+    pub fn not_configured() -> Self {
+        Self::new(503, "Server not configured — complete onboarding").with_code("not_configured")
+    }
+
+    /// Replaces the code by one that the case or the route names.
     #[must_use]
     pub fn with_code(mut self, code: impl Into<String>) -> Self {
         self.code = code.into();
@@ -41,53 +81,9 @@ impl ErrorBody {
     }
 }
 
-/// The code of an error: decided by its text first, then by its status.
+/// The general code of a status, for cases that have none of their own.
 #[must_use]
-pub fn code_for(status: u16, text: &str) -> &'static str {
-    match text {
-        "unauthorized" => "unauthorized",
-        "host not allowed" => "host_not_allowed",
-        "onboarding not completed" => "onboarding_not_completed",
-        "request denied" => "request_denied",
-        "approval timed out" => "approval_timed_out",
-        "not available over relay" => "not_available_over_relay",
-        "process not managed by this gateway" => "process_not_managed",
-        "request body too large" => "request_body_too_large",
-        "operation not implemented" => "operation_not_implemented",
-        "route not found" => "route_not_found",
-        "Server not configured — complete onboarding" => "not_configured",
-        "malformed path" => "malformed_path",
-        "malformed request target" => "malformed_request_target",
-        "Invalid JSON body" | "invalid JSON body" | "Invalid or empty JSON body" => "invalid_json_body",
-        "Invalid form data" => "invalid_form_data",
-        "fallback gateway unreachable" => "fallback_unreachable",
-        "internal error" => "internal_error",
-        _ if text.starts_with("Unmapped operation: ") => "unmapped_operation",
-        _ if text.starts_with("operation not implemented: ") => "operation_not_implemented",
-        _ if says_outside_sandbox(status, text) => "directory_not_allowed",
-        _ if status == 400 && says_missing(text) => "missing_field",
-        _ => code_for_status(status),
-    }
-}
-
-/// Whether an error tells that a path lies outside of the sandbox.
-#[must_use]
-pub fn says_outside_sandbox(status: u16, text: &str) -> bool {
-    status == 403
-        && (text == "directory not allowed"
-            || text == "Repository path not allowed"
-            || text.starts_with("Worktree path not allowed")
-            || text.starts_with("Additional repo worktree path not allowed"))
-}
-
-fn says_missing(text: &str) -> bool {
-    text.contains(" is required")
-        || text.contains(" are required")
-        || text.starts_with("Missing ")
-        || (text.starts_with("No ") && text.ends_with(" provided"))
-}
-
-fn code_for_status(status: u16) -> &'static str {
+pub const fn code_of_status(status: u16) -> &'static str {
     match status {
         401 => "unauthorized",
         403 => "forbidden",
@@ -110,18 +106,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_text_decides_before_the_status() {
-        assert_eq!(code_for(403, "directory not allowed"), "directory_not_allowed");
-        assert_eq!(code_for(403, "something else"), "forbidden");
-        assert_eq!(code_for(400, "repo query parameter is required"), "missing_field");
-        assert_eq!(code_for(400, "Missing required fields: loopId"), "missing_field");
-        assert_eq!(code_for(500, "Failed to read plan: x"), "operation_failed");
+    fn code_does_not_follow_from_the_text() {
+        assert_eq!(ErrorBody::new(403, "directory not allowed").code, "forbidden");
+        assert_eq!(ErrorBody::directory_not_allowed().code, "directory_not_allowed");
+        assert_eq!(ErrorBody::new(500, "Failed to read plan: x").code, "operation_failed");
     }
 
     #[test]
     fn details_stand_beside_error_and_code() {
-        let body = ErrorBody::new(501, "operation not implemented").with("method", "PUT");
-        let json = serde_json::to_string(&body).unwrap();
+        let json = serde_json::to_string(&ErrorBody::not_implemented().with("method", "PUT")).unwrap();
         assert_eq!(
             json,
             r#"{"error":"operation not implemented","code":"operation_not_implemented","method":"PUT"}"#

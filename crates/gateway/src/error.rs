@@ -7,7 +7,7 @@ use axum::Json;
 use axum::response::{IntoResponse, Response};
 use http::header::{CACHE_CONTROL, CONNECTION};
 use http::{HeaderValue, Method, StatusCode};
-use loopgate_api::error::{ErrorBody, says_outside_sandbox};
+use loopgate_api::error::{DIRECTORY_NOT_ALLOWED, ErrorBody, INVALID_JSON_BODY};
 use loopgate_home::Denied;
 use serde_json::Value;
 
@@ -31,13 +31,34 @@ pub(crate) struct HttpError {
     pub(crate) close: bool,
     /// Must not be kept by a cache.
     pub(crate) no_store: bool,
+    /// It refuses a path outside of the sandbox.
+    outside_sandbox: bool,
 }
 
 impl HttpError {
-    /// A failure whose `code` follows from its text and status.
+    /// A failure with the general code of its status.
     pub(crate) fn new(status: StatusCode, error: impl Into<String>) -> Self {
-        let body = Box::new(ErrorBody::new(status.as_u16(), error));
-        Self { status, body, close: false, no_store: false }
+        Self::with_body(status, ErrorBody::new(status.as_u16(), error))
+    }
+
+    pub(crate) fn with_body(status: StatusCode, body: ErrorBody) -> Self {
+        let outside_sandbox = body.code == DIRECTORY_NOT_ALLOWED;
+        Self { status, body: Box::new(body), close: false, no_store: false, outside_sandbox }
+    }
+
+    /// 400 for a member, parameter or file that is needed.
+    pub(crate) fn missing_field(error: impl Into<String>) -> Self {
+        Self::with_body(StatusCode::BAD_REQUEST, ErrorBody::missing_field(error))
+    }
+
+    /// 400 for a body that does not parse.
+    pub(crate) fn invalid_json() -> Self {
+        Self::bad_request("Invalid JSON body").with_code(INVALID_JSON_BODY)
+    }
+
+    /// 400 for a path that cannot be decoded.
+    pub(crate) fn malformed_path() -> Self {
+        Self::bad_request("malformed path").with_code("malformed_path")
     }
 
     pub(crate) fn bad_request(error: impl Into<String>) -> Self {
@@ -49,7 +70,7 @@ impl HttpError {
     }
 
     pub(crate) fn directory_not_allowed() -> Self {
-        Self::forbidden("directory not allowed")
+        Self::with_body(StatusCode::FORBIDDEN, ErrorBody::directory_not_allowed())
     }
 
     pub(crate) fn not_found(error: impl Into<String>) -> Self {
@@ -62,19 +83,19 @@ impl HttpError {
     }
 
     pub(crate) fn not_configured() -> Self {
-        Self::new(StatusCode::SERVICE_UNAVAILABLE, "Server not configured — complete onboarding")
+        Self::with_body(StatusCode::SERVICE_UNAVAILABLE, ErrorBody::not_configured())
     }
 
     pub(crate) fn internal() -> Self {
-        Self::failed("internal error")
+        Self::failed("internal error").with_code("internal_error")
     }
 
     pub(crate) fn route_not_found() -> Self {
-        Self::not_found("route not found")
+        Self::not_found("route not found").with_code("route_not_found")
     }
 
     pub(crate) fn not_implemented(method: &Method, path: &str) -> Self {
-        Self::new(StatusCode::NOT_IMPLEMENTED, "operation not implemented")
+        Self::with_body(StatusCode::NOT_IMPLEMENTED, ErrorBody::not_implemented())
             .with("method", method.as_str())
             .with("path", path)
     }
@@ -85,7 +106,7 @@ impl HttpError {
         Self::failed(format!("{what}: {cause}"))
     }
 
-    /// Another code than the one that follows from text and status.
+    /// Another code than the general one of the status.
     pub(crate) fn with_code(mut self, code: &str) -> Self {
         code.clone_into(&mut self.body.code);
         self
@@ -118,7 +139,7 @@ impl From<Denied> for HttpError {
 impl IntoResponse for HttpError {
     fn into_response(self) -> Response {
         let mut reply = (self.status, Json(&self.body)).into_response();
-        if says_outside_sandbox(self.status.as_u16(), &self.body.error) {
+        if self.outside_sandbox {
             reply.extensions_mut().insert(OutsideSandbox);
         }
         if self.no_store {

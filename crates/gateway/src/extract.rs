@@ -1,4 +1,4 @@
-//! What handlers take: query members, JSON bodies and ids, read by the gateway's own rules.
+//! What handlers take: query members, JSON bodies and ids, read by the contract's rules.
 //!
 //! No handler parses a header, a query or a path by hand.
 
@@ -8,6 +8,7 @@ use http::header::{CONTENT_TYPE, IF_RANGE, RANGE};
 use http::request::Parts;
 use loopgate_api::ids::TicketId;
 use loopgate_files::{Form, FormError};
+use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use crate::error::HttpError;
@@ -33,9 +34,9 @@ impl QueryMembers {
         self.0.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
     }
 
-    /// The first value, when it holds anything; else the route's text as 400.
+    /// The first value, when it holds anything; else the route's text as 400 `missing_field`.
     pub(crate) fn required(&self, name: &str, otherwise: &str) -> Result<&str, HttpError> {
-        self.get(name).filter(|value| !value.is_empty()).ok_or_else(|| HttpError::bad_request(otherwise))
+        self.get(name).filter(|value| !value.is_empty()).ok_or_else(|| HttpError::missing_field(otherwise))
     }
 }
 
@@ -48,73 +49,37 @@ impl<S: Send + Sync> FromRequestParts<S> for QueryMembers {
     }
 }
 
-/// The members of a JSON body. An empty body has none; a body that is no object has none either,
-/// unless it says nothing at all.
+/// A JSON body, read into the type that describes it. An empty body has no members; a body that is no
+/// object has none either, unless it says nothing at all, as `null`, `false`, `0` and `""` do.
 #[derive(Debug)]
-pub(crate) struct JsonMembers(Map<String, Value>);
+pub(crate) struct JsonBody<T>(pub(crate) T);
 
-impl JsonMembers {
-    /// A member that is a string.
-    pub(crate) fn text(&self, name: &str) -> Option<&str> {
-        self.0.get(name).and_then(Value::as_str)
-    }
-
-    /// A member of any kind.
-    pub(crate) fn value(&self, name: &str) -> Option<&Value> {
-        self.0.get(name)
-    }
-
-    /// The strings of a member that is an array; other elements are passed over.
-    pub(crate) fn texts(&self, name: &str) -> Vec<String> {
-        let elements = self.0.get(name).and_then(Value::as_array).into_iter().flatten();
-        elements.filter_map(Value::as_str).map(str::to_owned).collect()
-    }
-
-    /// A member that is a boolean.
-    pub(crate) fn flag(&self, name: &str) -> Option<bool> {
-        self.0.get(name).and_then(Value::as_bool)
-    }
-
-    /// A member that is a string with something in it; the value is not trimmed.
-    pub(crate) fn words(&self, name: &str) -> Option<&str> {
-        self.text(name).filter(|text| !text.trim().is_empty())
-    }
-
-    /// A member that is a whole number above 0, or a string of its digits.
-    pub(crate) fn count(&self, name: &str) -> Option<u64> {
-        let number = match self.0.get(name)? {
-            Value::Number(number) => number.as_u64().or_else(|| whole(number.as_f64()?)),
-            Value::String(text) => {
-                let digits = text.trim();
-                digits.bytes().all(|byte| byte.is_ascii_digit()).then(|| digits.parse().ok())?
-            }
-            _ => None,
-        };
-        number.filter(|number| *number > 0)
-    }
-
-    fn read(body: &[u8]) -> Result<Self, HttpError> {
-        if body.iter().all(u8::is_ascii_whitespace) {
-            return Ok(Self(Map::new()));
-        }
-        let invalid = || HttpError::bad_request("Invalid JSON body");
-        match serde_json::from_slice(body).map_err(|_| invalid())? {
-            Value::Object(members) => Ok(Self(members)),
-            Value::Null | Value::Bool(false) => Err(invalid()),
-            Value::String(text) if text.is_empty() => Err(invalid()),
-            Value::Number(number) if number.as_f64() == Some(0.0) => Err(invalid()),
-            _ => Ok(Self(Map::new())),
-        }
+impl<T: DeserializeOwned> JsonBody<T> {
+    /// # Errors
+    /// 400 `invalid_json_body`.
+    pub(crate) fn read(body: &[u8]) -> Result<Self, HttpError> {
+        let members = members(body).ok_or_else(HttpError::invalid_json)?;
+        serde_path_to_error::deserialize(Value::Object(members)).map(Self).map_err(|error| {
+            tracing::debug!(path = %error.path(), "a body does not fit its type");
+            HttpError::invalid_json()
+        })
     }
 }
 
-/// A number that was written with a fraction of nothing, such as `7.0`.
-fn whole(number: f64) -> Option<u64> {
-    let exact = number >= 0.0 && number.fract() == 0.0 && number < 9_007_199_254_740_992.0;
-    exact.then(|| format!("{number:.0}").parse().ok())?
+fn members(body: &[u8]) -> Option<Map<String, Value>> {
+    if body.iter().all(u8::is_ascii_whitespace) {
+        return Some(Map::new());
+    }
+    match serde_json::from_slice(body).ok()? {
+        Value::Object(members) => Some(members),
+        Value::Null | Value::Bool(false) => None,
+        Value::String(text) if text.is_empty() => None,
+        Value::Number(number) if number.as_f64() == Some(0.0) => None,
+        _ => Some(Map::new()),
+    }
 }
 
-impl<S: Send + Sync> FromRequest<S> for JsonMembers {
+impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for JsonBody<T> {
     type Rejection = HttpError;
 
     async fn from_request(request: Request, state: &S) -> Result<Self, HttpError> {
@@ -152,7 +117,7 @@ impl<S: Send + Sync> FromRequestParts<S> for AttachmentPath {
         let rest = parts.uri.path().strip_prefix(ATTACHMENTS).unwrap_or_default();
         let decoded = |text: &str| {
             let text = percent_encoding::percent_decode_str(text).decode_utf8();
-            text.map(std::borrow::Cow::into_owned).map_err(|_| HttpError::bad_request("malformed path"))
+            text.map(std::borrow::Cow::into_owned).map_err(|_| HttpError::malformed_path())
         };
         let (ticket, path) = match rest.split_once('/') {
             Some((ticket, path)) => (decoded(ticket)?, Some(decoded(path)?)),
@@ -223,7 +188,7 @@ impl<S: Send + Sync> FromRequestParts<S> for Direct {
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, HttpError> {
         match parts.extensions.get::<Requester>() {
             Some(requester) if !requester.over_link => Ok(Self),
-            _ => Err(HttpError::forbidden("not available over relay")),
+            _ => Err(HttpError::forbidden("not available over relay").with_code("not_available_over_relay")),
         }
     }
 }
@@ -238,7 +203,7 @@ impl<S: Send + Sync> FromRequestParts<S> for TicketPath {
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, HttpError> {
         let Path(text) = Path::<String>::from_request_parts(parts, state)
             .await
-            .map_err(|_| HttpError::bad_request("malformed path"))?;
+            .map_err(|_| HttpError::malformed_path())?;
         Ok(Self(TicketId::new(text)))
     }
 }
@@ -272,38 +237,11 @@ mod tests {
     }
 
     #[test]
-    fn counts_are_whole_and_above_nothing() {
-        let count =
-            |value: &str| JsonMembers::read(format!("{{\"n\":{value}}}").as_bytes()).unwrap().count("n");
-        for (value, expected) in
-            [("7", 7), ("7.0", 7), ("\"7\"", 7), ("\" 07 \"", 7), ("4294967296", 4_294_967_296)]
-        {
-            assert_eq!(count(value), Some(expected), "{value}");
-        }
-        for value in [
-            "0",
-            "-7",
-            "7.5",
-            "1e400",
-            "\"12abc\"",
-            "\"-1\"",
-            "\"+1\"",
-            "\"\"",
-            "\" \"",
-            "null",
-            "true",
-            "[7]",
-        ] {
-            let body = format!("{{\"n\":{value}}}");
-            let read = JsonMembers::read(body.as_bytes());
-            assert_eq!(read.ok().and_then(|members| members.count("n")), None, "{value}");
-        }
-    }
-
-    #[test]
     fn bodies_are_read_by_the_table() {
-        let members =
-            |body: &str| JsonMembers::read(body.as_bytes()).map(|JsonMembers(members)| members.len());
+        let members = |body: &str| {
+            let read = JsonBody::<Map<String, Value>>::read(body.as_bytes());
+            read.map(|JsonBody(members)| members.len())
+        };
         for (body, expected) in [
             ("", 0),
             (" \n", 0),

@@ -15,6 +15,7 @@ mod error;
 mod extract;
 mod gateway;
 mod health;
+mod lenient;
 mod pipeline;
 mod response;
 mod route;

@@ -3,13 +3,13 @@
 //! One JSON object a line. It decides approvals, hands out sign-in links, removes worktrees and tells
 //! what a report about a loop needs, which no HTTP route and no link event can do.
 
+mod error;
 pub(crate) mod request;
 mod support;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use loopgate_api::error::code_for;
 use loopgate_home::WorktreeRetention;
 use loopgate_runtime::Runtime;
 use serde_json::{Value, json};
@@ -27,6 +27,7 @@ use crate::config::SignIn;
 use crate::server::connections::{Connections, share_of_descriptors};
 use crate::server::in_flight::InFlight;
 
+use self::error::ControlError;
 use self::request::{PolicyTarget, Request, RequestError, SetPolicyParams, TidyParams};
 
 pub use support::SupportReport;
@@ -129,7 +130,7 @@ async fn converse(stream: UnixStream, control: &Control, in_flight: &InFlight) -
         let answer = match Request::read(&line) {
             Ok((id, Request::Watch(_))) => return watch(id, control, &mut read, &mut write).await,
             Ok((id, request)) => reply(id, request, control).await,
-            Err(RequestError { id, error }) => refusal(id, 400, &error),
+            Err(RequestError { id, error }) => refusal(id, &error),
         };
         write.write_all(line_of(&answer).as_bytes()).await?;
         if line.last() != Some(&b'\n') {
@@ -176,69 +177,70 @@ async fn reply(id: i64, request: Request, control: &Control) -> Value {
             let control = control.clone();
             // Rules are written to the disk.
             let answered = tokio::task::spawn_blocking(move || control.answer(&request)).await;
-            answered
-                .map_err(|_| (500, "internal error".to_owned()))
-                .and_then(|answer| answer.map_err(|error| (400, error)))
+            answered.unwrap_or_else(|_| Err(ControlError::internal()))
         }
     };
     match answered {
         Ok(data) => json!({"id": id, "ok": true, "data": data}),
-        Err((status, error)) => refusal(id, status, &error),
+        Err(error) => refusal(id, &error),
     }
 }
 
-fn refusal(id: i64, status: u16, error: &str) -> Value {
-    json!({"id": id, "ok": false, "error": error, "code": code_for(status, error)})
+fn refusal(id: i64, error: &ControlError) -> Value {
+    json!({"id": id, "ok": false, "error": error.message, "code": error.code})
 }
 
 impl Control {
-    async fn sign_in_link(&self) -> Result<Value, (u16, String)> {
-        let sign_in = self.sign_in.as_ref().ok_or((400, "no page is served here".to_owned()))?;
-        sign_in().await.map(|url| json!({"signInUrl": url})).map_err(|error| (500, error))
+    async fn sign_in_link(&self) -> Result<Value, ControlError> {
+        let sign_in = self.sign_in.as_ref().ok_or_else(|| ControlError::invalid("no page is served here"))?;
+        sign_in().await.map(|url| json!({"signInUrl": url})).map_err(ControlError::failed)
     }
 
-    fn runtime(&self) -> Result<&Arc<Runtime>, (u16, String)> {
-        self.runtime.as_ref().ok_or((400, "no loops run here".to_owned()))
+    fn runtime(&self) -> Result<&Arc<Runtime>, ControlError> {
+        self.runtime.as_ref().ok_or_else(|| ControlError::invalid("no loops run here"))
     }
 
     /// The loops that run, and those that wait, in their order.
-    async fn loops(&self) -> Result<Value, (u16, String)> {
+    async fn loops(&self) -> Result<Value, ControlError> {
         let runtime = self.runtime()?;
-        runtime.snapshots.active().await.map(|loops| json!(loops)).map_err(|error| (500, error.to_string()))
+        runtime.snapshots.active()
+            .await
+            .map(|loops| json!(loops))
+            .map_err(|error| ControlError::failed(error.to_string()))
     }
 
-    async fn worktrees(&self) -> Result<Value, (u16, String)> {
+    async fn worktrees(&self) -> Result<Value, ControlError> {
         let runtime = self.runtime()?;
         let listed = runtime.worktree_gc.list().await;
-        listed.map(|worktrees| json!(worktrees)).map_err(|error| (500, error.to_string()))
+        listed.map(|worktrees| json!(worktrees)).map_err(|error| ControlError::failed(error.to_string()))
     }
 
-    async fn collect_garbage(&self, params: &TidyParams) -> Result<Value, (u16, String)> {
+    async fn collect_garbage(&self, params: &TidyParams) -> Result<Value, ControlError> {
         let runtime = self.runtime()?;
         let days = params.older_than_days;
         let days = days.map(|days| WorktreeRetention { completed: Some(days), other: Some(days) });
         let rule = days.unwrap_or_else(|| runtime.worktree_gc.retention());
         let tidied = runtime.worktree_gc.collect(rule, params.pretend).await;
-        tidied.map(|tidied| json!(tidied)).map_err(|error| (500, error.to_string()))
+        tidied.map(|tidied| json!(tidied)).map_err(|error| ControlError::failed(error.to_string()))
     }
 
-    async fn saved_work(&self) -> Result<Value, (u16, String)> {
+    async fn saved_work(&self) -> Result<Value, ControlError> {
         let listed = self.runtime()?.saved_work.list().await;
-        listed.map(|saved| json!(saved)).map_err(|error| (500, error.to_string()))
+        listed.map(|saved| json!(saved)).map_err(|error| ControlError::failed(error.to_string()))
     }
 
-    async fn restore_saved(&self, name: &str) -> Result<Value, (u16, String)> {
+    async fn restore_saved(&self, name: &str) -> Result<Value, ControlError> {
         let restored = self.runtime()?.saved_work.restore(name).await;
-        restored.map(|restored| json!(restored)).map_err(|error| (400, error.to_string()))
+        restored.map(|restored| json!(restored)).map_err(|error| ControlError::invalid(error.to_string()))
     }
 
-    async fn delete_saved(&self, names: &[String]) -> Result<Value, (u16, String)> {
+    async fn delete_saved(&self, names: &[String]) -> Result<Value, ControlError> {
         let deleted = self.runtime()?.saved_work.delete(names).await;
-        deleted.map(|deleted| json!(deleted)).map_err(|error| (400, error.to_string()))
+        deleted.map(|deleted| json!(deleted)).map_err(|error| ControlError::invalid(error.to_string()))
     }
 
     /// Answers what needs no task of its own. Blocks on the disk.
-    fn answer(&self, request: &Request) -> Result<Value, String> {
+    fn answer(&self, request: &Request) -> Result<Value, ControlError> {
         let approvals = &self.approvals;
         Ok(match request {
             Request::Pending(_) => json!(approvals.pending()),
@@ -257,7 +259,9 @@ impl Control {
             Request::Approve(params) => json!(params.id()?.and_then(|id| approvals.approve(id))),
             Request::Deny(params) => json!(params.id()?.and_then(|id| approvals.deny(id))),
             Request::AlwaysAllow(params) => match params.id()? {
-                Some(id) => json!(approvals.always_allow(id).map_err(|error| error.to_string())?),
+                Some(id) => json!(
+                    approvals.always_allow(id).map_err(|error| ControlError::invalid(error.to_string()))?
+                ),
                 None => Value::Null,
             },
             Request::RemoveRule(params) => json!(params.id()?.is_some_and(|id| approvals.remove_rule(id))),
@@ -282,21 +286,21 @@ impl Control {
             | Request::TidyWorktrees(_)
             | Request::SavedWork(_)
             | Request::RestoreSaved(_)
-            | Request::DeleteSaved(_) => return Err("internal error".to_owned()),
+            | Request::DeleteSaved(_) => return Err(ControlError::internal()),
         })
     }
 
     /// What a policy is to cover: what is named, or the like of a waiting request.
-    fn coverage(&self, params: &SetPolicyParams, effect: Effect) -> Result<Coverage, String> {
+    fn coverage(&self, params: &SetPolicyParams, effect: Effect) -> Result<Coverage, ControlError> {
         match params.target()? {
             PolicyTarget::Coverage(coverage) => Ok(coverage),
             PolicyTarget::LikeRequest(id, remember) => id
                 .and_then(|id| self.approvals.coverage_of(id, remember, effect))
-                .ok_or_else(|| NOTHING_TO_REMEMBER.to_owned()),
+                .ok_or_else(|| ControlError::invalid(NOTHING_TO_REMEMBER)),
         }
     }
 }
 
-fn unwritten(error: std::io::Error) -> String {
-    format!("the policy could not be written: {error}")
+fn unwritten(error: std::io::Error) -> ControlError {
+    ControlError::invalid(format!("the policy could not be written: {error}"))
 }

@@ -8,6 +8,7 @@ use serde::Deserialize;
 use serde::de::{DeserializeOwned, IgnoredAny};
 use uuid::Uuid;
 
+use super::error::ControlError;
 use crate::approval::{Coverage, Effect, Remember};
 
 /// The whole of a line.
@@ -23,7 +24,7 @@ struct Line<P> {
 #[derive(Debug)]
 pub(crate) struct RequestError {
     pub(crate) id: i64,
-    pub(crate) error: String,
+    pub(crate) error: ControlError,
 }
 
 macro_rules! requests {
@@ -39,10 +40,10 @@ macro_rules! requests {
             #[cfg(test)]
             pub(crate) const VERBS: &[&str] = &[$($verb),*];
 
-            fn of_verb(verb: &str, line: &[u8]) -> Result<Self, String> {
+            fn of_verb(verb: &str, line: &[u8]) -> Result<Self, ControlError> {
                 match verb {
                     $($verb => params(line).map(Self::$variant),)*
-                    unknown => Err(format!("unknown verb: {}", unknown.chars().take(64).collect::<String>())),
+                    unknown => Err(ControlError::invalid(format!("unknown verb: {}", unknown.chars().take(64).collect::<String>()))),
                 }
             }
         }
@@ -87,13 +88,13 @@ impl Request {
 }
 
 /// The members for a verb; absent ones are those of an empty object.
-fn params<P: DeserializeOwned + Default>(line: &[u8]) -> Result<P, String> {
+fn params<P: DeserializeOwned + Default>(line: &[u8]) -> Result<P, ControlError> {
     let line: Line<P> = serde_json::from_slice(line).map_err(|error| reason(&error))?;
     Ok(line.params.unwrap_or_default())
 }
 
-fn reason(error: &serde_json::Error) -> String {
-    if error.is_data() { error.to_string() } else { "Invalid JSON body".to_owned() }
+fn reason(error: &serde_json::Error) -> ControlError {
+    if error.is_data() { ControlError::invalid(error.to_string()) } else { ControlError::invalid_json() }
 }
 
 /// A verb that takes no members.
@@ -109,7 +110,7 @@ pub(crate) struct ApprovalParams {
 }
 
 impl ApprovalParams {
-    pub(crate) fn id(&self) -> Result<Option<Uuid>, String> {
+    pub(crate) fn id(&self) -> Result<Option<Uuid>, ControlError> {
         named(self.approval_id.as_deref(), "approvalId is required")
     }
 }
@@ -122,7 +123,7 @@ pub(crate) struct RuleParams {
 }
 
 impl RuleParams {
-    pub(crate) fn id(&self) -> Result<Option<Uuid>, String> {
+    pub(crate) fn id(&self) -> Result<Option<Uuid>, ControlError> {
         named(self.rule_id.as_deref(), "ruleId is required")
     }
 }
@@ -135,7 +136,7 @@ pub(crate) struct PolicyParams {
 }
 
 impl PolicyParams {
-    pub(crate) fn id(&self) -> Result<Option<Uuid>, String> {
+    pub(crate) fn id(&self) -> Result<Option<Uuid>, ControlError> {
         named(self.policy_id.as_deref(), "policyId is required")
     }
 }
@@ -161,11 +162,11 @@ pub(crate) enum PolicyTarget {
 }
 
 impl SetPolicyParams {
-    pub(crate) fn effect(&self) -> Result<Effect, String> {
-        self.effect.ok_or_else(|| "effect is required".to_owned())
+    pub(crate) fn effect(&self) -> Result<Effect, ControlError> {
+        self.effect.ok_or_else(|| ControlError::missing_field("effect is required"))
     }
 
-    pub(crate) fn target(&self) -> Result<PolicyTarget, String> {
+    pub(crate) fn target(&self) -> Result<PolicyTarget, ControlError> {
         let coverage = Coverage {
             operation_id: self.operation_id,
             repository: self.repository.clone(),
@@ -173,10 +174,10 @@ impl SetPolicyParams {
         };
         match (self.remember, &self.approval_id) {
             (None, None) => Ok(PolicyTarget::Coverage(coverage)),
-            (None, Some(_)) => Err("remember is required beside approvalId".to_owned()),
-            (Some(_), _) if coverage != Coverage::default() => {
-                Err("a policy is for what is named, or for the like of a request, not for both".to_owned())
-            }
+            (None, Some(_)) => Err(ControlError::missing_field("remember is required beside approvalId")),
+            (Some(_), _) if coverage != Coverage::default() => Err(ControlError::invalid(
+                "a policy is for what is named, or for the like of a request, not for both",
+            )),
             (Some(remember), id) => {
                 Ok(PolicyTarget::LikeRequest(named(id.as_deref(), "approvalId is required")?, remember))
             }
@@ -216,7 +217,8 @@ pub(crate) struct DeleteParams {
 }
 
 /// An id that is none names nothing; a missing one is an error.
-fn named(id: Option<&str>, otherwise: &str) -> Result<Option<Uuid>, String> {
-    let id = id.map(str::trim).filter(|id| !id.is_empty()).ok_or(otherwise)?;
+fn named(id: Option<&str>, otherwise: &str) -> Result<Option<Uuid>, ControlError> {
+    let id = id.map(str::trim).filter(|id| !id.is_empty());
+    let id = id.ok_or_else(|| ControlError::missing_field(otherwise))?;
     Ok(id.parse().ok())
 }

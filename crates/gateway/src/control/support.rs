@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::Control;
+use super::error::ControlError;
 
 /// Everything for a report that is not in a file of the loop; without secrets.
 #[derive(Debug, Serialize, Deserialize)]
@@ -25,20 +26,21 @@ pub struct SupportReport {
 
 impl Control {
     /// The report about a loop; without an id about the one that was started last.
-    pub(super) async fn support(&self, loop_id: Option<&str>) -> Result<Value, (u16, String)> {
-        let runtime = self.runtime.as_ref().ok_or((400, "no loops run here".to_owned()))?;
+    pub(super) async fn support(&self, loop_id: Option<&str>) -> Result<Value, ControlError> {
+        let runtime = self.runtime.as_ref().ok_or_else(|| ControlError::invalid("no loops run here"))?;
         let which = loop_id.map(|text| {
-            text.trim().parse::<LoopId>().map_err(|_| (400, format!("{text} is no id of a loop")))
+            text.trim()
+                .parse::<LoopId>()
+                .map_err(|_| ControlError::invalid(format!("{text} is no id of a loop")))
         });
         let which = which.transpose()?;
-        let found = runtime
-            .support_reports
-            .loop_diagnostics(which)
-            .await
-            .map_err(|error| (500, error.to_string()))?;
+        let found =
+            runtime.support_reports.loop_diagnostics(which).await.map_err(|error| ControlError::failed(error.to_string()))?;
         let about = found.ok_or_else(|| match which {
-            Some(id) => (404, format!("this desktop knows no loop {id}; its page shows the id of each loop")),
-            None => (404, "no loop has run on this desktop yet".to_owned()),
+            Some(id) => ControlError::not_found(format!(
+                "this desktop knows no loop {id}; its page shows the id of each loop"
+            )),
+            None => ControlError::not_found("no loop has run on this desktop yet"),
         })?;
         let checks = self.app.health.checks().await;
         let report = SupportReport {

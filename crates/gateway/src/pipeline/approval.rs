@@ -66,12 +66,16 @@ pub(crate) async fn evaluate(
     if !request.setup_complete {
         let hint =
             "run `loopgate up`, which completes it; `loopgate gateway` prints other ways when it starts";
-        return Verdict::Refuse(HttpError::forbidden("onboarding not completed").with("hint", hint));
+        return Verdict::Refuse(
+            HttpError::forbidden("onboarding not completed")
+                .with_code("onboarding_not_completed")
+                .with("hint", hint),
+        );
     }
     let each_time = request.asks_each_time();
     let Some(operation) = OperationId::of_path(request.target.path()) else {
         let text = format!("Unmapped operation: {}", request.target.path());
-        return Verdict::Refuse(HttpError::forbidden(text));
+        return Verdict::Refuse(HttpError::forbidden(text).with_code("unmapped_operation"));
     };
     let threshold =
         settings.auto_approval_rules.get(&operation).copied().unwrap_or(settings.default_approval_tier);
@@ -102,7 +106,7 @@ pub(crate) async fn evaluate(
     let Some((subject, effect)) = covered else { return Verdict::Refuse(HttpError::internal()) };
     match effect.filter(|_| !unreadable) {
         Some(Effect::Deny) => {
-            let refused = HttpError::forbidden("request denied");
+            let refused = HttpError::forbidden("request denied").with_code("request_denied");
             return Verdict::Refuse(refused.with("operationId", operation.as_str()));
         }
         Some(Effect::Allow) if !forced => return Verdict::Allow,

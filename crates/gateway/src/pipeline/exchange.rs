@@ -11,7 +11,6 @@ use http::header::{RETRY_AFTER, USER_AGENT};
 use http::{HeaderMap, HeaderValue, Request, Response, StatusCode};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 use utoipa::ToSchema;
 
 use super::body::{self, BodyError, BodyStorage};
@@ -23,6 +22,8 @@ use super::origin::named_origin;
 use super::state::PipelineState;
 use crate::activity::ActivityRecorder;
 use crate::error::HttpError;
+use crate::extract::JsonBody;
+use crate::lenient;
 use crate::response::json_no_store;
 use crate::route::BodyLimit;
 
@@ -33,11 +34,12 @@ const MAX_TTL: f64 = 86_400.0;
 /// What a page sends.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-#[allow(dead_code, reason = "describes the body in the OpenAPI document; it is read member by member")]
 #[schema(example = json!({"challengeToken": "eyJhbGciOiJIUzI1NiJ9.challenge"}))]
 pub(crate) struct ExchangeRequest {
     /// Challenge token of the control plane, good for one exchange.
-    challenge_token: String,
+    #[schema(value_type = String, required)]
+    #[serde(default, deserialize_with = "lenient::non_empty")]
+    challenge_token: Option<String>,
 }
 
 /// What a page gets.
@@ -200,9 +202,7 @@ async fn read_challenge(
         }
     };
     recorder.request_size = Some(bytes.len() as u64);
-    let document: Value = serde_json::from_slice(&bytes).unwrap_or_default();
-    match document.get("challengeToken").and_then(Value::as_str) {
-        Some(token) if !token.is_empty() => Ok(token.to_owned()),
-        _ => Err(HttpError::bad_request("invalid request body: challengeToken required").into()),
-    }
+    let request: Option<ExchangeRequest> = JsonBody::read(&bytes).ok().map(|JsonBody(request)| request);
+    let challenge = request.and_then(|request| request.challenge_token);
+    challenge.ok_or_else(|| HttpError::bad_request("invalid request body: challengeToken required").into())
 }

@@ -54,7 +54,9 @@ impl Fallback {
             Err(error) => {
                 let cause = loopgate_api::redact::message(&format!("{error:?}"));
                 tracing::warn!(cause, "the fallback gateway gave no answer");
-                HttpError::new(StatusCode::BAD_GATEWAY, "fallback gateway unreachable").into_response()
+                HttpError::new(StatusCode::BAD_GATEWAY, "fallback gateway unreachable")
+                    .with_code("fallback_unreachable")
+                    .into_response()
             }
         }
     }

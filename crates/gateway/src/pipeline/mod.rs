@@ -82,13 +82,14 @@ fn check_head(snapshot: &ConfigSnapshot, mut request: Request<Body>, caller: Cal
         Ok(Some(normal)) => *request.uri_mut() = normal,
         Err(target::Malformed) if request.method() == Method::OPTIONS => {}
         Err(target::Malformed) => {
-            let failure = HttpError::bad_request("malformed request target");
+            let failure =
+                HttpError::bad_request("malformed request target").with_code("malformed_request_target");
             return CheckedHead::Answered(closing_with(snapshot, &request, failure));
         }
     }
     if caller != Caller::InProcess && !snapshot.hosts.accept(request.uri(), request.headers()) {
         // Without the cross-origin headers: they name the web app.
-        let failure = HttpError::forbidden("host not allowed");
+        let failure = HttpError::forbidden("host not allowed").with_code("host_not_allowed");
         return CheckedHead::Answered(failure.closing(has_body(&request)).into_response());
     }
     let path = request.uri().path();
@@ -212,7 +213,7 @@ async fn gateway_route(
         }
     }
     if !target::decodes(parts.uri.path()) {
-        return HttpError::bad_request("malformed path").into_response();
+        return HttpError::malformed_path().into_response();
     }
     if built.is_none() {
         return match &state.fallback {
@@ -323,8 +324,10 @@ async fn approve(
             }
             HttpError::new(StatusCode::CONFLICT, approval::OUTDATED).with_code("approval_outdated")
         }
-        Decision::Denied => HttpError::forbidden("request denied"),
-        Decision::Expired => HttpError::new(StatusCode::REQUEST_TIMEOUT, "approval timed out"),
+        Decision::Denied => HttpError::forbidden("request denied").with_code("request_denied"),
+        Decision::Expired => {
+            HttpError::new(StatusCode::REQUEST_TIMEOUT, "approval timed out").with_code("approval_timed_out")
+        }
     };
     Err(refused.with("operationId", operation).with("approvalId", id.to_string()))
 }

@@ -101,7 +101,7 @@ impl From<PendingApproval> for WaitingRequest {
 #[utoipa::path(get, path = "/api/gateway/approvals", operation_id = "waiting_approvals", tag = "gateway",
     responses(
         (status = 200, body = WaitingRequests, description = "The requests that are held"),
-        (status = 403, body = ErrorBody, description = "Asked over the link", example = json!(ErrorBody::new(403, "not available over relay"))),
+        (status = 403, body = ErrorBody, description = "Asked over the link", example = json!(ErrorBody::not_available_over_relay())),
     ))]
 async fn approvals(State(app): State<App>, _: Direct) -> JsonResult<WaitingRequests> {
     let waiting = app.approvals.pending().into_iter().map(WaitingRequest::from).collect();

@@ -98,8 +98,8 @@ fn changes(app: &App, body: &[u8]) -> Result<Vec<(Program, Option<ProgramPath>)>
     if body.iter().all(u8::is_ascii_whitespace) {
         return Ok(Vec::new());
     }
-    let document: Value =
-        serde_json::from_slice(body).map_err(|_| HttpError::bad_request("invalid JSON body"))?;
+    let document: Value = serde_json::from_slice(body)
+        .map_err(|_| HttpError::bad_request("invalid JSON body").with_code("invalid_json_body"))?;
     let Value::Object(members) = document else {
         return Err(HttpError::bad_request("body must be a JSON object"));
     };

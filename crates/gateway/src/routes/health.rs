@@ -21,7 +21,7 @@ use crate::route::Endpoint;
 #[utoipa::path(get, path = "/health", operation_id = "health", tag = "gateway",
     responses(
         (status = 200, body = Health, description = "A gateway is here"),
-        (status = 403, body = loopgate_api::error::ErrorBody, description = "Called by a name that is not ours", example = json!(loopgate_api::error::ErrorBody::new(403, "host not allowed"))),
+        (status = 403, body = loopgate_api::error::ErrorBody, description = "Called by a name that is not ours", example = json!(loopgate_api::error::ErrorBody::new(403, "host not allowed").with_code("host_not_allowed"))),
     ))]
 #[expect(dead_code, reason = "carries the description; the pipeline answers from prepared bytes")]
 fn health() {}

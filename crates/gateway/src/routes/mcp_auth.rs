@@ -36,7 +36,7 @@ pub(crate) struct McpAuth {
     params(("expectedMcpUrl" = Option<String>, Query, description = "MCP server that is meant", example = "https://mcp.example.com/mcp")),
     responses(
         (status = 200, body = McpAuth, description = "By the browser"),
-        (status = 403, body = ErrorBody, description = "Asked over the link", example = json!(ErrorBody::new(403, "not available over relay"))),
+        (status = 403, body = ErrorBody, description = "Asked over the link", example = json!(ErrorBody::not_available_over_relay())),
     ))]
 async fn mcp_auth(State(app): State<App>, _: Direct, query: QueryMembers) -> Result<Response, HttpError> {
     let expected = query.get("expectedMcpUrl").map(str::trim);

@@ -8,7 +8,7 @@ use axum::extract::State;
 use loopgate_api::error::ErrorBody;
 use loopgate_api::repos::{ListedRepo, ManagedRepo, ReposAnswer};
 use loopgate_home::{AddRepoError, Directory, ReposError, Repository, Sandbox};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 use utoipa_axum::routes;
@@ -17,7 +17,8 @@ use crate::app::App;
 use crate::approval::{At, Source};
 use crate::blocking::spawn_blocking;
 use crate::error::{HttpError, JsonResult};
-use crate::extract::{JsonMembers, QueryMembers};
+use crate::extract::{JsonBody, QueryMembers};
+use crate::lenient;
 use crate::route::Endpoint;
 
 /// Bytes of a package manifest.
@@ -39,25 +40,28 @@ pub(crate) struct Added {
 }
 
 /// A repository to add.
-#[derive(Debug, ToSchema)]
-#[allow(dead_code, reason = "describes the body in the OpenAPI document; it is read member by member")]
+#[derive(Debug, Deserialize, ToSchema)]
 #[schema(example = json!({"path": "~/src/shop", "description": "The shop"}))]
 struct AddRepo {
     /// Directory inside the sandbox; `~` is the home directory.
-    path: String,
+    #[schema(value_type = String, required)]
+    #[serde(default, deserialize_with = "lenient::non_empty")]
+    path: Option<String>,
     /// Text of the owner.
+    #[serde(default, deserialize_with = "lenient::any")]
     description: Option<String>,
 }
 
 /// Settings to change.
-#[derive(Debug, ToSchema)]
-#[schema(rename_all = "camelCase")]
-#[allow(dead_code, reason = "describes the body in the OpenAPI document; it is read member by member")]
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
 #[schema(example = json!({"worktreeParentDir": "~/src/worktrees", "worktreeParentDirConfirmed": true}))]
 struct UpdateRepos {
     /// Where worktrees are made; inside the sandbox.
+    #[serde(default, deserialize_with = "lenient::any")]
     worktree_parent_dir: Option<String>,
     /// Whether the owner agreed to it.
+    #[serde(default, deserialize_with = "lenient::any")]
     worktree_parent_dir_confirmed: Option<bool>,
 }
 
@@ -66,7 +70,7 @@ struct UpdateRepos {
     responses(
         (status = 200, body = ReposAnswer, description = "The repositories and their settings"),
         (status = 500, body = ErrorBody, description = "The list cannot be read", example = json!(ErrorBody::new(500, "Failed to list repos: permission denied"))),
-        (status = 503, body = ErrorBody, description = "No sandbox is set", example = json!(ErrorBody::new(503, "Server not configured — complete onboarding"))),
+        (status = 503, body = ErrorBody, description = "No sandbox is set", example = json!(ErrorBody::not_configured())),
     ))]
 async fn list(State(app): State<App>) -> JsonResult<ReposAnswer> {
     let listed = spawn_blocking(move || {
@@ -83,16 +87,14 @@ async fn list(State(app): State<App>) -> JsonResult<ReposAnswer> {
     responses(
         (status = 200, body = Added, description = "Added"),
         (status = 400, body = ErrorBody, description = "No path, no such directory, or already there", example = json!(ErrorBody::new(400, "Path does not exist"))),
-        (status = 403, body = ErrorBody, description = "Outside the sandbox", example = json!(ErrorBody::new(403, "directory not allowed"))),
+        (status = 403, body = ErrorBody, description = "Outside the sandbox", example = json!(ErrorBody::directory_not_allowed())),
         (status = 500, body = ErrorBody, description = "The list cannot be written", example = json!(ErrorBody::new(500, "Failed to add repo: permission denied"))),
-        (status = 503, body = ErrorBody, description = "No sandbox is set", example = json!(ErrorBody::new(503, "Server not configured — complete onboarding"))),
+        (status = 503, body = ErrorBody, description = "No sandbox is set", example = json!(ErrorBody::not_configured())),
     ))]
-async fn add(State(app): State<App>, body: JsonMembers) -> JsonResult<Added> {
+async fn add(State(app): State<App>, JsonBody(body): JsonBody<AddRepo>) -> JsonResult<Added> {
     require_sandbox(&app)?;
-    let path = body.text("path").filter(|path| !path.is_empty());
-    let path =
-        path.ok_or_else(|| HttpError::bad_request("path is required and must be a string"))?.to_owned();
-    let description = body.text("description").map(ToOwned::to_owned);
+    let AddRepo { path, description } = body;
+    let path = path.ok_or_else(|| HttpError::missing_field("path is required and must be a string"))?;
     let added = spawn_blocking(move || {
         let repo = add_on_disk(&app, &path, description)?;
         Ok(described(&app.sandbox, repo))
@@ -122,7 +124,7 @@ fn add_on_disk(app: &App, path: &str, description: Option<String>) -> Result<Man
         (status = 200, body = Done, description = "Removed"),
         (status = 400, body = ErrorBody, description = "No path given, or not in the list", example = json!(ErrorBody::new(400, "Repository not found"))),
         (status = 500, body = ErrorBody, description = "The list cannot be written", example = json!(ErrorBody::new(500, "Failed to remove repo: permission denied"))),
-        (status = 503, body = ErrorBody, description = "No sandbox is set", example = json!(ErrorBody::new(503, "Server not configured — complete onboarding"))),
+        (status = 503, body = ErrorBody, description = "No sandbox is set", example = json!(ErrorBody::not_configured())),
     ))]
 async fn remove(State(app): State<App>, query: QueryMembers) -> JsonResult<Done> {
     require_sandbox(&app)?;
@@ -140,14 +142,13 @@ async fn remove(State(app): State<App>, query: QueryMembers) -> JsonResult<Done>
     responses(
         (status = 200, body = Done, description = "Changed"),
         (status = 400, body = ErrorBody, description = "Nothing to change", example = json!(ErrorBody::new(400, "No settings to update"))),
-        (status = 403, body = ErrorBody, description = "Outside the sandbox", example = json!(ErrorBody::new(403, "directory not allowed"))),
+        (status = 403, body = ErrorBody, description = "Outside the sandbox", example = json!(ErrorBody::directory_not_allowed())),
         (status = 500, body = ErrorBody, description = "The list cannot be written", example = json!(ErrorBody::new(500, "Failed to update settings: permission denied"))),
-        (status = 503, body = ErrorBody, description = "No sandbox is set", example = json!(ErrorBody::new(503, "Server not configured — complete onboarding"))),
+        (status = 503, body = ErrorBody, description = "No sandbox is set", example = json!(ErrorBody::not_configured())),
     ))]
-async fn update(State(app): State<App>, body: JsonMembers) -> JsonResult<Done> {
+async fn update(State(app): State<App>, JsonBody(body): JsonBody<UpdateRepos>) -> JsonResult<Done> {
     require_sandbox(&app)?;
-    let parent = body.text("worktreeParentDir").map(ToOwned::to_owned);
-    let confirmed = body.flag("worktreeParentDirConfirmed");
+    let (parent, confirmed) = (body.worktree_parent_dir, body.worktree_parent_dir_confirmed);
     if parent.is_none() && confirmed.is_none() {
         return Err(HttpError::bad_request("No settings to update"));
     }

@@ -1,7 +1,7 @@
 //! The examples of the OpenAPI document: every request and every answer of the local routes has
 //! one, and each of them is what its schema and the error codes say.
 
-use loopgate_api::error::code_for;
+use super::contract_codes::contract_code;
 use serde_json::{Map, Value, json};
 
 use super::place::Place;
@@ -100,11 +100,29 @@ fn the_errors_of_the_examples_carry_the_code_of_their_status() {
             let body = &answer["content"]["application/json"]["example"];
             let (error, code) = (body["error"].as_str().unwrap(), body["code"].as_str().unwrap());
             let own = code.chars().all(|letter| letter.is_ascii_uppercase() || letter == '_');
-            assert!(own || code == code_for(status, error), "{name}: {status} {body}");
+            assert!(own || code == contract_code(status, error), "{name}: {status} {body}");
             seen += 1;
         }
     }
     assert!(seen > 80, "{seen}");
+}
+
+#[test]
+fn document_is_the_one_that_is_checked_in() {
+    let mut document = document();
+    document["paths"].as_object_mut().unwrap().remove(OF_TESTS);
+    let checked_in: Value =
+        serde_json::from_str(include_str!("../../../../docs/openapi/gateway.json")).unwrap();
+    for part in ["info", "security", "tags"] {
+        assert_eq!(document[part], checked_in[part], "run `cargo xtask openapi`");
+    }
+    for (part, names) in [("/paths", "path"), ("/components/schemas", "schema")] {
+        let of = |document: &Value| document.pointer(part).unwrap().as_object().unwrap().clone();
+        let (now, before) = (of(&document), of(&checked_in));
+        for name in now.keys().chain(before.keys()) {
+            assert_eq!(now.get(name), before.get(name), "{names} {name}: run `cargo xtask openapi`");
+        }
+    }
 }
 
 #[tokio::test]

@@ -3,6 +3,7 @@
 mod activity;
 mod approvals;
 mod binary_paths;
+mod contract_codes;
 mod control;
 mod examples;
 mod exchange;

@@ -15,6 +15,7 @@ use tokio::net::TcpStream;
 use tokio::sync::{oneshot, watch};
 use tokio::task::JoinHandle;
 
+use super::contract_codes::contract_code;
 use crate::{Gateway, GatewayConfig, Health, Limits};
 
 pub(super) const WEB_APP: &str = "https://app.example.test";
@@ -336,6 +337,8 @@ impl Reply {
             (self.status, body["error"].as_str(), body["code"].as_str()),
             (status, Some(error), Some(code))
         );
+        let own = code.contains(|letter: char| letter.is_ascii_uppercase()) || code == "approval_outdated";
+        assert!(own || code == contract_code(status, error), "{status} {error}: {code}");
         assert_eq!(self.header("content-type"), Some("application/json"));
         assert!(!self.text().contains('\n'), "compact, one line");
         body

@@ -19,7 +19,7 @@ pub(crate) fn members(body: &[u8]) -> Result<Map<String, Value>, LoopError> {
     };
     match value {
         Value::Object(members) => Ok(members),
-        _ if nothing => Err(LoopError::bad_request("Invalid JSON body")),
+        _ if nothing => Err(LoopError::invalid_json()),
         _ => Ok(Map::new()),
     }
 }

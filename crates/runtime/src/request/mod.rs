@@ -279,7 +279,7 @@ fn required(fields: &Fields<'_>) -> Result<(String, String, String), LoopError> 
     let present = |name: &str| fields.value(name).is_some_and(|value| value.as_str() != Some(""));
     let token_name = if present("loopgateAuthToken") { "loopgateAuthToken" } else { "loopGateAuthToken" };
     if !present("loopId") || !present("command") || !present(token_name) {
-        return Err(LoopError::bad_request("Missing required fields: loopId, command, loopgateAuthToken"));
+        return Err(LoopError::missing_field("Missing required fields: loopId, command, loopgateAuthToken"));
     }
     let text = |name: &str| fields.text(name).map(Option::unwrap_or_default);
     Ok((text("loopId")?, text("command")?, text(token_name)?))

@@ -94,7 +94,7 @@ impl Stopper {
     pub async fn kill_loop(&self, body: &[u8]) -> Result<KillOutcome, LoopError> {
         let members = request::members(body)?;
         let id = members.get("loopId").and_then(Value::as_str).filter(|id| !id.is_empty());
-        let id = id.ok_or_else(|| LoopError::bad_request("loopId is required"))?;
+        let id = id.ok_or_else(|| LoopError::missing_field("loopId is required"))?;
         let unknown = || LoopError::new(404, "No running process found for this loop");
         let initializing = || LoopError::new(409, "Loop is still initializing, retry shortly");
         let id: LoopId = id.parse().map_err(|_| unknown())?;

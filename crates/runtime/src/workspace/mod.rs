@@ -284,7 +284,7 @@ async fn worktrees(
 fn refusal(command: LoopCommand, error: WorktreeError) -> Refusal {
     match error {
         WorktreeError::NotAllowed(path) => {
-            LoopError::new(403, format!("Worktree path not allowed: {}", path.display())).into()
+            LoopError::path_not_allowed(format!("Worktree path not allowed: {}", path.display())).into()
         }
         WorktreeError::Busy(_) => LoopError::new(409, "Another loop is running in this worktree").into(),
         WorktreeError::Failed(cause) => {

@@ -179,7 +179,7 @@ fn refusal(peer: &Peer, error: WorktreeError) -> Refusal {
     match error {
         WorktreeError::NotAllowed(path) => {
             let text = format!("Additional repo worktree path not allowed for {label}: {}", path.display());
-            Refusal::with_same_event(LoopError::new(403, text), code::REPO_NOT_ALLOWED)
+            Refusal::with_same_event(LoopError::path_not_allowed(text), code::REPO_NOT_ALLOWED)
         }
         WorktreeError::Busy(_) => LoopError::new(409, "Another loop is running in this worktree").into(),
         WorktreeError::Failed(cause) => {

@@ -91,7 +91,7 @@ async fn by_name(repositories: &Repositories, name: &str) -> Result<Repository, 
     match find(repositories, &name).await {
         Some(path) => {
             let path = repositories.sandbox.check(&path).map_err(|_| {
-                let error = LoopError::new(403, "Repository path not allowed");
+                let error = LoopError::path_not_allowed("Repository path not allowed");
                 Refusal::with_event(error, code::REPO_NOT_ALLOWED, NOT_ALLOWED_EVENT)
             })?;
             Ok(Repository { path, full_name: Some(name) })

@@ -46,8 +46,8 @@ const DRAWING: &str = "image/svg+xml";
     responses(
         (status = 200, body = Vec<u8>, content_type = "*/*", description = "The file, with the type of its ending", example = json!("(the bytes of screen.png)")),
         (status = 206, body = Vec<u8>, content_type = "*/*", description = "The range that was asked for", example = json!("(the first eight bytes)")),
-        (status = 400, body = ErrorBody, description = "No repository or no file given", example = json!(ErrorBody::new(400, "attachment path is required"))),
-        (status = 403, body = ErrorBody, description = "Outside the sandbox, or outside the ticket's attachments", example = json!(ErrorBody::new(403, "directory not allowed"))),
+        (status = 400, body = ErrorBody, description = "No repository or no file given", example = json!(ErrorBody::missing_field("attachment path is required"))),
+        (status = 403, body = ErrorBody, description = "Outside the sandbox, or outside the ticket's attachments", example = json!(ErrorBody::directory_not_allowed())),
         (status = 404, body = ErrorBody, description = "No such file", example = json!(ErrorBody::new(404, "File not found"))),
         (status = 416, body = ErrorBody, description = "The file has no such bytes", example = json!(ErrorBody::new(416, "The file has no such bytes").with("size", 67))),
         (status = 500, body = ErrorBody, description = "It cannot be read", example = json!(ErrorBody::new(500, "permission denied"))),
@@ -58,7 +58,7 @@ async fn read(
     query: QueryMembers,
     WantedRange(range): WantedRange,
 ) -> Result<Response, HttpError> {
-    let missing_path = || HttpError::bad_request("attachment path is required");
+    let missing_path = || HttpError::missing_field("attachment path is required");
     let AttachmentPath { ticket, path } = path;
     let path = path.ok_or_else(missing_path)?;
     let repository = query.required("repo", "repo parameter is required")?.to_owned();

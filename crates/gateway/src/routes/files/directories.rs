@@ -49,7 +49,7 @@ impl From<Folder> for DirectoryEntry {
     params(("path" = Option<String>, Query, description = "Directory; `~` when it is missing", example = "~/src")),
     responses(
         (status = 200, body = Directories, description = "Its folders, at most 2000"),
-        (status = 403, body = ErrorBody, description = "Outside the sandbox", example = json!(ErrorBody::new(403, "directory not allowed"))),
+        (status = 403, body = ErrorBody, description = "Outside the sandbox", example = json!(ErrorBody::directory_not_allowed())),
         (status = 500, body = ErrorBody, description = "It cannot be read", example = json!(ErrorBody::new(500, "Failed to list directories: permission denied"))),
     ))]
 async fn list(State(app): State<App>, query: QueryMembers) -> JsonResult<Directories> {

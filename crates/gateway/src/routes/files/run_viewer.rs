@@ -5,10 +5,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use axum::Json;
 use axum::extract::State;
-use http::StatusCode;
-use loopgate_api::error::ErrorBody;
+use loopgate_api::error::{ErrorBody, INVALID_FORM_DATA};
 use loopgate_files::{FormError, RunDir, RunError, UnpackError};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use utoipa_axum::routes;
 
@@ -16,7 +15,8 @@ use crate::app::App;
 use crate::approval::{At, Source};
 use crate::blocking::spawn_blocking;
 use crate::error::{HttpError, JsonResult};
-use crate::extract::{FormBody, JsonMembers, QueryMembers};
+use crate::extract::{FormBody, JsonBody, QueryMembers};
+use crate::lenient;
 use crate::response::path_text;
 use crate::route::BodyLimit;
 use crate::route::Endpoint;
@@ -55,13 +55,14 @@ struct RunArchive {
 }
 
 /// A run to remove.
-#[derive(Debug, ToSchema)]
-#[schema(rename_all = "camelCase")]
-#[allow(dead_code, reason = "describes the body in the OpenAPI document; it is read member by member")]
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
 #[schema(example = json!({"runDir": "/tmp/run-viewer-0b8f6a3e-5f0c-4c1e-9a57-2f7f0f5f6c11"}))]
 struct RemoveRun {
     /// As it was answered.
-    run_dir: String,
+    #[schema(value_type = String, required)]
+    #[serde(default, deserialize_with = "lenient::any")]
+    run_dir: Option<String>,
 }
 
 /// Unpack a run
@@ -115,8 +116,8 @@ async fn list(query: QueryMembers) -> JsonResult<RunFiles> {
         (status = 400, body = ErrorBody, description = "No directory of a run", example = json!(ErrorBody::new(400, "Invalid runDir"))),
         (status = 500, body = ErrorBody, description = "It cannot be removed", example = json!(ErrorBody::new(500, "Failed to remove run: permission denied"))),
     ))]
-async fn remove(body: JsonMembers) -> JsonResult<RunRemoved> {
-    let run_dir = body.text("runDir").unwrap_or_default().to_owned();
+async fn remove(JsonBody(body): JsonBody<RemoveRun>) -> JsonResult<RunRemoved> {
+    let run_dir = body.run_dir.unwrap_or_default();
     let removed = spawn_blocking(move || {
         let run = RunDir::parse(&run_dir).ok_or_else(invalid_run_dir)?;
         run.remove().map_err(|error| failed("Failed to remove run", &error))
@@ -138,6 +139,8 @@ impl Drop for CancelOnDrop {
 fn not_taken(error: FormError) -> HttpError {
     match error {
         FormError::Disk(error) => failed("Failed to store the zip file", &error),
+        error @ (FormError::NoImage | FormError::NoArchive) => HttpError::missing_field(error.to_string()),
+        error @ FormError::Broken => HttpError::bad_request(error.to_string()).with_code(INVALID_FORM_DATA),
         refused => HttpError::bad_request(refused.to_string()),
     }
 }
@@ -150,11 +153,13 @@ fn not_unpacked(error: RunError) -> HttpError {
     if let RunError::Unpack(UnpackError::Disk(cause)) = &error {
         tracing::warn!(%cause, "an archive could not be unpacked");
     }
-    let status = match &error {
-        RunError::Unpack(UnpackError::Disk(_) | UnpackError::TooLong) => StatusCode::INTERNAL_SERVER_ERROR,
-        RunError::NoArchive | RunError::Empty | RunError::Unpack(_) => StatusCode::BAD_REQUEST,
-    };
-    HttpError::new(status, error.to_string())
+    match error {
+        error @ RunError::Unpack(UnpackError::Disk(_) | UnpackError::TooLong) => {
+            HttpError::failed(error.to_string())
+        }
+        error @ RunError::NoArchive => HttpError::missing_field(error.to_string()),
+        error @ (RunError::Empty | RunError::Unpack(_)) => HttpError::bad_request(error.to_string()),
+    }
 }
 
 fn failed(what: &str, error: &std::io::Error) -> HttpError {

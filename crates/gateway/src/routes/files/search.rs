@@ -51,8 +51,8 @@ enum Scope {
     ),
     responses(
         (status = 200, body = FoundFiles, description = "The best matches, also when there is no such directory"),
-        (status = 400, body = ErrorBody, description = "No repository or no ticket given", example = json!(ErrorBody::new(400, "ticket query parameter is required"))),
-        (status = 403, body = ErrorBody, description = "Outside the sandbox", example = json!(ErrorBody::new(403, "directory not allowed"))),
+        (status = 400, body = ErrorBody, description = "No repository or no ticket given", example = json!(ErrorBody::missing_field("ticket query parameter is required"))),
+        (status = 403, body = ErrorBody, description = "Outside the sandbox", example = json!(ErrorBody::directory_not_allowed())),
         (status = 500, body = ErrorBody, description = "The directory cannot be read", example = json!(ErrorBody::new(500, "Failed to search files: permission denied"))),
     ))]
 async fn search(State(app): State<App>, query: QueryMembers) -> JsonResult<FoundFiles> {

@@ -2,7 +2,7 @@
 
 use axum::Json;
 use axum::extract::State;
-use loopgate_api::error::ErrorBody;
+use loopgate_api::error::{ErrorBody, INVALID_FORM_DATA};
 use loopgate_api::ids::TicketId;
 use loopgate_files::{Attachments, FormError, SavedImage};
 use loopgate_home::SandboxedPath;
@@ -64,8 +64,8 @@ struct Images {
     request_body(content = Images, content_type = "multipart/form-data"),
     responses(
         (status = 200, body = Uploaded, description = "Saved"),
-        (status = 400, body = ErrorBody, description = "No repository, no form, no image, or one that is not taken", example = json!(ErrorBody::new(400, "No image files provided"))),
-        (status = 403, body = ErrorBody, description = "Outside the sandbox", example = json!(ErrorBody::new(403, "directory not allowed"))),
+        (status = 400, body = ErrorBody, description = "No repository, no form, no image, or one that is not taken", example = json!(ErrorBody::missing_field("No image files provided"))),
+        (status = 403, body = ErrorBody, description = "Outside the sandbox", example = json!(ErrorBody::directory_not_allowed())),
         (status = 404, body = ErrorBody, description = "The ticket has no worktree", example = json!(ErrorBody::new(404, "Work directory not found"))),
         (status = 500, body = ErrorBody, description = "They cannot be saved", example = json!(ErrorBody::new(500, "Failed to save file"))),
     ))]
@@ -117,6 +117,8 @@ fn place_of(app: &App, repo: &str, ticket: &TicketId) -> Result<Attachments, Htt
 fn not_taken(error: FormError) -> HttpError {
     match error {
         FormError::Disk(error) => not_saved(&error),
+        error @ (FormError::NoImage | FormError::NoArchive) => HttpError::missing_field(error.to_string()),
+        error @ FormError::Broken => HttpError::bad_request(error.to_string()).with_code(INVALID_FORM_DATA),
         refused => HttpError::bad_request(refused.to_string()),
     }
 }

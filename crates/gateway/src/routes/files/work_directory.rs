@@ -72,7 +72,7 @@ impl From<Standing> for BranchStatus {
     params(("ticketId" = String, Path, description = "Ticket", example = "AB-1")),
     responses(
         (status = 200, body = WorkDirectory, description = "Where it lies, also when there is none"),
-        (status = 503, body = ErrorBody, description = "No sandbox is set", example = json!(ErrorBody::new(503, "Server not configured — complete onboarding"))),
+        (status = 503, body = ErrorBody, description = "No sandbox is set", example = json!(ErrorBody::not_configured())),
     ))]
 async fn find(State(app): State<App>, TicketPath(ticket): TicketPath) -> JsonResult<WorkDirectory> {
     let found = {

@@ -10,6 +10,7 @@ use axum::extract::State;
 use http::StatusCode;
 use loopgate_api::error::ErrorBody;
 use loopgate_tools::git::{self, Action, Category, GitError, SwitchName};
+use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use utoipa::ToSchema;
 use utoipa_axum::routes;
@@ -18,7 +19,8 @@ use super::answers::ActionAnswer;
 use crate::app::App;
 use crate::approval::{At, Source};
 use crate::error::{HttpError, JsonResult};
-use crate::extract::JsonMembers;
+use crate::extract::JsonBody;
+use crate::lenient;
 use crate::route::Endpoint;
 use crate::routes::directory::existing_directory;
 
@@ -26,20 +28,26 @@ use crate::routes::directory::existing_directory;
 const USUAL_BASE: &str = "main";
 
 /// What is asked, and of which repository.
-#[derive(Debug, ToSchema)]
-#[schema(rename_all = "camelCase")]
-#[allow(dead_code, reason = "describes the body in the OpenAPI document; it is read member by member")]
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
 struct GitRequest {
     /// `status`, `branch`, `commit`, `push`, `pull`, `branch-diff` or `sync-status`.
-    action: String,
+    #[schema(value_type = String, required)]
+    #[serde(default, deserialize_with = "lenient::any")]
+    action: Option<String>,
     /// Directory inside the sandbox; `~` is the home directory.
-    repo_path: String,
+    #[schema(value_type = String, required)]
+    #[serde(default, deserialize_with = "lenient::non_empty")]
+    repo_path: Option<String>,
     /// For `branch`: the branch to switch to, made when it is new. Characters outside
     /// `[A-Za-z0-9_/-]` become `-`.
+    #[serde(default, deserialize_with = "lenient::non_empty")]
     branch_name: Option<String>,
     /// For `commit`.
+    #[serde(default, deserialize_with = "lenient::non_empty")]
     message: Option<String>,
     /// For `branch-diff`: a branch of `origin`, `main` when none is given.
+    #[serde(default, deserialize_with = "lenient::non_empty")]
     base_branch: Option<String>,
 }
 
@@ -68,17 +76,17 @@ struct GitRequest {
             ("sync-status" = (value = json!({"isUpToDate": false, "behindBy": 0, "aheadBy": 1, "currentBranch": "dark-theme", "trackingBranch": "origin/main"}))),
         )),
         (status = 400, body = ErrorBody, description = "Something is missing or not valid", example = json!(ErrorBody::new(400, "Invalid action"))),
-        (status = 403, body = ErrorBody, description = "Outside the sandbox", example = json!(ErrorBody::new(403, "directory not allowed").with_code("REPO_NOT_ALLOWED").with("details", json!({"category": "repo_not_allowed"})))),
+        (status = 403, body = ErrorBody, description = "Outside the sandbox", example = json!(ErrorBody::directory_not_allowed().with_code("REPO_NOT_ALLOWED").with("details", json!({"category": "repo_not_allowed"})))),
         (status = 404, body = ErrorBody, description = "No such directory", example = json!(ErrorBody::new(404, "repository not found").with_code("REPO_NOT_FOUND").with("details", json!({"category": "repo_not_found"})))),
         (status = 500, body = ErrorBody, description = "Git or one of its hooks said no", example = json!(ErrorBody::new(500, "Nothing to commit").with_code("PROCESS_FAILED").with("details", json!({"action": "commit", "category": "git_command_failed", "exitCode": 1, "stderrExcerpt": ""})))),
     ))]
-async fn act(State(app): State<App>, body: JsonMembers) -> JsonResult<ActionAnswer> {
-    let named = given(&body, "repoPath").ok_or_else(|| HttpError::bad_request("repoPath is required"))?;
+async fn act(State(app): State<App>, JsonBody(body): JsonBody<GitRequest>) -> JsonResult<ActionAnswer> {
+    let named = body.repo_path.as_deref().ok_or_else(|| HttpError::missing_field("repoPath is required"))?;
     let missing = |_| HttpError::not_found("repository not found");
     let repository = existing_directory(&app, named, missing).await.map_err(with_repository_code)?;
-    let wish = Wish::read(&body)?;
-    let (action, changes) = (wish.action(), wish.changes_something());
-    let work = async move { wish.fulfil(&app, repository.canonical()).await };
+    let command = GitCommand::read(body)?;
+    let (action, changes) = (command.action(), command.changes_something());
+    let work = async move { command.run(&app, repository.canonical()).await };
     let done =
         if changes { tokio::spawn(work).await.map_err(|_| HttpError::internal())? } else { work.await };
     done.map(Json).map_err(|error| failed(action, &error))
@@ -89,7 +97,7 @@ pub(crate) fn endpoint() -> Endpoint {
 }
 
 /// An action with what it needs.
-enum Wish {
+enum GitCommand {
     Status,
     Branch(SwitchName),
     Commit(String),
@@ -99,25 +107,26 @@ enum Wish {
     SyncStatus,
 }
 
-impl Wish {
-    fn read(body: &JsonMembers) -> Result<Self, HttpError> {
-        let action = body.text("action").and_then(Action::named);
+impl GitCommand {
+    fn read(body: GitRequest) -> Result<Self, HttpError> {
+        let action = body.action.as_deref().and_then(Action::named);
         Ok(match action.ok_or_else(|| HttpError::bad_request("Invalid action"))? {
             Action::Status => Self::Status,
             Action::Branch => {
-                let name = required(body, "branchName", "branchName is required for branch action")?;
-                let name =
-                    SwitchName::of(name).ok_or_else(|| HttpError::bad_request("Invalid branch name"))?;
-                Self::Branch(name)
+                let missing = || HttpError::missing_field("branchName is required for branch action");
+                let name = SwitchName::of(&body.branch_name.ok_or_else(missing)?);
+                Self::Branch(name.ok_or_else(|| HttpError::bad_request("Invalid branch name"))?)
             }
             Action::Commit => {
-                Self::Commit(required(body, "message", "message is required for commit action")?.to_owned())
+                let missing = || HttpError::missing_field("message is required for commit action");
+                Self::Commit(body.message.ok_or_else(missing)?)
             }
             Action::Push => Self::Push,
             Action::Pull => Self::Pull,
             Action::BranchDiff => {
-                let base = given(body, "baseBranch").unwrap_or(USUAL_BASE);
-                Self::BranchDiff(base_name(base)?.to_owned())
+                let base = body.base_branch.unwrap_or_else(|| USUAL_BASE.to_owned());
+                base_name(&base)?;
+                Self::BranchDiff(base)
             }
             Action::SyncStatus => Self::SyncStatus,
         })
@@ -139,7 +148,7 @@ impl Wish {
         matches!(self, Self::Branch(_) | Self::Commit(_) | Self::Push | Self::Pull)
     }
 
-    async fn fulfil(self, app: &App, repository: &Path) -> Result<ActionAnswer, GitError> {
+    async fn run(self, app: &App, repository: &Path) -> Result<ActionAnswer, GitError> {
         let git = &app.git;
         Ok(match self {
             Self::Status => app.git_cache.status(repository).await?.as_ref().into(),
@@ -157,15 +166,6 @@ impl Wish {
             Self::SyncStatus => git.sync_status(repository).await?.into(),
         })
     }
-}
-
-/// A member that is a string with something in it.
-fn given<'a>(body: &'a JsonMembers, name: &str) -> Option<&'a str> {
-    body.text(name).filter(|text| !text.is_empty())
-}
-
-fn required<'a>(body: &'a JsonMembers, name: &str, otherwise: &str) -> Result<&'a str, HttpError> {
-    given(body, name).ok_or_else(|| HttpError::bad_request(otherwise))
 }
 
 /// Name of a base branch.

@@ -59,8 +59,8 @@ pub(crate) struct BranchAnswer {
     params(("repo" = String, Query, description = "Path of the repository", example = "~/src/shop")),
     responses(
         (status = 200, body = BranchesAnswer, description = "What there is; nothing where no repository is"),
-        (status = 400, body = ErrorBody, description = "No path given", example = json!(ErrorBody::new(400, "repo parameter is required"))),
-        (status = 403, body = ErrorBody, description = "Outside the sandbox", example = json!(ErrorBody::new(403, "directory not allowed"))),
+        (status = 400, body = ErrorBody, description = "No path given", example = json!(ErrorBody::missing_field("repo parameter is required"))),
+        (status = 403, body = ErrorBody, description = "Outside the sandbox", example = json!(ErrorBody::directory_not_allowed())),
         (status = 404, body = ErrorBody, description = "No such directory", example = json!(ErrorBody::new(404, "Repository not found: ~/src/gone"))),
         (status = 500, body = ErrorBody, description = "Git could not be asked", example = json!(ErrorBody::new(500, "git for-each-ref took longer than 10 s"))),
     ))]

@@ -12,7 +12,7 @@ use http::StatusCode;
 use loopgate_api::error::ErrorBody;
 use loopgate_home::SandboxedPath;
 use loopgate_tools::git::{FileDiff, FileDiffError, FilePath, is_binary};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use utoipa_axum::routes;
 
@@ -21,7 +21,8 @@ use crate::app::App;
 use crate::approval::{At, Source};
 use crate::blocking::spawn_blocking;
 use crate::error::HttpError;
-use crate::extract::JsonMembers;
+use crate::extract::JsonBody;
+use crate::lenient;
 use crate::route::Endpoint;
 use crate::routes::directory::existing_directory;
 
@@ -38,17 +39,21 @@ const IMAGES: [(&str, &str); 8] = [
 ];
 
 /// The file, and what it is held against.
-#[derive(Debug, ToSchema)]
-#[schema(rename_all = "camelCase")]
-#[allow(dead_code, reason = "describes the body in the OpenAPI document; it is read member by member")]
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
 #[schema(example = json!({"repoPath": "~/src/shop", "filePath": "README.md"}))]
 struct DiffRequest {
     /// Relative to the repository.
-    file_path: String,
+    #[schema(value_type = String, required)]
+    #[serde(default, deserialize_with = "lenient::non_empty")]
+    file_path: Option<String>,
     /// Directory inside the sandbox.
-    repo_path: String,
+    #[schema(value_type = String, required)]
+    #[serde(default, deserialize_with = "lenient::non_empty")]
+    repo_path: Option<String>,
     /// A branch of `origin`: HEAD is held against it. Without one, the working tree is held
     /// against HEAD.
+    #[serde(default, deserialize_with = "lenient::non_empty")]
     base_branch: Option<String>,
 }
 
@@ -89,17 +94,16 @@ pub(crate) struct DiffAnswer {
     responses(
         (status = 200, body = DiffAnswer, description = "Both sides"),
         (status = 400, body = ErrorBody, description = "Something is missing or not valid, or the file has no changes", example = json!(ErrorBody::new(400, "File has no changes"))),
-        (status = 403, body = ErrorBody, description = "Outside the sandbox or the repository", example = json!(ErrorBody::new(403, "directory not allowed"))),
+        (status = 403, body = ErrorBody, description = "Outside the sandbox or the repository", example = json!(ErrorBody::directory_not_allowed())),
         (status = 404, body = ErrorBody, description = "No such repository", example = json!(ErrorBody::new(404, "repository not found"))),
         (status = 413, body = ErrorBody, description = "A side is larger than 5 MiB", example = json!(ErrorBody::new(413, "File too large to diff"))),
         (status = 500, body = ErrorBody, description = "Git could not tell", example = json!(ErrorBody::new(500, "Failed to get diff: git status failed"))),
     ))]
-async fn diff(State(app): State<App>, body: JsonMembers) -> Result<Response, HttpError> {
-    let given = |name| body.text(name).filter(|text| !text.is_empty());
-    let (Some(file), Some(named)) = (given("filePath"), given("repoPath")) else {
-        return Err(HttpError::bad_request("filePath and repoPath are required"));
+async fn diff(State(app): State<App>, JsonBody(body): JsonBody<DiffRequest>) -> Result<Response, HttpError> {
+    let (Some(file), Some(named)) = (&body.file_path, &body.repo_path) else {
+        return Err(HttpError::missing_field("filePath and repoPath are required"));
     };
-    let base = given("baseBranch").map(base_name).transpose()?;
+    let base = body.base_branch.as_deref().map(base_name).transpose()?;
     let path = FilePath::parse(file).ok_or_else(HttpError::directory_not_allowed)?;
     let missing = |_| HttpError::not_found("Repository path does not exist");
     let repository = existing_directory(&app, named, missing).await?;

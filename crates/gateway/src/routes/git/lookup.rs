@@ -49,9 +49,9 @@ pub(crate) struct BranchWorktree {
     params(("repoFullName" = String, Query, description = "`<org>/<repo>`", example = "acme/shop")),
     responses(
         (status = 200, body = RepoPath, description = "The clone, or null"),
-        (status = 400, body = ErrorBody, description = "No name given", example = json!(ErrorBody::new(400, "repoFullName is required"))),
+        (status = 400, body = ErrorBody, description = "No name given", example = json!(ErrorBody::missing_field("repoFullName is required"))),
         (status = 500, body = ErrorBody, description = "The list of repositories cannot be read", example = json!(ErrorBody::new(500, "Failed to resolve repo path: permission denied"))),
-        (status = 503, body = ErrorBody, description = "No sandbox is set", example = json!(ErrorBody::new(503, "Server not configured — complete onboarding"))),
+        (status = 503, body = ErrorBody, description = "No sandbox is set", example = json!(ErrorBody::not_configured())),
     ))]
 async fn repo_path(State(app): State<App>, query: QueryMembers) -> JsonResult<RepoPath> {
     let name = query.required("repoFullName", "repoFullName is required")?.to_owned();
@@ -68,9 +68,9 @@ async fn repo_path(State(app): State<App>, query: QueryMembers) -> JsonResult<Re
     ),
     responses(
         (status = 200, body = BranchWorktree, description = "The worktree and the clone, or null"),
-        (status = 400, body = ErrorBody, description = "No name or no branch given", example = json!(ErrorBody::new(400, "repoFullName and headBranch are required"))),
+        (status = 400, body = ErrorBody, description = "No name or no branch given", example = json!(ErrorBody::missing_field("repoFullName and headBranch are required"))),
         (status = 500, body = ErrorBody, description = "Git could not tell", example = json!(ErrorBody::new(500, "Failed to resolve branch worktree: git worktree failed"))),
-        (status = 503, body = ErrorBody, description = "No sandbox is set", example = json!(ErrorBody::new(503, "Server not configured — complete onboarding"))),
+        (status = 503, body = ErrorBody, description = "No sandbox is set", example = json!(ErrorBody::not_configured())),
     ))]
 async fn branch_worktree(State(app): State<App>, query: QueryMembers) -> JsonResult<BranchWorktree> {
     let needed = "repoFullName and headBranch are required";

@@ -7,7 +7,7 @@ use axum::extract::State;
 use http::StatusCode;
 use loopgate_api::error::ErrorBody;
 use loopgate_tools::git::{self, Cleanup, RemovalError, Removed};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use utoipa_axum::routes;
 
@@ -15,7 +15,8 @@ use crate::app::App;
 use crate::approval::{At, Source};
 use crate::blocking::spawn_blocking;
 use crate::error::{HttpError, JsonResult};
-use crate::extract::JsonMembers;
+use crate::extract::JsonBody;
+use crate::lenient;
 use crate::response::path_text;
 use crate::route::Endpoint;
 
@@ -23,14 +24,16 @@ use crate::route::Endpoint;
 const CLEANUP_FAILED: &str = "Worktree cleanup failed";
 
 /// The worktree to remove.
-#[derive(Debug, ToSchema)]
-#[schema(rename_all = "camelCase")]
-#[allow(dead_code, reason = "describes the body in the OpenAPI document; it is read member by member")]
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
 #[schema(example = json!({"worktreePath": "~/src/worktrees/shop-AB-2", "force": false}))]
 struct RemoveRequest {
     /// Directory inside the sandbox.
-    worktree_path: String,
+    #[schema(value_type = String, required)]
+    #[serde(default, deserialize_with = "lenient::non_empty")]
+    worktree_path: Option<String>,
     /// Also with uncommitted changes, or when git cannot.
+    #[serde(default, deserialize_with = "lenient::any")]
     force: Option<bool>,
 }
 
@@ -57,17 +60,17 @@ pub(crate) struct CleanedUp {
     request_body = RemoveRequest,
     responses(
         (status = 200, body = Gone, description = "It is gone, or was not there"),
-        (status = 400, body = ErrorBody, description = "No path given, or force on something that is no worktree", example = json!(ErrorBody::new(400, "worktreePath is required and must be a string"))),
-        (status = 403, body = ErrorBody, description = "Outside the sandbox", example = json!(ErrorBody::new(403, "directory not allowed"))),
+        (status = 400, body = ErrorBody, description = "No path given, or force on something that is no worktree", example = json!(ErrorBody::missing_field("worktreePath is required and must be a string"))),
+        (status = 403, body = ErrorBody, description = "Outside the sandbox", example = json!(ErrorBody::directory_not_allowed())),
         (status = 409, body = ErrorBody, description = "It has uncommitted changes", example = json!(ErrorBody::new(409, "Worktree has uncommitted changes").with("hasChanges", true).with("message", "Use force=true to remove anyway"))),
         (status = 500, body = ErrorBody, description = "Git refused", example = json!(ErrorBody::new(500, "Failed to remove worktree: git worktree failed"))),
     ))]
-async fn remove(State(app): State<App>, body: JsonMembers) -> JsonResult<Gone> {
-    let named = body.text("worktreePath").filter(|path| !path.is_empty());
+async fn remove(State(app): State<App>, JsonBody(body): JsonBody<RemoveRequest>) -> JsonResult<Gone> {
+    let named = body.worktree_path;
     let named =
-        named.ok_or_else(|| HttpError::bad_request("worktreePath is required and must be a string"))?;
-    let force = body.flag("force") == Some(true);
-    let (looking, named) = (app.clone(), named.to_owned());
+        named.ok_or_else(|| HttpError::missing_field("worktreePath is required and must be a string"))?;
+    let force = body.force == Some(true);
+    let looking = app.clone();
     let Some(found) = spawn_blocking(move || Found::look(&looking, &named, force)).await?? else {
         return Ok(gone("Worktree does not exist"));
     };
@@ -93,7 +96,7 @@ async fn remove(State(app): State<App>, body: JsonMembers) -> JsonResult<Gone> {
     responses(
         (status = 200, body = CleanedUp, description = "What was removed and what was not"),
         (status = 500, body = ErrorBody, description = "No worktree parent is set, or it cannot be read", example = json!(ErrorBody::new(500, "Worktree cleanup failed: Worktree parent directory not configured"))),
-        (status = 503, body = ErrorBody, description = "No sandbox is set", example = json!(ErrorBody::new(503, "Server not configured — complete onboarding"))),
+        (status = 503, body = ErrorBody, description = "No sandbox is set", example = json!(ErrorBody::not_configured())),
     ))]
 async fn clean_up(State(app): State<App>) -> JsonResult<CleanedUp> {
     app.sandbox.base().ok_or_else(HttpError::not_configured)?;

@@ -10,6 +10,7 @@ use loopgate_api::ids::TicketId;
 use loopgate_home::SandboxedPath;
 use loopgate_runtime::chats::ChatRequest;
 use loopgate_runtime::chats::history::HistoryFile;
+use serde::Deserialize;
 use utoipa::ToSchema;
 use utoipa_axum::routes;
 
@@ -18,7 +19,8 @@ use crate::approval::{At, Source};
 use crate::blocking::spawn_blocking;
 use crate::error::HttpError;
 use crate::extract::Requester;
-use crate::extract::{JsonMembers, QueryMembers, TicketPath};
+use crate::extract::{JsonBody, QueryMembers, TicketPath};
+use crate::lenient;
 use crate::route::Endpoint;
 use crate::routes::directory::ticket_worktree;
 
@@ -27,18 +29,24 @@ use super::chat_stream;
 const PATH: &str = "/api/gateway/orchestrator/chat/{ticketId}";
 
 /// A message to the assistant.
-#[derive(Debug, ToSchema)]
-#[schema(rename_all = "camelCase")]
-#[allow(dead_code, reason = "describes the body in the OpenAPI document; it is read member by member")]
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
 struct ChatMessageBody {
     /// Not blank.
-    message: String,
+    #[schema(value_type = String, required)]
+    #[serde(default, deserialize_with = "lenient::non_blank")]
+    message: Option<String>,
     /// Path of the repository; may stand in the query as `repo` instead.
+    #[serde(default, deserialize_with = "lenient::non_blank")]
     repo_path: Option<String>,
     /// Further repositories that the assistant is told of.
-    context_repo_paths: Option<Vec<String>>,
+    #[schema(value_type = Option<Vec<String>>)]
+    #[serde(default, deserialize_with = "lenient::elements")]
+    context_repo_paths: Vec<String>,
     /// Chooses the history.
-    provider: Option<ChatProvider>,
+    #[schema(value_type = Option<ChatProvider>)]
+    #[serde(default, deserialize_with = "lenient::non_blank")]
+    provider: Option<String>,
 }
 
 /// Ask the assistant about a ticket
@@ -62,35 +70,34 @@ async fn chat(
     Extension(requester): Extension<Requester>,
     TicketPath(ticket): TicketPath,
     query: QueryMembers,
-    body: JsonMembers,
+    JsonBody(body): JsonBody<ChatMessageBody>,
 ) -> Result<Response, HttpError> {
-    let from_query = query.get("repo").filter(|repo| !repo.trim().is_empty());
-    let (Some(message), Some(repo)) = (body.words("message"), body.words("repoPath").or(from_query)) else {
-        return Err(HttpError::bad_request("message and repoPath are required"));
+    let from_query = || query.get("repo").filter(|repo| !repo.trim().is_empty()).map(str::to_owned);
+    let (Some(message), Some(repo)) = (body.message, body.repo_path.or_else(from_query)) else {
+        return Err(HttpError::missing_field("message and repoPath are required"));
     };
-    let (message, repo) = (message.to_owned(), repo.to_owned());
-    let context = body.texts("contextRepoPaths");
-    let provider = body.words("provider").map(str::to_owned);
-    let place = {
+    let (context, provider) = (body.context_repo_paths, body.provider);
+    let location = {
         let (app, ticket, repo) = (app.clone(), ticket.clone(), repo.clone());
-        spawn_blocking(move || Place::find(&app, &repo, &ticket, &context, provider.as_deref())).await??
+        spawn_blocking(move || ChatLocation::find(&app, &repo, &ticket, &context, provider.as_deref()))
+            .await??
     };
     let new_history = ChatHistory::new(ticket.as_str(), repo);
     let request = ChatRequest {
-        preamble: preamble(&place.context),
-        ..ChatRequest::new(place.directory, place.history, new_history, message)
+        preamble: preamble(&location.context),
+        ..ChatRequest::new(location.directory, location.history, new_history, message)
     };
     chat_stream::begin(&app, requester, PATH, request).await
 }
 
 /// Where a chat works and is kept.
-struct Place {
+struct ChatLocation {
     directory: SandboxedPath,
     history: HistoryFile,
     context: Vec<SandboxedPath>,
 }
 
-impl Place {
+impl ChatLocation {
     /// Blocks on the disk.
     fn find(
         app: &App,

@@ -8,8 +8,7 @@ use loopgate_api::chat::{ChatHistory, ChatMessage, ChatProvider, ChatRole};
 use loopgate_api::error::ErrorBody;
 use loopgate_api::ids::TicketId;
 use loopgate_runtime::chats::history::{HistoryError, HistoryFile};
-use serde::Serialize;
-use serde_json::Value;
+use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::routes;
 
@@ -17,7 +16,8 @@ use crate::app::App;
 use crate::approval::{At, Source};
 use crate::blocking::spawn_blocking;
 use crate::error::{HttpError, JsonResult};
-use crate::extract::{JsonMembers, QueryMembers, TicketPath};
+use crate::extract::{JsonBody, QueryMembers, TicketPath};
+use crate::lenient;
 use crate::route::Endpoint;
 use crate::routes::directory::ticket_worktree;
 
@@ -59,23 +59,24 @@ pub(crate) enum RemovedFromHistory {
 }
 
 /// A message to add, or the id of the assistant's session. A message goes before.
-#[derive(Debug, ToSchema)]
-#[schema(rename_all = "camelCase")]
-#[allow(dead_code, reason = "describes the body in the OpenAPI document; it is read member by member")]
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
 struct AddToHistory {
+    #[serde(default, deserialize_with = "lenient::any")]
     message: Option<NewMessage>,
+    #[serde(default, deserialize_with = "lenient::non_empty")]
     session_id: Option<String>,
 }
 
 /// A message to add.
-#[derive(Debug, ToSchema)]
-#[allow(dead_code, reason = "describes a member in the OpenAPI document; it is read member by member")]
+#[derive(Debug, Deserialize, ToSchema)]
 struct NewMessage {
     id: String,
     role: ChatRole,
     /// Not empty.
     content: String,
     timestamp: String,
+    #[serde(default, deserialize_with = "lenient::any")]
     sender: Option<ChatProvider>,
 }
 
@@ -91,13 +92,13 @@ struct OfHistory {
 }
 
 /// Whose history a request is about.
-struct Asked {
+struct HistoryKey {
     ticket: TicketId,
     repo: String,
     provider: Option<ChatProvider>,
 }
 
-impl<S: Send + Sync> FromRequestParts<S> for Asked {
+impl<S: Send + Sync> FromRequestParts<S> for HistoryKey {
     type Rejection = HttpError;
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, HttpError> {
@@ -111,7 +112,7 @@ impl<S: Send + Sync> FromRequestParts<S> for Asked {
     }
 }
 
-impl Asked {
+impl HistoryKey {
     /// The place of the history, below the ticket's worktree. Blocks on the disk.
     fn file(&self, app: &App) -> Result<HistoryFile, HttpError> {
         let not_allowed = |_| HttpError::directory_not_allowed();
@@ -140,12 +141,12 @@ impl Asked {
         (status = 403, body = ErrorBody, description = "Outside the sandbox"),
         (status = 500, body = ErrorBody, description = "The history cannot be read"),
     ))]
-async fn read(State(app): State<App>, asked: Asked) -> JsonResult<ShownHistory> {
+async fn read(State(app): State<App>, key: HistoryKey) -> JsonResult<ShownHistory> {
     let shown = spawn_blocking(move || {
-        let file = asked.file(&app)?;
+        let file = key.file(&app)?;
         let known =
             file.read().map_err(|error| HttpError::operation("Failed to read chat history", &error))?;
-        let history = known.unwrap_or_else(|| asked.new_history());
+        let history = known.unwrap_or_else(|| key.new_history());
         Ok(ShownHistory { history, reviewer_session_exists: file.reviewer_session_exists() })
     });
     shown.await?.map(Json)
@@ -161,15 +162,19 @@ async fn read(State(app): State<App>, asked: Asked) -> JsonResult<ShownHistory> 
         (status = 403, body = ErrorBody, description = "Outside the sandbox"),
         (status = 500, body = ErrorBody, description = "The history cannot be written"),
     ))]
-async fn add(State(app): State<App>, asked: Asked, body: JsonMembers) -> JsonResult<AddedToHistory> {
-    let message = body.value("message").and_then(valid_message);
-    let session = body.text("sessionId").filter(|id| !id.is_empty()).map(str::to_owned);
+async fn add(
+    State(app): State<App>,
+    key: HistoryKey,
+    JsonBody(body): JsonBody<AddToHistory>,
+) -> JsonResult<AddedToHistory> {
+    let message = body.message.filter(|message| !message.content.is_empty()).map(ChatMessage::from);
+    let session = body.session_id;
     let added = spawn_blocking(move || {
-        let file = asked.file(&app)?;
+        let file = key.file(&app)?;
         match (message, session) {
             (Some(message), _) => {
                 let added = file.change(
-                    || asked.new_history(),
+                    || key.new_history(),
                     |history| {
                         history.messages.push(message);
                         history.clone()
@@ -181,11 +186,11 @@ async fn add(State(app): State<App>, asked: Asked, body: JsonMembers) -> JsonRes
             }
             (None, Some(session_id)) => {
                 let id = session_id.clone();
-                let kept = file.change(|| asked.new_history(), |history| history.session_id = Some(id));
+                let kept = file.change(|| key.new_history(), |history| history.session_id = Some(id));
                 kept.map_err(|error| HttpError::operation("Failed to save session ID", &error))?;
                 Ok(AddedToHistory::Session { success: true, session_id })
             }
-            (None, None) => Err(HttpError::bad_request("message with content and role is required")),
+            (None, None) => Err(HttpError::missing_field("message with content and role is required")),
         }
     });
     added.await?.map(Json)
@@ -205,15 +210,19 @@ async fn add(State(app): State<App>, asked: Asked, body: JsonMembers) -> JsonRes
         (status = 404, body = ErrorBody, description = "No message at this index"),
         (status = 500, body = ErrorBody, description = "The history cannot be changed"),
     ))]
-async fn remove(State(app): State<App>, asked: Asked, query: QueryMembers) -> JsonResult<RemovedFromHistory> {
+async fn remove(
+    State(app): State<App>,
+    key: HistoryKey,
+    query: QueryMembers,
+) -> JsonResult<RemovedFromHistory> {
     let wanted = query.get("index");
     let index = wanted.map(|text| text.parse::<usize>().map_err(|_| HttpError::bad_request("Invalid index")));
     let index = index.transpose()?;
     let removed = spawn_blocking(move || {
-        let file = asked.file(&app)?;
+        let file = key.file(&app)?;
         match index {
             Some(index) => remove_one(&file, index),
-            None => remove_all(&file, asked.provider),
+            None => remove_all(&file, key.provider),
         }
     });
     removed.await?.map(Json)
@@ -260,17 +269,10 @@ fn undeleted(error: &dyn std::fmt::Display) -> HttpError {
     HttpError::operation("Failed to delete", error)
 }
 
-/// A message with everything that one needs; what else it says is dropped.
-fn valid_message(message: &Value) -> Option<ChatMessage> {
-    let text = |name: &str| message.get(name).and_then(Value::as_str).map(str::to_owned);
-    let role = match message.get("role")?.as_str()? {
-        "user" => ChatRole::User,
-        "assistant" => ChatRole::Assistant,
-        _ => return None,
-    };
-    let content = text("content").filter(|content| !content.is_empty())?;
-    let sender = text("sender").and_then(|name| ChatProvider::named(&name));
-    Some(ChatMessage { sender, ..ChatMessage::new(text("id")?, role, content, text("timestamp")?) })
+impl From<NewMessage> for ChatMessage {
+    fn from(NewMessage { id, role, content, timestamp, sender }: NewMessage) -> Self {
+        Self { sender, ..Self::new(id, role, content, timestamp) }
+    }
 }
 
 /// Where requests name what they are about.

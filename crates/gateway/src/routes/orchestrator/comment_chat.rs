@@ -12,6 +12,7 @@ use loopgate_api::ids::TicketId;
 use loopgate_home::SandboxedPath;
 use loopgate_runtime::chats::ChatRequest;
 use loopgate_runtime::chats::history::HistoryFile;
+use serde::Deserialize;
 use utoipa::ToSchema;
 use utoipa_axum::routes;
 
@@ -20,7 +21,8 @@ use crate::approval::{At, Source};
 use crate::blocking::spawn_blocking;
 use crate::error::{HttpError, JsonResult};
 use crate::extract::Requester;
-use crate::extract::{JsonMembers, QueryMembers, TicketPath};
+use crate::extract::{JsonBody, QueryMembers, TicketPath};
+use crate::lenient;
 use crate::route::Endpoint;
 use crate::routes::directory::ticket_worktree;
 
@@ -31,42 +33,45 @@ use super::sessions::Success;
 const PATH: &str = "/api/gateway/orchestrator/comment-chat/{commentId}";
 
 /// A message to the assistant about a comment.
-#[derive(Debug, ToSchema)]
-#[schema(rename_all = "camelCase")]
-#[allow(dead_code, reason = "describes the body in the OpenAPI document; it is read member by member")]
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
 struct CommentMessageBody {
     /// Not blank.
-    message: String,
+    #[schema(value_type = String, required)]
+    #[serde(default, deserialize_with = "lenient::non_blank")]
+    message: Option<String>,
     /// The comment; the last one that was sent is kept.
+    #[serde(default, deserialize_with = "lenient::any")]
     comment_context: Option<CommentContext>,
 }
 
 /// Which message was answered on the code host.
-#[derive(Debug, ToSchema)]
-#[schema(rename_all = "camelCase")]
-#[allow(dead_code, reason = "describes the body in the OpenAPI document; it is read member by member")]
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
 struct MarkResponded {
     /// The assistant's last message when it is missing.
+    #[serde(default, deserialize_with = "lenient::non_empty")]
     message_id: Option<String>,
     /// True when it is missing.
+    #[serde(default, deserialize_with = "lenient::any")]
     responded: Option<bool>,
 }
 
 /// Which chat a request is about.
 #[derive(Clone)]
-struct Asked {
+struct CommentChatKey {
     comment: TicketId,
     ticket: TicketId,
     repo: String,
 }
 
 /// Where a chat works and is kept.
-struct Place {
+struct ChatLocation {
     directory: SandboxedPath,
     history: HistoryFile,
 }
 
-impl<S: Send + Sync> FromRequestParts<S> for Asked {
+impl<S: Send + Sync> FromRequestParts<S> for CommentChatKey {
     type Rejection = HttpError;
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, HttpError> {
@@ -78,14 +83,14 @@ impl<S: Send + Sync> FromRequestParts<S> for Asked {
     }
 }
 
-impl Asked {
+impl CommentChatKey {
     /// Below the ticket's worktree, else the repository. Blocks on the disk.
-    fn place(&self, app: &App) -> Result<Place, HttpError> {
+    fn location(&self, app: &App) -> Result<ChatLocation, HttpError> {
         let not_allowed = |_| HttpError::directory_not_allowed();
         let repository = app.sandbox.check(&self.repo).map_err(not_allowed)?;
         let directory = ticket_worktree(app, &repository, &self.ticket)?.unwrap_or(repository);
         let history = HistoryFile::of_comment(&app.sandbox, directory.as_path(), &self.comment);
-        Ok(Place { history: history.map_err(not_allowed)?, directory })
+        Ok(ChatLocation { history: history.map_err(not_allowed)?, directory })
     }
 
     fn new_history(&self) -> ChatHistory {
@@ -102,12 +107,12 @@ impl Asked {
         (status = 400, body = ErrorBody, description = "No ticket or no repository"),
         (status = 403, body = ErrorBody, description = "Outside the sandbox"),
     ))]
-async fn read(State(app): State<App>, asked: Asked) -> JsonResult<ChatHistory> {
+async fn read(State(app): State<App>, key: CommentChatKey) -> JsonResult<ChatHistory> {
     let history = spawn_blocking(move || {
-        let known = asked.place(&app)?.history.read().inspect_err(|error| {
+        let known = key.location(&app)?.history.read().inspect_err(|error| {
             tracing::warn!(%error, "the chat about a comment cannot be read");
         });
-        Ok(known.ok().flatten().unwrap_or_else(|| asked.new_history()))
+        Ok(known.ok().flatten().unwrap_or_else(|| key.new_history()))
     });
     history.await?.map(Json)
 }
@@ -129,25 +134,23 @@ async fn read(State(app): State<App>, asked: Asked) -> JsonResult<ChatHistory> {
 async fn chat(
     State(app): State<App>,
     Extension(requester): Extension<Requester>,
-    asked: Asked,
-    body: JsonMembers,
+    key: CommentChatKey,
+    JsonBody(body): JsonBody<CommentMessageBody>,
 ) -> Result<Response, HttpError> {
-    let message =
-        body.words("message").ok_or_else(|| HttpError::bad_request("message is required"))?.to_owned();
-    let context = body.value("commentContext").cloned();
-    let place = {
-        let (app, asked) = (app.clone(), asked.clone());
+    let message = body.message.ok_or_else(|| HttpError::missing_field("message is required"))?;
+    let location = {
+        let (app, key) = (app.clone(), key.clone());
         spawn_blocking(move || {
-            let place = asked.place(&app)?;
-            let there = place.directory.canonical().is_dir();
+            let location = key.location(&app)?;
+            let there = location.directory.canonical().is_dir();
             let missing = || HttpError::new(StatusCode::NOT_FOUND, "Work directory not found");
-            there.then_some(place).ok_or_else(missing)
+            there.then_some(location).ok_or_else(missing)
         })
         .await??
     };
     let request = ChatRequest {
-        comment: context.and_then(|context| serde_json::from_value(context).ok()),
-        ..ChatRequest::new(place.directory, place.history, asked.new_history(), message)
+        comment: body.comment_context,
+        ..ChatRequest::new(location.directory, location.history, key.new_history(), message)
     };
     chat_stream::begin(&app, requester, PATH, request).await
 }
@@ -162,13 +165,16 @@ async fn chat(
         (status = 403, body = ErrorBody, description = "Outside the sandbox"),
         (status = 500, body = ErrorBody, description = "The history cannot be written"),
     ))]
-async fn mark(State(app): State<App>, asked: Asked, body: JsonMembers) -> JsonResult<Success> {
-    let id = body.text("messageId").filter(|id| !id.is_empty()).map(str::to_owned);
-    let responded = body.flag("responded").unwrap_or(true);
+async fn mark(
+    State(app): State<App>,
+    key: CommentChatKey,
+    JsonBody(body): JsonBody<MarkResponded>,
+) -> JsonResult<Success> {
+    let (id, responded) = (body.message_id, body.responded.unwrap_or(true));
     let marked = spawn_blocking(move || {
-        let place = asked.place(&app)?;
-        let kept = place.history.change(
-            || asked.new_history(),
+        let location = key.location(&app)?;
+        let kept = location.history.change(
+            || key.new_history(),
             |history| {
                 let mut messages = history.messages.iter_mut().rev();
                 let found = match id {
@@ -195,9 +201,9 @@ async fn mark(State(app): State<App>, asked: Asked, body: JsonMembers) -> JsonRe
         (status = 403, body = ErrorBody, description = "Outside the sandbox"),
         (status = 500, body = ErrorBody, description = "The history cannot be removed"),
     ))]
-async fn forget(State(app): State<App>, asked: Asked) -> JsonResult<Success> {
+async fn forget(State(app): State<App>, key: CommentChatKey) -> JsonResult<Success> {
     let removed = spawn_blocking(move || {
-        let removed = asked.place(&app)?.history.remove();
+        let removed = key.location(&app)?.history.remove();
         removed.map_err(|error| HttpError::operation("Failed to delete", &error))
     });
     removed.await??;

@@ -12,15 +12,16 @@ use http::StatusCode;
 use loopgate_api::error::ErrorBody;
 use loopgate_api::ids::TicketId;
 use loopgate_runtime::{OwnedProcess, ProcessOwner, Runtime};
-use serde::Serialize;
-use serde_json::{Number, Value};
+use serde::{Deserialize, Serialize};
+use serde_json::Number;
 use utoipa::ToSchema;
 use utoipa_axum::routes;
 
 use crate::app::App;
 use crate::approval::{At, Source};
 use crate::error::{HttpError, JsonResult};
-use crate::extract::JsonMembers;
+use crate::extract::JsonBody;
+use crate::lenient;
 use crate::route::Endpoint;
 use crate::ticket_files::TicketFiles;
 use crate::ticket_files::stopped::NoPid;
@@ -34,12 +35,15 @@ const GONE: &str = "Process already terminated";
 const NO_PROCESS: &str = "No process to kill (no PID file), state marked as stopped";
 
 /// What to end: a pid, else a ticket with its repository.
-#[derive(Debug, ToSchema)]
-#[schema(rename_all = "camelCase")]
-#[allow(dead_code, reason = "describes the body in the OpenAPI document; it is read member by member")]
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
 struct KillBody {
-    pid: Option<u32>,
+    #[schema(value_type = Option<u32>)]
+    #[serde(default, deserialize_with = "lenient::any")]
+    pid: Option<Number>,
+    #[serde(default, deserialize_with = "lenient::non_empty")]
     ticket_id: Option<String>,
+    #[serde(default, deserialize_with = "lenient::non_empty")]
     repo_path: Option<String>,
 }
 
@@ -50,13 +54,12 @@ pub(crate) struct Killed {
     #[schema(example = "Process terminated")]
     message: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<u32>)]
-    pid: Option<Number>,
+    pid: Option<u32>,
 }
 
 impl Killed {
     fn new(message: &'static str, pid: Option<u32>) -> Self {
-        Self { success: true, message, pid: pid.map(Number::from) }
+        Self { success: true, message, pid }
     }
 }
 
@@ -71,14 +74,13 @@ impl Killed {
         (status = 403, body = ErrorBody, description = "Outside the sandbox, or a process that Loopgate did not start"),
         (status = 500, body = ErrorBody, description = "The recorded pid cannot be read, or the process does not end"),
     ))]
-async fn kill(State(app): State<App>, body: JsonMembers) -> JsonResult<Killed> {
-    let pid = body.value("pid").and_then(Value::as_number).filter(|pid| pid.as_f64() != Some(0.0));
+async fn kill(State(app): State<App>, JsonBody(body): JsonBody<KillBody>) -> JsonResult<Killed> {
+    let pid = body.pid.filter(|pid| pid.as_f64() != Some(0.0));
     if let Some(pid) = pid {
-        return by_pid(&app, pid).await.map(Json);
+        return by_pid(&app, &pid).await.map(Json);
     }
-    let said = |name: &str| body.text(name).filter(|text| !text.is_empty()).map(str::to_owned);
-    let (Some(ticket), Some(repo)) = (said("ticketId"), said("repoPath")) else {
-        return Err(HttpError::bad_request("Either pid or (ticketId + repoPath) is required"));
+    let (Some(ticket), Some(repo)) = (body.ticket_id, body.repo_path) else {
+        return Err(HttpError::missing_field("Either pid or (ticketId + repoPath) is required"));
     };
     by_ticket(&app, TicketId::new(ticket), repo).await.map(Json)
 }
@@ -169,7 +171,7 @@ async fn working_on(
 }
 
 fn not_managed() -> HttpError {
-    HttpError::forbidden("process not managed by this gateway")
+    HttpError::forbidden("process not managed by this gateway").with_code("process_not_managed")
 }
 
 pub(crate) fn endpoint() -> Endpoint {

@@ -10,8 +10,7 @@ use loopgate_api::ids::TicketId;
 use loopgate_api::names::{LAUNCH_LOG, PRD_MD, WORK_DIR};
 use loopgate_home::expand_home;
 use loopgate_runtime::{TicketLaunchError, TicketLaunchRequest, TicketText};
-use serde::Serialize;
-use serde_json::Value;
+use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use utoipa_axum::routes;
 
@@ -19,7 +18,8 @@ use crate::app::App;
 use crate::approval::{At, Source};
 use crate::blocking::spawn_blocking;
 use crate::error::{HttpError, JsonResult};
-use crate::extract::JsonMembers;
+use crate::extract::JsonBody;
+use crate::lenient;
 use crate::route::Endpoint;
 
 use super::runtime::runtime_of;
@@ -27,42 +27,59 @@ use super::runtime::runtime_of;
 const PATH: &str = "/api/gateway/orchestrator/launch";
 
 /// What to launch.
-#[derive(Debug, ToSchema)]
-#[schema(rename_all = "camelCase")]
-#[allow(dead_code, reason = "describes the body in the OpenAPI document; it is read member by member")]
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
 struct LaunchBody {
-    ticket_identifier: String,
-    repo_path: String,
+    #[schema(value_type = String, required)]
+    #[serde(default, deserialize_with = "lenient::non_blank")]
+    ticket_identifier: Option<String>,
+    #[schema(value_type = String, required)]
+    #[serde(default, deserialize_with = "lenient::non_blank")]
+    repo_path: Option<String>,
     /// Branch to begin at; the remote's default one otherwise.
+    #[serde(default, deserialize_with = "lenient::non_blank")]
     base_branch: Option<String>,
+    #[serde(default, deserialize_with = "lenient::any")]
     ticket: Option<LaunchTicket>,
 }
 
 /// What the page knows of the ticket.
-#[derive(Debug, ToSchema)]
-#[schema(rename_all = "camelCase")]
-#[allow(dead_code, reason = "describes a member in the OpenAPI document; it is read member by member")]
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
 struct LaunchTicket {
+    #[serde(default, deserialize_with = "lenient::non_blank")]
     title: Option<String>,
+    #[serde(default, deserialize_with = "lenient::non_blank")]
     identifier: Option<String>,
+    #[serde(default, deserialize_with = "lenient::non_blank")]
     url: Option<String>,
+    #[serde(default, deserialize_with = "lenient::non_blank")]
     description: Option<String>,
+    #[serde(default, deserialize_with = "lenient::non_blank")]
     additional_context: Option<String>,
+    #[serde(default, deserialize_with = "lenient::non_blank")]
     issue_id: Option<String>,
     /// Further repositories.
-    context_repo_paths: Option<Vec<String>>,
+    #[schema(value_type = Option<Vec<String>>)]
+    #[serde(default, deserialize_with = "lenient::elements")]
+    context_repo_paths: Vec<String>,
     /// Files that the ticket speaks of.
-    mentioned_files: Option<Vec<MentionedFile>>,
+    #[schema(value_type = Option<Vec<MentionedFile>>)]
+    #[serde(default, deserialize_with = "lenient::elements")]
+    mentioned_files: Vec<MentionedFile>,
 }
 
 /// A file that a ticket speaks of.
-#[derive(Debug, ToSchema)]
-#[schema(rename_all = "camelCase")]
-#[allow(dead_code, reason = "describes a member in the OpenAPI document; it is read member by member")]
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
 struct MentionedFile {
-    repo_path: String,
+    #[schema(value_type = String, required)]
+    #[serde(default, deserialize_with = "lenient::non_blank")]
+    repo_path: Option<String>,
     /// Within that repository.
-    file_path: String,
+    #[schema(value_type = String, required)]
+    #[serde(default, deserialize_with = "lenient::non_blank")]
+    file_path: Option<String>,
 }
 
 /// A ticket that is worked on.
@@ -103,27 +120,24 @@ pub(crate) struct LaunchAnswer {
         (status = 409, body = ErrorBody, description = "It is being launched"),
         (status = 500, body = ErrorBody, description = "It could not be launched"),
     ))]
-async fn launch(State(app): State<App>, body: JsonMembers) -> JsonResult<LaunchAnswer> {
-    let required = |name: &str| {
-        let missing = || HttpError::bad_request(format!("{name} is required and must be a string"));
-        body.words(name).map(str::to_owned).ok_or_else(missing)
-    };
-    let (ticket, repo) = (required("ticketIdentifier")?, required("repoPath")?);
-    let about = body.value("ticket").filter(|ticket| ticket.is_object()).cloned();
+async fn launch(State(app): State<App>, JsonBody(body): JsonBody<LaunchBody>) -> JsonResult<LaunchAnswer> {
+    let missing = |name| HttpError::missing_field(format!("{name} is required and must be a string"));
+    let ticket = TicketId::new(body.ticket_identifier.ok_or_else(|| missing("ticketIdentifier"))?);
+    let repo = body.repo_path.ok_or_else(|| missing("repoPath"))?;
     // What is no name of a branch is as if missing.
-    let base_branch = body.words("baseBranch").and_then(|name| name.trim().parse().ok());
-    let ticket = TicketId::new(ticket);
+    let base_branch = body.base_branch.and_then(|name| name.trim().parse().ok());
+    let mut about = body.ticket;
     let request = {
         let (app, ticket) = (app.clone(), ticket.clone());
         spawn_blocking(move || {
             let allowed =
                 |path: &str| app.sandbox.check(path).map_err(|_| HttpError::directory_not_allowed());
             let repository = allowed(&repo)?;
-            let text = about.as_ref().map(text_of);
+            let issue_id = about.as_mut().and_then(|ticket| ticket.issue_id.take());
+            let text = about.map(TicketText::from);
             for path in text.iter().flat_map(|text| &text.context) {
                 allowed(&path.to_string_lossy())?;
             }
-            let issue_id = about.as_ref().and_then(|ticket| words(ticket, "issueId"));
             Ok::<_, HttpError>(TicketLaunchRequest { repository, ticket, base_branch, text, issue_id })
         })
         .await??
@@ -146,26 +160,19 @@ async fn launch(State(app): State<App>, body: JsonMembers) -> JsonResult<LaunchA
     }))
 }
 
-/// A member that is a string with something in it.
-fn words(ticket: &Value, name: &str) -> Option<String> {
-    ticket[name].as_str().filter(|text| !text.trim().is_empty()).map(str::to_owned)
-}
-
-/// What a ticket says; members of another type are passed over.
-fn text_of(ticket: &Value) -> TicketText {
-    let elements = |name: &str| ticket[name].as_array().into_iter().flatten();
-    let file = |file: &Value| {
-        let (repo, path) = (words(file, "repoPath")?, words(file, "filePath")?);
-        Some((expand_home(&repo), PathBuf::from(path)))
-    };
-    TicketText {
-        title: words(ticket, "title"),
-        identifier: words(ticket, "identifier"),
-        url: words(ticket, "url"),
-        description: words(ticket, "description"),
-        additional: words(ticket, "additionalContext"),
-        context: elements("contextRepoPaths").filter_map(Value::as_str).map(expand_home).collect(),
-        files: elements("mentionedFiles").filter_map(file).collect(),
+impl From<LaunchTicket> for TicketText {
+    fn from(ticket: LaunchTicket) -> Self {
+        let file =
+            |file: MentionedFile| Some((expand_home(&file.repo_path?), PathBuf::from(file.file_path?)));
+        Self {
+            title: ticket.title,
+            identifier: ticket.identifier,
+            url: ticket.url,
+            description: ticket.description,
+            additional: ticket.additional_context,
+            context: ticket.context_repo_paths.iter().map(|path| expand_home(path)).collect(),
+            files: ticket.mentioned_files.into_iter().filter_map(file).collect(),
+        }
     }
 }
 

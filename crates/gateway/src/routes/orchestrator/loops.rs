@@ -159,8 +159,6 @@ pub(crate) fn end_endpoint() -> Endpoint {
 impl From<LoopError> for HttpError {
     fn from(error: LoopError) -> Self {
         let status = StatusCode::from_u16(error.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-        let mut failure = Self::new(status, "");
-        *failure.body = error.body();
-        failure
+        Self::with_body(status, error.body())
     }
 }

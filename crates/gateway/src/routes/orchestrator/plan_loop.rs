@@ -10,7 +10,7 @@ use loopgate_api::error::ErrorBody;
 use loopgate_api::ids::LoopId;
 use loopgate_home::SandboxedPath;
 use loopgate_runtime::{CancelError, PlanConfirmation, PlanError, Runtime};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use utoipa_axum::routes;
 
@@ -18,7 +18,8 @@ use crate::app::App;
 use crate::approval::{At, Source};
 use crate::blocking::spawn_blocking;
 use crate::error::{HttpError, JsonResult};
-use crate::extract::{JsonMembers, TicketPath};
+use crate::extract::{JsonBody, TicketPath};
+use crate::lenient;
 use crate::response::path_text;
 use crate::route::Endpoint;
 
@@ -29,12 +30,14 @@ const PATH: &str = "/api/gateway/orchestrator/plan-loop";
 const ALREADY_RUNNING: &str = "already-running";
 
 /// What is to be planned.
-#[derive(Debug, ToSchema)]
-#[schema(rename_all = "camelCase")]
-#[allow(dead_code, reason = "describes the body in the OpenAPI document; it is read member by member")]
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
 struct PreparePlan {
-    repo_path: String,
+    #[schema(value_type = String, required)]
+    #[serde(default, deserialize_with = "lenient::non_blank")]
+    repo_path: Option<String>,
     /// Branch to start from; what is checked out otherwise.
+    #[serde(default, deserialize_with = "lenient::non_blank")]
     base_branch: Option<String>,
 }
 
@@ -60,18 +63,25 @@ pub(crate) struct PlannedRepo {
 }
 
 /// What was agreed on with the control plane.
-#[derive(Debug, ToSchema)]
-#[schema(rename_all = "camelCase")]
-#[allow(dead_code, reason = "describes the body in the OpenAPI document; it is read member by member")]
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
 struct ConfirmPlan {
-    repo_path: String,
+    #[schema(value_type = String, required)]
+    #[serde(default, deserialize_with = "lenient::non_blank")]
+    repo_path: Option<String>,
     #[schema(format = Uuid)]
+    #[serde(default, deserialize_with = "lenient::non_blank")]
     loop_id: Option<String>,
+    #[serde(default, deserialize_with = "lenient::non_blank")]
     artifact_id: Option<String>,
+    #[serde(default, deserialize_with = "lenient::non_blank")]
     artifact_slug: Option<String>,
+    #[serde(default, deserialize_with = "lenient::non_blank")]
     issue_id: Option<String>,
+    #[serde(default, deserialize_with = "lenient::non_blank")]
     ticket_title: Option<String>,
     /// `already-running` for a loop that runs already.
+    #[serde(default, deserialize_with = "lenient::non_blank")]
     outcome: Option<String>,
 }
 
@@ -84,13 +94,16 @@ pub(crate) struct PlanConfirmed {
 }
 
 /// What is not wanted any more.
-#[derive(Debug, ToSchema)]
-#[schema(rename_all = "camelCase")]
-#[allow(dead_code, reason = "describes the body in the OpenAPI document; it is read member by member")]
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
 struct CancelPlan {
-    repo_path: String,
+    #[schema(value_type = String, required)]
+    #[serde(default, deserialize_with = "lenient::non_blank")]
+    repo_path: Option<String>,
     #[schema(format = Uuid)]
-    loop_id: String,
+    #[schema(value_type = String, required)]
+    #[serde(default, deserialize_with = "lenient::non_blank")]
+    loop_id: Option<String>,
 }
 
 /// It was taken back.
@@ -110,18 +123,17 @@ pub(crate) struct PlanCancelled {
         (status = 200, body = PlanPrepared, description = "Its repository and its worktree; nothing is written"),
         (status = 400, body = ErrorBody, description = "No repository"),
         (status = 403, body = ErrorBody, description = "Outside the sandbox"),
-        (status = 501, body = ErrorBody, description = "No control plane is configured", example = json!(ErrorBody::new(501, "operation not implemented"))),
+        (status = 501, body = ErrorBody, description = "No control plane is configured", example = json!(ErrorBody::not_implemented())),
     ))]
 async fn prepare(
     State(app): State<App>,
     TicketPath(ticket): TicketPath,
-    body: Result<JsonMembers, HttpError>,
+    body: Result<JsonBody<PreparePlan>, HttpError>,
 ) -> JsonResult<PlanPrepared> {
     let runtime = runtime(&app)?;
-    let body = body?;
-    let repository = repository(&app, &body).await?;
-    let base = body.words("baseBranch").map(str::to_owned);
-    let facts = runtime.plan_loops.context(&repository, &ticket, base).await?;
+    let JsonBody(body) = body?;
+    let repository = repository(&app, required(body.repo_path, "repoPath")?).await?;
+    let facts = runtime.plan_loops.context(&repository, &ticket, body.base_branch).await?;
     Ok(Json(PlanPrepared {
         repo_path: path_text(repository.as_path()),
         worktree_dir: path_text(facts.worktree),
@@ -139,12 +151,12 @@ async fn prepare(
         (status = 200, body = PlanPrepared, description = "Its repository and its worktree; nothing is written"),
         (status = 400, body = ErrorBody, description = "No repository"),
         (status = 403, body = ErrorBody, description = "Outside the sandbox"),
-        (status = 501, body = ErrorBody, description = "No control plane is configured", example = json!(ErrorBody::new(501, "operation not implemented"))),
+        (status = 501, body = ErrorBody, description = "No control plane is configured", example = json!(ErrorBody::not_implemented())),
     ))]
 async fn prepare_artifact(
     app: State<App>,
     ticket: TicketPath,
-    body: Result<JsonMembers, HttpError>,
+    body: Result<JsonBody<PreparePlan>, HttpError>,
 ) -> JsonResult<PlanPrepared> {
     prepare(app, ticket, body).await
 }
@@ -160,27 +172,26 @@ async fn prepare_artifact(
         (status = 400, body = ErrorBody, description = "No repository, or an id that is none"),
         (status = 403, body = ErrorBody, description = "Outside the sandbox"),
         (status = 500, body = ErrorBody, description = "It cannot be written"),
-        (status = 501, body = ErrorBody, description = "No control plane is configured", example = json!(ErrorBody::new(501, "operation not implemented"))),
+        (status = 501, body = ErrorBody, description = "No control plane is configured", example = json!(ErrorBody::not_implemented())),
     ))]
 async fn confirm(
     State(app): State<App>,
     TicketPath(ticket): TicketPath,
-    body: Result<JsonMembers, HttpError>,
+    body: Result<JsonBody<ConfirmPlan>, HttpError>,
 ) -> JsonResult<PlanConfirmed> {
     let runtime = runtime(&app)?;
-    let body = body?;
-    let said = |name: &str| body.words(name).map(str::to_owned);
-    required(&body, "repoPath")?;
-    let loop_id = body.words("loopId").map(loop_id).transpose()?;
+    let JsonBody(body) = body?;
+    let repo = required(body.repo_path, "repoPath")?;
+    let loop_id = body.loop_id.as_deref().map(loop_id).transpose()?;
     let agreed = PlanConfirmation {
-        repository: repository(&app, &body).await?,
+        repository: repository(&app, repo).await?,
         ticket,
         loop_id,
-        artifact_id: said("artifactId"),
-        artifact_slug: said("artifactSlug"),
-        issue_id: said("issueId"),
-        ticket_title: said("ticketTitle"),
-        runs: body.words("outcome") == Some(ALREADY_RUNNING),
+        artifact_id: body.artifact_id,
+        artifact_slug: body.artifact_slug,
+        issue_id: body.issue_id,
+        ticket_title: body.ticket_title,
+        runs: body.outcome.as_deref() == Some(ALREADY_RUNNING),
     };
     let worktree = runtime.plan_loops.confirm(agreed).await?;
     Ok(Json(PlanConfirmed { ok: true, worktree_dir: path_text(worktree) }))
@@ -197,12 +208,12 @@ async fn confirm(
         (status = 400, body = ErrorBody, description = "No repository, or an id that is none"),
         (status = 403, body = ErrorBody, description = "Outside the sandbox"),
         (status = 500, body = ErrorBody, description = "It cannot be written"),
-        (status = 501, body = ErrorBody, description = "No control plane is configured", example = json!(ErrorBody::new(501, "operation not implemented"))),
+        (status = 501, body = ErrorBody, description = "No control plane is configured", example = json!(ErrorBody::not_implemented())),
     ))]
 async fn confirm_artifact(
     app: State<App>,
     ticket: TicketPath,
-    body: Result<JsonMembers, HttpError>,
+    body: Result<JsonBody<ConfirmPlan>, HttpError>,
 ) -> JsonResult<PlanConfirmed> {
     confirm(app, ticket, body).await
 }
@@ -219,20 +230,20 @@ async fn confirm_artifact(
         (status = 400, body = ErrorBody, description = "No repository or no loop"),
         (status = 403, body = ErrorBody, description = "Outside the sandbox, or a process that Loopgate did not start"),
         (status = 500, body = ErrorBody, description = "The control plane failed, or the process cannot be ended"),
-        (status = 501, body = ErrorBody, description = "No control plane is configured", example = json!(ErrorBody::new(501, "operation not implemented"))),
+        (status = 501, body = ErrorBody, description = "No control plane is configured", example = json!(ErrorBody::not_implemented())),
         (status = 502, body = ErrorBody, description = "The control plane cannot be reached; what ran here was ended"),
         (status = 503, body = ErrorBody, description = "No key for the control plane"),
     ))]
 async fn cancel(
     State(app): State<App>,
     TicketPath(ticket): TicketPath,
-    body: Result<JsonMembers, HttpError>,
+    body: Result<JsonBody<CancelPlan>, HttpError>,
 ) -> JsonResult<PlanCancelled> {
     let runtime = runtime(&app)?;
-    let body = body?;
-    required(&body, "repoPath")?;
-    let id = loop_id(required(&body, "loopId")?)?;
-    let repository = repository(&app, &body).await?;
+    let JsonBody(body) = body?;
+    let repo = required(body.repo_path, "repoPath")?;
+    let id = loop_id(&required(body.loop_id, "loopId")?)?;
+    let repository = repository(&app, repo).await?;
     let outcome = runtime.plan_loops.cancel(&repository, &ticket, id).await?;
     Ok(Json(PlanCancelled { cancelled: true, warning: outcome.warning() }))
 }
@@ -247,16 +258,16 @@ fn runtime(app: &App) -> Result<&Arc<Runtime>, HttpError> {
     }
 }
 
-fn required<'a>(body: &'a JsonMembers, name: &str) -> Result<&'a str, HttpError> {
-    body.words(name).ok_or_else(|| HttpError::bad_request(format!("{name} is required")))
+fn required(member: Option<String>, name: &str) -> Result<String, HttpError> {
+    member.ok_or_else(|| HttpError::missing_field(format!("{name} is required")))
 }
 
 fn loop_id(text: &str) -> Result<LoopId, HttpError> {
     text.trim().parse().map_err(|_| HttpError::bad_request("loopId must be a valid UUID"))
 }
 
-async fn repository(app: &App, body: &JsonMembers) -> Result<SandboxedPath, HttpError> {
-    let (app, path) = (app.clone(), required(body, "repoPath")?.to_owned());
+async fn repository(app: &App, path: String) -> Result<SandboxedPath, HttpError> {
+    let app = app.clone();
     spawn_blocking(move || app.sandbox.check(path)).await?.map_err(|_| HttpError::directory_not_allowed())
 }
 
@@ -287,8 +298,8 @@ impl From<CancelError> for HttpError {
 /// Where requests name what they are about.
 const SOURCES: &[Source] = &[Source::Path(At::Body("repoPath")), Source::Ticket(At::Segment("ticketId"))];
 
-/// Where requests name what they are about.
-const SOURCES_1: &[Source] = &[
+/// The same, for requests that may name a loop too.
+const LOOP_SOURCES: &[Source] = &[
     Source::Path(At::Body("repoPath")),
     Source::Ticket(At::Segment("ticketId")),
     Source::Loop(At::Body("loopId")),
@@ -303,13 +314,13 @@ pub(crate) fn prepare_artifact_endpoint() -> Endpoint {
 }
 
 pub(crate) fn confirm_endpoint() -> Endpoint {
-    Endpoint::new(routes!(confirm), SOURCES_1)
+    Endpoint::new(routes!(confirm), LOOP_SOURCES)
 }
 
 pub(crate) fn confirm_artifact_endpoint() -> Endpoint {
-    Endpoint::new(routes!(confirm_artifact), SOURCES_1)
+    Endpoint::new(routes!(confirm_artifact), LOOP_SOURCES)
 }
 
 pub(crate) fn cancel_endpoint() -> Endpoint {
-    Endpoint::new(routes!(cancel), SOURCES_1)
+    Endpoint::new(routes!(cancel), LOOP_SOURCES)
 }

@@ -6,8 +6,7 @@ use axum::extract::State;
 use loopgate_api::error::ErrorBody;
 use loopgate_home::{Session, SessionNote, expand_home};
 use loopgate_runtime::chats::history;
-use serde::Serialize;
-use serde_json::Value;
+use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use utoipa_axum::routes;
 
@@ -15,7 +14,8 @@ use crate::app::App;
 use crate::approval::{At, Source};
 use crate::blocking::spawn_blocking;
 use crate::error::{HttpError, JsonResult};
-use crate::extract::{JsonMembers, QueryMembers};
+use crate::extract::{JsonBody, QueryMembers};
+use crate::lenient;
 use crate::route::Endpoint;
 
 /// The sessions whose worktree is there.
@@ -39,19 +39,30 @@ struct SessionEntry {
 }
 
 /// A session to note. One that is known keeps what is not said.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Deserialize, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-#[allow(dead_code, reason = "describes the body in the OpenAPI document; it is read member by member")]
 struct NoteSession {
-    ticket_id: String,
-    repo_path: String,
-    worktree_path: String,
+    #[schema(value_type = String, required)]
+    #[serde(default, deserialize_with = "lenient::non_empty")]
+    ticket_id: Option<String>,
+    #[schema(value_type = String, required)]
+    #[serde(default, deserialize_with = "lenient::non_empty")]
+    repo_path: Option<String>,
+    #[schema(value_type = String, required)]
+    #[serde(default, deserialize_with = "lenient::non_empty")]
+    worktree_path: Option<String>,
     /// A process that works on it. Shown, never signalled.
+    #[serde(default, deserialize_with = "lenient::any")]
     pid: Option<u64>,
+    #[serde(default, deserialize_with = "lenient::any")]
     context_repo_paths: Option<Vec<String>>,
+    #[serde(default, deserialize_with = "lenient::any")]
     base_branch: Option<String>,
+    #[serde(default, deserialize_with = "lenient::any")]
     parent_ticket_id: Option<String>,
+    #[serde(default, deserialize_with = "lenient::any")]
     loop_id: Option<String>,
+    #[serde(default, deserialize_with = "lenient::any")]
     artifact_id: Option<String>,
 }
 
@@ -94,24 +105,23 @@ async fn list(State(app): State<App>) -> JsonResult<SessionList> {
         (status = 403, body = ErrorBody, description = "A path outside the sandbox"),
         (status = 503, body = ErrorBody, description = "No sandbox is set"),
     ))]
-async fn note(State(app): State<App>, body: Result<JsonMembers, HttpError>) -> JsonResult<Success> {
+async fn note(State(app): State<App>, body: Result<JsonBody<NoteSession>, HttpError>) -> JsonResult<Success> {
     configured(&app)?;
-    let body = body?;
-    let said = |name: &str| body.text(name).filter(|text| !text.is_empty()).map(str::to_owned);
+    let JsonBody(body) = body?;
     let (Some(ticket), Some(repo_path), Some(worktree_path)) =
-        (said("ticketId"), said("repoPath"), said("worktreePath"))
+        (body.ticket_id, body.repo_path, body.worktree_path)
     else {
-        return Err(HttpError::bad_request("ticketId, repoPath, and worktreePath are required"));
+        return Err(HttpError::missing_field("ticketId, repoPath, and worktreePath are required"));
     };
     let note = SessionNote {
         repo_path,
         worktree_path,
-        pid: body.value("pid").and_then(Value::as_u64),
-        context_repo_paths: body.value("contextRepoPaths").and_then(all_texts),
-        base_branch: body.text("baseBranch").map(str::to_owned),
-        parent_ticket_id: body.text("parentTicketId").map(str::to_owned),
-        loop_id: body.text("loopId").map(str::to_owned),
-        artifact_id: body.text("artifactId").map(str::to_owned),
+        pid: body.pid,
+        context_repo_paths: body.context_repo_paths,
+        base_branch: body.base_branch,
+        parent_ticket_id: body.parent_ticket_id,
+        loop_id: body.loop_id,
+        artifact_id: body.artifact_id,
     };
     let noted = spawn_blocking(move || {
         let further = note.context_repo_paths.iter().flatten();
@@ -165,11 +175,6 @@ async fn unread(State(app): State<App>) -> JsonResult<UnreadCount> {
 
 fn configured(app: &App) -> Result<(), HttpError> {
     app.sessions.path().map(drop).ok_or_else(HttpError::not_configured)
-}
-
-/// The elements of an array of nothing but strings.
-fn all_texts(value: &Value) -> Option<Vec<String>> {
-    value.as_array()?.iter().map(|element| element.as_str().map(str::to_owned)).collect()
 }
 
 fn unwritten(error: &std::io::Error) -> HttpError {

@@ -66,7 +66,7 @@ struct Subject {
     ),
     responses(
         (status = 200, body = PullRequestComments, description = "Newest first"),
-        (status = 400, body = ErrorBody, description = "Something is missing or no name or number", example = json!(ErrorBody::new(400, "owner, repo, number, and branchId are required"))),
+        (status = 400, body = ErrorBody, description = "Something is missing or no name or number", example = json!(ErrorBody::missing_field("owner, repo, number, and branchId are required"))),
         (status = 401, body = ErrorBody, description = "The code-host program is not logged in", example = json!(ErrorBody::new(401, "GitHub CLI not authenticated").with("reason", "auth"))),
         (status = 403, body = ErrorBody, description = "Outside the sandbox, or the branch of another repository", example = json!(ErrorBody::new(403, "branch scope does not match pull request").with("reason", "forbidden_mismatch"))),
         (status = 404, body = ErrorBody, description = "No such directory or pull request", example = json!(ErrorBody::new(404, "PR #42 not found").with("reason", "not_found"))),
@@ -105,7 +105,7 @@ const MISSING: &str = "owner, repo, number, and branchId are required";
 /// A pull request by the names of owner and repository.
 fn named_subject(query: &QueryMembers) -> Result<Subject, HttpError> {
     let branch_id = query.required("branchId", MISSING)?.to_owned();
-    let (repository, number) = named_pull(query).ok_or_else(|| HttpError::bad_request(MISSING))??;
+    let (repository, number) = named_pull(query).ok_or_else(|| HttpError::missing_field(MISSING))??;
     if !is_branch_of(&branch_id, &repository) {
         let refused = HttpError::forbidden("branch scope does not match pull request");
         return Err(refused.with("reason", "forbidden_mismatch"));

@@ -58,7 +58,7 @@ pub(crate) struct HeadSha {
     responses(
         (status = 200, body = PullRequestFiles, description = "All of them"),
         (status = 400, body = ErrorBody, description = "Something is missing or no name or number", example = json!(ErrorBody::new(400, "Invalid owner, repo, or number"))),
-        (status = 403, body = ErrorBody, description = "Outside the sandbox", example = json!(ErrorBody::new(403, "directory not allowed"))),
+        (status = 403, body = ErrorBody, description = "Outside the sandbox", example = json!(ErrorBody::directory_not_allowed())),
         (status = 404, body = ErrorBody, description = "No such directory", example = json!(ErrorBody::new(404, "repository not found"))),
         (status = 500, body = ErrorBody, description = "The code host said no", example = json!(ErrorBody::new(500, "Failed to get PR files"))),
     ))]
@@ -80,8 +80,8 @@ async fn files(State(app): State<App>, query: QueryMembers) -> JsonResult<PullRe
     ),
     responses(
         (status = 200, body = HeadSha, description = "Its hash"),
-        (status = 400, body = ErrorBody, description = "No path or no number", example = json!(ErrorBody::new(400, "repo and pr are required"))),
-        (status = 403, body = ErrorBody, description = "Outside the sandbox", example = json!(ErrorBody::new(403, "directory not allowed"))),
+        (status = 400, body = ErrorBody, description = "No path or no number", example = json!(ErrorBody::missing_field("repo and pr are required"))),
+        (status = 403, body = ErrorBody, description = "Outside the sandbox", example = json!(ErrorBody::directory_not_allowed())),
         (status = 404, body = ErrorBody, description = "No such directory", example = json!(ErrorBody::new(404, "repository not found"))),
         (status = 500, body = ErrorBody, description = "The code host said no", example = json!(ErrorBody::new(500, "Failed to get PR head SHA"))),
     ))]
@@ -104,7 +104,7 @@ pub(crate) fn head_sha_endpoint() -> Endpoint {
 async fn local_pull(app: &App, query: &QueryMembers) -> Result<(RepoFullName, PullNumber), HttpError> {
     const MISSING: &str = "repo and pr are required";
     let path = query.required("repo", MISSING)?;
-    let number = query.required("pr", MISSING)?.parse().map_err(|_| HttpError::bad_request(MISSING))?;
+    let number = query.required("pr", MISSING)?.parse().map_err(|_| HttpError::missing_field(MISSING))?;
     let clone = NamedClone::at(app, path).await?;
     Ok((clone.repository("Could not determine repository")?, number))
 }

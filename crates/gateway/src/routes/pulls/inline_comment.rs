@@ -4,7 +4,7 @@ use axum::Json;
 use axum::extract::State;
 use loopgate_api::error::ErrorBody;
 use loopgate_tools::code_host::{InlineComment, Placement, PullNumber};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use utoipa_axum::routes;
 
@@ -12,26 +12,35 @@ use super::clone::NamedClone;
 use crate::app::App;
 use crate::approval::{At, Source};
 use crate::error::{HttpError, JsonResult};
-use crate::extract::JsonMembers;
+use crate::extract::JsonBody;
+use crate::lenient;
 use crate::route::Endpoint;
 
 /// A remark to make.
-#[derive(Debug, ToSchema)]
-#[schema(rename_all = "camelCase")]
-#[allow(dead_code, reason = "describes the body in the OpenAPI document; it is read member by member")]
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
 #[schema(example = json!({"repoPath": "~/src/shop", "prNumber": 1, "body": "Why this colour?", "path": "README.md", "line": 1}))]
 struct CommentOnLine {
     /// Path of the clone.
-    repo_path: String,
+    #[schema(value_type = String, required)]
+    #[serde(default, deserialize_with = "lenient::non_blank")]
+    repo_path: Option<String>,
     /// Number of the pull request.
-    pr_number: u64,
+    #[schema(value_type = u64, required)]
+    #[serde(default, deserialize_with = "lenient::positive")]
+    pr_number: Option<u64>,
     /// Markdown.
-    body: String,
+    #[schema(value_type = String, required)]
+    #[serde(default, deserialize_with = "lenient::non_blank")]
+    body: Option<String>,
     /// File in the pull request.
+    #[serde(default, deserialize_with = "lenient::non_blank")]
     path: Option<String>,
     /// Line in the newer version.
+    #[serde(default, deserialize_with = "lenient::positive")]
     line: Option<u64>,
     /// The commit that was looked at.
+    #[serde(default, deserialize_with = "lenient::non_blank")]
     commit_sha: Option<String>,
 }
 
@@ -54,25 +63,23 @@ pub(crate) struct PlacedAnswer {
     request_body = CommentOnLine,
     responses(
         (status = 200, body = PlacedAnswer, description = "It was made"),
-        (status = 400, body = ErrorBody, description = "A member is missing", example = json!(ErrorBody::new(400, "prNumber is required"))),
-        (status = 403, body = ErrorBody, description = "Outside the sandbox", example = json!(ErrorBody::new(403, "directory not allowed"))),
+        (status = 400, body = ErrorBody, description = "A member is missing", example = json!(ErrorBody::missing_field("prNumber is required"))),
+        (status = 403, body = ErrorBody, description = "Outside the sandbox", example = json!(ErrorBody::directory_not_allowed())),
         (status = 404, body = ErrorBody, description = "No such directory", example = json!(ErrorBody::new(404, "repository not found"))),
         (status = 500, body = ErrorBody, description = "The code host said no", example = json!(ErrorBody::new(500, "Could not determine repository"))),
     ))]
-async fn inline_comment(State(app): State<App>, body: JsonMembers) -> JsonResult<PlacedAnswer> {
-    let missing = |text: &str| HttpError::bad_request(text);
-    let path = body.words("repoPath").ok_or_else(|| missing("repoPath is required"))?;
-    let number = body.count("prNumber").and_then(PullNumber::new);
+async fn inline_comment(
+    State(app): State<App>,
+    JsonBody(body): JsonBody<CommentOnLine>,
+) -> JsonResult<PlacedAnswer> {
+    let missing = |text: &str| HttpError::missing_field(text);
+    let path = body.repo_path.ok_or_else(|| missing("repoPath is required"))?;
+    let number = body.pr_number.and_then(PullNumber::new);
     let number = number.ok_or_else(|| missing("prNumber is required"))?;
-    let text = body.words("body").ok_or_else(|| missing("body is required"))?;
-    let comment = InlineComment {
-        number,
-        body: text.to_owned(),
-        path: body.words("path").map(ToOwned::to_owned),
-        line: body.count("line"),
-        commit: body.words("commitSha").map(ToOwned::to_owned),
-    };
-    let clone = NamedClone::at(&app, path).await?;
+    let text = body.body.ok_or_else(|| missing("body is required"))?;
+    let comment =
+        InlineComment { number, body: text, path: body.path, line: body.line, commit: body.commit_sha };
+    let clone = NamedClone::at(&app, &path).await?;
     let repository = clone.repository("Could not determine repository")?;
     let placed = app.code_host.comment_inline(&clone.directory, &repository, comment).await?;
     Ok(Json(PlacedAnswer { success: true, output: placed.output, placement: placed.placement }))

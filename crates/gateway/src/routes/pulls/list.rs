@@ -64,7 +64,7 @@ pub(crate) struct PageInfo {
     responses(
         (status = 200, body = PullRequestList, description = "The newest ones"),
         (status = 400, body = ErrorBody, description = "No path, or another state", example = json!(ErrorBody::new(400, "state must be 'open' or 'merged'"))),
-        (status = 403, body = ErrorBody, description = "Outside the sandbox", example = json!(ErrorBody::new(403, "directory not allowed"))),
+        (status = 403, body = ErrorBody, description = "Outside the sandbox", example = json!(ErrorBody::directory_not_allowed())),
         (status = 404, body = ErrorBody, description = "No such directory", example = json!(ErrorBody::new(404, "repository not found"))),
         (status = 500, body = ErrorBody, description = "The code host said no", example = json!(ErrorBody::new(500, "Repository not found or no access."))),
     ))]

@@ -4,7 +4,7 @@ use axum::Json;
 use axum::extract::State;
 use loopgate_api::error::ErrorBody;
 use loopgate_tools::code_host::{OpenError, Opened, Proposal};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use utoipa_axum::routes;
 
@@ -12,21 +12,27 @@ use super::clone::NamedClone;
 use crate::app::App;
 use crate::approval::{At, Source};
 use crate::error::{HttpError, JsonResult};
-use crate::extract::JsonMembers;
+use crate::extract::JsonBody;
+use crate::lenient;
 use crate::route::Endpoint;
 
 /// A pull request to open.
-#[derive(Debug, ToSchema)]
-#[schema(rename_all = "camelCase")]
-#[allow(dead_code, reason = "describes the body in the OpenAPI document; it is read member by member")]
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
 #[schema(example = json!({"repoPath": "~/src/shop", "title": "Add a dark theme", "body": "Follows the system's setting.", "ticketUrl": "https://tickets.example.com/AB-1"}))]
 struct OpenPullRequest {
     /// Path of the clone; its branch is sent to `origin` first.
-    repo_path: String,
-    title: String,
+    #[schema(value_type = String, required)]
+    #[serde(default, deserialize_with = "lenient::non_blank")]
+    repo_path: Option<String>,
+    #[schema(value_type = String, required)]
+    #[serde(default, deserialize_with = "lenient::non_blank")]
+    title: Option<String>,
     /// Markdown.
+    #[serde(default, deserialize_with = "lenient::non_blank")]
     body: Option<String>,
     /// Page of the ticket; named below the text.
+    #[serde(default, deserialize_with = "lenient::non_blank")]
     ticket_url: Option<String>,
 }
 
@@ -52,17 +58,17 @@ pub(crate) struct OpenedAnswer {
     request_body = OpenPullRequest,
     responses(
         (status = 200, body = OpenedAnswer, description = "It is there"),
-        (status = 400, body = ErrorBody, description = "A member is missing, or no branch is checked out", example = json!(ErrorBody::new(400, "title is required"))),
-        (status = 403, body = ErrorBody, description = "Outside the sandbox", example = json!(ErrorBody::new(403, "directory not allowed"))),
+        (status = 400, body = ErrorBody, description = "A member is missing, or no branch is checked out", example = json!(ErrorBody::missing_field("title is required"))),
+        (status = 403, body = ErrorBody, description = "Outside the sandbox", example = json!(ErrorBody::directory_not_allowed())),
         (status = 404, body = ErrorBody, description = "No such directory", example = json!(ErrorBody::new(404, "repository not found"))),
         (status = 500, body = ErrorBody, description = "Git or the code host said no", example = json!(ErrorBody::new(500, "Repository not found or no access."))),
     ))]
-async fn open(State(app): State<App>, body: JsonMembers) -> JsonResult<OpenedAnswer> {
-    let path = body.words("repoPath").ok_or_else(|| HttpError::bad_request("repoPath is required"))?;
-    let title = body.words("title").ok_or_else(|| HttpError::bad_request("title is required"))?;
-    let text = full_text(body.words("body").unwrap_or_default(), body.words("ticketUrl"));
-    let NamedClone { directory, origin } = NamedClone::at(&app, path).await?;
-    let proposal = Proposal { title: title.to_owned(), body: text };
+async fn open(State(app): State<App>, JsonBody(body): JsonBody<OpenPullRequest>) -> JsonResult<OpenedAnswer> {
+    let path = body.repo_path.ok_or_else(|| HttpError::missing_field("repoPath is required"))?;
+    let title = body.title.ok_or_else(|| HttpError::missing_field("title is required"))?;
+    let text = full_text(&body.body.unwrap_or_default(), body.ticket_url.as_deref());
+    let NamedClone { directory, origin } = NamedClone::at(&app, &path).await?;
+    let proposal = Proposal { title, body: text };
     let opened = app.code_host.open_pull_request(&app.git, &directory, origin, proposal).await;
     match opened {
         Ok(opened) => Ok(Json(opened.into())),

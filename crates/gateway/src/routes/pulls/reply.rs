@@ -4,7 +4,7 @@ use axum::Json;
 use axum::extract::State;
 use loopgate_api::error::ErrorBody;
 use loopgate_tools::code_host::{PullNumber, Reply, Said};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use utoipa_axum::routes;
 
@@ -12,24 +12,32 @@ use super::clone::NamedClone;
 use crate::app::App;
 use crate::approval::{At, Source};
 use crate::error::{HttpError, JsonResult};
-use crate::extract::JsonMembers;
+use crate::extract::JsonBody;
+use crate::lenient;
 use crate::route::Endpoint;
 
 /// Something to say.
-#[derive(Debug, ToSchema)]
-#[schema(rename_all = "camelCase")]
-#[allow(dead_code, reason = "describes the body in the OpenAPI document; it is read member by member")]
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
 #[schema(example = json!({"repoPath": "~/src/shop", "prNumber": 1, "body": "It is the colour of the logo."}))]
 struct ReplyToPullRequest {
     /// Path of the clone.
-    repo_path: String,
+    #[schema(value_type = String, required)]
+    #[serde(default, deserialize_with = "lenient::non_blank")]
+    repo_path: Option<String>,
     /// Number of the pull request.
-    pr_number: u64,
+    #[schema(value_type = u64, required)]
+    #[serde(default, deserialize_with = "lenient::positive")]
+    pr_number: Option<u64>,
     /// Markdown.
-    body: String,
+    #[schema(value_type = String, required)]
+    #[serde(default, deserialize_with = "lenient::non_blank")]
+    body: Option<String>,
     /// Number of the comment on a line that is answered.
+    #[serde(default, deserialize_with = "lenient::positive")]
     comment_id: Option<u64>,
     /// Whether it is a review that asks for changes.
+    #[serde(default, deserialize_with = "lenient::any")]
     request_changes: Option<bool>,
 }
 
@@ -48,23 +56,26 @@ pub(crate) struct SaidAnswer {
     request_body = ReplyToPullRequest,
     responses(
         (status = 200, body = SaidAnswer, description = "It was said"),
-        (status = 400, body = ErrorBody, description = "A member is missing", example = json!(ErrorBody::new(400, "Missing 'body' in request body"))),
-        (status = 403, body = ErrorBody, description = "Outside the sandbox", example = json!(ErrorBody::new(403, "directory not allowed"))),
+        (status = 400, body = ErrorBody, description = "A member is missing", example = json!(ErrorBody::missing_field("Missing 'body' in request body"))),
+        (status = 403, body = ErrorBody, description = "Outside the sandbox", example = json!(ErrorBody::directory_not_allowed())),
         (status = 404, body = ErrorBody, description = "No such directory", example = json!(ErrorBody::new(404, "repository not found"))),
         (status = 500, body = ErrorBody, description = "The code host said no", example = json!(ErrorBody::new(500, "Network error. Check your connection."))),
     ))]
-async fn reply(State(app): State<App>, body: JsonMembers) -> JsonResult<SaidAnswer> {
-    let missing = |text: &str| HttpError::bad_request(text);
-    let path = body.words("repoPath").ok_or_else(|| missing("Missing 'repoPath' in request body"))?;
-    let text = body.words("body").ok_or_else(|| missing("Missing 'body' in request body"))?;
-    let number = body.count("prNumber").and_then(PullNumber::new);
+async fn reply(
+    State(app): State<App>,
+    JsonBody(body): JsonBody<ReplyToPullRequest>,
+) -> JsonResult<SaidAnswer> {
+    let missing = |text: &str| HttpError::missing_field(text);
+    let path = body.repo_path.ok_or_else(|| missing("Missing 'repoPath' in request body"))?;
+    let text = body.body.ok_or_else(|| missing("Missing 'body' in request body"))?;
+    let number = body.pr_number.and_then(PullNumber::new);
     let reply = Reply {
         number: number.ok_or_else(|| missing("prNumber is required"))?,
-        body: text.to_owned(),
-        answers: body.count("commentId"),
-        request_changes: body.flag("requestChanges") == Some(true),
+        body: text,
+        answers: body.comment_id,
+        request_changes: body.request_changes == Some(true),
     };
-    let clone = NamedClone::at(&app, path).await?;
+    let clone = NamedClone::at(&app, &path).await?;
     let said = app.code_host.reply(&clone.directory, clone.origin.as_ref(), reply).await?;
     let (message, output) = match said {
         Said::Demanded(output) => ("Changes requested", output),

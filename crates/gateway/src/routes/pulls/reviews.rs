@@ -52,12 +52,12 @@ pub(crate) struct PullRequestReview {
     ),
     responses(
         (status = 200, body = PullRequestReviews, description = "What the reviewers think"),
-        (status = 400, body = ErrorBody, description = "Something is missing or no name or number", example = json!(ErrorBody::new(400, "owner, repo, and number are required"))),
+        (status = 400, body = ErrorBody, description = "Something is missing or no name or number", example = json!(ErrorBody::missing_field("owner, repo, and number are required"))),
         (status = 404, body = ErrorBody, description = "No such pull request", example = json!(ErrorBody::new(404, "PR #42 not found"))),
         (status = 500, body = ErrorBody, description = "The code host said no", example = json!(ErrorBody::new(500, "API rate limit exceeded"))),
     ))]
 async fn reviews(State(app): State<App>, query: QueryMembers) -> JsonResult<PullRequestReviews> {
-    let missing = || HttpError::bad_request("owner, repo, and number are required");
+    let missing = || HttpError::missing_field("owner, repo, and number are required");
     let (repository, number) = named_pull(&query).ok_or_else(missing)??;
     match app.code_host.pull_request_reviews(&repository, number).await {
         Ok(reviews) => Ok(Json(reviews.into())),
