@@ -25,6 +25,7 @@ pub mod plan;
 pub mod redact;
 pub mod repos;
 pub mod spend;
+pub mod ticket;
 pub mod time;
 
 /// Version of the desktop program, sent as `desktopClientVersion` and answered by `version`.

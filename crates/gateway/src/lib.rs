@@ -22,7 +22,6 @@ mod route;
 mod router;
 mod routes;
 mod server;
-mod ticket_files;
 
 #[cfg(test)]
 mod tests;

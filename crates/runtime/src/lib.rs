@@ -23,7 +23,7 @@ mod stop;
 mod supervision;
 mod support_report;
 mod tasks;
-mod tickets;
+pub mod tickets;
 mod timing;
 mod transcript;
 mod workspace;

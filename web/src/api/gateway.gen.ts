@@ -968,8 +968,11 @@ export interface components {
         ActionAnswer: components["schemas"]["StatusAnswer"] | components["schemas"]["Switched"] | components["schemas"]["Committed"] | components["schemas"]["Pushed"] | components["schemas"]["Pulled"] | components["schemas"]["BranchDiffAnswer"] | components["schemas"]["SyncAnswer"];
         /** @description A helper at work. */
         ActiveAgent: {
+            /** @description Id that the assistant gave it. */
             agentId: string;
+            /** @description Its name. */
             agentName: string;
+            /** @description Its type. */
             agentType: string;
             /** @description ISO 8601, or empty. */
             startedAt: string;
@@ -1517,13 +1520,21 @@ export interface components {
         };
         /** @description Whether work goes on in a directory. Members of the state are copied as they are. */
         DirectoryStatus: {
+            /** @description Whether the state is not one of the last ones. */
             isRunning: boolean;
-            /** Format: double */
+            /**
+             * Format: double
+             * @description Iteration of the state.
+             */
             iteration?: number | null;
+            /** @description Timestamp of the state. */
             lastUpdate?: string | null;
             loop?: components["schemas"]["LoopFacts"] | null;
+            /** @description Phase of the state. */
             phase?: string | null;
+            /** @description Why nothing is known. */
             reason?: string | null;
+            /** @description Status of the state. */
             status?: string | null;
         };
         /**
@@ -1605,23 +1616,36 @@ export interface components {
         };
         /** @description A worktree with a state. */
         FullStatus: {
+            /** @description The assistant's helpers that are at work. */
             activeAgents: components["schemas"]["ActiveAgent"][];
+            /** @description The task that is worked on. */
             currentTaskId?: string | null;
+            /** @description Always true. */
             exists: boolean;
             /** @description Whether the status was found in the output, because the state did not tell. */
             fallbackDetected: boolean;
             loop?: components["schemas"]["LoopFacts"] | null;
+            /** @description Phase, corrected by what the process and its output show. */
             phase: string;
-            /** Format: int32 */
+            /**
+             * Format: int32
+             * @description The recorded process.
+             */
             pid: number | null;
+            /** @description Whether there is a plan. */
             planExists: boolean;
+            /** @description Whether it lives. */
             processRunning: boolean;
             /** @description The state as it was written. */
             raw: Record<string, never>;
+            /** @description Always true. */
             stateExists: boolean;
+            /** @description Status, corrected likewise. */
             status: string;
             taskProgress?: components["schemas"]["TaskProgress"] | null;
+            /** @description Timestamp of the state. */
             timestamp?: string | null;
+            /** @description Absolute. */
             worktreeDir: string;
         };
         /** @description What is asked, and of which repository. */
@@ -1803,16 +1827,23 @@ export interface components {
         Judgement: {
             /** @description As it was written, whatever its shape. */
             data: Record<string, never>;
+            /** @description Always true. */
             exists: boolean;
             /** @description Always false: nothing here is made up. */
             isMock: boolean;
+            /** @description Absolute. */
             worktreeDir: string;
         } | {
+            /** @description Always false. */
             exists: boolean;
             /** @description Always false. */
             isMock: boolean;
-            /** @example Awaiting LLM judges feedback */
+            /**
+             * @description What is awaited, for a person.
+             * @example Awaiting LLM judges feedback
+             */
             message: string;
+            /** @description Absolute. */
             worktreeDir: string;
         };
         /** @description What to end: a pid, else a ticket with its repository. */
@@ -1896,24 +1927,44 @@ export interface components {
         };
         /** @description The end of a log, in one of its formats. */
         LogTail: {
+            /** @description Always true. */
             exists: boolean;
-            /** @example jsonl */
+            /**
+             * @description Always `jsonl`.
+             * @example jsonl
+             */
             format: string;
+            /** @description The last records. */
             lines: string[];
+            /** @description Lines of this answer. */
             returnedLines: number;
+            /** @description Lines of the log. */
             totalLines: number;
         } | {
+            /** @description The last lines. */
             content: string;
+            /** @description Always true. */
             exists: boolean;
-            /** @example text */
+            /**
+             * @description Always `text`.
+             * @example text
+             */
             format: string;
+            /** @description Lines of this answer. */
             returnedLines: number;
+            /** @description Lines of the log. */
             totalLines: number;
         } | {
+            /** @description Empty. */
             content: string;
+            /** @description Always false. */
             exists: boolean;
-            /** @example text */
+            /**
+             * @description Always `text`.
+             * @example text
+             */
             format: string;
+            /** @description Always 0. */
             lines: number;
         };
         /** @description A loop that was ended. */
@@ -1923,7 +1974,9 @@ export interface components {
         };
         /** @description The loop that works, or worked last. */
         LoopFacts: {
+            /** @description Its command. */
             command: string;
+            /** @description Id of the loop. */
             loopId: string;
             /** @description Its place among the loops that wait, from 1. */
             queuePlace?: number | null;
@@ -2123,9 +2176,13 @@ export interface components {
         };
         /** @description No worktree; closed, because another answer holds its members and more. */
         NotFound: {
+            /** @description Always false. */
             exists: boolean;
+            /** @description What is missing, for a person. */
             message: string;
+            /** @description Always null. */
             phase: string | null;
+            /** @description Always null. */
             status: string | null;
         };
         /**
@@ -2196,10 +2253,13 @@ export interface components {
         PlanAnswer: {
             /** @description Markdown. */
             content: string;
+            /** @description Always true. */
             exists: boolean;
+            /** @description Always true. */
             planExists: boolean;
             /** @description The plan as it was written. */
             raw: Record<string, never>;
+            /** @description Absolute. */
             worktreeDir: string;
         };
         /** @description It was taken back. */
@@ -2706,11 +2766,16 @@ export interface components {
         };
         /** @description A worktree without a state. */
         Starting: {
+            /** @description Always true. */
             exists: boolean;
             loop?: components["schemas"]["LoopFacts"] | null;
+            /** @description What is going on, for a person. */
             message: string;
+            /** @description Always `Initializing`. */
             phase: string;
+            /** @description Always false. */
             stateExists: boolean;
+            /** @description Always `STARTING`. */
             status: string;
         };
         /** @description `status`: where HEAD is and what changed. */

@@ -203,7 +203,9 @@ impl Control {
     /// The loops that run, and those that wait, in their order.
     async fn loops(&self) -> Result<Value, ControlError> {
         let runtime = self.runtime()?;
-        runtime.snapshots.active()
+        runtime
+            .snapshots
+            .active()
             .await
             .map(|loops| json!(loops))
             .map_err(|error| ControlError::failed(error.to_string()))

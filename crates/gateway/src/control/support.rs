@@ -34,8 +34,11 @@ impl Control {
                 .map_err(|_| ControlError::invalid(format!("{text} is no id of a loop")))
         });
         let which = which.transpose()?;
-        let found =
-            runtime.support_reports.loop_diagnostics(which).await.map_err(|error| ControlError::failed(error.to_string()))?;
+        let found = runtime
+            .support_reports
+            .loop_diagnostics(which)
+            .await
+            .map_err(|error| ControlError::failed(error.to_string()))?;
         let about = found.ok_or_else(|| match which {
             Some(id) => ControlError::not_found(format!(
                 "this desktop knows no loop {id}; its page shows the id of each loop"

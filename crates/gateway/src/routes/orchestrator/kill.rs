@@ -11,6 +11,7 @@ use axum::extract::State;
 use http::StatusCode;
 use loopgate_api::error::ErrorBody;
 use loopgate_api::ids::TicketId;
+use loopgate_runtime::tickets::{PidError, TicketFiles};
 use loopgate_runtime::{OwnedProcess, ProcessOwner, Runtime};
 use serde::{Deserialize, Serialize};
 use serde_json::Number;
@@ -23,8 +24,6 @@ use crate::error::{HttpError, JsonResult};
 use crate::extract::JsonBody;
 use crate::lenient;
 use crate::route::Endpoint;
-use crate::ticket_files::TicketFiles;
-use crate::ticket_files::stopped::NoPid;
 
 use super::runtime::{read_ticket, runtime_of};
 
@@ -106,8 +105,8 @@ async fn by_ticket(app: &App, ticket: TicketId, repo: String) -> Result<Killed, 
         let pid = files.map_or(Ok(None), |files| files.recorded_pid());
         pid.map_err(|why| {
             let text = match why {
-                NoPid::Invalid => "Invalid PID in process.pid file",
-                NoPid::Unreadable => "Failed to read process.pid file",
+                PidError::Invalid => "Invalid PID in process.pid file",
+                PidError::Unreadable => "Failed to read process.pid file",
             };
             HttpError::new(StatusCode::INTERNAL_SERVER_ERROR, text)
         })

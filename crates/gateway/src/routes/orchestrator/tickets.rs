@@ -4,9 +4,10 @@ use axum::Json;
 use axum::extract::State;
 use http::StatusCode;
 use loopgate_api::error::ErrorBody;
+use loopgate_api::ticket::{DirectoryStatus, JudgesReport, LogTail, TicketPlan, TicketStatus};
+use loopgate_runtime::tickets::{JudgesError, TicketFiles, loop_of_directory, loop_of_ticket};
 use utoipa_axum::routes;
 
-use super::loop_facts::LoopFacts;
 use super::params::{OfRepository, Unread};
 use super::runtime::read_ticket;
 use crate::app::App;
@@ -15,12 +16,6 @@ use crate::blocking::spawn_blocking;
 use crate::error::{HttpError, JsonResult};
 use crate::extract::{QueryMembers, TicketPath};
 use crate::route::Endpoint;
-use crate::ticket_files::TicketFiles;
-use crate::ticket_files::judges::{Judgement, Unjudged};
-use crate::ticket_files::logs::LogTail;
-use crate::ticket_files::plan::PlanAnswer;
-use crate::ticket_files::state::DirectoryStatus;
-use crate::ticket_files::status::TicketStatus;
 
 const LINES_DEFAULT: usize = 100;
 const LINES_MOST: usize = 10_000;
@@ -36,13 +31,16 @@ const LINES_MOST: usize = 10_000;
     ))]
 async fn directory_status(State(app): State<App>, query: QueryMembers) -> JsonResult<DirectoryStatus> {
     let directory = query.required("workDir", "workDir parameter is required")?.to_owned();
-    let facts = LoopFacts::of_directory(&app, &directory).await;
+    let latest_loop = match &app.runtime {
+        Some(runtime) => loop_of_directory(&runtime.jobs, &runtime.snapshots, &directory).await,
+        None => None,
+    };
     let read = spawn_blocking(move || {
         let files = TicketFiles::of_directory(&app.sandbox, &directory)?;
         files.directory_status().map_err(|reason| unreadable(reason).with("isRunning", false))
     });
     let status: DirectoryStatus = read.await??;
-    Ok(Json(status.with(facts)))
+    Ok(Json(DirectoryStatus { latest_loop, ..status }))
 }
 
 /// How a ticket stands
@@ -59,14 +57,17 @@ async fn status(
     query: QueryMembers,
 ) -> JsonResult<TicketStatus> {
     let repo = query.required("repo", "repo query parameter is required")?.to_owned();
-    let facts = LoopFacts::of_ticket(&app, &ticket).await;
+    let latest_loop = match &app.runtime {
+        Some(runtime) => loop_of_ticket(&runtime.jobs, &runtime.snapshots, &ticket).await,
+        None => None,
+    };
     let status = read_ticket(app, ticket, repo, |files| match files {
         None => Ok(TicketStatus::NOT_FOUND),
         Some(files) => {
             files.ticket_status().map_err(|reason| HttpError::operation("Failed to read status", &reason))
         }
     });
-    Ok(Json(status.await?.with(facts)))
+    Ok(Json(status.await?.with_loop(latest_loop)))
 }
 
 /// The end of a ticket's log
@@ -99,7 +100,7 @@ async fn logs(
 #[utoipa::path(get, path = "/api/gateway/orchestrator/plan/{ticketId}", operation_id = "ticket_plan", tag = "orchestrator",
     params(("ticketId" = String, Path, description = "Ticket, or slug or id of a loop"), OfRepository),
     responses(
-        (status = 200, body = PlanAnswer, description = "The plan"),
+        (status = 200, body = TicketPlan, description = "The plan"),
         Unread,
         (status = 404, body = ErrorBody, description = "No worktree, or no plan yet"),
         (status = 500, body = ErrorBody, description = "The plan is malformed"),
@@ -108,7 +109,7 @@ async fn plan(
     State(app): State<App>,
     TicketPath(ticket): TicketPath,
     query: QueryMembers,
-) -> JsonResult<PlanAnswer> {
+) -> JsonResult<TicketPlan> {
     let repo = query.required("repo", "repo query parameter is required")?.to_owned();
     let missing = |text: &str| HttpError::not_found(text).with("exists", false);
     let plan = read_ticket(app, ticket, repo, move |files| {
@@ -123,7 +124,7 @@ async fn plan(
 #[utoipa::path(get, path = "/api/gateway/orchestrator/judges/{ticketId}", operation_id = "ticket_judges", tag = "orchestrator",
     params(("ticketId" = String, Path, description = "Ticket, or slug or id of a loop"), OfRepository),
     responses(
-        (status = 200, body = Judgement, description = "Their report, or that there is none yet"),
+        (status = 200, body = JudgesReport, description = "Their report, or that there is none yet"),
         Unread,
         (status = 404, body = ErrorBody, description = "No worktree"),
         (status = 500, body = ErrorBody, description = "The report cannot be read, or is no JSON"),
@@ -132,18 +133,18 @@ async fn judges(
     State(app): State<App>,
     TicketPath(ticket): TicketPath,
     query: QueryMembers,
-) -> JsonResult<Judgement> {
+) -> JsonResult<JudgesReport> {
     let repo = query.required("repo", "repo query parameter is required")?.to_owned();
     let judgement = read_ticket(app, ticket, repo, |files| {
         let missing = || {
             let failure = HttpError::new(StatusCode::NOT_FOUND, "Worktree not found");
             failure.with("exists", false).with("isMock", false)
         };
-        files.ok_or_else(missing)?.judgement().map_err(|unjudged| match unjudged {
-            Unjudged::Corrupted(reason) => HttpError::operation("Judges feedback is corrupted", &reason)
+        files.ok_or_else(missing)?.judges_report().map_err(|unjudged| match unjudged {
+            JudgesError::Corrupted(reason) => HttpError::operation("Judges feedback is corrupted", &reason)
                 .with("exists", true)
                 .with("isMock", false),
-            Unjudged::Unreadable(reason) => HttpError::operation("Failed to read judges data", &reason),
+            JudgesError::Unreadable(reason) => HttpError::operation("Failed to read judges data", &reason),
         })
     });
     judgement.await.map(Json)

@@ -1,17 +1,8 @@
-//! What a ticket's or loop's worktree tells: state, logs and plan, read from its files.
+//! The worktree of a ticket and its files.
 //!
 //! Read-only, but for the traces of a process that a person stopped. The sandbox opens the worktree, and
 //! every file is opened below its handle and through no link, because one in a worktree may lead
 //! anywhere. Everything here blocks on the disk.
-
-pub(crate) mod agents;
-pub(crate) mod judges;
-pub(crate) mod logs;
-pub(crate) mod plan;
-pub(crate) mod state;
-pub(crate) mod status;
-pub(crate) mod stopped;
-mod stream;
 
 use std::fs::File;
 use std::io::{self, Read as _};
@@ -19,17 +10,17 @@ use std::path::{Path, PathBuf};
 
 use loopgate_api::ids::TicketId;
 use loopgate_api::names::WORK_DIR;
-use loopgate_home::{Sandbox, SandboxedPath};
-use loopgate_runtime::WorktreeLayout;
+use loopgate_home::{Denied, Sandbox, SandboxedPath};
 
-use crate::error::HttpError;
+use crate::WorktreeLayout;
 
 /// Bytes of a document that is read as a whole.
 const MAX_DOCUMENT: u64 = 16 * 1024 * 1024;
 
 /// The worktree of a ticket, and its files.
-pub(crate) struct TicketFiles {
-    worktree: SandboxedPath,
+#[derive(Debug)]
+pub struct TicketFiles {
+    pub(super) worktree: SandboxedPath,
 }
 
 impl TicketFiles {
@@ -37,14 +28,14 @@ impl TicketFiles {
     /// `None` when there is none.
     ///
     /// # Errors
-    /// 403 for a repository outside the sandbox.
-    pub(crate) fn find(
+    /// [`Denied`] for a repository outside the sandbox.
+    pub fn find(
         sandbox: &Sandbox,
         places: &WorktreeLayout,
         repository: &str,
         ticket: &TicketId,
         of_jobs: &[PathBuf],
-    ) -> Result<Option<Self>, HttpError> {
+    ) -> Result<Option<Self>, Denied> {
         let repository = sandbox.check(repository)?;
         let usual = places.ticket_worktree(&repository, ticket);
         let named = || of_jobs.iter().filter(|place| place.is_dir()).find_map(|p| sandbox.check(p).ok());
@@ -54,21 +45,25 @@ impl TicketFiles {
     /// A directory that holds a work directory.
     ///
     /// # Errors
-    /// 403 for a directory outside the sandbox.
-    pub(crate) fn of_directory(sandbox: &Sandbox, directory: &str) -> Result<Self, HttpError> {
+    /// [`Denied`] for a directory outside the sandbox.
+    pub fn of_directory(sandbox: &Sandbox, directory: &str) -> Result<Self, Denied> {
         Ok(Self { worktree: sandbox.check(directory)? })
     }
 
-    pub(crate) fn worktree(&self) -> &Path {
+    /// Its directory.
+    #[must_use]
+    pub fn worktree(&self) -> &Path {
         self.worktree.as_path()
     }
 
-    pub(crate) fn work_dir(&self) -> PathBuf {
+    /// The work directory below it.
+    #[must_use]
+    pub fn work_dir(&self) -> PathBuf {
         self.worktree.as_path().join(WORK_DIR)
     }
 
     /// Opens a regular file; one that is missing or lies elsewhere is `None`.
-    fn open(&self, path: &Path) -> io::Result<Option<File>> {
+    pub(super) fn open(&self, path: &Path) -> io::Result<Option<File>> {
         let Ok(below) = path.strip_prefix(self.worktree()) else { return Ok(None) };
         match self.worktree.open_directory().and_then(|worktree| worktree.open_file(below)) {
             Ok(file) => Ok(Some(file)),
@@ -83,18 +78,18 @@ impl TicketFiles {
     }
 
     /// The text of a file in the work directory; `None` when there is none.
-    fn text(&self, name: &str) -> io::Result<Option<String>> {
+    pub(super) fn text(&self, name: &str) -> io::Result<Option<String>> {
         self.document(name)?.map(|file| text_of(&file, name)).transpose()
     }
 
     /// A file in the work directory; `None` when there is none.
-    fn document(&self, name: &str) -> io::Result<Option<File>> {
+    pub(super) fn document(&self, name: &str) -> io::Result<Option<File>> {
         self.open(&self.work_dir().join(name))
     }
 }
 
 /// The text of a document with this name.
-fn text_of(file: &File, name: &str) -> io::Result<String> {
+pub(super) fn text_of(file: &File, name: &str) -> io::Result<String> {
     if file.metadata()?.len() > MAX_DOCUMENT {
         return Err(io::Error::other(format!("{name} is too large")));
     }

@@ -5,39 +5,26 @@ use std::io;
 
 use loopgate_api::names::{PLAN_JSON, PLAN_MD};
 use loopgate_api::plan::{self, TaskProgress};
-use serde::Serialize;
-use serde_json::Value;
-use utoipa::ToSchema;
+use loopgate_api::ticket::TicketPlan;
 
-use super::{TicketFiles, text_of};
+use super::files::{TicketFiles, text_of};
 
 /// How far the tasks of a plan are, and the one that is worked on.
 type Progress = (TaskProgress, Option<String>);
 
-/// A plan as pages show it.
-#[derive(Debug, Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct PlanAnswer {
-    exists: bool,
-    plan_exists: bool,
-    /// Markdown.
-    content: String,
-    /// The plan as it was written.
-    #[schema(value_type = Object)]
-    raw: Value,
-    worktree_dir: String,
-}
-
 impl TicketFiles {
     /// The plan, `None` when there is none yet; the error is a text for the answer.
-    pub(crate) fn plan(&self) -> Result<Option<PlanAnswer>, String> {
+    ///
+    /// # Errors
+    /// What is wrong with the plan.
+    pub fn plan(&self) -> Result<Option<TicketPlan>, String> {
         let Some(text) = self.text(PLAN_JSON).map_err(|error| error.to_string())? else { return Ok(None) };
         let raw = plan::parse(&text).map_err(|error| format!("plan.json is malformed: {error}"))?;
         if !raw.is_object() {
             return Err("plan.json is not an object".to_owned());
         }
         let beside = self.text(PLAN_MD).ok().flatten();
-        Ok(Some(PlanAnswer {
+        Ok(Some(TicketPlan {
             exists: true,
             plan_exists: true,
             content: plan::markdown(&raw, beside.as_deref()),

@@ -3,25 +3,13 @@
 use std::path::Path;
 
 use loopgate_api::names::WORK_DIR;
-use serde::Serialize;
-use utoipa::ToSchema;
+use loopgate_api::ticket::ActiveAgent;
 
-use super::TicketFiles;
+use super::files::TicketFiles;
 
 pub(super) const DIRECTORY: &str = ".agent-types";
 /// Bytes of a record.
 const MAX_RECORD: usize = 4096;
-
-/// A helper at work.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct ActiveAgent {
-    agent_id: String,
-    agent_type: String,
-    agent_name: String,
-    /// ISO 8601, or empty.
-    started_at: String,
-}
 
 impl TicketFiles {
     /// The helpers, in the order of their ids. What cannot be read is skipped.

@@ -5,18 +5,14 @@
 use std::time::{Duration, SystemTime};
 
 use loopgate_api::names::{LAUNCH_LOG, PROCESS_PID, PROCESS_START, STATE_JSON};
-use loopgate_api::plan::TaskProgress;
+use loopgate_api::ticket::{FullStatus, StartingStatus, TicketStatus};
 use loopgate_home::untrusted;
-use loopgate_runtime::stream_of_work_dir;
 use loopgate_tools::process::{alive, identity};
-use serde::Serialize;
 use serde_json::{Map, Value};
-use utoipa::ToSchema;
 
-use super::TicketFiles;
-use super::agents::ActiveAgent;
-use super::stream::any_line;
-use crate::routes::orchestrator::loop_facts::LoopFacts;
+use super::files::TicketFiles;
+use super::last_lines::any_line;
+use crate::transcript::stream_file;
 
 /// Statuses after which nothing happens.
 const TERMINAL: [&str; 6] = ["COMPLETED", "FAILED", "CANCELLED", "STOPPED", "UNKNOWN", "TIMED_OUT"];
@@ -28,90 +24,8 @@ const PROMISE: &str = "<promise>COMPLETE</promise>";
 /// Texts of a launch log that say that a person has to look.
 const REVIEW_WANTED: [&str; 3] = ["AWAITING_USER", "Plan created", "requires review"];
 
-/// How a ticket stands.
-#[derive(Debug, Serialize, ToSchema)]
-#[serde(untagged)]
-pub(crate) enum TicketStatus {
-    Full(Box<FullStatus>),
-    Starting(Starting),
-    NotFound(NotFound),
-}
-
-/// No worktree; closed, because another answer holds its members and more.
-#[derive(Debug, Serialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct NotFound {
-    exists: bool,
-    #[schema(value_type = Option<String>, required)]
-    phase: (),
-    #[schema(value_type = Option<String>, required)]
-    status: (),
-    message: &'static str,
-}
-
-/// A worktree without a state.
-#[derive(Debug, Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct Starting {
-    exists: bool,
-    state_exists: bool,
-    phase: &'static str,
-    status: &'static str,
-    message: &'static str,
-    /// The loop that works on it, or did last.
-    #[serde(rename = "loop", skip_serializing_if = "Option::is_none")]
-    facts: Option<LoopFacts>,
-}
-
-/// A worktree with a state.
-#[derive(Debug, Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct FullStatus {
-    exists: bool,
-    state_exists: bool,
-    phase: String,
-    status: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<String>)]
-    timestamp: Option<Value>,
-    /// The state as it was written.
-    #[schema(value_type = Object)]
-    raw: Map<String, Value>,
-    worktree_dir: String,
-    /// Whether the status was found in the output, because the state did not tell.
-    fallback_detected: bool,
-    plan_exists: bool,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    task_progress: Option<TaskProgress>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    current_task_id: Option<String>,
-    active_agents: Vec<ActiveAgent>,
-    #[schema(required)]
-    pid: Option<u32>,
-    process_running: bool,
-    /// The loop that works on it, or did last.
-    #[serde(rename = "loop", skip_serializing_if = "Option::is_none")]
-    facts: Option<LoopFacts>,
-}
-
-impl TicketStatus {
-    /// Adds what the loop's record tells.
-    pub(crate) fn with(mut self, facts: Option<LoopFacts>) -> Self {
-        match &mut self {
-            Self::Full(status) => status.facts = facts,
-            Self::Starting(status) => status.facts = facts,
-            Self::NotFound(_) => {}
-        }
-        self
-    }
-
-    /// No worktree.
-    pub(crate) const NOT_FOUND: Self =
-        Self::NotFound(NotFound { exists: false, phase: (), status: (), message: "Worktree not found" });
-}
-
 /// What is answered instead of the written status.
-struct Effective {
+struct EffectiveStatus {
     status: String,
     phase: String,
     found_in_output: bool,
@@ -122,15 +36,15 @@ impl TicketFiles {
     ///
     /// # Errors
     /// The text of what cannot be read.
-    pub(crate) fn ticket_status(&self) -> Result<TicketStatus, String> {
+    pub fn ticket_status(&self) -> Result<TicketStatus, String> {
         let Some(raw) = self.state()? else {
-            return Ok(TicketStatus::Starting(Starting {
+            return Ok(TicketStatus::Starting(StartingStatus {
                 exists: true,
                 state_exists: false,
                 phase: "Initializing",
                 status: "STARTING",
                 message: "Orchestrator is starting up...",
-                facts: None,
+                latest_loop: None,
             }));
         };
         let (pid, process_running) = self.process();
@@ -152,7 +66,7 @@ impl TicketFiles {
             active_agents: self.active_agents(),
             pid,
             process_running,
-            facts: None,
+            latest_loop: None,
         })))
     }
 
@@ -169,11 +83,11 @@ impl TicketFiles {
         (pid, running)
     }
 
-    fn effective(&self, state: &Map<String, Value>, pid: Option<u32>, running: bool) -> Effective {
+    fn effective(&self, state: &Map<String, Value>, pid: Option<u32>, running: bool) -> EffectiveStatus {
         let text = |name: &str, otherwise: &str| {
             state.get(name).and_then(Value::as_str).unwrap_or(otherwise).to_owned()
         };
-        let is = |status: &str, phase: &str, found_in_output: bool| Effective {
+        let is = |status: &str, phase: &str, found_in_output: bool| EffectiveStatus {
             status: status.to_owned(),
             phase: phase.to_owned(),
             found_in_output,
@@ -182,7 +96,7 @@ impl TicketFiles {
         if running && TERMINAL.contains(&status.as_str()) {
             return is("IN_PROGRESS", "Running", false);
         }
-        let written = Effective { status, phase: text("phase", "Unknown"), found_in_output: false };
+        let written = EffectiveStatus { status, phase: text("phase", "Unknown"), found_in_output: false };
         if written.status != "IN_PROGRESS" {
             return written;
         }
@@ -207,7 +121,7 @@ impl TicketFiles {
 
     /// Whether the assistant's output holds a successful result.
     fn has_succeeded(&self) -> bool {
-        let stream = stream_of_work_dir(&self.work_dir());
+        let stream = stream_file::resolve(&self.work_dir());
         let file = stream.and_then(|stream| self.open(&stream).ok().flatten());
         file.is_some_and(|file| any_line(&file, is_success).unwrap_or(false))
     }

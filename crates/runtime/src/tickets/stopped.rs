@@ -10,12 +10,14 @@ use loopgate_api::time::now_iso;
 use loopgate_home::{Directory, Kind};
 use serde_json::Value;
 
-use super::{TicketFiles, agents};
+use super::agents;
+use super::files::TicketFiles;
 
 const PHASE: &str = "Process stopped by user";
 
 /// Why no pid can be read.
-pub(crate) enum NoPid {
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PidError {
     /// The file holds something else.
     Invalid,
     /// The file cannot be read.
@@ -24,20 +26,23 @@ pub(crate) enum NoPid {
 
 impl TicketFiles {
     /// The pid of the process that works here; `None` when there is none.
-    pub(crate) fn recorded_pid(&self) -> Result<Option<u32>, NoPid> {
-        let text = self.text(PROCESS_PID).map_err(|_| NoPid::Unreadable)?;
-        let read = |text: String| text.trim().parse::<u32>().map_err(|_| NoPid::Invalid);
+    ///
+    /// # Errors
+    /// See [`PidError`].
+    pub fn recorded_pid(&self) -> Result<Option<u32>, PidError> {
+        let text = self.text(PROCESS_PID).map_err(|_| PidError::Unreadable)?;
+        let read = |text: String| text.trim().parse::<u32>().map_err(|_| PidError::Invalid);
         text.map(read).transpose()
     }
 
     /// Keeps a loop from beginning its next round.
-    pub(crate) fn forget_loop(&self) {
+    pub fn forget_loop(&self) {
         let state_dir = self.worktree.open_directory().and_then(|dir| dir.directory(Path::new(STATE_DIR)));
         let _ = state_dir.and_then(|state_dir| state_dir.remove_file(OsStr::new(LOOP_STATE)));
     }
 
     /// Says that nothing runs here any more. Best effort: what cannot be written stays.
-    pub(crate) fn mark_stopped(&self) {
+    pub fn mark_stopped(&self) {
         if let Err(error) = self.try_mark_stopped() {
             tracing::warn!(%error, "a stopped process could not be noted in its work directory");
         }

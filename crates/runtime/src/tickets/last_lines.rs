@@ -1,27 +1,17 @@
 //! Lines of a file that may be large: the last ones, without reading the rest into memory.
 //!
 //! The end is read backwards, in a window that grows until it holds enough lines. How many lines
-//! there are in all takes a look at every byte; what was counted is remembered, so a file that grows
-//! is counted on from there.
+//! there are in all takes a look at every byte.
 
-use std::collections::VecDeque;
 use std::fs::File;
 use std::io::{self, BufRead as _, BufReader, Read as _};
-use std::os::unix::fs::{FileExt as _, MetadataExt as _};
-use std::sync::{Mutex, PoisonError};
+use std::os::unix::fs::FileExt as _;
 
 /// Bytes of lines that one answer may carry.
 const MAX_ANSWER: u64 = 16 * 1024 * 1024;
 /// Bytes at the end that are read first.
 const WINDOW: u64 = 64 * 1024;
 const BUFFER: usize = 64 * 1024;
-/// Bytes before the counted place by which a file is known to be the one that was counted.
-const MARK: u64 = 64;
-/// Files whose count is remembered.
-const REMEMBERED: usize = 64;
-
-/// The counts of the files that were asked for last, the latest at the end.
-static COUNTS: Mutex<VecDeque<Count>> = Mutex::new(VecDeque::new());
 
 /// The last lines that are not blank, and how many there are in all.
 pub(super) struct LastLines {
@@ -32,7 +22,7 @@ pub(super) struct LastLines {
 /// Reads the last `wanted` lines that are not blank.
 pub(super) fn last_lines(file: &File, wanted: usize) -> io::Result<LastLines> {
     let size = file.metadata()?.len();
-    let total = Count::of(file)?;
+    let total = count_lines(file)?;
     let mut window = WINDOW;
     loop {
         let start = size.saturating_sub(window);
@@ -84,71 +74,23 @@ fn read_between(file: &File, start: u64, end: u64) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// How many lines of a file are not blank, up to a place.
-#[derive(Debug, Clone, Default)]
-struct Count {
-    device: u64,
-    inode: u64,
-    /// Bytes that were looked at.
-    position: u64,
-    /// Lines that ended before it.
-    lines: usize,
-    /// Whether the line that goes on there has something in it.
-    begun: bool,
-    /// The bytes before it.
-    mark: Vec<u8>,
-}
-
-impl Count {
-    /// The lines of a file, counted on from where they are known.
-    fn of(file: &File) -> io::Result<usize> {
-        let metadata = file.metadata()?;
-        let (device, inode) = (metadata.dev(), metadata.ino());
-        let is_it = |count: &Self| (count.device, count.inode) == (device, inode);
-        let known = counts().iter().find(|count| is_it(count)).cloned();
-        let mut count = match known {
-            Some(known) if known.is_of(file, metadata.len())? => known,
-            _ => Self { device, inode, ..Self::default() },
-        };
-        count.go_on(file)?;
-        let total = count.lines + usize::from(count.begun);
-        let mut counts = counts();
-        counts.retain(|count| !is_it(count));
-        if counts.len() == REMEMBERED {
-            counts.pop_front();
+/// How many lines of a file are not blank.
+fn count_lines(file: &File) -> io::Result<usize> {
+    let mut buffer = vec![0; BUFFER];
+    let (mut position, mut lines, mut begun) = (0, 0, false);
+    loop {
+        let read = file.read_at(&mut buffer, position)?;
+        if read == 0 {
+            return Ok(lines + usize::from(begun));
         }
-        counts.push_back(count);
-        Ok(total)
-    }
-
-    /// Whether the file still begins with what was counted.
-    fn is_of(&self, file: &File, size: u64) -> io::Result<bool> {
-        let start = self.position - self.mark.len() as u64;
-        Ok(self.position <= size && read_between(file, start, self.position)? == self.mark)
-    }
-
-    fn go_on(&mut self, file: &File) -> io::Result<()> {
-        let mut buffer = vec![0; BUFFER];
-        loop {
-            let read = file.read_at(&mut buffer, self.position)?;
-            if read == 0 {
-                break;
-            }
-            let mut begin = 0;
-            for end in memchr::memchr_iter(b'\n', &buffer[..read]) {
-                self.lines += usize::from(self.begun || !is_blank(&buffer[begin..end]));
-                (self.begun, begin) = (false, end + 1);
-            }
-            self.begun |= !is_blank(&buffer[begin..read]);
-            self.position += read as u64;
+        let mut begin = 0;
+        for end in memchr::memchr_iter(b'\n', &buffer[..read]) {
+            lines += usize::from(begun || !is_blank(&buffer[begin..end]));
+            (begun, begin) = (false, end + 1);
         }
-        self.mark = read_between(file, self.position.saturating_sub(MARK), self.position)?;
-        Ok(())
+        begun |= !is_blank(&buffer[begin..read]);
+        position += read as u64;
     }
-}
-
-fn counts() -> std::sync::MutexGuard<'static, VecDeque<Count>> {
-    COUNTS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Whether any line passes, read one by one.
@@ -189,22 +131,6 @@ mod tests {
         let last = last_lines(&file, 2).unwrap();
         assert_eq!((last.lines, last.total), (vec!["two".to_owned(), "three".to_owned()], 3));
         assert_eq!(last_lines(&file_of(b""), 5).unwrap().total, 0);
-    }
-
-    #[test]
-    fn a_file_is_counted_on_from_where_it_was() {
-        let mut file = file_of(b"one\ntw");
-        assert_eq!(last_lines(&file, 1).unwrap().total, 2);
-        file.write_all(b"o\n \nthree\n").unwrap();
-        assert_eq!(last_lines(&file, 1).unwrap().total, 3);
-        // Another content in the same file, longer and shorter than before.
-        file.set_len(0).unwrap();
-        io::Seek::rewind(&mut file).unwrap();
-        file.write_all(b"a\nb\nc\nd\ne\nf\ng\nh\ni\nj\n").unwrap();
-        assert_eq!(last_lines(&file, 1).unwrap().total, 10);
-        file.set_len(2).unwrap();
-        let last = last_lines(&file, 5).unwrap();
-        assert_eq!((last.total, last.lines), (1, vec!["a".to_owned()]));
     }
 
     #[test]
