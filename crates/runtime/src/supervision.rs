@@ -149,7 +149,7 @@ impl Task {
                 ProcessState::Running(shim) => self.wait(&shim).await,
                 ProcessState::Exited(how) => how,
             };
-            if let Err(error) = self.note_exit(&how).await {
+            if let Err(error) = self.record_exit(&how).await {
                 tracing::error!(loop_id = %self.id, %error, "how a loop ended could not be stored");
             }
             ended.cancel();
@@ -174,7 +174,7 @@ impl Task {
 
     /// Stored before anything else, so that no reader takes a loop that is being finished for one
     /// that vanished.
-    async fn note_exit(&self, how: &ExitKind) -> Result<(), StoreError> {
+    async fn record_exit(&self, how: &ExitKind) -> Result<(), StoreError> {
         if let Some(code) = how.exit_code() {
             let signal = how.signal_name();
             self.services

@@ -104,7 +104,7 @@ pub(super) async fn resume(outcome: &LoopOutcome<'_>, job: &Job, context: &Deliv
     }
     let exit = tokio::task::spawn_blocking(move || Exit::read(&exit_file)).await.ok().flatten();
     match exit {
-        Some(exit) => judge(&exit, &context.work_dir).await,
+        Some(exit) => commit_outcome(&exit, &context.work_dir).await,
         None => {
             shim::sweep(job.id, SWEEP_GRACE).await;
             CommitOutcome::Failed("the commit was interrupted".into())
@@ -120,7 +120,7 @@ fn whose(job: &Job, context: &DeliveryContext) -> String {
 
 async fn wait(outcome: &LoopOutcome<'_>, shim: &ShimHandle, work_dir: &Path) -> CommitOutcome {
     match tokio::time::timeout(outcome.finalizer.timing.commit, shim.wait()).await {
-        Ok(Ok(exit)) => judge(&exit, work_dir).await,
+        Ok(Ok(exit)) => commit_outcome(&exit, work_dir).await,
         Ok(Err(error)) => {
             shim::sweep(outcome.id, SWEEP_GRACE).await;
             CommitOutcome::Failed(error.to_string())
@@ -156,7 +156,7 @@ fn add_up(mut ledger: Box<Ledger>, streams: &[PathBuf]) -> Box<Ledger> {
     ledger
 }
 
-async fn judge(exit: &Exit, work_dir: &Path) -> CommitOutcome {
+async fn commit_outcome(exit: &Exit, work_dir: &Path) -> CommitOutcome {
     if exit.success() {
         return CommitOutcome::Done;
     }

@@ -67,13 +67,13 @@ async fn work(outcome: &LoopOutcome<'_>, job: &Job) -> Result<DeliveryOutcome, S
         return peers::deliver(outcome, job, primary).await;
     }
     Ok(match &job.workspace.primary_repo_full_name {
-        Some(name) => told(job, name, primary).await,
+        Some(name) => with_failure_entry(job, name, primary).await,
         None => primary,
     })
 }
 
 /// Adds an entry for work that was not delivered; without one it would look like nothing to do.
-async fn told(job: &Job, name: &str, delivered: DeliveryOutcome) -> DeliveryOutcome {
+async fn with_failure_entry(job: &Job, name: &str, delivered: DeliveryOutcome) -> DeliveryOutcome {
     let failed = delivered.status == DeliveryStatus::Error && delivered.auth_challenge.is_none();
     if !failed || delivered.result.is_some() {
         return delivered;

@@ -153,7 +153,7 @@ pub(super) async fn of_deleted_worktree(job: &Job) -> Option<Failure> {
 
 /// Decides why a loop failed. A trusted marker is stored before anything is reported, so that a later
 /// process reports the same.
-pub(super) async fn judge(job: &Job, outcome: &LoopOutcome<'_>) -> Failure {
+pub(super) async fn classify(job: &Job, outcome: &LoopOutcome<'_>) -> Failure {
     if let Some(marker) = trusted_marker(job, outcome).await {
         let stored = marker.clone();
         let noted = outcome

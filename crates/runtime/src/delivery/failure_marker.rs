@@ -39,7 +39,7 @@ struct Subcode {
 
 /// What is signed, in the order in which it is signed.
 #[derive(Serialize)]
-struct Signed<'a> {
+struct SignedPayload<'a> {
     code: &'a str,
     message: &'a str,
     result: &'a Subcode,
@@ -83,7 +83,7 @@ fn is_valid(marker: &Marker) -> bool {
 }
 
 fn is_signed(marker: &Marker, secret: &SecretString) -> bool {
-    let signed = Signed { code: &marker.code, message: &marker.message, result: &marker.result };
+    let signed = SignedPayload { code: &marker.code, message: &marker.message, result: &marker.result };
     let Ok(text) = serde_json::to_vec(&signed) else { return false };
     let Some(signature) = marker.signature.strip_prefix("sha256=").and_then(|hex| hex::decode(hex).ok())
     else {

@@ -83,7 +83,7 @@ impl LoopOutcome<'_> {
         if self.exit.is_success() {
             Box::pin(self.succeed(job)).await
         } else {
-            let failure = failure::judge(&job, self).await;
+            let failure = failure::classify(&job, self).await;
             if failure.is_iteration_limit() && job.command == LoopCommand::Execute {
                 execution::commit_unfinished(self, &job).await;
             }

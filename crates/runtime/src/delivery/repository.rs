@@ -14,7 +14,7 @@ use super::git_delivery::{self, no_changes};
 use super::held_back;
 use super::outcome::{LoopOutcome, worktree};
 use super::result::{DeliveryContext, DeliveryOutcome, PR_BODY, git_failed, stored};
-use super::result_file::{self, Claim};
+use super::result_file::{self, ReportedPullRequest};
 use super::retry::{DeliveryError, ensure_wanted};
 use crate::jobs::store::StoreError;
 use crate::jobs::{DeliveryPath, DeliveryStatus, Job};
@@ -212,7 +212,7 @@ async fn stopped(outcome: &LoopOutcome<'_>, context: &DeliveryContext) -> Delive
 async fn verified_claim(outcome: &LoopOutcome<'_>, context: &DeliveryContext) -> Option<ExecutionResult> {
     let scratch = context.directory.join(EXECUTION_RESULT);
     let claim = tokio::task::spawn_blocking(move || result_file::claim(&scratch)).await.ok().flatten()?;
-    let Claim { full_name, pr_number, branch, commit } = claim;
+    let ReportedPullRequest { full_name, pr_number, branch, commit } = claim;
     let own = full_name.as_ref().is_none_or(|name| name.eq_ignore_ascii_case(&context.full_name));
     if !own && !context.full_name.is_empty() {
         tracing::warn!("the assistant named a pull request of another repository");

@@ -34,7 +34,7 @@ pub(super) fn write(work_dir: &Path, result: &ExecutionResult) -> std::io::Resul
 
 /// What an assistant says it delivered.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Claim {
+pub(super) struct ReportedPullRequest {
     pub full_name: Option<String>,
     pub pr_number: u64,
     pub branch: String,
@@ -42,7 +42,7 @@ pub(super) struct Claim {
 }
 
 /// The claim in a scratch file, in either spelling of its members. Blocks on the disk.
-pub(super) fn claim(path: &Path) -> Option<Claim> {
+pub(super) fn claim(path: &Path) -> Option<ReportedPullRequest> {
     let document = read(path)?;
     let text = |names: [&str; 2]| names.iter().find_map(|name| document.get(name)?.as_str()).map(str::trim);
     let (name, number) = repository_and_number(text(["prUrl", "pr_url"])?)?;
@@ -53,7 +53,7 @@ pub(super) fn claim(path: &Path) -> Option<Claim> {
     let commit = text(["commitSha", "commit_sha"])?;
     let branch = text(["branchName", "branch_name"]).filter(|branch| !branch.is_empty())?;
     let is_hash = commit.len() >= MIN_SHA && commit.chars().all(|c| c.is_ascii_hexdigit());
-    (is_hash && said.is_none_or(|said| said == number)).then(|| Claim {
+    (is_hash && said.is_none_or(|said| said == number)).then(|| ReportedPullRequest {
         full_name: name,
         pr_number: number,
         branch: branch.to_owned(),

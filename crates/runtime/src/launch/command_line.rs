@@ -13,7 +13,7 @@ use loopgate_tools::shim::{ShimError, ShimHandle, Spec, State};
 use secrecy::{ExposeSecret as _, SecretString};
 
 use crate::jobs::ProcessRecord;
-use crate::launch::staging::Staged;
+use crate::launch::staging::StagedInputs;
 use crate::process::environment::{ProcessEnvironment, TrustGuard};
 use crate::process::shims::Shims;
 use crate::process::spawn;
@@ -30,7 +30,7 @@ pub(crate) struct ProcessRequest<'a> {
     pub assistant: &'a Path,
     /// The command's plugin, when it is there.
     pub plugin: Option<&'a Path>,
-    pub staged: &'a Staged,
+    pub staged: &'a StagedInputs,
     pub committer: Option<&'a Committer>,
     pub failure_secret: &'a SecretString,
     /// The file that is run, or read by the assistant; the driver needs none.

@@ -27,7 +27,7 @@ impl Launcher {
         request: &LoopRequest,
         repository: Option<&Repository>,
         workspace: &Workspace,
-    ) -> Result<staging::Staged, Refusal> {
+    ) -> Result<staging::StagedInputs, Refusal> {
         let unwritable = |cause: String| {
             let answer = LoopError::new(500, "Failed to write artifacts to workdir");
             Refusal::with_event(answer, code::ARTIFACT_WRITE_FAILED, cause)

@@ -16,59 +16,44 @@ mod prompt;
 pub(crate) mod queue;
 mod record;
 mod script;
+mod spawn_process;
 pub(crate) mod staging;
 mod url_policy;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
-use loopgate_api::command::{LoopCommand, Need, Plugin, Runner};
-use loopgate_api::event::{LoopEvent, code};
+use loopgate_api::command::Need;
 use loopgate_api::ids::LoopId;
 use loopgate_api::launch::Harness;
-use loopgate_api::link::Severity;
-use loopgate_api::mcp::McpRecord;
 use loopgate_api::redact;
-use loopgate_home::{Credentials, Program, SettingsStore};
+use loopgate_home::{Credentials, SettingsStore};
 use loopgate_tools::mcp::{Detector, Provider};
-use loopgate_tools::programs::{Programs, Source};
+use loopgate_tools::programs::Programs;
 use loopgate_tools::shim::ShimHandle;
-use secrecy::ExposeSecret as _;
-use serde_json::json;
 use tokio::sync::oneshot;
-use uuid::Uuid;
 
-use crate::commands::bootstrap::{AgentBootstrap, Target};
-use crate::commands::plugins;
-use crate::commands::review;
-use crate::delivery::diagnostics;
-use crate::delivery::failure_marker;
+use crate::commands::bootstrap::AgentBootstrap;
 use crate::error::LoopError;
-use crate::jobs::lifecycle::JobEvent;
 use crate::jobs::reservations::{Reservation, Reservations};
 use crate::jobs::store::{LaunchRequest, PreviousJob, StoreError, StoredToken};
-use crate::jobs::{FinalizationSource, Jobs, ProcessKind, ProcessRecord, StartAttempt};
-use crate::launch::command_line::{ProcessCommand, ProcessRequest};
+use crate::jobs::{FinalizationSource, Jobs};
 use crate::launch::launch_queue::LaunchQueue;
 pub use crate::launch::launch_queue::LoopStart;
-use crate::launch::staging::Staged;
 use crate::process::environment::ProcessEnvironment;
 use crate::process::shims::Shims;
-use crate::process::spawn;
 use crate::refusal::Refusal;
 use crate::reporting::control_plane::ControlPlane;
 use crate::reporting::outbox::Outbox;
-use crate::reporting::telemetry::{self, TelemetrySender};
+use crate::reporting::telemetry::TelemetrySender;
 use crate::reporting::tokens::Tokens;
 use crate::request::{LoopHeaders, LoopRequest};
 use crate::supervision::{ProcessState, Supervisor};
 use crate::tasks::Tasks;
 use crate::timing::Timing;
+use crate::workspace::Workspaces;
 use crate::workspace::peers::{self, Peer};
 use crate::workspace::repository::{self, Repositories, Repository};
-use crate::workspace::{Workspace, Workspaces};
 
 /// Starts loops.
 pub struct Launcher {
@@ -314,186 +299,6 @@ impl Launcher {
         }
         request
     }
-
-    async fn spawn_on(
-        &self,
-        request: &LoopRequest,
-        headers: &LoopHeaders,
-        repository: Option<&Repository>,
-        workspace: &Workspace,
-    ) -> Result<(ShimHandle, u32), Refusal> {
-        let work_dir = &workspace.work_dir;
-        let staged = self.stage(request, repository, workspace).await?;
-        check_harness(request)?;
-        let assistant = self.assistant().await?;
-        let plugin = self.plugin(request.command).await?;
-        let is_review = review::is_review(&request.command.spec());
-        let reviewed = match workspace.worktree.as_ref().filter(|_| is_review) {
-            Some(worktree) => review::tracked_state(&self.repositories.git, worktree.as_path()).await,
-            None => None,
-        };
-        let mcp = self.expected_mcp(request).await;
-        let guard = self.environment.guard(&checkouts(workspace, &staged)).await;
-        let script = self.script(request, repository, workspace, &staged, plugin.as_deref(), &mcp).await?;
-
-        let process = self.shims.record(request.loop_id, ProcessKind::Main, work_dir);
-        let secret = failure_marker::new_secret();
-        let launch = ProcessRequest {
-            id: request.loop_id,
-            command: request.command,
-            workspace,
-            assistant: &assistant,
-            plugin: plugin.as_deref(),
-            staged: &staged,
-            committer: request.committer.as_ref(),
-            failure_secret: &secret,
-            script: script.as_deref(),
-            mcp: &mcp,
-            session: request.parent_session_id.as_deref(),
-            guard: &guard,
-        };
-        let previous = self.jobs.store.job(request.loop_id).await.map_err(LoopError::from)?;
-        let mut job = self.record(request, headers, repository, workspace, previous.as_ref());
-        let start_attempt = StartAttempt::after(previous.as_ref());
-        job.run.start_attempt = Some(start_attempt);
-        job.run.process = Some(process.clone());
-        job.workspace.reviewed_state = reviewed;
-        job.run.assistant_path = Some(assistant.to_string_lossy().into_owned());
-        job.run.sealed_failure_secret =
-            self.credentials.seal(secret.expose_secret().as_bytes()).map(|sealed| STANDARD.encode(sealed));
-        let start = command_line::build(&self.shims, &self.environment, &launch).await;
-        job.run.spawn_meta = Some(diagnostics::spawn_meta(
-            &start.program,
-            &start.args,
-            &workspace.dir,
-            &assistant,
-            &start.environment,
-        ));
-        let traces = work_dir.clone();
-        let earlier = tokio::task::spawn_blocking(move || spawn::clear_traces(&traces)).await;
-        let earlier = earlier.map_err(|_| LoopError::internal())?.map_err(|error| {
-            let error = LoopError::new(500, format!("Cannot open log file: {}", error.kind()));
-            Refusal::with_same_event(error, code::SPAWN_FAILED)
-        })?;
-        job.transcript.stream_file = earlier.file;
-        job.transcript.stream_start = earlier.bytes;
-        job.transcript.last_observed_jsonl_offset = Some(earlier.bytes);
-        let driven = matches!(request.command.spec().runner, Runner::Driver(_));
-        job.transcript.perf = driven.then(|| Box::new(earlier.perf));
-        job.run.spawned_at = Some(earlier.until);
-
-        // From here on the record exists: a crash finds it, a failure takes it back.
-        let previous = self.jobs.store.begin(&job).await.map_err(LoopError::from)?;
-        let spawned =
-            self.announce_and_spawn(request, headers, &launch, start, &process, start_attempt.nonce).await;
-        if spawned.is_err()
-            && let Err(error) = self.jobs.store.abandon(request.loop_id, &previous).await
-        {
-            tracing::error!(%error, "the record of a loop that did not start could not be restored");
-        }
-        spawned
-    }
-
-    async fn announce_and_spawn(
-        &self,
-        request: &LoopRequest,
-        headers: &LoopHeaders,
-        launch: &ProcessRequest<'_>,
-        start: ProcessCommand,
-        process: &ProcessRecord,
-        nonce: Uuid,
-    ) -> Result<(ShimHandle, u32), Refusal> {
-        let id = request.loop_id;
-        if let Err(error) = self.jobs.store.put_token(id, &StoredToken::new(request.token.clone())).await {
-            tracing::warn!(loop_id = %id, %error, "the loop's token could not be stored");
-        }
-        self.announce_start(request, headers, nonce).await?;
-        for note in &launch.workspace.notes {
-            let told = LoopEvent::new("output", &json!({"data": {"chunk": note}}));
-            self.jobs.enqueue_event(id, &told).await.map_err(LoopError::from)?;
-        }
-        if matches!(request.command.spec().runner, Runner::Driver(_)) {
-            self.bootstrap.prepare(id, launch.workspace, launch.assistant).await;
-        }
-        let (shim, state) =
-            command_line::run(&self.shims, launch, start, process).await.map_err(|error| {
-                let error = LoopError::new(
-                    500,
-                    format!("Failed to spawn process: {}", redact::cause(&error.to_string())),
-                );
-                Refusal::with_same_event(error, code::SPAWN_FAILED)
-            })?;
-        let (traces, written) = (launch.workspace.work_dir.clone(), state.clone());
-        let pid_files = tokio::task::spawn_blocking(move || spawn::write_pid_files(&traces, &written)).await;
-        if let Ok(Err(error)) = pid_files {
-            tracing::warn!(loop_id = %id, %error, "the files with the loop's pid could not be written");
-        }
-        let recorded = self
-            .jobs
-            .change(id, |now| {
-                now.apply(JobEvent::Spawned)?;
-                now.job.run.pid = Some(state.pid);
-                now.job.run.pid_started_at = state.started.map(|started| started.0);
-                Ok(())
-            })
-            .await;
-        match recorded {
-            Ok(job) => {
-                let meta = json!({"lifecycle": {"command": job.command}, "spawnMeta": job.run.spawn_meta});
-                let trace = telemetry::of_job(&job);
-                self.telemetry.report(trace, Severity::Info, "job.started", "loop started", meta);
-                Ok((shim, state.pid))
-            }
-            Err(error) => {
-                tracing::error!(loop_id = %id, %error, "the loop could not be recorded; it is ended");
-                let _ = shim.kill(self.timing.kill_grace).await;
-                Err(LoopError::internal().into())
-            }
-        }
-    }
-
-    /// What the assistant has of the expected MCP server. The loop starts without what is not known
-    /// in time.
-    async fn expected_mcp(&self, request: &LoopRequest) -> McpRecord {
-        match request.expected_mcp_url.as_deref() {
-            Some(url) => self.mcp.look(Provider::Assistant, Some(url), self.timing.mcp).await,
-            None => McpRecord::negative(),
-        }
-    }
-
-    async fn assistant(&self) -> Result<PathBuf, Refusal> {
-        let found = self.programs.resolve(Program::Assistant).await;
-        match found.source {
-            Source::Fallback | Source::OverrideInvalid => {
-                let name = Program::Assistant.executable();
-                let error = LoopError::new(500, format!("{name} CLI not found in PATH"));
-                let message = format!(
-                    "{}; install it ({}), or set its path in the settings",
-                    error.message,
-                    Program::Assistant.installation()
-                );
-                Err(Refusal::with_event(error, code::BINARY_NOT_FOUND, message))
-            }
-            Source::Override | Source::Path => Ok(found.path),
-        }
-    }
-
-    /// The folder of a command's plugin: ours, else the one that the user has installed.
-    async fn plugin(&self, command: LoopCommand) -> Result<Option<PathBuf>, Refusal> {
-        let (name, needed) = match command.spec().plugin {
-            Plugin::None => return Ok(None),
-            Plugin::Needed(name) => (name, true),
-            Plugin::Welcome(name) => (name, false),
-        };
-        let ours = self.plugin_dirs.clone();
-        let found = tokio::task::spawn_blocking(move || plugins::find(&ours, name)).await.unwrap_or_default();
-        if found.is_none() && needed {
-            let wanted = if name == "code" { "run-loop.sh".to_owned() } else { format!("plugin {name}") };
-            let error = LoopError::new(500, format!("{wanted} not found in plugin cache"));
-            return Err(Refusal::with_same_event(error, code::SCRIPT_NOT_FOUND));
-        }
-        Ok(found)
-    }
 }
 
 /// What this runtime runs today. Commands that know no reviewer are refused where they start.
@@ -506,26 +311,4 @@ fn check_built(request: &LoopRequest) -> Result<(), LoopError> {
         return Err(LoopError::not_implemented("branches made by the control plane"));
     }
     Ok(())
-}
-
-/// Whether the command can be run by the provider that was asked for.
-fn check_harness(request: &LoopRequest) -> Result<(), Refusal> {
-    let (command, harnesses) = (request.command, request.command.spec().harnesses);
-    if harnesses.contains(&request.harness) {
-        return Ok(());
-    }
-    let supported: Vec<&str> = harnesses.iter().map(|harness| harness.as_str()).collect();
-    let text = format!(
-        "{command} does not support harness '{}' in loopgate. Supported: {}",
-        request.harness.as_str(),
-        supported.join(", ")
-    );
-    Err(Refusal::with_same_event(LoopError::bad_request(text), code::PRE_RUN_VALIDATION_FAILED))
-}
-
-/// Every checkout that a loop works in.
-fn checkouts<'a>(workspace: &'a Workspace, staged: &'a Staged) -> Vec<&'a Path> {
-    let peers = workspace.peers.iter().map(|place| place.prepared.dir.as_path());
-    let visited = staged.targets.iter().filter_map(Target::visited);
-    std::iter::once(workspace.dir.as_path()).chain(peers).chain(visited).collect()
 }

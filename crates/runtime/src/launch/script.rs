@@ -12,7 +12,7 @@ use crate::commands::bootstrap::{self, Target};
 use crate::commands::review;
 use crate::error::LoopError;
 use crate::launch::prompt::Prompt;
-use crate::launch::staging::Staged;
+use crate::launch::staging::StagedInputs;
 use crate::refusal::Refusal;
 use crate::request::LoopRequest;
 use crate::workspace::Workspace;
@@ -25,7 +25,7 @@ impl Launcher {
         request: &LoopRequest,
         repository: Option<&Repository>,
         workspace: &Workspace,
-        staged: &Staged,
+        staged: &StagedInputs,
         plugin: Option<&Path>,
         mcp: &McpRecord,
     ) -> Result<Option<PathBuf>, Refusal> {
@@ -63,7 +63,7 @@ impl Launcher {
         request: &LoopRequest,
         repository: Option<&Repository>,
         workspace: &Workspace,
-        staged: &Staged,
+        staged: &StagedInputs,
         has_plugin: bool,
     ) -> Result<String, Refusal> {
         let base = if review::is_review(&request.command.spec()) {

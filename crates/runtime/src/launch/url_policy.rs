@@ -8,7 +8,7 @@ use url::{Host, Url};
 
 /// Why a URL may not be called.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Denied {
+pub(crate) enum UrlDenial {
     InvalidUrl,
     Credentialed,
     Protocol,
@@ -20,7 +20,7 @@ pub(crate) enum Denied {
     Host,
 }
 
-impl Denied {
+impl UrlDenial {
     /// The reason as it is written down.
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -47,18 +47,18 @@ pub(crate) enum Target {
 }
 
 /// Decides about a URL of a loop's file.
-pub(crate) fn check(text: &str, api_origin: Option<&str>) -> Result<Target, Denied> {
-    let url = Url::parse(text).map_err(|_| Denied::InvalidUrl)?;
-    let host = url.host().ok_or(Denied::InvalidUrl)?.to_owned();
+pub(crate) fn check(text: &str, api_origin: Option<&str>) -> Result<Target, UrlDenial> {
+    let url = Url::parse(text).map_err(|_| UrlDenial::InvalidUrl)?;
+    let host = url.host().ok_or(UrlDenial::InvalidUrl)?.to_owned();
     if !url.username().is_empty() || url.password().is_some() {
-        return Err(Denied::Credentialed);
+        return Err(UrlDenial::Credentialed);
     }
     let own = api_origin.and_then(|origin| Url::parse(origin).ok());
     if own.is_some_and(|own| own.origin() == url.origin()) {
         return Ok(Target::ControlPlane(url));
     }
     if url.scheme() != "https" {
-        return Err(Denied::Protocol);
+        return Err(UrlDenial::Protocol);
     }
     match host {
         Host::Ipv4(address) => Err(literal(IpAddr::V4(address))),
@@ -67,14 +67,14 @@ pub(crate) fn check(text: &str, api_origin: Option<&str>) -> Result<Target, Deni
     }
 }
 
-fn literal(address: IpAddr) -> Denied {
+fn literal(address: IpAddr) -> UrlDenial {
     match unmapped(address) {
-        IpAddr::V4(v4) if v4 == Ipv4Addr::new(169, 254, 169, 254) => Denied::Metadata,
-        IpAddr::V4(v4) if v4.is_link_local() => Denied::LinkLocal,
-        IpAddr::V6(v6) if v6.is_unicast_link_local() => Denied::LinkLocal,
-        IpAddr::V4(v4) if v4.is_private() => Denied::Private,
-        IpAddr::V6(v6) if v6.is_unique_local() => Denied::Private,
-        _ => Denied::IpLiteral,
+        IpAddr::V4(v4) if v4 == Ipv4Addr::new(169, 254, 169, 254) => UrlDenial::Metadata,
+        IpAddr::V4(v4) if v4.is_link_local() => UrlDenial::LinkLocal,
+        IpAddr::V6(v6) if v6.is_unicast_link_local() => UrlDenial::LinkLocal,
+        IpAddr::V4(v4) if v4.is_private() => UrlDenial::Private,
+        IpAddr::V6(v6) if v6.is_unique_local() => UrlDenial::Private,
+        _ => UrlDenial::IpLiteral,
     }
 }
 
@@ -86,15 +86,15 @@ fn unmapped(address: IpAddr) -> IpAddr {
 }
 
 /// `<bucket>.s3.<region>.amazonaws.com`.
-fn object_store(host: &str) -> Result<(), Denied> {
+fn object_store(host: &str) -> Result<(), UrlDenial> {
     let host = host.trim_end_matches('.').to_ascii_lowercase();
-    let Some(rest) = host.strip_suffix(".amazonaws.com") else { return Err(Denied::Host) };
+    let Some(rest) = host.strip_suffix(".amazonaws.com") else { return Err(UrlDenial::Host) };
     let labels: Vec<&str> = rest.split('.').collect();
     match labels.as_slice() {
-        ["s3"] | ["s3", _] => Err(Denied::PathStyle),
-        [only] if only.starts_with("s3-") => Err(Denied::PathStyle),
+        ["s3"] | ["s3", _] => Err(UrlDenial::PathStyle),
+        [only] if only.starts_with("s3-") => Err(UrlDenial::PathStyle),
         [bucket @ .., "s3", region] if !bucket.is_empty() && is_region(region) => Ok(()),
-        _ => Err(Denied::Host),
+        _ => Err(UrlDenial::Host),
     }
 }
 

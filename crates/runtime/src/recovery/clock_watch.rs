@@ -16,13 +16,13 @@ const JUMP: Duration = Duration::from_secs(10);
 
 /// What the clock on the wall and the one that nobody can set said in one moment.
 #[derive(Debug, Clone, Copy)]
-struct Reading {
+struct ClockReading {
     wall: SystemTime,
     /// Stands still while the machine sleeps.
     steady: Instant,
 }
 
-impl Reading {
+impl ClockReading {
     fn now() -> Self {
         Self { wall: SystemTime::now(), steady: Instant::now() }
     }
@@ -41,10 +41,10 @@ impl Reading {
 impl Recovery {
     /// Looks now and then until it is dropped.
     pub async fn run_watch(self: &Arc<Self>) {
-        let mut before = Reading::now();
+        let mut before = ClockReading::now();
         for round in 1_u32.. {
             tokio::time::sleep(self.timing.watch).await;
-            let now = Reading::now();
+            let now = ClockReading::now();
             if now.jumped_since(&before) {
                 tracing::info!("the machine was asleep, or its clock was set");
                 self.wake_up();
@@ -72,11 +72,11 @@ mod tests {
 
     #[test]
     fn sleep_and_a_set_clock_are_told_from_time_that_passed() {
-        let start = Reading::now();
+        let start = ClockReading::now();
         let after = |wall: i64, steady: u64| {
             let ahead = Duration::from_secs(wall.unsigned_abs());
             let wall = if wall < 0 { start.wall - ahead } else { start.wall + ahead };
-            Reading { wall, steady: start.steady + Duration::from_secs(steady) }.jumped_since(&start)
+            ClockReading { wall, steady: start.steady + Duration::from_secs(steady) }.jumped_since(&start)
         };
         assert!(!after(15, 15) && !after(20, 15) && !after(9, 15));
         assert!(after(3600 * 8, 15), "it slept, or the clock was set forward");

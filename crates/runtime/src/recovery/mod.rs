@@ -179,7 +179,7 @@ impl Recovery {
                 _ => shim::attach(&socket, &exit).await,
             };
             if let Some(shim) = shim {
-                self.note_alive(job, &shim).await?;
+                self.record_alive(job, &shim).await?;
                 return Ok(RecoveredLoop::Started(ProcessState::Running(shim)));
             }
         }
@@ -225,7 +225,7 @@ impl Recovery {
         Ok(look.await.unwrap_or(false))
     }
 
-    async fn note_alive(&self, job: &Job, shim: &shim::ShimHandle) -> Result<(), StoreError> {
+    async fn record_alive(&self, job: &Job, shim: &shim::ShimHandle) -> Result<(), StoreError> {
         let state = shim.state().await.ok();
         self.jobs
             .change(job.id, |now| {

@@ -17,7 +17,7 @@ use crate::reporting::control_plane::{CallError, ControlPlane, FreshToken};
 /// A control plane that does not know the loop is not asked for a new token again so soon.
 const NOT_FOUND_REST: Duration = Duration::from_secs(300);
 
-type Flight = Shared<BoxFuture<'static, Result<(), CallError>>>;
+type SharedRefresh = Shared<BoxFuture<'static, Result<(), CallError>>>;
 
 /// The tokens of all loops.
 #[derive(Clone)]
@@ -25,14 +25,14 @@ pub(crate) struct Tokens {
     store: Store,
     cloud: ControlPlane,
     /// Refreshes under way; whoever needs one of the same loop waits for it.
-    flights: Arc<Mutex<HashMap<LoopId, Flight>>>,
+    refreshes: Arc<Mutex<HashMap<LoopId, SharedRefresh>>>,
     /// When a refresh was last answered with 404.
     not_found: Arc<Mutex<HashMap<LoopId, Instant>>>,
 }
 
 impl Tokens {
     pub fn new(store: Store, cloud: ControlPlane) -> Self {
-        Self { store, cloud, flights: Arc::default(), not_found: Arc::default() }
+        Self { store, cloud, refreshes: Arc::default(), not_found: Arc::default() }
     }
 
     /// Calls with the stored token; a refusal of the token is answered by one refresh and one more
@@ -85,16 +85,16 @@ impl Tokens {
 
     /// Gets a new token; joins a refresh of the same loop that is under way.
     pub async fn refresh(&self, id: LoopId) -> Result<(), CallError> {
-        let flight = {
-            let mut flights = self.flights.lock().unwrap_or_else(PoisonError::into_inner);
-            flights.entry(id).or_insert_with(|| self.clone().fly(id).boxed().shared()).clone()
+        let refresh = {
+            let mut refreshes = self.refreshes.lock().unwrap_or_else(PoisonError::into_inner);
+            refreshes.entry(id).or_insert_with(|| self.clone().refresh_shared(id).boxed().shared()).clone()
         };
-        flight.await
+        refresh.await
     }
 
-    async fn fly(self, id: LoopId) -> Result<(), CallError> {
+    async fn refresh_shared(self, id: LoopId) -> Result<(), CallError> {
         let result = self.refresh_now(id).await;
-        self.flights.lock().unwrap_or_else(PoisonError::into_inner).remove(&id);
+        self.refreshes.lock().unwrap_or_else(PoisonError::into_inner).remove(&id);
         result
     }
 
@@ -106,12 +106,12 @@ impl Tokens {
         // A refresh that was interrupted is asked again under its own key.
         let key = match &stored.last_idempotency_key {
             Some(key) => key.clone(),
-            None => self.note_key(id, &stored).await,
+            None => self.store_key(id, &stored).await,
         };
         let mut answer = self.cloud.refresh_token(id, &stored.token.0, &key).await;
         if matches!(&answer, Err(CallError::Http { status: 409, code: Some(code), .. }) if code == "RACE_LOST")
         {
-            let key = self.note_key(id, &stored).await;
+            let key = self.store_key(id, &stored).await;
             answer = self.cloud.refresh_token(id, &stored.token.0, &key).await;
         }
         if matches!(&answer, Err(CallError::Http { status: 401 | 403 | 409, .. })) {
@@ -161,7 +161,7 @@ impl Tokens {
         self.store.token(id).await.ok().flatten()?.expires_at
     }
 
-    async fn note_key(&self, id: LoopId, stored: &StoredToken) -> String {
+    async fn store_key(&self, id: LoopId, stored: &StoredToken) -> String {
         let key = Uuid::new_v4().to_string();
         self.note(id, &StoredToken { last_idempotency_key: Some(key.clone()), ..stored.clone() }).await;
         key

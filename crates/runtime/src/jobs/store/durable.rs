@@ -18,24 +18,24 @@ use tokio::sync::Mutex;
 
 /// The flushing of one database's log.
 #[derive(Debug)]
-pub(super) struct Durable {
+pub(super) struct LogFlusher {
     /// The write-ahead log. SQLite may put another one in its place.
     log: PathBuf,
     /// Commits so far.
     committed: AtomicU64,
     /// What of them is on the disk. Held while the disk is flushed.
-    flushed: Mutex<Flushed>,
+    flushed: Mutex<FlushState>,
 }
 
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-struct Flushed {
+struct FlushState {
     /// So many of the first commits are on the disk.
     commits: u64,
     /// Whether a flush has failed since.
     failed: bool,
 }
 
-impl Durable {
+impl LogFlusher {
     pub fn of(database: &Path) -> Self {
         let mut log = database.as_os_str().to_owned();
         log.push("-wal");
@@ -72,10 +72,10 @@ impl Durable {
             }
         }
         *flushed = match self.checkpoint(database).await {
-            Ok(()) => Flushed { commits: covered, failed: false },
+            Ok(()) => FlushState { commits: covered, failed: false },
             Err(error) => {
                 tracing::error!(%error, "a change of a job may not outlive a loss of power");
-                Flushed { failed: true, ..*flushed }
+                FlushState { failed: true, ..*flushed }
             }
         };
     }
@@ -121,7 +121,7 @@ mod tests {
     async fn whoever_waits_together_is_flushed_together() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("jobs.db");
-        let (database, durable) = (database(&path).await, Durable::of(&path));
+        let (database, durable) = (database(&path).await, LogFlusher::of(&path));
         durable.begin(&database).await;
         let under_way = durable.flushed.lock().await;
         let committers = futures_util::future::join_all((0..50).map(|_| durable.reached(&database)));
@@ -131,16 +131,16 @@ mod tests {
         // The first one flushes for all that came in the meantime.
         assert_eq!(durable.committed.load(Ordering::Acquire), 51);
         committers.await;
-        assert_eq!(*durable.flushed.lock().await, Flushed { commits: 51, failed: false });
+        assert_eq!(*durable.flushed.lock().await, FlushState { commits: 51, failed: false });
     }
 
     #[tokio::test]
     async fn a_log_that_was_moved_into_its_database_needs_no_flush() {
         let dir = tempfile::tempdir().unwrap();
         let database = database(&dir.path().join("jobs.db")).await;
-        let durable = Durable::of(&dir.path().join("moved.db"));
+        let durable = LogFlusher::of(&dir.path().join("moved.db"));
         durable.reached(&database).await;
-        assert_eq!(*durable.flushed.lock().await, Flushed { commits: 1, failed: false });
+        assert_eq!(*durable.flushed.lock().await, FlushState { commits: 1, failed: false });
     }
 
     /// What cannot be flushed stands in the place of the log.
@@ -152,17 +152,17 @@ mod tests {
         let database = database(&path).await;
         let log = path.with_extension("db-wal");
         assert!(log.metadata().unwrap().len() > 0);
-        let durable = Durable { log: "/dev/null".into(), ..Durable::of(&path) };
+        let durable = LogFlusher { log: "/dev/null".into(), ..LogFlusher::of(&path) };
         durable.reached(&database).await;
-        assert_eq!(*durable.flushed.lock().await, Flushed { commits: 0, failed: true });
+        assert_eq!(*durable.flushed.lock().await, FlushState { commits: 0, failed: true });
         assert_eq!(log.metadata().unwrap().len(), 0, "a checkpoint was tried");
 
         database.execute_unprepared("INSERT INTO entry VALUES (1)").await.unwrap();
         let flushed = durable.flushed.into_inner();
         let durable =
-            Durable { log: log.clone(), committed: durable.committed, flushed: Mutex::new(flushed) };
+            LogFlusher { log: log.clone(), committed: durable.committed, flushed: Mutex::new(flushed) };
         durable.reached(&database).await;
-        assert_eq!(*durable.flushed.lock().await, Flushed { commits: 2, failed: false });
+        assert_eq!(*durable.flushed.lock().await, FlushState { commits: 2, failed: false });
         assert_eq!(log.metadata().unwrap().len(), 0, "a flush alone would prove nothing");
     }
 }

@@ -36,7 +36,7 @@ use crate::error::LoopError;
 use crate::jobs::Job;
 use crate::jobs::Notification;
 use crate::jobs::lifecycle::{self, InvalidTransition, JobEvent};
-use durable::Durable;
+use durable::LogFlusher;
 use entity::{job, outbox};
 
 /// How long a caller waits for the one connection.
@@ -123,7 +123,7 @@ pub struct PreviousJob {
 #[derive(Debug, Clone)]
 pub struct Store {
     db: DatabaseConnection,
-    durable: Arc<Durable>,
+    durable: Arc<LogFlusher>,
     credentials: Arc<Credentials>,
 }
 
@@ -153,13 +153,13 @@ impl Store {
                     .filename(&path_owned)
                     .create_if_missing(true)
                     .journal_mode(SqliteJournalMode::Wal)
-                    // Each change is made to last all the same, by `Durable`.
+                    // Each change is made to last all the same, by `LogFlusher`.
                     .synchronous(SqliteSynchronous::Normal)
                     .busy_timeout(BUSY_TIME)
             });
         let db = Database::connect(options).await?;
         migration::Migrator::up(&db, None).await?;
-        let durable = Arc::new(Durable::of(path));
+        let durable = Arc::new(LogFlusher::of(path));
         durable.begin(&db).await;
         Ok(Self { db, durable, credentials })
     }

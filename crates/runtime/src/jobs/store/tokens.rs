@@ -32,7 +32,7 @@ pub struct TokenText(pub SecretString);
 /// The sealed form. Never leaves this file in plain text.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Plain {
+struct TokenDocument {
     token: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     expires_at: Option<i64>,
@@ -66,7 +66,7 @@ impl Store {
     /// # Errors
     /// [`StoreError::Seal`], [`StoreError::Database`].
     pub async fn put_token(&self, id: LoopId, stored: &StoredToken) -> Result<(), StoreError> {
-        let plain = Plain {
+        let plain = TokenDocument {
             token: stored.token.0.expose_secret().to_owned(),
             expires_at: stored.expires_at,
             jti: stored.jti.clone(),
@@ -91,7 +91,8 @@ impl Store {
     pub async fn token(&self, id: LoopId) -> Result<Option<StoredToken>, StoreError> {
         let row = token::Entity::find_by_id(id.to_string()).one(&self.db).await?;
         Ok(row.and_then(|row| {
-            let plain: Plain = serde_json::from_slice(&self.credentials.open_sealed(&row.sealed)?).ok()?;
+            let plain: TokenDocument =
+                serde_json::from_slice(&self.credentials.open_sealed(&row.sealed)?).ok()?;
             Some(StoredToken {
                 token: TokenText(plain.token.into()),
                 expires_at: plain.expires_at,

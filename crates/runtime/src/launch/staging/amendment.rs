@@ -10,11 +10,11 @@ use loopgate_api::plan;
 use loopgate_home::untrusted::{self, write_private};
 use serde_json::{Map, Value};
 
-use super::{PLAN_SOURCE, Staged, remove_if_there, stage_prompt, stage_requirements};
+use super::{PLAN_SOURCE, StagedInputs, remove_if_there, stage_prompt, stage_requirements};
 use crate::request::LoopRequest;
 
-pub(super) fn stage(request: &LoopRequest, work_dir: &Path) -> io::Result<Staged> {
-    let mut staged = Staged::default();
+pub(super) fn stage(request: &LoopRequest, work_dir: &Path) -> io::Result<StagedInputs> {
+    let mut staged = StagedInputs::default();
     for artifact in request.artifacts_of(ArtifactType::ImplementationPlan) {
         staged = stage_plan(artifact, work_dir)?;
     }
@@ -23,13 +23,13 @@ pub(super) fn stage(request: &LoopRequest, work_dir: &Path) -> io::Result<Staged
     Ok(staged)
 }
 
-fn stage_plan(artifact: &Artifact, work_dir: &Path) -> io::Result<Staged> {
+fn stage_plan(artifact: &Artifact, work_dir: &Path) -> io::Result<StagedInputs> {
     let (plan, source) = (work_dir.join(PLAN_JSON), work_dir.join(PLAN_SOURCE));
     remove_if_there(&source)?;
     let Ok(content) = plan::parse(&artifact.content) else {
         remove_if_there(&plan)?;
         write_private(&source, artifact.content.as_bytes())?;
-        return Ok(Staged { plan_file: Some(source), ..Staged::default() });
+        return Ok(StagedInputs { plan_file: Some(source), ..StagedInputs::default() });
     };
     let there = untrusted::is_file(&plan);
     let known = untrusted::read_text(&plan).ok().and_then(|text| plan::parse(&text).ok());
@@ -39,7 +39,7 @@ fn stage_plan(artifact: &Artifact, work_dir: &Path) -> io::Result<Staged> {
         (_, None) => content,
     };
     write_private(&plan, &serde_json::to_vec_pretty(&document)?)?;
-    Ok(Staged::default())
+    Ok(StagedInputs::default())
 }
 
 fn with_content(mut plan: Map<String, Value>, artifact: &Artifact) -> Value {
@@ -53,7 +53,11 @@ mod tests {
 
     use super::*;
 
-    fn staged(there: Option<&str>, content: &str, raw: Value) -> (Staged, Option<Value>, Option<String>) {
+    fn staged(
+        there: Option<&str>,
+        content: &str,
+        raw: Value,
+    ) -> (StagedInputs, Option<Value>, Option<String>) {
         let dir = tempfile::tempdir().unwrap();
         if let Some(text) = there {
             std::fs::write(dir.path().join(PLAN_JSON), text).unwrap();

@@ -10,13 +10,13 @@ use loopgate_home::untrusted::{make_private_directory, write_private};
 use serde::Serialize;
 use serde_json::json;
 
-use super::{PROMPT_MD, Staged, StagingDirs, remove_if_there};
+use super::{PROMPT_MD, StagedInputs, StagingDirs, remove_if_there};
 use crate::request::LoopRequest;
 
 /// What a decomposition is asked when nobody said more.
 const DECOMPOSE: &str = "Split these requirements into features that can be planned and built one by one.";
 
-pub(super) fn stage(request: &LoopRequest, site: &StagingDirs<'_>) -> io::Result<Staged> {
+pub(super) fn stage(request: &LoopRequest, site: &StagingDirs<'_>) -> io::Result<StagedInputs> {
     let place = site.context();
     make_private_directory(&place)?;
     let mut inputs = Vec::new();
@@ -44,7 +44,7 @@ pub(super) fn stage(request: &LoopRequest, site: &StagingDirs<'_>) -> io::Result
         let text = format!("# {title}\n\n{}", artifact.content);
         put(inside(&artifacts, &format!("{kind}-{}.md", safe_id(&artifact.id)))?, text.as_bytes())?;
     }
-    Ok(Staged { inputs, ..Staged::default() })
+    Ok(StagedInputs { inputs, ..StagedInputs::default() })
 }
 
 /// The kind of a document as a part of a file's name.

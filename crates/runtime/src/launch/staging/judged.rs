@@ -11,10 +11,14 @@ use loopgate_home::untrusted::write_private;
 use serde_json::{Value, json};
 
 use super::context::inside;
-use super::{FEATURE_MD, PROMPT_MD, Staged, StagingDirs, code_context};
+use super::{FEATURE_MD, PROMPT_MD, StagedInputs, StagingDirs, code_context};
 use crate::request::{LoopRequest, SupportingArtifact};
 
-pub(super) fn stage(request: &LoopRequest, subject: Judged, site: &StagingDirs<'_>) -> io::Result<Staged> {
+pub(super) fn stage(
+    request: &LoopRequest,
+    subject: Judged,
+    site: &StagingDirs<'_>,
+) -> io::Result<StagedInputs> {
     let mut inputs = Vec::new();
     let mut put = |path: std::path::PathBuf, bytes: &[u8]| -> io::Result<()> {
         write_private(&path, bytes)?;
@@ -45,7 +49,7 @@ pub(super) fn stage(request: &LoopRequest, subject: Judged, site: &StagingDirs<'
         let context = code_context::document(request, site.detected.as_ref());
         put(place.join("code-context.json"), &serde_json::to_vec_pretty(&context)?)?;
     }
-    Ok(Staged { inputs, ..Staged::default() })
+    Ok(StagedInputs { inputs, ..StagedInputs::default() })
 }
 
 /// The documents that are judged, and what they are held against.

@@ -52,7 +52,7 @@ pub enum PlanSource {
 
 /// What was staged.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(crate) struct Staged {
+pub(crate) struct StagedInputs {
     /// The markdown plan, for `LOOPGATE_PLAN_FILE`.
     pub plan_file: Option<PathBuf>,
     /// The requirements, when there are any.
@@ -91,7 +91,7 @@ impl StagingDirs<'_> {
 ///
 /// # Errors
 /// Any failure of the file system, and names that lead out of their directory.
-pub(crate) fn stage(request: &LoopRequest, site: &StagingDirs<'_>) -> io::Result<Staged> {
+pub(crate) fn stage(request: &LoopRequest, site: &StagingDirs<'_>) -> io::Result<StagedInputs> {
     let work_dir = site.work_dir;
     make_private_directory(work_dir)?;
     let mut staged = match request.command.spec().inputs {
@@ -127,16 +127,16 @@ pub(crate) fn begin_peer(request: &LoopRequest, work_dir: &Path) -> io::Result<(
 }
 
 /// A review is told the requirements and never touches the plan.
-fn stage_review(request: &LoopRequest, work_dir: &Path) -> io::Result<Staged> {
+fn stage_review(request: &LoopRequest, work_dir: &Path) -> io::Result<StagedInputs> {
     remove_if_there(&work_dir.join(VERDICT))?;
     stage_requirements(request, work_dir)?;
     stage_prompt(request, work_dir)?;
-    Ok(Staged::default())
+    Ok(StagedInputs::default())
 }
 
-fn stage_targets(targets: &[Target], work_dir: &Path) -> io::Result<Staged> {
+fn stage_targets(targets: &[Target], work_dir: &Path) -> io::Result<StagedInputs> {
     write_private(&work_dir.join(MANIFEST), &serde_json::to_vec_pretty(targets)?)?;
-    Ok(Staged { targets: targets.to_vec(), ..Staged::default() })
+    Ok(StagedInputs { targets: targets.to_vec(), ..StagedInputs::default() })
 }
 
 fn stage_requirements(request: &LoopRequest, work_dir: &Path) -> io::Result<()> {
@@ -155,7 +155,7 @@ fn stage_prompt(request: &LoopRequest, directory: &Path) -> io::Result<()> {
     }
 }
 
-fn stage_plan(request: &LoopRequest, work_dir: &Path) -> io::Result<Staged> {
+fn stage_plan(request: &LoopRequest, work_dir: &Path) -> io::Result<StagedInputs> {
     let first = |kind| request.artifacts_of(kind).next().map(|artifact| artifact.content.clone());
     let mut prd = request
         .prompt
@@ -174,12 +174,12 @@ fn stage_plan(request: &LoopRequest, work_dir: &Path) -> io::Result<Staged> {
     if !prd.trim().is_empty() {
         write_private(&work_dir.join(PRD_MD), prd.as_bytes())?;
     }
-    Ok(Staged::default())
+    Ok(StagedInputs::default())
 }
 
-fn stage_execute(request: &LoopRequest, work_dir: &Path) -> io::Result<Staged> {
+fn stage_execute(request: &LoopRequest, work_dir: &Path) -> io::Result<StagedInputs> {
     remove_if_there(&work_dir.join(EXECUTION_RESULT))?;
-    let mut staged = Staged::default();
+    let mut staged = StagedInputs::default();
     for artifact in request.artifacts_of(ArtifactType::ImplementationPlan) {
         staged = stage_plan_document(artifact, work_dir)?;
     }
@@ -194,7 +194,7 @@ fn stage_execute(request: &LoopRequest, work_dir: &Path) -> io::Result<Staged> {
     Ok(staged)
 }
 
-fn stage_plan_document(artifact: &Artifact, work_dir: &Path) -> io::Result<Staged> {
+fn stage_plan_document(artifact: &Artifact, work_dir: &Path) -> io::Result<StagedInputs> {
     let (plan, imported) = (work_dir.join(PLAN_JSON), work_dir.join(IMPORTED_PLAN));
     remove_if_there(&imported)?;
     let same = |plan: &Map<String, Value>| {
@@ -202,15 +202,19 @@ fn stage_plan_document(artifact: &Artifact, work_dir: &Path) -> io::Result<Stage
     };
     if let Some(raw) = artifact.raw.as_ref().filter(|raw| same(raw)) {
         write_private(&plan, &serde_json::to_vec_pretty(raw)?)?;
-        return Ok(Staged { plan_source: Some(PlanSource::RawArtifact), ..Staged::default() });
+        return Ok(StagedInputs { plan_source: Some(PlanSource::RawArtifact), ..StagedInputs::default() });
     }
     let local = untrusted::read_text(&plan).ok().and_then(|text| plan::parse(&text).ok());
     if local.as_ref().and_then(Value::as_object).is_some_and(same) {
-        return Ok(Staged { plan_source: Some(PlanSource::LocalPlanJson), ..Staged::default() });
+        return Ok(StagedInputs { plan_source: Some(PlanSource::LocalPlanJson), ..StagedInputs::default() });
     }
     remove_if_there(&plan)?;
     write_private(&imported, artifact.content.as_bytes())?;
-    Ok(Staged { plan_file: Some(imported), plan_source: Some(PlanSource::ImportedPlan), ..Staged::default() })
+    Ok(StagedInputs {
+        plan_file: Some(imported),
+        plan_source: Some(PlanSource::ImportedPlan),
+        ..StagedInputs::default()
+    })
 }
 
 /// Writes the agents and critic gates of a request into a worktree. Files that the repository
@@ -267,7 +271,7 @@ mod tests {
             Self(tempfile::tempdir().unwrap())
         }
 
-        fn stage(&self, body: Value) -> Staged {
+        fn stage(&self, body: Value) -> StagedInputs {
             let mut whole = json!({"loopId": "0190a5f3-c8b9-7f00-a1b2-c3d4e5f60718", "command": "EXECUTE",
                 "loopgateAuthToken": "t", "artifacts": [], "repo": {"fullName": "acme/api"}});
             for (name, value) in body.as_object().unwrap() {

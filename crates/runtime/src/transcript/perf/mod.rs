@@ -17,7 +17,7 @@ use loopgate_home::untrusted;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
-use self::reader::{Batch, Found, PerfReader};
+use self::reader::{Batch, PerfItem, PerfReader};
 use crate::jobs::store::Store;
 use crate::jobs::{FileIdentity, Job, PerfMark};
 use crate::reporting::telemetry::{self, TelemetrySender};
@@ -92,9 +92,9 @@ async fn follow(services: &PerfEvents, job: &Job, work_dir: &Path, ended: &Cance
         let over = ended.is_cancelled();
         let Some((taken, batch)) = read(reader, over).await else { return };
         reader = taken;
-        if !batch.found.is_empty() {
+        if !batch.items.is_empty() {
             reports.note(job, &reader).await;
-            batch.found.into_iter().for_each(|found| reports.tell(found));
+            batch.items.into_iter().for_each(|item| reports.report(item));
         }
         if over && !batch.more {
             break;
@@ -114,7 +114,7 @@ async fn follow(services: &PerfEvents, job: &Job, work_dir: &Path, ended: &Cance
     let directory = work_dir.to_owned();
     let left = tokio::task::spawn_blocking(move || tool_calls::left(&directory, &earlier_calls)).await;
     for call in left.unwrap_or_default() {
-        reports.tell_event(&reader.in_its_phase(call));
+        reports.report_event(&reader.in_its_phase(call));
     }
 }
 
@@ -146,14 +146,14 @@ impl Reports<'_> {
         }
     }
 
-    fn tell(&self, found: Found) {
-        match found {
-            Found::Event(record) => self.tell_event(&record),
-            Found::Failure(failure) => self.tell_failure(&failure),
+    fn report(&self, item: PerfItem) {
+        match item {
+            PerfItem::Event(record) => self.report_event(&record),
+            PerfItem::Failure(failure) => self.report_failure(&failure),
         }
     }
 
-    fn tell_event(&self, record: &PerfRecord) {
+    fn report_event(&self, record: &PerfRecord) {
         if let Some(name) = record.event.name() {
             let message = format!("A {} was timed", name.replace('_', " "));
             let diagnostics = json!({"loopPerf": record});
@@ -168,7 +168,7 @@ impl Reports<'_> {
         }
     }
 
-    fn tell_failure(&self, failure: &ParseFailure) {
+    fn report_failure(&self, failure: &ParseFailure) {
         let (category, message) = ("loop.perf.parse_failure", "A timing event cannot be read");
         let diagnostics = json!({"loopPerf": failure});
         self.services.telemetry.report(self.trace.clone(), Severity::Warn, category, message, diagnostics);

@@ -19,7 +19,7 @@ const MAX_PHASES: usize = 64;
 
 /// Something to report.
 #[derive(Debug, PartialEq)]
-pub(super) enum Found {
+pub(super) enum PerfItem {
     Event(Box<PerfRecord>),
     Failure(ParseFailure),
 }
@@ -27,7 +27,7 @@ pub(super) enum Found {
 /// What one read brought.
 #[derive(Debug, Default)]
 pub(super) struct Batch {
-    pub found: Vec<Found>,
+    pub items: Vec<PerfItem>,
     /// Whether more can be read at once.
     pub more: bool,
 }
@@ -84,16 +84,16 @@ impl PerfReader {
         let read = file.take(PIECE).read_to_end(&mut bytes)? as u64;
         let at = self.read_to;
         self.read_to += read;
-        let mut batch = Batch { found: Vec::new(), more: read == PIECE };
+        let mut batch = Batch { items: Vec::new(), more: read == PIECE };
         let mut failures = Failures::default();
         let mut lines = std::mem::take(&mut self.lines);
-        lines.take(&bytes, at, |line, end| self.take_line(line, end, &mut batch.found, &mut failures));
+        lines.take(&bytes, at, |line, end| self.take_line(line, end, &mut batch.items, &mut failures));
         if ended && !batch.more && !lines.unfinished().is_empty() {
-            self.take_line(Some(lines.unfinished()), self.read_to, &mut batch.found, &mut failures);
+            self.take_line(Some(lines.unfinished()), self.read_to, &mut batch.items, &mut failures);
             lines.forget();
         }
         self.lines = lines;
-        batch.found.extend(failures.summary());
+        batch.items.extend(failures.summary());
         Ok(batch)
     }
 
@@ -102,7 +102,13 @@ impl PerfReader {
         self.lines.forget();
     }
 
-    fn take_line(&mut self, line: Option<&[u8]>, end: u64, found: &mut Vec<Found>, failures: &mut Failures) {
+    fn take_line(
+        &mut self,
+        line: Option<&[u8]>,
+        end: u64,
+        items: &mut Vec<PerfItem>,
+        failures: &mut Failures,
+    ) {
         self.line += 1;
         let is_new = end > self.reported;
         self.reported = self.reported.max(end);
@@ -116,12 +122,12 @@ impl PerfReader {
                 let record = self.in_its_phase(record);
                 self.note_phase(&record);
                 if is_new {
-                    found.push(Found::Event(Box::new(record)));
+                    items.push(PerfItem::Event(Box::new(record)));
                 }
             }
             Err(reason) if is_new => {
                 let failure = ParseFailure::new(self.line, line.unwrap_or_default(), &reason);
-                found.extend(failures.admit(failure));
+                items.extend(failures.admit(failure));
             }
             Err(_) => {}
         }
@@ -155,7 +161,7 @@ struct Failures {
 }
 
 impl Failures {
-    fn admit(&mut self, failure: ParseFailure) -> Option<Found> {
+    fn admit(&mut self, failure: ParseFailure) -> Option<PerfItem> {
         if self.admitted == MAX_FAILURES {
             if self.counted == 0 {
                 self.first_counted = failure.line_number;
@@ -164,12 +170,12 @@ impl Failures {
             return None;
         }
         self.admitted += 1;
-        Some(Found::Failure(failure))
+        Some(PerfItem::Failure(failure))
     }
 
-    fn summary(self) -> Option<Found> {
+    fn summary(self) -> Option<PerfItem> {
         let reason = format!("{} more lines cannot be read", self.counted);
-        (self.counted > 0).then(|| Found::Failure(ParseFailure::new(self.first_counted, b"", &reason)))
+        (self.counted > 0).then(|| PerfItem::Failure(ParseFailure::new(self.first_counted, b"", &reason)))
     }
 }
 
@@ -202,14 +208,14 @@ mod tests {
 
     /// Events by name and phase, failures by the number of their line.
     fn told(batch: &Batch) -> Vec<Value> {
-        let each = |found: &Found| match found {
-            Found::Event(record) => {
+        let each = |items: &PerfItem| match items {
+            PerfItem::Event(record) => {
                 let told = serde_json::to_value(record).unwrap();
                 json!([told["event"], told["phase"]])
             }
-            Found::Failure(failure) => json!(failure.line_number),
+            PerfItem::Failure(failure) => json!(failure.line_number),
         };
-        batch.found.iter().map(each).collect()
+        batch.items.iter().map(each).collect()
     }
 
     #[test]
@@ -239,9 +245,9 @@ mod tests {
         let path = dir.path().join("perf.jsonl");
         append(&path, &phase("old").repeat(3));
         let mut reader = PerfReader::new(path.clone(), mark_of(dir.path()));
-        assert!(reader.read(false).found.is_empty());
+        assert!(reader.read(false).items.is_empty());
         std::fs::rename(&path, dir.path().join("elsewhere")).unwrap();
-        assert!(reader.read(false).found.is_empty());
+        assert!(reader.read(false).items.is_empty());
         append(&path, "broken\n");
         assert_eq!(told(&reader.read(false)), [json!(1)]);
     }
@@ -253,8 +259,8 @@ mod tests {
         append(&path, &"{\n".repeat(50));
         let mut reader = PerfReader::new(path, PerfMark::default());
         let batch = reader.read(false);
-        assert_eq!(batch.found.len(), MAX_FAILURES + 1);
-        let Some(Found::Failure(summary)) = batch.found.last() else { panic!("{batch:?}") };
+        assert_eq!(batch.items.len(), MAX_FAILURES + 1);
+        let Some(PerfItem::Failure(summary)) = batch.items.last() else { panic!("{batch:?}") };
         assert_eq!(
             (summary.line_number, summary.error_message.as_str()),
             (21, "30 more lines cannot be read")
