@@ -130,7 +130,7 @@ enum Change {
     PruneWorktree,
     NestRepository,
     AddSubmodule,
-    ChangeSubmodule,
+    DirtySubmodule,
     RemoveSubmodule,
 }
 
@@ -166,7 +166,7 @@ fn change() -> impl Strategy<Value = Change> {
         1 => Just(Change::PruneWorktree),
         1 => Just(Change::NestRepository),
         1 => Just(Change::AddSubmodule),
-        1 => Just(Change::ChangeSubmodule),
+        1 => Just(Change::DirtySubmodule),
         2 => Just(Change::RemoveSubmodule),
     ];
     prop_oneof![10 => files, 8 => select(&COMMANDS[..]).prop_map(Change::Git), 3 => around]
@@ -331,7 +331,7 @@ impl World {
                 }
                 self.run(tree, &format!("submodule add -q -f {} library", source.display())).await;
             }
-            Change::ChangeSubmodule => drop(fs::write(tree.join("library/untracked"), "")),
+            Change::DirtySubmodule => drop(fs::write(tree.join("library/untracked"), "")),
             Change::RemoveSubmodule => self.unnest(tree).await,
             _ => unreachable!("{change:?} is done without git"),
         }

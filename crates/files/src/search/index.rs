@@ -1,22 +1,22 @@
-//! A tree's file names in memory, kept as the tree is.
+//! The file names of one tree, updated from file-change events.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError, RwLock};
+use std::time::{Duration, Instant};
 
 use loopgate_home::Directory;
 
 use super::listing::Listing;
-use super::rank::{Best, Query};
-use super::walk::{Found, RULES_FILE, Reach, Root};
+use super::rank::{Query, TopMatches};
+use super::walk::{DepthLimit, RULES_FILE, Root, WalkResult};
 use super::watch::{Change, Watch, parent};
 
-/// Changed directories that are read one by one; with more the tree is read anew, which then is
-/// faster.
-const MOST_SINGLE: usize = 200;
-/// Files that an index holds; what a walk finds beyond is not remembered.
-const MOST_FILES: usize = 200_000;
+/// Changed directories that are read one by one; with more, walking the tree anew is faster.
+const MAX_REREAD: usize = 200;
+/// Files of one index; what a walk finds beyond is dropped.
+const MAX_FILES: usize = 200_000;
 
 /// Files and known directories of a tree.
 #[derive(Debug, Default)]
@@ -32,9 +32,10 @@ struct Tree {
 /// An index of one tree.
 pub(super) struct Index {
     root: Root,
-    /// The directory that was read: another one in its place is another tree.
+    /// Device and inode of the directory that was read.
     identity: (u64, u64),
-    /// Whoever holds it brings the tree up to date; the others wait for that.
+    read_at: Instant,
+    /// Its holder applies the events to the tree; the others wait for that.
     watch: Mutex<Watch>,
     tree: RwLock<Tree>,
 }
@@ -42,23 +43,23 @@ pub(super) struct Index {
 /// An answer.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Answer {
-    pub(super) best: Best,
+    pub(super) best: TopMatches,
     /// Whether files were left out.
     pub(super) cut: bool,
 }
 
 impl Index {
-    /// Reads the tree, and watches it with at most so many watches.
-    pub(super) fn read(root: Root, most_watches: usize) -> std::io::Result<Self> {
-        let identity = root.handle().identity()?;
-        let watch = Watch::new(most_watches);
+    /// Walks the tree, and watches it with at most `max_watches` watches.
+    pub(super) fn read(root: Root, max_watches: usize) -> std::io::Result<Self> {
+        let (identity, read_at) = (root.handle().identity()?, Instant::now());
+        let watch = Watch::new(max_watches);
         let tree = Tree::read(&root, &watch);
-        Ok(Self { root, identity, watch: Mutex::new(watch), tree: RwLock::new(tree) })
+        Ok(Self { root, identity, read_at, watch: Mutex::new(watch), tree: RwLock::new(tree) })
     }
 
-    /// Whether it can answer again without reading everything.
-    pub(super) fn is_lasting(&self) -> bool {
-        self.watch.lock().unwrap_or_else(PoisonError::into_inner).hears_all()
+    /// Whether it can be updated. One that cannot serves a single search.
+    pub(super) fn is_updatable(&self) -> bool {
+        self.watch.lock().unwrap_or_else(PoisonError::into_inner).is_complete()
     }
 
     pub(super) fn files(&self) -> usize {
@@ -71,11 +72,11 @@ impl Index {
         Answer { best: query.best(tree.listings.values()), cut: tree.cut }
     }
 
-    /// Takes in what changed. `false` when the tree has to be read anew, or when `now`, the directory
-    /// that has its name at this moment, is another one.
-    pub(super) fn refresh(&self, now: (u64, u64)) -> bool {
+    /// Applies the queued events. `false` when the tree has to be walked anew: they are too many, the
+    /// index has its maximal age, or `now`, the directory that has its name at this moment, is another one.
+    pub(super) fn refresh(&self, now: (u64, u64), max_age: Duration) -> bool {
         let watch = self.watch.lock().unwrap_or_else(PoisonError::into_inner);
-        if now != self.identity {
+        if now != self.identity || self.read_at.elapsed() >= max_age {
             return false;
         }
         let changes = watch.changes();
@@ -102,7 +103,7 @@ impl Index {
                 Change::Everything => return false,
             }
         }
-        if stale.len() > MOST_SINGLE {
+        if stale.len() > MAX_REREAD {
             return false;
         }
         let mut tree = self.tree.write().unwrap_or_else(PoisonError::into_inner);
@@ -112,7 +113,7 @@ impl Index {
         for directory in &stale {
             tree.read_again(directory, &self.root, &watch);
         }
-        watch.hears_all()
+        watch.is_complete()
     }
 }
 
@@ -120,7 +121,7 @@ impl Tree {
     fn read(root: &Root, watch: &Watch) -> Self {
         let mut tree = Self::default();
         tree.directories.insert("".into());
-        let found = root.walk("", Reach::Below, &|directory, handle| {
+        let found = root.walk("", DepthLimit::Tree, &|directory, handle| {
             watch.add(directory, &root.watched_path(directory, handle));
         });
         tree.add(found, root, watch);
@@ -133,7 +134,7 @@ impl Tree {
         if !self.directories.contains(directory) {
             return;
         }
-        let found = root.walk(directory, Reach::Here, &|_, _| {});
+        let found = root.walk(directory, DepthLimit::Directory, &|_, _| {});
         let now: BTreeSet<Box<str>> = found.directories.iter().cloned().collect();
         let before: Vec<Box<str>> = self.children(directory).cloned().collect();
         for gone in before.iter().filter(|known| !now.contains(*known)) {
@@ -141,18 +142,18 @@ impl Tree {
         }
         self.remove_listing(directory);
         let new: Vec<_> = now.into_iter().filter(|child| !self.directories.contains(child)).collect();
-        self.add(Found { directories: Vec::new(), ..found }, root, watch);
+        self.add(WalkResult { directories: Vec::new(), ..found }, root, watch);
         for child in new {
             let enter = |directory: &str, handle: &Directory| {
                 watch.add(directory, &root.watched_path(directory, handle));
             };
-            let mut found = root.walk(&child, Reach::Below, &enter);
+            let mut found = root.walk(&child, DepthLimit::Tree, &enter);
             found.directories.push(child);
             self.add(found, root, watch);
         }
     }
 
-    fn add(&mut self, found: Found, root: &Root, watch: &Watch) {
+    fn add(&mut self, found: WalkResult, root: &Root, watch: &Watch) {
         self.cut |= found.cut;
         self.directories.extend(found.directories);
         for (directory, names) in found.names {
@@ -162,7 +163,7 @@ impl Tree {
             {
                 watch.add_rules(&directory, &root.watched_path(&directory, &handle));
             }
-            if self.files + listing.files() as usize > MOST_FILES {
+            if self.files + listing.files() as usize > MAX_FILES {
                 self.cut = true;
                 continue;
             }

@@ -1,4 +1,4 @@
-//! The names of one directory's files, packed into one text.
+//! The names of one directory's files, packed into one string.
 //!
 //! A tree of 100,000 files is a few megabytes this way, and looking for a text in all names of a
 //! directory is one search in one text.

@@ -1,8 +1,13 @@
 //! Finding files by a piece of their path.
 //!
-//! The names of a tree are read once and then kept in memory, as the tree is: a warm answer reads
-//! no directory but those that changed since the last one. What git ignores is left out. Trees that
-//! nobody asks about are forgotten.
+//! The names of a tree are walked once and then indexed in memory. Each search reads the queued
+//! file-change events first and re-reads the directories that changed; without watches, it walks the tree.
+//! What git ignores is skipped.
+//!
+//! An index is not older than the search for changes in the tree. Rules outside the tree (`.gitignore`
+//! of directories above it, `info/exclude`, the user's excludes) are not watched, nor are the changes of other
+//! machines to a network file system: they are seen after 30 seconds ([`MAX_AGE`]) at the latest, when the
+//! tree is walked anew. Indexes that nobody uses are evicted.
 
 mod index;
 mod listing;
@@ -24,16 +29,18 @@ use self::index::Index;
 use self::rank::Query;
 use self::walk::{Denied, Root};
 
-/// An index that was not asked for so long is forgotten.
-const IDLE: Duration = Duration::from_secs(600);
-/// Pause between two looks for such indexes.
-const SWEEP_EVERY: Duration = Duration::from_secs(60);
-/// Indexes, and files in all of them, that are kept at once; the last one asked stays in any case.
-const MOST_INDEXES: usize = 16;
-const MOST_FILES: usize = 400_000;
+/// An index is used at most so long after its tree was walked.
+const MAX_AGE: Duration = Duration::from_secs(30);
+/// An index that was not used for so long is evicted.
+const MAX_IDLE: Duration = Duration::from_secs(600);
+/// Pause between two evictions.
+const EVICT_EVERY: Duration = Duration::from_secs(60);
+/// Indexes, and files in all of them. The one that was used last stays in any case.
+const MAX_INDEXES: usize = 16;
+const MAX_FILES: usize = 400_000;
 /// Watches on one tree: the system has a limited number, which editors want as well. A tree with more
 /// directories is read with every search.
-const MOST_WATCHES: usize = 20_000;
+const MAX_WATCHES: usize = 20_000;
 
 /// What a search found.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
@@ -44,26 +51,27 @@ pub struct Matches {
     pub truncated: bool,
 }
 
-/// Searches trees, and keeps their names for the next search.
+/// Searches trees by file name.
 #[derive(Debug)]
 pub struct FileSearch {
     sandbox: Arc<Sandbox>,
-    kept: Arc<Kept>,
-    most_watches: usize,
-    /// Forgets idle indexes; runs while there are any.
-    sweeper: Mutex<Option<JoinHandle<()>>>,
+    indexes: Arc<Indexes>,
+    max_watches: usize,
+    max_age: Duration,
+    /// Evicts idle indexes; runs while there are any, and is aborted when this is dropped.
+    evictor: Mutex<Option<JoinHandle<()>>>,
 }
 
 #[derive(Debug, Default)]
-struct Kept {
+struct Indexes {
     slots: Mutex<HashMap<PathBuf, Arc<Slot>>>,
 }
 
-/// Place of one tree's index.
+/// The place of one tree's index.
 #[derive(Debug)]
 struct Slot {
     used: Mutex<Instant>,
-    /// Whoever reads the tree holds it, so that searches at the same time read it once.
+    /// Held while the tree is walked, so that concurrent searches walk it once.
     index: Mutex<Option<Arc<Index>>>,
 }
 
@@ -77,7 +85,13 @@ impl FileSearch {
     /// Nothing is read yet.
     #[must_use]
     pub fn new(sandbox: Arc<Sandbox>) -> Self {
-        Self { sandbox, kept: Arc::default(), most_watches: MOST_WATCHES, sweeper: Mutex::default() }
+        Self {
+            sandbox,
+            indexes: Arc::default(),
+            max_watches: MAX_WATCHES,
+            max_age: MAX_AGE,
+            evictor: Mutex::default(),
+        }
     }
 
     /// The best matches below a directory, as it is now. Blocks on the disk when the tree is not
@@ -92,41 +106,40 @@ impl FileSearch {
         Ok(Matches { truncated: answer.best.more || answer.cut, files: answer.best.paths })
     }
 
-    /// Sees to it that idle indexes are forgotten. To be called in an asynchronous context; costs
-    /// nothing when it is seen to already.
-    pub fn keep_tidy(&self) {
-        let mut sweeper = lock(&self.sweeper);
-        if sweeper.as_ref().is_none_or(JoinHandle::is_finished) {
-            *sweeper = Some(tokio::spawn(sweep(Arc::downgrade(&self.kept))));
+    /// Starts the eviction of idle indexes, unless it runs. Must be called within a Tokio runtime.
+    pub fn start_eviction(&self) {
+        let mut evictor = lock(&self.evictor);
+        if evictor.as_ref().is_none_or(JoinHandle::is_finished) {
+            *evictor = Some(tokio::spawn(evict(Arc::downgrade(&self.indexes))));
         }
     }
 
     /// `handle` is the directory that was found at the path.
     fn index(&self, directory: &SandboxedPath, handle: Directory) -> io::Result<Arc<Index>> {
         let (path, identity) = (directory.canonical(), handle.identity()?);
-        let slot = self.kept.slot(path);
-        let mut kept = lock(&slot.index);
-        if let Some(index) = kept.as_ref() {
+        let slot = self.indexes.slot(path);
+        let mut current = lock(&slot.index);
+        if let Some(index) = current.as_ref() {
             let index = index.clone();
-            // The others need not wait for it: the index has a lock of its own.
-            drop(kept);
-            if index.refresh(identity) {
+            // Others need not wait for the refresh: the index has a lock of its own.
+            drop(current);
+            if index.refresh(identity, self.max_age) {
                 return Ok(index);
             }
-            kept = lock(&slot.index);
-            let another = kept.as_ref().filter(|now| !Arc::ptr_eq(now, &index)).cloned();
-            if let Some(another) = another.filter(|another| another.refresh(identity)) {
-                return Ok(another);
+            current = lock(&slot.index);
+            let newer = current.as_ref().filter(|now| !Arc::ptr_eq(now, &index)).cloned();
+            if let Some(newer) = newer.filter(|newer| newer.refresh(identity, self.max_age)) {
+                return Ok(newer);
             }
         }
-        *kept = None;
+        *current = None;
         let denied = self.denied_below(path);
         let root = Root::new(directory.clone(), handle, self.sandbox.clone(), denied);
-        let index = Arc::new(Index::read(root, self.most_watches)?);
-        if index.is_lasting() {
-            *kept = Some(index.clone());
-            drop(kept);
-            self.kept.make_room(path);
+        let index = Arc::new(Index::read(root, self.max_watches)?);
+        if index.is_updatable() {
+            *current = Some(index.clone());
+            drop(current);
+            self.indexes.evict_excess(path);
         }
         Ok(index)
     }
@@ -142,13 +155,13 @@ impl FileSearch {
 
 impl Drop for FileSearch {
     fn drop(&mut self) {
-        if let Some(sweeper) = lock(&self.sweeper).take() {
-            sweeper.abort();
+        if let Some(evictor) = lock(&self.evictor).take() {
+            evictor.abort();
         }
     }
 }
 
-impl Kept {
+impl Indexes {
     fn slot(&self, path: &Path) -> Arc<Slot> {
         let mut slots = lock(&self.slots);
         let now = Instant::now();
@@ -161,12 +174,12 @@ impl Kept {
         slot
     }
 
-    /// Forgets the indexes that were asked longest ago, until the others fit. `last` stays.
-    fn make_room(&self, last: &Path) {
+    /// Evicts the indexes that were used longest ago until the others are within the limits. `last` stays.
+    fn evict_excess(&self, last: &Path) {
         let mut slots = lock(&self.slots);
         loop {
             let files: usize = slots.values().map(|slot| slot.files()).sum();
-            if slots.len() <= MOST_INDEXES && files <= MOST_FILES {
+            if slots.len() <= MAX_INDEXES && files <= MAX_FILES {
                 return;
             }
             let others = slots.iter().filter(|(path, _)| path.as_path() != last);
@@ -178,10 +191,10 @@ impl Kept {
         }
     }
 
-    /// Forgets what was not asked for a while. Answers whether nothing is left.
-    fn forget_idle(&self, now: Instant) -> bool {
+    /// Evicts what was not used for [`MAX_IDLE`]; whether nothing is left.
+    fn evict_idle(&self, now: Instant) -> bool {
         let mut slots = lock(&self.slots);
-        slots.retain(|_, slot| now.saturating_duration_since(*lock(&slot.used)) < IDLE);
+        slots.retain(|_, slot| now.saturating_duration_since(*lock(&slot.used)) < MAX_IDLE);
         slots.is_empty()
     }
 }
@@ -193,11 +206,11 @@ impl Slot {
     }
 }
 
-async fn sweep(kept: Weak<Kept>) {
+async fn evict(indexes: Weak<Indexes>) {
     loop {
-        tokio::time::sleep(SWEEP_EVERY).await;
-        let Some(kept) = kept.upgrade() else { return };
-        if kept.forget_idle(Instant::now()) {
+        tokio::time::sleep(EVICT_EVERY).await;
+        let Some(indexes) = indexes.upgrade() else { return };
+        if indexes.evict_idle(Instant::now()) {
             return;
         }
     }

@@ -13,18 +13,19 @@ use nucleo_matcher::{Config, Matcher, Utf32Str};
 use super::listing::{Listing, Name, fold};
 
 /// Paths in one answer.
-pub(super) const MOST_FOUND: usize = 10;
+pub(super) const MAX_MATCHES: usize = 10;
 /// Endings that a name may have beside the query and still be what was meant.
 const ENDINGS: [&str; 3] = ["", ".ts", ".tsx"];
-/// A scattered match below this score a letter of the query is chance.
-const SCORE_PER_LETTER: usize = 14;
-/// Letters from which on a scattered match says anything.
-const FEWEST_LETTERS: usize = 3;
+/// A fuzzy match with a lower score per letter of the query is a coincidence.
+const MIN_FUZZY_SCORE: usize = 14;
+/// Shorter queries are not matched fuzzily.
+const MIN_FUZZY_LETTERS: usize = 3;
 
-/// The best paths, and whether there were more.
+/// The best paths of a tree, best first.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Best {
+pub(super) struct TopMatches {
     pub(super) paths: Vec<String>,
+    /// Whether more matched.
     pub(super) more: bool,
 }
 
@@ -68,23 +69,26 @@ impl Query {
     }
 
     /// The best matches in a tree.
-    pub(super) fn best<'a>(&self, listings: impl Iterator<Item = &'a Listing> + Clone) -> Best {
-        let mut top = Top::default();
+    pub(super) fn best<'a>(&self, listings: impl Iterator<Item = &'a Listing> + Clone) -> TopMatches {
+        let mut top = TopK::default();
         for listing in listings.clone() {
-            // Most of a large tree cannot be among the best once they are found.
-            let chance = top.chance(listing.directory_length() + self.shortest);
+            // Once the best are known, most of a large tree cannot be among them.
+            let bound = top.upper_bound(listing.directory_length() + self.shortest);
             let offer = |name| top.offer(Candidate::new(name, &self.folded));
-            match chance {
-                Chance::Any => self.matches(listing, offer),
-                Chance::Beginning => look(listing, self.beginning.iter(), offer),
-                Chance::Whole => look(listing, self.whole.iter(), offer),
-                Chance::None => {}
+            match bound {
+                UpperBound::Any => self.matches(listing, offer),
+                UpperBound::Prefix => find_names(listing, self.beginning.iter(), offer),
+                UpperBound::Equal => find_names(listing, self.whole.iter(), offer),
+                UpperBound::None => {}
             }
         }
-        if top.found == 0 && self.may_be_scattered() {
-            return self.scattered(listings);
+        if top.found == 0 && self.may_match_fuzzily() {
+            return self.fuzzy_matches(listings);
         }
-        Best { paths: top.best.iter().map(|found| found.name.path()).collect(), more: top.found > MOST_FOUND }
+        TopMatches {
+            paths: top.best.iter().map(|found| found.name.path()).collect(),
+            more: top.found > MAX_MATCHES,
+        }
     }
 
     fn matches<'a>(&self, listing: &'a Listing, found: impl FnMut(Name<'a>)) {
@@ -97,20 +101,20 @@ impl Query {
             listing.iter().for_each(found);
             return;
         }
-        look(listing, std::iter::once(&self.name), found);
+        find_names(listing, std::iter::once(&self.name), found);
     }
 
-    fn may_be_scattered(&self) -> bool {
-        self.folded.chars().count() >= FEWEST_LETTERS
+    fn may_match_fuzzily(&self) -> bool {
+        self.folded.chars().count() >= MIN_FUZZY_LETTERS
             && !self.folded.split('/').any(|part| part == ".." || part == ".")
     }
 
     /// The best paths that hold the letters of the query in order.
-    fn scattered<'a>(&self, listings: impl Iterator<Item = &'a Listing>) -> Best {
+    fn fuzzy_matches<'a>(&self, listings: impl Iterator<Item = &'a Listing>) -> TopMatches {
         let mut matcher = Matcher::new(Config::DEFAULT.match_paths());
         let (ignore, smart) = (CaseMatching::Ignore, Normalization::Smart);
         let atom = Atom::new(&self.folded, ignore, smart, AtomKind::Fuzzy, false);
-        let least = self.folded.chars().count() * SCORE_PER_LETTER;
+        let least = self.folded.chars().count() * MIN_FUZZY_SCORE;
         let mut found = 0;
         let mut best: Vec<(Reverse<u16>, usize, String)> = Vec::new();
         let (mut path, mut letters) = (String::new(), Vec::new());
@@ -124,14 +128,14 @@ impl Query {
             let key = (Reverse(score), path.len(), path.clone());
             let place = best.partition_point(|better| *better < key);
             best.insert(place, key);
-            best.truncate(MOST_FOUND);
+            best.truncate(MAX_MATCHES);
         }
-        Best { paths: best.into_iter().map(|(_, _, path)| path).collect(), more: found > MOST_FOUND }
+        TopMatches { paths: best.into_iter().map(|(_, _, path)| path).collect(), more: found > MAX_MATCHES }
     }
 }
 
 /// The names of a listing in which one of these is found.
-fn look<'a, 'f>(
+fn find_names<'a, 'f>(
     listing: &'a Listing,
     finders: impl Iterator<Item = &'f Finder<'static>>,
     mut found: impl FnMut(Name<'a>),
@@ -147,14 +151,14 @@ fn look<'a, 'f>(
     }
 }
 
-/// Which matches of a directory can still be among the best.
+/// The best matches that a directory can contribute to the result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Chance {
+enum UpperBound {
     Any,
     /// Names that begin with the query.
-    Beginning,
-    /// Names that are the query.
-    Whole,
+    Prefix,
+    /// Names that equal the query.
+    Equal,
     None,
 }
 
@@ -186,35 +190,37 @@ impl<'a> Candidate<'a> {
     }
 }
 
-/// The best of many.
+/// The [`MAX_MATCHES`] best candidates that were offered.
 #[derive(Default)]
-struct Top<'a> {
+struct TopK<'a> {
     best: Vec<Candidate<'a>>,
     found: usize,
 }
 
-impl<'a> Top<'a> {
-    /// What can still be better where every match is at least so long.
-    fn chance(&self, shortest: usize) -> Chance {
+impl<'a> TopK<'a> {
+    /// What can still be added where every match has at least `shortest` characters.
+    fn upper_bound(&self, shortest: usize) -> UpperBound {
         // Until it is known that there are more, every match counts.
-        let Some(worst) = self.best.last().filter(|_| self.found > MOST_FOUND) else { return Chance::Any };
+        let Some(worst) = self.best.last().filter(|_| self.found > MAX_MATCHES) else {
+            return UpperBound::Any;
+        };
         match (worst.class, shortest > worst.length) {
-            (0, true) => Chance::None,
-            (0, false) | (1, true) => Chance::Whole,
-            (1, false) | (2, true) => Chance::Beginning,
-            _ => Chance::Any,
+            (0, true) => UpperBound::None,
+            (0, false) | (1, true) => UpperBound::Equal,
+            (1, false) | (2, true) => UpperBound::Prefix,
+            _ => UpperBound::Any,
         }
     }
 
     fn offer(&mut self, candidate: Candidate<'a>) {
         self.found += 1;
-        let full = self.best.len() == MOST_FOUND;
+        let full = self.best.len() == MAX_MATCHES;
         if full && self.best.last().is_some_and(|last| candidate.compare(last).is_ge()) {
             return;
         }
         let place = self.best.partition_point(|better| better.compare(&candidate).is_lt());
         self.best.insert(place, candidate);
-        self.best.truncate(MOST_FOUND);
+        self.best.truncate(MAX_MATCHES);
     }
 }
 
@@ -282,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn letters_may_lie_apart_when_nothing_else_matches() {
+    fn fuzzy_matches_are_found_when_nothing_else_matches() {
         assert_eq!(best(&TREE, "wgtpnl"), ["src/WidgetPanel.tsx"]);
         assert_eq!(best(&TREE, "zqzq"), [""; 0]);
         assert_eq!(best(&TREE, "wp"), [""; 0], "too short to mean anything");
@@ -315,7 +321,7 @@ mod tests {
     proptest! {
         /// However the tree is gone through: the ten best of all that match, by the written order.
         #[test]
-        fn the_best_are_the_first_of_all(
+        fn matches_are_the_first_of_all_in_order(
             paths in prop::collection::btree_set("([ab]{1,3}/){0,2}[abAB]{1,4}(\\.tsx?)?", 11..60),
             query in "[ab]{0,2}(/[ab]?)?",
         ) {
@@ -329,10 +335,10 @@ mod tests {
             };
             let mut wanted: Vec<_> = paths.iter().filter(|path| rule(path, &query)).cloned().collect();
             wanted.sort_by_key(|path| (class(path), path.len(), fold(path), path.clone()));
-            let more = wanted.len() > MOST_FOUND;
-            wanted.truncate(MOST_FOUND);
+            let more = wanted.len() > MAX_MATCHES;
+            wanted.truncate(MAX_MATCHES);
             if !wanted.is_empty() {
-                prop_assert_eq!(Query::new(&query).best(packed(&paths).iter()), Best { paths: wanted, more });
+                prop_assert_eq!(Query::new(&query).best(packed(&paths).iter()), TopMatches { paths: wanted, more });
             }
         }
 
@@ -346,7 +352,7 @@ mod tests {
             let mut found = best(&paths, &query);
             wanted.sort();
             found.sort();
-            if !wanted.is_empty() || query.chars().count() < FEWEST_LETTERS {
+            if !wanted.is_empty() || query.chars().count() < MIN_FUZZY_LETTERS {
                 prop_assert_eq!(found, wanted);
             }
         }

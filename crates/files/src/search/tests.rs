@@ -1,4 +1,4 @@
-//! Trees that are searched, and changed between two searches.
+//! Searches in trees that change between them.
 
 use std::fs;
 
@@ -42,15 +42,17 @@ impl Place {
     }
 
     /// Whether the next search would be answered from memory.
-    fn is_warm(&self) -> bool {
-        let slots = lock(&self.search.kept.slots);
+    fn is_cached(&self) -> bool {
+        let slots = lock(&self.search.indexes.slots);
         let identity = Directory::of(&self.path("")).unwrap().identity().unwrap();
-        slots.values().any(|slot| lock(&slot.index).as_ref().is_some_and(|index| index.refresh(identity)))
+        slots.values().any(|slot| {
+            lock(&slot.index).as_ref().is_some_and(|index| index.refresh(identity, self.search.max_age))
+        })
     }
 }
 
 #[test]
-fn what_nobody_looks_for_is_left_out() {
+fn dependencies_and_build_output_are_skipped() {
     let place = Place::new();
     for name in
         ["src/x.rs", "node_modules/x.js", "a/dist/x.js", "a/.git/x", "b/x.PYC", ".hidden/x", "c/.DS_Store"]
@@ -65,7 +67,7 @@ fn what_nobody_looks_for_is_left_out() {
 }
 
 #[test]
-fn what_git_ignores_is_left_out_in_a_repository() {
+fn ignored_files_are_skipped_in_a_repository() {
     let place = Place::new();
     place.write("target/out.o");
     place.write("src/out.rs");
@@ -114,7 +116,7 @@ fn rules_of_the_repository_above_its_own_list_and_a_worktrees_clone_count() {
 }
 
 #[test]
-fn rules_that_are_no_file_have_nobody_wait() {
+fn rules_that_are_no_regular_file_are_not_read() {
     let place = Place::new();
     fs::create_dir_all(place.path(".git/info")).unwrap();
     place.write("sub/x.o");
@@ -126,8 +128,7 @@ fn rules_that_are_no_file_have_nobody_wait() {
     assert_eq!(place.find("o"), ["y.o", "sub/x.o"]);
 }
 
-/// Runs while directories of the tree, and the tree itself, become links that lead outside and come
-/// back.
+/// Searches while directories of the tree, and the tree itself, are swapped for links to the outside.
 #[test]
 fn a_directory_that_becomes_a_link_meanwhile_shows_nothing_from_outside() {
     const SEARCHES: usize = 3000;
@@ -173,11 +174,11 @@ fn a_directory_that_becomes_a_link_meanwhile_shows_nothing_from_outside() {
 }
 
 #[test]
-fn every_change_is_in_the_next_answer() {
+fn changes_are_in_the_next_result() {
     let place = Place::new();
     place.write("a/one");
     assert_eq!(place.find("one"), ["a/one"]);
-    assert!(place.is_warm());
+    assert!(place.is_cached());
     place.write("a/two");
     assert_eq!(place.find("two"), ["a/two"]);
     place.write("new/deep/three");
@@ -190,23 +191,23 @@ fn every_change_is_in_the_next_answer() {
     assert_eq!(place.find("o"), [""; 0]);
     place.write("a/one");
     assert_eq!(place.find("one"), ["a/one"]);
-    assert!(place.is_warm(), "all of that without reading the tree anew");
+    assert!(place.is_cached(), "all of that without reading the tree anew");
     fs::rename(place.path(""), place.dir.path().join("box/aside")).unwrap();
     place.write("other");
     assert_eq!(place.find(""), ["other"], "another tree in the same place");
 }
 
 #[test]
-fn a_tree_that_cannot_be_watched_is_read_each_time() {
+fn a_tree_that_cannot_be_watched_is_walked_with_each_search() {
     let mut place = Place::new();
     for name in ["a/one", "b/one", ".gitignore"] {
         place.write(name);
     }
-    for (most_watches, is_watched) in [(0, false), (2, false), (3, false), (4, true)] {
+    for (max_watches, is_watched) in [(0, false), (2, false), (3, false), (4, true)] {
         place.search = FileSearch::new(place.sandbox.clone());
-        place.search.most_watches = most_watches;
+        place.search.max_watches = max_watches;
         assert_eq!(place.find("one"), ["a/one", "b/one"]);
-        assert_eq!(place.is_warm(), is_watched, "three directories and the rules of one need four");
+        assert_eq!(place.is_cached(), is_watched, "three directories and the rules of one need four");
         place.write("a/two");
         assert_eq!(place.find("two"), ["a/two"]);
         fs::remove_file(place.path("a/two")).unwrap();
@@ -216,7 +217,26 @@ fn a_tree_that_cannot_be_watched_is_read_each_time() {
     fs::remove_dir_all(place.path("b")).unwrap();
     place.write("c/one");
     assert_eq!(place.find("one"), ["a/one", "c/one"]);
-    assert!(place.is_warm());
+    assert!(place.is_cached());
+}
+
+/// Rules outside the tree are not watched: a search sees them once the index has its maximal age.
+#[test]
+fn rules_outside_the_tree_are_followed_after_the_maximal_age() {
+    let mut place = Place::new();
+    let above = place.dir.path().join("box");
+    fs::create_dir_all(above.join(".git/info")).unwrap();
+    place.write("one");
+    for (max_age, is_cached, found) in [(MAX_AGE, true, &["one"][..]), (Duration::ZERO, false, &[])] {
+        place.search.max_age = max_age;
+        assert_eq!(place.find("one"), ["one"]);
+        for rules in [".gitignore", ".git/info/exclude"] {
+            fs::write(above.join(rules), "one\n").unwrap();
+            assert_eq!(place.is_cached(), is_cached);
+            assert_eq!(place.find("one"), found);
+            fs::remove_file(above.join(rules)).unwrap();
+        }
+    }
 }
 
 #[test]
@@ -243,25 +263,25 @@ fn paths_end_at_ten_segments() {
 }
 
 #[test]
-fn indexes_that_nobody_asks_are_forgotten() {
+fn idle_and_excess_indexes_are_evicted() {
     let place = Place::new();
     place.write("one");
     place.find("one");
     let now = Instant::now();
-    assert!(!place.search.kept.forget_idle(now));
-    assert!(place.is_warm());
-    assert!(place.search.kept.forget_idle(now + IDLE));
+    assert!(!place.search.indexes.evict_idle(now));
+    assert!(place.is_cached());
+    assert!(place.search.indexes.evict_idle(now + MAX_IDLE));
     assert_eq!(place.find("one"), ["one"]);
-    for n in 0..MOST_INDEXES + 3 {
+    for n in 0..MAX_INDEXES + 3 {
         let tree = place.dir.path().join(format!("box/other-{n}"));
         fs::create_dir(&tree).unwrap();
         place.search.search(&place.sandbox.check(&tree).unwrap(), "").unwrap();
     }
-    assert_eq!(lock(&place.search.kept.slots).len(), MOST_INDEXES);
+    assert_eq!(lock(&place.search.indexes.slots).len(), MAX_INDEXES);
 }
 
 #[test]
-fn what_is_no_directory_is_an_error() {
+fn searching_anything_but_a_directory_fails() {
     let place = Place::new();
     place.write("file");
     let search = |name| place.search.search(&place.sandbox.check(place.path(name)).unwrap(), "").unwrap_err();
@@ -269,7 +289,7 @@ fn what_is_no_directory_is_an_error() {
     assert_eq!(search("file").kind(), io::ErrorKind::NotADirectory);
 }
 
-/// Something that happens to a tree.
+/// A change to a tree, or a search.
 #[derive(Debug, Clone)]
 enum Step {
     Write(String),
@@ -294,9 +314,9 @@ fn step() -> impl Strategy<Value = Step> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(96))]
 
-    /// Whatever happens, a warm index says what a fresh one says.
+    /// Whatever changes between two searches, the index finds what a walk of the tree finds.
     #[test]
-    fn a_warm_answer_is_the_answer_of_a_fresh_walk(steps in prop::collection::vec(step(), 1..25)) {
+    fn indexed_results_equal_those_of_a_fresh_walk(steps in prop::collection::vec(step(), 1..25)) {
         let place = Place::new();
         fs::create_dir(place.path(".git")).unwrap();
         for step in steps.into_iter().chain([Step::Search]) {

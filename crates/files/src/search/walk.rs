@@ -1,8 +1,7 @@
-//! Reading a tree, or a part of it, from the disk: what git ignores is left out, and so is what
-//! nobody looks for.
+//! Walking a tree, or a part of it. What git ignores is skipped, as are dependencies and build output.
 //!
-//! Each directory is opened below the handle of the tree's root and through no link, so that one that
-//! is swapped for a link meanwhile shows nothing of what the link leads to.
+//! Each directory is opened relative to the handle of the tree's root and through no symbolic link, so one
+//! that is swapped for a link during the walk shows nothing of the link's target.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -20,17 +19,17 @@ use super::rules::Rules;
 /// Segments of the longest path that is found.
 const MAX_DEPTH: usize = 10;
 /// Entries that one walk visits, and how long it may take.
-const MOST_VISITED: usize = 200_000;
+const MAX_ENTRIES: usize = 200_000;
 const TIME_LIMIT: Duration = Duration::from_secs(5);
-/// Entries that a thread visits between two looks at the clock and at what the others have visited.
-const LOOK_EVERY: usize = 64;
+/// Entries that a thread reads between two checks of the limits.
+const CHECK_EVERY: usize = 64;
 /// Threads of one walk.
-const MOST_THREADS: usize = 4;
+const MAX_THREADS: usize = 4;
 
 /// Where a repository begins; a file in a worktree.
 pub(super) const GIT: &str = ".git";
-/// Directories that are left out wherever they are.
-const LEFT_OUT: [&str; 10] =
+/// Directories that are skipped wherever they are.
+const SKIPPED_DIRECTORIES: [&str; 10] =
     ["node_modules", GIT, ".next", "dist", "build", "__pycache__", ".venv", "venv", "coverage", ".turbo"];
 /// Ending of files that are made from others.
 const COMPILED: &[u8] = b".pyc";
@@ -42,16 +41,16 @@ pub(super) type Denied = Arc<dyn Fn(&Path) -> bool + Send + Sync>;
 
 /// How far down a walk goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Reach {
+pub(super) enum DepthLimit {
     /// One directory alone.
-    Here,
+    Directory,
     /// Everything below it.
-    Below,
+    Tree,
 }
 
 /// What a walk found. Directories are relative to the root.
 #[derive(Debug, Default)]
-pub(super) struct Found {
+pub(super) struct WalkResult {
     pub(super) names: HashMap<Box<str>, Gathered>,
     /// The directories below the one where it began, those without files too.
     pub(super) directories: Vec<Box<str>>,
@@ -94,14 +93,14 @@ impl Root {
     pub(super) fn walk(
         &self,
         directory: &str,
-        reach: Reach,
+        limit: DepthLimit,
         enter: &(dyn Fn(&str, &Directory) + Sync),
-    ) -> Found {
+    ) -> WalkResult {
         let depth = if directory.is_empty() { 0 } else { directory.split('/').count() };
         let left = MAX_DEPTH.saturating_sub(depth);
         let walk = Walk {
             root: self,
-            max_depth: if reach == Reach::Here { left.min(1) } else { left },
+            max_depth: if limit == DepthLimit::Directory { left.min(1) } else { left },
             enter,
             began: Instant::now(),
             visited: AtomicUsize::new(0),
@@ -116,12 +115,12 @@ impl Root {
             depth: 0,
             rules: Rules::above(&self.sandbox, &self.path, directory),
         }]);
-        let threads = std::thread::available_parallelism().map_or(1, usize::from).min(MOST_THREADS);
+        let threads = std::thread::available_parallelism().map_or(1, usize::from).min(MAX_THREADS);
         std::thread::scope(|scope| {
-            for _ in 1..if reach == Reach::Here { 1 } else { threads } {
-                scope.spawn(|| Visitor::of(&walk).run());
+            for _ in 1..if limit == DepthLimit::Directory { 1 } else { threads } {
+                scope.spawn(|| WalkWorker::of(&walk).run());
             }
-            Visitor::of(&walk).run();
+            WalkWorker::of(&walk).run();
         });
         let mut found = walk.found.into_inner().unwrap_or_else(PoisonError::into_inner);
         found.cut = walk.cut.into_inner();
@@ -155,20 +154,20 @@ struct Walk<'a> {
     max_depth: usize,
     enter: &'a (dyn Fn(&str, &Directory) + Sync),
     began: Instant,
-    /// In steps of [`LOOK_EVERY`] a thread: all threads write to it.
+    /// Counted in steps of [`CHECK_EVERY`], because all threads write to it.
     visited: AtomicUsize,
     cut: AtomicBool,
     queue: Mutex<Queue>,
     /// Something was added to the queue, or the walk is over.
     changed: Condvar,
-    found: Mutex<Found>,
+    found: Mutex<WalkResult>,
 }
 
 impl Walk<'_> {
-    /// Takes in a step of a thread. Whether it is to be the last one.
-    fn is_over(&self) -> bool {
-        let visited = self.visited.fetch_add(LOOK_EVERY, Ordering::Relaxed);
-        visited >= MOST_VISITED || self.began.elapsed() > TIME_LIMIT
+    /// Counts a step of a thread; whether a limit is reached.
+    fn reaches_limit(&self) -> bool {
+        let visited = self.visited.fetch_add(CHECK_EVERY, Ordering::Relaxed);
+        visited >= MAX_ENTRIES || self.began.elapsed() > TIME_LIMIT
     }
 
     fn put(&self, directories: Vec<Pending>) {
@@ -204,17 +203,17 @@ impl Walk<'_> {
     }
 }
 
-/// One thread of a walk. What it found is added to the rest at its end.
-struct Visitor<'a> {
+/// One thread of a walk. What it found is added to the result at its end.
+struct WalkWorker<'a> {
     walk: &'a Walk<'a>,
     /// Entries that this thread has visited.
     visited: usize,
-    found: Found,
+    found: WalkResult,
 }
 
-impl<'a> Visitor<'a> {
+impl<'a> WalkWorker<'a> {
     fn of(walk: &'a Walk<'a>) -> Self {
-        Self { walk, visited: 0, found: Found::default() }
+        Self { walk, visited: 0, found: WalkResult::default() }
     }
 
     fn run(mut self) {
@@ -245,7 +244,7 @@ impl<'a> Visitor<'a> {
         let above = path.len();
         for entry in &entries {
             self.visited += 1;
-            if self.visited.is_multiple_of(LOOK_EVERY) && walk.is_over() {
+            if self.visited.is_multiple_of(CHECK_EVERY) && walk.reaches_limit() {
                 walk.cut.store(true, Ordering::Relaxed);
                 break;
             }
@@ -254,15 +253,13 @@ impl<'a> Visitor<'a> {
             path.truncate(above);
             path.push_str(&name);
             let ignored = || rules.as_ref().is_some_and(|rules| rules.ignore(&path, is_directory));
-            if is_left_out(&entry.name, is_directory) || ignored() {
+            if is_skipped(&entry.name, is_directory) || ignored() {
                 continue;
             }
             match entry.kind {
-                Kind::Directory => {
-                    inside.extend(self.found_directory(directory, &entry.name, rules.as_ref()))
-                }
-                Kind::File if !is_left_out_file(&name) => names.add(&name),
-                Kind::Link if !is_left_out_file(&name) && self.leads_to_a_file_inside(directory, &name) => {
+                Kind::Directory => inside.extend(self.add_directory(directory, &entry.name, rules.as_ref())),
+                Kind::File if !is_skipped_file(&name) => names.add(&name),
+                Kind::Link if !is_skipped_file(&name) && self.leads_to_a_file_inside(directory, &name) => {
                     names.add(&name);
                 }
                 Kind::File | Kind::Link | Kind::Other => {}
@@ -273,7 +270,7 @@ impl<'a> Visitor<'a> {
     }
 
     /// Takes in a directory; answers it when it is to be read.
-    fn found_directory(
+    fn add_directory(
         &mut self,
         parent: &Pending,
         name: &OsStr,
@@ -297,7 +294,7 @@ impl<'a> Visitor<'a> {
     }
 }
 
-impl Found {
+impl WalkResult {
     fn add(&mut self, directory: Box<str>, names: Gathered) {
         match self.names.entry(directory) {
             _ if names.is_empty() => {}
@@ -316,11 +313,11 @@ impl Found {
     }
 }
 
-fn is_left_out(name: &OsStr, is_directory: bool) -> bool {
-    if is_directory { LEFT_OUT.iter().any(|one| name == *one) } else { name == GIT }
+fn is_skipped(name: &OsStr, is_directory: bool) -> bool {
+    if is_directory { SKIPPED_DIRECTORIES.iter().any(|one| name == *one) } else { name == GIT }
 }
 
-fn is_left_out_file(name: &str) -> bool {
+fn is_skipped_file(name: &str) -> bool {
     let ending = name.len().checked_sub(COMPILED.len()).and_then(|begin| name.as_bytes().get(begin..));
     name == ".DS_Store" || ending.is_some_and(|ending| ending.eq_ignore_ascii_case(COMPILED))
 }

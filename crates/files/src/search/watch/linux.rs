@@ -1,4 +1,4 @@
-//! Watching with one watch a directory, and one a file of rules.
+//! One watch for each directory, and one for each file of rules.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -10,16 +10,16 @@ use loopgate_home::{Event, EventKind, WatchId, WatchMask, Watches};
 use super::{Change, below, parent};
 use crate::search::walk::{GIT, RULES_FILE};
 
-/// Watches on a tree. They end with this value.
+/// Watches on a tree. Dropping it removes them.
 #[derive(Debug)]
 pub(in crate::search) struct Watch {
     /// `None` when the system gives none.
     watches: Option<Watches>,
     known: Mutex<Known>,
-    /// Watches that may still be begun.
+    /// Watches that may still be added.
     left: AtomicUsize,
-    /// Something could not be watched, so silence means nothing.
-    deaf: AtomicBool,
+    /// Everything is watched. Otherwise an empty queue means nothing.
+    complete: AtomicBool,
 }
 
 #[derive(Debug, Default)]
@@ -37,38 +37,38 @@ enum Watched {
 }
 
 impl Watch {
-    /// At most so many watches. Where the system gives none, or more would be needed, not every change is
-    /// heard.
-    pub(in crate::search) fn new(most: usize) -> Self {
+    /// At most `max_watches` watches. It is not [complete](Self::is_complete) where the system gives none, or
+    /// more would be needed.
+    pub(in crate::search) fn new(max_watches: usize) -> Self {
         let refused = |error: &std::io::Error| tracing::debug!(%error, "a tree cannot be watched");
         let watches = Watches::new().inspect_err(refused).ok();
-        let deaf = AtomicBool::new(watches.is_none());
-        Self { watches, known: Mutex::default(), left: AtomicUsize::new(most), deaf }
+        let complete = AtomicBool::new(watches.is_some());
+        Self { watches, known: Mutex::default(), left: AtomicUsize::new(max_watches), complete }
     }
 
-    /// Begins to watch a directory of the tree; from now on its changes are told.
+    /// Watches a directory of the tree.
     pub(in crate::search) fn add(&self, directory: &str, place: &Path) {
-        self.begin(place, WatchMask::Entries, || Watched::Directory(directory.into()));
+        self.watch(place, WatchMask::Entries, || Watched::Directory(directory.into()));
     }
 
-    /// Begins to watch the rules of a directory, which is watched already.
+    /// Watches the rules of a directory that is watched already.
     pub(in crate::search) fn add_rules(&self, directory: &str, place: &Path) {
-        self.begin(&place.join(RULES_FILE), WatchMask::Writes, || Watched::Rules(directory.into()));
+        self.watch(&place.join(RULES_FILE), WatchMask::Writes, || Watched::Rules(directory.into()));
     }
 
-    fn begin(&self, place: &Path, mask: WatchMask, watched: impl FnOnce() -> Watched) {
-        let Some(watches) = self.watches.as_ref().filter(|_| self.hears_all()) else { return };
+    fn watch(&self, place: &Path, mask: WatchMask, watched: impl FnOnce() -> Watched) {
+        let Some(watches) = self.watches.as_ref().filter(|_| self.is_complete()) else { return };
         let order = Ordering::Relaxed;
         let room = self.left.try_update(order, order, |left| left.checked_sub(1)).is_ok();
         match if room { watches.add(place, mask) } else { Err(std::io::ErrorKind::QuotaExceeded.into()) } {
             Ok(Some(watch)) => self.known().insert(watch, watched()),
-            // It went away: its parent tells.
+            // It was removed: its parent reports that.
             Ok(None) => drop(self.left.fetch_add(1, order)),
-            Err(_) => self.deaf.store(true, order),
+            Err(_) => self.complete.store(false, order),
         }
     }
 
-    /// Ends the watches of a directory.
+    /// Removes the watches of a directory.
     pub(in crate::search) fn remove(&self, directory: &str) {
         let mut known = self.known();
         for watch in known.by_directory.remove(directory).unwrap_or_default() {
@@ -80,12 +80,12 @@ impl Watch {
         }
     }
 
-    /// Whether every change is heard.
-    pub(in crate::search) fn hears_all(&self) -> bool {
-        !self.deaf.load(Ordering::Relaxed)
+    /// Whether events cover every change of the tree.
+    pub(in crate::search) fn is_complete(&self) -> bool {
+        self.complete.load(Ordering::Relaxed)
     }
 
-    /// Everything that happened since the last call.
+    /// The changes since the last call.
     pub(in crate::search) fn changes(&self) -> Vec<Change> {
         let mut changes = Vec::new();
         let taken =
@@ -152,14 +152,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn without_a_queue_of_the_system_nothing_is_heard_and_nothing_fails() {
+    fn without_watches_everything_counts_as_changed() {
         let dir = tempfile::tempdir().unwrap();
-        let deaf = AtomicBool::new(true);
-        let watch = Watch { watches: None, known: Mutex::default(), left: AtomicUsize::new(9), deaf };
+        let complete = AtomicBool::new(false);
+        let watch = Watch { watches: None, known: Mutex::default(), left: AtomicUsize::new(9), complete };
         watch.add("", dir.path());
         watch.add_rules("", dir.path());
         watch.remove("");
-        assert!(!watch.hears_all());
+        assert!(!watch.is_complete());
         assert_eq!(watch.changes(), [Change::Everything]);
     }
 }

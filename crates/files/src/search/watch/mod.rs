@@ -1,27 +1,23 @@
-//! Hearing of changes in a tree.
-//!
-//! Changes are taken when a question comes, on the thread that answers it. On Linux the kernel
-//! queues a change before the call that made it returns, so that no answer is older than its
-//! question; a thread that forwards events could only promise "soon".
+//! File-change events of a tree, read with each search.
 
-#[cfg(not(target_os = "linux"))]
-mod elsewhere;
 #[cfg(target_os = "linux")]
 mod linux;
-
 #[cfg(not(target_os = "linux"))]
-pub(super) use self::elsewhere::Watch;
+mod recursive;
+
 #[cfg(target_os = "linux")]
 pub(super) use self::linux::Watch;
+#[cfg(not(target_os = "linux"))]
+pub(super) use self::recursive::Watch;
 
-/// What happened in a tree. Directories are relative to its root.
+/// A change of a tree. Directories are relative to its root.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Change {
-    /// Entries of this directory came or went.
+    /// Entries of this directory were created or removed.
     Entries(Box<str>),
-    /// This directory came, went, or is another one now: what was known below it is void.
+    /// This directory was created, removed or replaced, with everything below it.
     Directory(Box<str>),
-    /// Nothing that was known can be relied on.
+    /// Anything may have changed.
     Everything,
 }
 

@@ -64,7 +64,7 @@ async fn search(State(app): State<App>, query: QueryMembers) -> JsonResult<Found
         Scope::Ticket(TicketId::new(ticket.to_owned()))
     };
     let piece = query.get("query").unwrap_or_default().to_owned();
-    app.file_search.keep_tidy();
+    app.file_search.start_eviction();
     let searches = app.searches.clone();
     searches.spawn_blocking(move || search_on_disk(&app, &repository, &scope, &piece)).await?.map(Json)
 }

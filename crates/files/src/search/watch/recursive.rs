@@ -1,4 +1,5 @@
-//! Watching with what the system has, for the whole tree at once.
+//! One recursive watch for the whole tree, with the `notify` crate. Its events arrive a moment after the
+//! change.
 
 use std::path::Path;
 use std::sync::mpsc::{Receiver, channel};
@@ -8,20 +9,19 @@ use notify::{RecommendedWatcher, RecursiveMode, Watcher as _};
 
 use super::Change;
 
-/// A watch on a tree. It ends with this value.
+/// A watch on a tree. Dropping it removes it.
 #[derive(Debug)]
 pub(in crate::search) struct Watch {
-    /// Begun with the root; the error of that beginning is deafness.
+    /// Created for the root; `None` when that failed.
     watcher: OnceLock<Option<RecommendedWatcher>>,
-    begin: Mutex<Option<std::sync::mpsc::Sender<notify::Result<notify::Event>>>>,
+    sender: Mutex<Option<std::sync::mpsc::Sender<notify::Result<notify::Event>>>>,
     events: Mutex<Receiver<notify::Result<notify::Event>>>,
 }
 
 impl Watch {
-    /// One watch hears of the whole tree; the system limits what that takes.
-    pub(in crate::search) fn new(_most: usize) -> Self {
-        let (tell, told) = channel();
-        Self { watcher: OnceLock::new(), begin: Mutex::new(Some(tell)), events: Mutex::new(told) }
+    pub(in crate::search) fn new(_max_watches: usize) -> Self {
+        let (sender, receiver) = channel();
+        Self { watcher: OnceLock::new(), sender: Mutex::new(Some(sender)), events: Mutex::new(receiver) }
     }
 
     pub(in crate::search) fn add(&self, directory: &str, place: &Path) {
@@ -29,9 +29,9 @@ impl Watch {
             return;
         }
         self.watcher.get_or_init(|| {
-            let tell = self.begin.lock().unwrap_or_else(PoisonError::into_inner).take()?;
+            let sender = self.sender.lock().unwrap_or_else(PoisonError::into_inner).take()?;
             let mut watcher = notify::recommended_watcher(move |event| {
-                let _ = tell.send(event);
+                let _ = sender.send(event);
             })
             .ok()?;
             watcher.watch(place, RecursiveMode::Recursive).ok()?;
@@ -43,11 +43,11 @@ impl Watch {
 
     pub(in crate::search) fn remove(&self, _: &str) {}
 
-    pub(in crate::search) fn hears_all(&self) -> bool {
+    pub(in crate::search) fn is_complete(&self) -> bool {
         matches!(self.watcher.get(), Some(Some(_)))
     }
 
-    /// Names that came or went make the whole tree be read again.
+    /// Any created or removed name makes the whole tree be walked anew.
     pub(in crate::search) fn changes(&self) -> Vec<Change> {
         let events = self.events.lock().unwrap_or_else(PoisonError::into_inner);
         let matters = |event: notify::Result<notify::Event>| match event {
@@ -61,7 +61,7 @@ impl Watch {
             }
             Err(_) => true,
         };
-        // All of them are taken, so that none is left for the next question.
+        // Without short-circuiting, so that none is left for the next search.
         let changed = events.try_iter().map(matters).fold(false, |any, one| any | one);
         if changed { vec![Change::Everything] } else { Vec::new() }
     }
