@@ -1,6 +1,6 @@
 //! Writing files so that a reader never sees half of one, and nobody else sees a private one.
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::fs::{File, TryLockError};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
@@ -104,12 +104,17 @@ pub fn make_private(path: &Path) -> io::Result<()> {
 /// # Errors
 /// Any failure of the file system.
 pub fn keep_aside(path: &Path) -> io::Result<PathBuf> {
-    let mut name = path.file_name().unwrap_or_default().to_owned();
-    name.push(format!(".corrupt-{}", jiff::Timestamp::now().as_millisecond()));
-    let aside = path.with_file_name(name);
+    let aside = path.with_file_name(corrupt_name(path.file_name().unwrap_or_default()));
     std::fs::rename(path, &aside)?;
     sync_directory(parent(path))?;
     Ok(aside)
+}
+
+/// The name under which a file with unusable content is kept.
+pub(crate) fn corrupt_name(name: &OsStr) -> OsString {
+    let mut corrupt = name.to_owned();
+    corrupt.push(format!(".corrupt-{}", jiff::Timestamp::now().as_millisecond()));
+    corrupt
 }
 
 /// Whether a name is one that [`write_atomic`] gives a file before it is whole. A process that was

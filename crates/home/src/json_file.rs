@@ -1,175 +1,364 @@
-//! JSON files that hold a list, and that other programs in the sandbox read and write too.
+//! JSON files that other programs read and write too.
 //!
-//! A change reads the newest content under a lock that all Loopgates of the sandbox share, and replaces
-//! the file in one step; what it does not know stays in it. Other programs may write in place, so text
-//! that is not JSON is read again until it has been there for a while. Only then is it malformed, and only
-//! what is malformed is moved out of the way. A file that cannot be read is never replaced.
+//! An update takes a lock that all processes share, reads the newest content under it, and replaces the
+//! file in one step: temporary file, fsync, rename, fsync of the directory. Members that the document's type
+//! does not know survive. Other programs may write in place, so text that is not JSON is read again until it is
+//! a second old; only then is it malformed. A malformed file is never overwritten: it is reported, or moved
+//! aside where the file's documentation says so. A file that cannot be read is never replaced.
 
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
 use std::io::{self, Read as _};
-use std::path::Path;
+use std::marker::PhantomData;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
 
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
+use thiserror::Error;
 
-use crate::sandbox::Kind;
+use crate::files::{self, Audience};
+use crate::sandbox::{Directory, Kind, SandboxedPath};
 use crate::untrusted;
 
-/// How long another program may take between emptying a file and writing the whole of it.
+/// How long another program may take between truncating a file and writing all of it.
 const WRITE_TIME: Duration = Duration::from_secs(1);
 /// Pause between two reads of a file that is being written.
 const READ_PAUSE: Duration = Duration::from_millis(10);
 
-/// What a file says.
-#[derive(Debug, PartialEq)]
-pub(crate) enum Content {
-    /// Nothing has its name.
-    Missing,
-    /// What has its name is no such document: other text, more than [`untrusted::MAX_DOCUMENT`] bytes, a
-    /// link, a pipe.
-    Malformed,
-    /// The members of its object.
-    Document(Map<String, Value>),
+/// A JSON file that holds one object. Everything here blocks on the disk.
+#[derive(Debug, Clone)]
+pub struct JsonFile<T> {
+    place: Place,
+    max_bytes: u64,
+    moves_aside: bool,
+    document: PhantomData<fn() -> T>,
 }
 
-/// Reads a file. Waits for a writer that is in the middle of it.
-///
-/// # Errors
-/// Any failure of the file system; nothing is known of the content then.
-#[expect(
-    clippy::disallowed_methods,
-    reason = "a program that writes in place gives no signal when it is done"
-)]
-pub(crate) fn read(path: &Path) -> io::Result<Content> {
-    let begun = Instant::now();
-    loop {
-        match read_once(path)? {
-            Look::Content(content) => return Ok(content),
-            Look::NoJson { written } if is_recent(written) && begun.elapsed() < WRITE_TIME => {
-                std::thread::sleep(READ_PAUSE);
-            }
-            Look::NoJson { .. } => return Ok(Content::Malformed),
-        }
-    }
+/// Where a file is, and through which handle it is opened.
+#[derive(Debug, Clone)]
+enum Place {
+    /// In a working tree, opened as [`untrusted`] does. Readable by everybody.
+    WorkingTree(PathBuf),
+    /// In a directory that the sandbox checked. For its owner alone.
+    Sandbox(SandboxedPath, OsString),
+    /// In a directory that the program chose. For its owner alone.
+    Private(PathBuf),
 }
 
-/// Changes the list and the other members of a file, and stores them if they are others then. A malformed
-/// file counts as empty, and is moved aside before it is replaced.
-///
-/// # Errors
-/// `TimedOut` when another program holds the lock, else as [`read`]; the file is then unchanged.
-pub(crate) fn change<T>(
-    path: &Path,
-    list: &str,
-    change: impl FnOnce(&mut Vec<Value>, &mut Map<String, Value>) -> T,
-) -> io::Result<T> {
-    change_locked(path, list, change).map_err(|error| explain(path, error))
-}
-
-fn change_locked<T>(
-    path: &Path,
-    list: &str,
-    change: impl FnOnce(&mut Vec<Value>, &mut Map<String, Value>) -> T,
-) -> io::Result<T> {
-    let _lock = untrusted::lock(&path.with_extension("lock"))?;
-    let content = read(path)?;
-    let (mut others, is_malformed) = match content {
-        Content::Missing => (Map::new(), false),
-        Content::Malformed => (Map::new(), true),
-        Content::Document(members) => match members.get(list) {
-            None | Some(Value::Null | Value::Array(_)) => (members, false),
-            Some(_) => (Map::new(), true),
-        },
-    };
-    // The list keeps its place among the members.
-    let before = match others.entry(list).or_insert_with(|| Value::Array(Vec::new())).take() {
-        Value::Array(entries) => entries,
-        _ => Vec::new(),
-    };
-    let (mut entries, others_before) = (before.clone(), others.clone());
-    let result = change(&mut entries, &mut others);
-    if entries != before || others != others_before {
-        if is_malformed {
-            move_aside(path)?;
-        }
-        others.insert(list.to_owned(), Value::Array(entries));
-        untrusted::write(path, &serde_json::to_vec_pretty(&others)?)?;
-    }
-    Ok(result)
-}
-
-/// Puts the document in the place of a file that is missing or malformed, under the lock of the changes;
-/// answers what the file says then, which is another one's when that was faster.
-///
-/// # Errors
-/// As [`change`].
-pub(crate) fn begin(path: &Path, document: Map<String, Value>) -> io::Result<Map<String, Value>> {
-    let begun = || {
-        let _lock = untrusted::lock(&path.with_extension("lock"))?;
-        match read(path)? {
-            Content::Document(members) => return Ok(members),
-            Content::Malformed => move_aside(path)?,
-            Content::Missing => {}
-        }
-        untrusted::write(path, &serde_json::to_vec_pretty(&document)?)?;
-        Ok(document)
-    };
-    begun().map_err(|error| explain(path, error))
-}
-
-/// Says what a link in the way means.
-pub(crate) fn explain(path: &Path, error: io::Error) -> io::Error {
-    if crate::sandbox::led_away(&error) {
-        let name = path.file_name().unwrap_or_default().to_string_lossy();
-        return io::Error::other(format!("{name} is behind a symbolic link, which is not followed"));
-    }
-    error
-}
-
-/// What one look at a file found.
-enum Look {
-    Content(Content),
-    /// Text that cannot be parsed, and when it was written.
-    NoJson {
-        written: SystemTime,
+/// Why a file cannot be used.
+#[derive(Debug, Error)]
+pub enum JsonFileError {
+    /// The file system refused, or another process held the lock for too long (`TimedOut`). The file is unchanged.
+    #[error("{0}")]
+    Io(#[from] io::Error),
+    /// It is no such document: other text, too large, a link, a pipe.
+    #[error("{file} is malformed: {reason}")]
+    Malformed {
+        /// Its name, without its directory.
+        file: String,
+        /// What is wrong with it.
+        reason: String,
     },
 }
 
-fn read_once(path: &Path) -> io::Result<Look> {
-    let file = match untrusted::open(path) {
-        Ok(file) => file,
-        Err(failure) => {
-            return match untrusted::kind(path) {
-                None if failure.kind() == io::ErrorKind::NotFound => Ok(Look::Content(Content::Missing)),
-                Some(Kind::Link | Kind::Other) => Ok(Look::Content(Content::Malformed)),
-                // Nobody mistakes one for a file that may be begun anew.
-                Some(Kind::Directory) => Err(io::ErrorKind::IsADirectory.into()),
-                None | Some(Kind::File) => Err(failure),
-            };
+impl From<JsonFileError> for io::Error {
+    fn from(error: JsonFileError) -> Self {
+        match error {
+            JsonFileError::Io(error) => error,
+            malformed @ JsonFileError::Malformed { .. } => {
+                Self::new(io::ErrorKind::InvalidData, malformed.to_string())
+            }
         }
-    };
-    let written = file.metadata()?.modified()?;
-    let mut text = Vec::new();
-    file.take(untrusted::MAX_DOCUMENT + 1).read_to_end(&mut text)?;
-    if text.len() as u64 > untrusted::MAX_DOCUMENT {
-        return Ok(Look::Content(Content::Malformed));
     }
-    Ok(match serde_json::from_slice(&text) {
-        Ok(Value::Object(members)) => Look::Content(Content::Document(members)),
-        Ok(_) => Look::Content(Content::Malformed),
-        Err(_) => Look::NoJson { written },
-    })
+}
+
+impl<T: Serialize + DeserializeOwned> JsonFile<T> {
+    /// A file in a working tree, or in the state directory of the sandbox.
+    #[must_use]
+    pub fn in_working_tree(path: PathBuf) -> Self {
+        Self::at(Place::WorkingTree(path))
+    }
+
+    /// A file in a directory that the sandbox checked, for its owner alone. Missing directories are made.
+    #[must_use]
+    pub fn in_sandbox(directory: SandboxedPath, name: impl Into<OsString>) -> Self {
+        Self::at(Place::Sandbox(directory, name.into()))
+    }
+
+    /// A file in a private directory, for its owner alone.
+    #[must_use]
+    pub fn private(path: PathBuf) -> Self {
+        Self::at(Place::Private(path))
+    }
+
+    fn at(place: Place) -> Self {
+        Self { place, max_bytes: untrusted::MAX_DOCUMENT, moves_aside: false, document: PhantomData }
+    }
+
+    /// With another limit than 8 MiB for what is read.
+    #[must_use]
+    pub const fn max_bytes(mut self, max_bytes: u64) -> Self {
+        self.max_bytes = max_bytes;
+        self
+    }
+
+    /// An update renames a malformed file to `<name>.corrupt-<milliseconds>` and goes on as if there was
+    /// none, instead of failing.
+    #[must_use]
+    pub const fn moving_malformed_aside(mut self) -> Self {
+        self.moves_aside = true;
+        self
+    }
+
+    /// Where it is.
+    #[must_use]
+    pub fn path(&self) -> PathBuf {
+        match &self.place {
+            Place::WorkingTree(path) | Place::Private(path) => path.clone(),
+            Place::Sandbox(directory, name) => directory.as_path().join(name),
+        }
+    }
+
+    /// The document; `None` when there is no file. Waits for a program that is writing it.
+    ///
+    /// # Errors
+    /// [`JsonFileError`].
+    pub fn read(&self) -> Result<Option<T>, JsonFileError> {
+        let read = || match self.directory() {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            opened => self.read_in(&opened?),
+        };
+        let document = read().map_err(|error| self.explained(error))?;
+        document.map(|members| self.parse(members)).transpose()
+    }
+
+    /// Changes the document under the lock, and stores it if it is another one then. `change` gets `None` when
+    /// there is no file, and nothing is stored when it leaves it so, or fails.
+    ///
+    /// # Errors
+    /// What `change` fails with, and [`JsonFileError`]; the file is unchanged then.
+    pub fn update<R, E: From<JsonFileError>>(
+        &self,
+        change: impl FnOnce(&mut Option<T>) -> Result<R, E>,
+    ) -> Result<R, E> {
+        let failed = |error: io::Error| E::from(self.explained(error.into()));
+        let directory = self.make_directory().map_err(failed)?;
+        let _lock = self.lock_in(&directory).map_err(failed)?;
+        let stored = self.read_in(&directory).and_then(|stored| {
+            let parsed = stored.clone().map(|members| self.parse(members)).transpose()?;
+            Ok(stored.zip(parsed))
+        });
+        let (stored, is_malformed) = match stored {
+            Ok(stored) => (stored, false),
+            Err(error @ JsonFileError::Malformed { .. }) if self.moves_aside => {
+                tracing::warn!(%error, "begun anew with the next change");
+                (None, true)
+            }
+            Err(error) => return Err(self.explained(error).into()),
+        };
+        let (members, mut document) = stored.unzip();
+        let before = document.as_ref().map(members_of).transpose().map_err(failed)?;
+        let result = change(&mut document)?;
+        let after = document.as_ref().map(members_of).transpose().map_err(failed)?;
+        if let Some(after) = after.filter(|after| before.as_ref() != Some(after)) {
+            let written = || {
+                if is_malformed {
+                    self.move_aside(&directory)?;
+                }
+                let merged = merge(members.unwrap_or_default(), &before.unwrap_or_default(), after);
+                directory.replace_for(self.name()?, &serde_json::to_vec_pretty(&merged)?, self.audience())
+            };
+            written().map_err(failed)?;
+        }
+        Ok(result)
+    }
+
+    /// Removes the file under the lock; `false` when there is none.
+    ///
+    /// # Errors
+    /// [`JsonFileError::Io`].
+    pub fn remove(&self) -> Result<bool, JsonFileError> {
+        let remove = || {
+            let directory = self.directory()?;
+            let _lock = self.lock_in(&directory)?;
+            directory.remove_file(self.name()?)
+        };
+        match remove() {
+            Ok(()) => Ok(true),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+            Err(error) => Err(self.explained(error.into())),
+        }
+    }
+
+    /// Reads until the text is JSON, or has been there for a while.
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "a program that writes in place gives no signal when it is done"
+    )]
+    fn read_in(&self, directory: &Directory) -> Result<Option<Map<String, Value>>, JsonFileError> {
+        let begun = Instant::now();
+        loop {
+            match self.read_once(directory)? {
+                Content::Missing => return Ok(None),
+                Content::Document(members) => return Ok(Some(members)),
+                Content::NoJson { modified, .. } if is_recent(modified) && begun.elapsed() < WRITE_TIME => {
+                    std::thread::sleep(READ_PAUSE);
+                }
+                Content::NoJson { reason, .. } | Content::NoDocument(reason) => {
+                    return Err(self.malformed(reason));
+                }
+            }
+        }
+    }
+
+    fn read_once(&self, directory: &Directory) -> io::Result<Content> {
+        let name = Path::new(self.name()?);
+        let file = match directory.open_file(name) {
+            Ok(file) => file,
+            Err(error) => {
+                return match directory.kind(name) {
+                    None if error.kind() == io::ErrorKind::NotFound => Ok(Content::Missing),
+                    Some(Kind::Link | Kind::Other) => Ok(Content::NoDocument("it is no regular file".into())),
+                    // Not something that may be begun anew.
+                    Some(Kind::Directory) => Err(io::ErrorKind::IsADirectory.into()),
+                    None | Some(Kind::File) => Err(error),
+                };
+            }
+        };
+        let modified = file.metadata()?.modified()?;
+        let mut text = Vec::new();
+        file.take(self.max_bytes + 1).read_to_end(&mut text)?;
+        if text.len() as u64 > self.max_bytes {
+            return Ok(Content::NoDocument(format!("it has more than {} bytes", self.max_bytes)));
+        }
+        Ok(match serde_json::from_slice(&text) {
+            Ok(Value::Object(members)) => Content::Document(members),
+            Ok(_) => Content::NoDocument("it is no JSON object".into()),
+            Err(error) => Content::NoJson { reason: error.to_string(), modified },
+        })
+    }
+
+    fn parse(&self, members: Map<String, Value>) -> Result<T, JsonFileError> {
+        serde_json::from_value(Value::Object(members)).map_err(|error| self.malformed(error.to_string()))
+    }
+
+    fn move_aside(&self, directory: &Directory) -> io::Result<()> {
+        let name = self.name()?;
+        let aside = files::corrupt_name(name);
+        directory.rename(name, &aside)?;
+        tracing::warn!(file = %name.display(), moved_to = %aside.display(), "a malformed file was moved aside");
+        Ok(())
+    }
+
+    fn directory(&self) -> io::Result<Directory> {
+        match &self.place {
+            Place::WorkingTree(path) => untrusted::directory(parent(path)?),
+            Place::Sandbox(directory, _) => directory.open_directory(),
+            Place::Private(path) => Directory::of(parent(path)?),
+        }
+    }
+
+    fn make_directory(&self) -> io::Result<Directory> {
+        match &self.place {
+            Place::WorkingTree(path) => untrusted::make_directory(parent(path)?),
+            Place::Sandbox(directory, _) => directory.make_directory(),
+            Place::Private(path) => {
+                files::create_dirs(parent(path)?, Audience::Owner)?;
+                Directory::of(parent(path)?)
+            }
+        }
+    }
+
+    /// Takes the lock that all processes share; it is held until the file is closed.
+    fn lock_in(&self, directory: &Directory) -> io::Result<File> {
+        let path = Path::new(self.name()?).with_extension("lock");
+        let file = directory.append_file(path.as_os_str())?;
+        files::lock(&file, &path, files::LOCK_TIME)?;
+        Ok(file)
+    }
+
+    fn name(&self) -> io::Result<&OsStr> {
+        match &self.place {
+            Place::WorkingTree(path) | Place::Private(path) => {
+                path.file_name().ok_or_else(|| io::ErrorKind::InvalidInput.into())
+            }
+            Place::Sandbox(_, name) => Ok(name),
+        }
+    }
+
+    const fn audience(&self) -> Audience {
+        match &self.place {
+            Place::WorkingTree(_) => Audience::Everybody,
+            Place::Sandbox(..) | Place::Private(_) => Audience::Owner,
+        }
+    }
+
+    fn malformed(&self, reason: String) -> JsonFileError {
+        let file = self.name().unwrap_or_default().to_string_lossy().into_owned();
+        JsonFileError::Malformed { file, reason }
+    }
+
+    /// Says what a link in the way means.
+    fn explained(&self, error: JsonFileError) -> JsonFileError {
+        match error {
+            JsonFileError::Io(error) if crate::sandbox::led_away(&error) => {
+                let name = self.name().unwrap_or_default().to_string_lossy();
+                let text = format!("{name} is behind a symbolic link, which is not followed");
+                io::Error::other(text).into()
+            }
+            error => error,
+        }
+    }
+}
+
+/// What one read of a file found.
+enum Content {
+    Missing,
+    Document(Map<String, Value>),
+    /// It may be half-written.
+    NoJson {
+        reason: String,
+        modified: SystemTime,
+    },
+    /// It will not become a document.
+    NoDocument(String),
+}
+
+fn parent(path: &Path) -> io::Result<&Path> {
+    path.parent().ok_or_else(|| io::ErrorKind::InvalidInput.into())
+}
+
+fn members_of<T: Serialize>(document: &T) -> io::Result<Map<String, Value>> {
+    match serde_json::to_value(document)? {
+        Value::Object(members) => Ok(members),
+        _ => Err(io::Error::new(io::ErrorKind::InvalidInput, "the document is no JSON object")),
+    }
+}
+
+/// The stored members with the changes from `before` to `after`. Those that neither knows stay, all in their
+/// places.
+fn merge(
+    stored: Map<String, Value>,
+    before: &Map<String, Value>,
+    mut after: Map<String, Value>,
+) -> Map<String, Value> {
+    let mut merged = Map::new();
+    for (name, value) in stored {
+        match after.shift_remove(&name) {
+            Some(changed) => drop(merged.insert(name, changed)),
+            None if before.contains_key(&name) => {}
+            None => drop(merged.insert(name, value)),
+        }
+    }
+    merged.extend(after);
+    merged
 }
 
 /// A time in the future counts as recent: the clock was set back.
-fn is_recent(written: SystemTime) -> bool {
-    !written.elapsed().is_ok_and(|age| age >= WRITE_TIME)
-}
-
-fn move_aside(path: &Path) -> io::Result<()> {
-    let aside = untrusted::set_aside(path)?;
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    tracing::warn!(moved_to = %aside.display(), "{name} could not be read and was moved aside");
-    Ok(())
+fn is_recent(modified: SystemTime) -> bool {
+    !modified.elapsed().is_ok_and(|age| age >= WRITE_TIME)
 }
 
 #[cfg(test)]

@@ -26,6 +26,7 @@ mod watches;
 pub use credentials::{API_KEY_VARIABLES, ApiKey, Credentials, Provenance};
 pub use data_dir::{DataDir, DataDirError, default_data_dir};
 pub use git_config::{ConfigEntry, parse_git_config};
+pub use json_file::{JsonFile, JsonFileError};
 pub use notify::Notify;
 pub use origin::{InvalidOrigin, normalize_origin};
 pub use program::{Program, ProgramPath};

@@ -1,29 +1,24 @@
 //! The list of managed repositories, `repos.json`, which other programs read and write too.
 //!
-//! Reading is from memory while the file is unchanged. What is no list is moved aside by the first read,
-//! which begins a new one. Whatever works in the sandbox can write the file, so an entry counts only while
-//! the sandbox allows its path.
+//! A malformed file is moved aside by the first read, which begins a new one. Whatever works in the sandbox
+//! can write the file, so an entry counts only while the sandbox allows its path.
 
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::SystemTime;
+use std::sync::Arc;
 
 use loopgate_api::ids::RepoFullName;
 use loopgate_api::names::env;
 use loopgate_api::repos::{ManagedRepo, ReposSettings};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use thiserror::Error;
 
-use crate::json_file::{self, Content};
+use crate::json_file::{JsonFile, JsonFileError};
 use crate::sandbox::{Sandbox, SandboxedPath, expand_home};
 use crate::settings::SettingsStore;
-use crate::untrusted;
 
-/// The member of the file that holds the repositories.
-const LIST: &str = "repos";
-/// The one that holds their settings.
+/// The member of the file that holds the settings.
 const SETTINGS: &str = "settings";
 
 /// Content of `repos.json`.
@@ -57,14 +52,13 @@ pub enum AddRepoError {
     Repos(#[from] ReposError),
 }
 
-/// Tells one state of the file from another without reading it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct Stamp {
-    path: PathBuf,
-    modified: Option<SystemTime>,
-    length: u64,
-    /// A file that was put in its place is another one, however alike.
-    number: u64,
+/// The file as it is stored, with entries and members of others.
+#[derive(Debug, Default, Serialize, Deserialize)]
+struct Document {
+    #[serde(default)]
+    repos: Option<Vec<Value>>,
+    #[serde(flatten)]
+    others: Map<String, Value>,
 }
 
 /// The list, shared by gateway and runtime.
@@ -72,15 +66,13 @@ struct Stamp {
 pub struct Repos {
     settings: Arc<SettingsStore>,
     sandbox: Arc<Sandbox>,
-    /// What was read last, with the entries that are not allowed.
-    known: Mutex<Option<(Stamp, Arc<ReposFile>)>>,
 }
 
 impl Repos {
     /// The list below the settings' sandbox base directory.
     #[must_use]
     pub const fn new(settings: Arc<SettingsStore>, sandbox: Arc<Sandbox>) -> Self {
-        Self { settings, sandbox, known: Mutex::new(None) }
+        Self { settings, sandbox }
     }
 
     /// Where the file lies; `None` while no sandbox is set.
@@ -94,15 +86,10 @@ impl Repos {
     ///
     /// # Errors
     /// See [`ReposError`].
-    pub fn list(&self) -> Result<Arc<ReposFile>, ReposError> {
-        let path = self.path().ok_or(ReposError::NotConfigured)?;
-        let stored = self.stored(&path)?;
-        if stored.repos.iter().all(|repo| self.allows(repo)) {
-            return Ok(stored);
-        }
-        let mut list = (*stored).clone();
+    pub fn list(&self) -> Result<ReposFile, ReposError> {
+        let mut list = tolerant(&self.stored()?);
         list.repos.retain(|repo| self.allows(repo));
-        Ok(Arc::new(list))
+        Ok(list)
     }
 
     fn allows(&self, repo: &ManagedRepo) -> bool {
@@ -170,7 +157,7 @@ impl Repos {
     /// See [`ReposError`].
     pub fn seed(&self) -> Result<(), ReposError> {
         let base = self.settings.get().sandbox_base_directory.clone().ok_or(ReposError::NotConfigured)?;
-        let settings = self.list()?.settings.clone();
+        let settings = self.list()?.settings;
         let inside =
             settings.worktree_parent_dir.as_deref().is_some_and(|dir| self.sandbox.check(dir).is_ok());
         if inside && settings.worktree_parent_dir_confirmed == Some(true) {
@@ -216,28 +203,33 @@ impl Repos {
     #[must_use]
     pub fn named_worktree_parents(&self) -> Vec<PathBuf> {
         let from_environment = std::env::var(env::WORKTREE_PARENT).ok();
-        let from_settings = self.list().ok().and_then(|list| list.settings.worktree_parent_dir.clone());
+        let from_settings = self.list().ok().and_then(|list| list.settings.worktree_parent_dir);
         let named = [from_environment, from_settings].into_iter().flatten();
         named.filter(|dir| !dir.trim().is_empty()).map(|dir| expand_home(dir.trim())).collect()
     }
 
-    /// The list as the file has it.
-    fn stored(&self, path: &Path) -> Result<Arc<ReposFile>, ReposError> {
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        // Taken before the content is read, which may be newer then, but never older.
-        let now = stamp(path).ok();
-        if let (Some(now), Some((stamp, file))) = (&now, &*known)
-            && stamp == now
-        {
-            return Ok(file.clone());
+    fn file(&self) -> Result<JsonFile<Document>, ReposError> {
+        let path = self.path().ok_or(ReposError::NotConfigured)?;
+        Ok(JsonFile::in_working_tree(path).moving_malformed_aside())
+    }
+
+    /// The document; a missing or malformed one is begun anew.
+    fn stored(&self) -> Result<Document, ReposError> {
+        let file = self.file()?;
+        match file.read() {
+            Ok(Some(document)) => Ok(document),
+            Ok(None) | Err(JsonFileError::Malformed { .. }) => {
+                let begun = file.update(|document| {
+                    let known = document.get_or_insert_with(Document::empty);
+                    Ok::<_, JsonFileError>(Document {
+                        repos: known.repos.clone(),
+                        others: known.others.clone(),
+                    })
+                });
+                Ok(begun.map_err(io::Error::from)?)
+            }
+            Err(error) => Err(io::Error::from(error).into()),
         }
-        let document = match json_file::read(path).map_err(|error| json_file::explain(path, error))? {
-            Content::Document(document) => document,
-            Content::Missing | Content::Malformed => json_file::begin(path, empty())?,
-        };
-        let file = Arc::new(tolerant(&document));
-        *known = now.map(|stamp| (stamp, file.clone()));
-        Ok(file)
     }
 
     /// Changes the entries and the other members of the file.
@@ -245,36 +237,23 @@ impl Repos {
         &self,
         change: impl FnOnce(&mut Vec<Value>, &mut Map<String, Value>) -> T,
     ) -> Result<T, ReposError> {
-        let path = self.path().ok_or(ReposError::NotConfigured)?;
-        Ok(json_file::change(&path, LIST, change)?)
+        let changed = self.file()?.update(|document| {
+            let Document { repos, others } = document.get_or_insert_default();
+            Ok::<_, JsonFileError>(change(repos.get_or_insert_default(), others))
+        });
+        Ok(changed.map_err(io::Error::from)?)
     }
 }
 
-/// The content of a file that is made because there is none.
-fn empty() -> Map<String, Value> {
-    [(LIST.to_owned(), json!([])), (SETTINGS.to_owned(), json!({}))].into_iter().collect()
-}
-
-fn stamp(path: &Path) -> io::Result<Stamp> {
-    let metadata = untrusted::metadata(path)?;
-    let number = file_number(&metadata);
-    Ok(Stamp { path: path.to_owned(), modified: metadata.modified().ok(), length: metadata.len(), number })
-}
-
-#[cfg(unix)]
-fn file_number(metadata: &std::fs::Metadata) -> u64 {
-    std::os::unix::fs::MetadataExt::ino(metadata)
-}
-
-/// Elsewhere time and length have to do.
-#[cfg(not(unix))]
-const fn file_number(_: &std::fs::Metadata) -> u64 {
-    0
+impl Document {
+    fn empty() -> Self {
+        Self { repos: Some(Vec::new()), others: Map::from_iter([(SETTINGS.to_owned(), json!({}))]) }
+    }
 }
 
 /// Keeps the entries that can be read and skips the others.
-fn tolerant(document: &Map<String, Value>) -> ReposFile {
-    let entries = document.get(LIST).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+fn tolerant(document: &Document) -> ReposFile {
+    let entries = document.repos.as_deref().unwrap_or_default();
     let repos = entries
         .iter()
         .filter_map(|entry| {
@@ -284,11 +263,11 @@ fn tolerant(document: &Map<String, Value>) -> ReposFile {
             })
         })
         .collect();
-    ReposFile { repos, settings: settings_of(document) }
+    ReposFile { repos, settings: settings_of(&document.others) }
 }
 
-fn settings_of(document: &Map<String, Value>) -> ReposSettings {
-    document.get(SETTINGS).and_then(|settings| ReposSettings::deserialize(settings).ok()).unwrap_or_default()
+fn settings_of(others: &Map<String, Value>) -> ReposSettings {
+    others.get(SETTINGS).and_then(|settings| ReposSettings::deserialize(settings).ok()).unwrap_or_default()
 }
 
 fn path_of(entry: &Value) -> Option<&str> {
@@ -362,7 +341,7 @@ mod tests {
     }
 
     #[test]
-    fn a_broken_file_is_moved_aside() {
+    fn a_malformed_file_is_moved_aside() {
         let (_dir, _, repos, _) = place();
         let path = repos.path().unwrap();
         files::write_atomic(&path, b"{").unwrap();

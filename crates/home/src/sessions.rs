@@ -1,7 +1,6 @@
 //! The sessions that the page keeps of tickets, `sessions.json`, beside the list of repositories.
 //!
-//! Read anew each time. A file that is no list of sessions counts as empty, and is moved aside before it
-//! would be replaced.
+//! Read anew each time. A malformed file counts as empty, and is moved aside by the next change.
 
 use std::io;
 use std::path::PathBuf;
@@ -12,12 +11,18 @@ use loopgate_api::time::now_iso;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use crate::json_file::{self, Content};
+use crate::json_file::{JsonFile, JsonFileError};
 use crate::sandbox::expand_home;
 use crate::settings::SettingsStore;
 
-/// The member of the file that holds the sessions.
-const LIST: &str = "sessions";
+/// The file as it is stored, with entries and members of others.
+#[derive(Debug, Default, Serialize, Deserialize)]
+struct Document {
+    #[serde(default)]
+    sessions: Option<Vec<Value>>,
+    #[serde(flatten)]
+    others: Map<String, Value>,
+}
 
 /// Work on a ticket, as the page remembers it. Members that are not known here are kept.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -106,10 +111,8 @@ impl Sessions {
     /// Every session, as the file has it. Changes nothing.
     #[must_use]
     pub fn all(&self) -> Vec<Session> {
-        let content = self.path().and_then(|path| json_file::read(&path).ok());
-        let Some(Content::Document(document)) = content else { return Vec::new() };
-        let entries = document.get(LIST).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
-        entries.iter().filter_map(session).collect()
+        let document = self.file().and_then(|file| Ok(file.read()?)).ok().flatten().unwrap_or_default();
+        document.sessions.iter().flatten().filter_map(session).collect()
     }
 
     /// The sessions whose worktree is there; the file forgets the others.
@@ -161,9 +164,17 @@ impl Sessions {
         self.change(|entries| entries.retain(is_others))
     }
 
-    fn change(&self, change: impl FnOnce(&mut Vec<Value>)) -> io::Result<()> {
+    fn file(&self) -> io::Result<JsonFile<Document>> {
         let path = self.path().ok_or(io::ErrorKind::NotFound)?;
-        json_file::change(&path, LIST, |entries, _| change(entries))
+        Ok(JsonFile::in_working_tree(path).moving_malformed_aside())
+    }
+
+    fn change(&self, change: impl FnOnce(&mut Vec<Value>)) -> io::Result<()> {
+        let changed = self.file()?.update(|document| {
+            change(document.get_or_insert_default().sessions.get_or_insert_default());
+            Ok::<_, JsonFileError>(())
+        });
+        Ok(changed?)
     }
 }
 
@@ -203,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn a_broken_file_is_moved_aside_and_never_lost() {
+    fn a_malformed_file_is_moved_aside() {
         for broken in ["{", "[]", r#"{"sessions":1}"#] {
             let (_dir, sessions) = place();
             let path = sessions.path().unwrap();

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use loopgate_api::time::now_iso;
 use serde::{Deserialize, Serialize};
 
-use crate::files;
+use crate::json_file::{JsonFile, JsonFileError};
 
 /// Name of the file in the data directory.
 const FILE: &str = "trust.json";
@@ -68,11 +68,7 @@ impl TrustStore {
     /// # Errors
     /// When the file is there and cannot be read.
     pub fn list(&self) -> io::Result<Vec<TrustedRepository>> {
-        match std::fs::read(&self.path) {
-            Ok(bytes) => Ok(serde_json::from_slice::<Document>(&bytes)?.repositories),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
-            Err(error) => Err(error),
-        }
+        Ok(self.file().read()?.unwrap_or_default().repositories)
     }
 
     /// Writes down that these parts of a clone may run, beside those that may already.
@@ -80,35 +76,44 @@ impl TrustStore {
     /// # Errors
     /// When the file cannot be read or written.
     pub fn trust(&self, clone: &Path, parts: BTreeSet<String>) -> io::Result<()> {
-        let mut repositories = self.list()?;
-        match repositories.iter_mut().find(|repository| repository.path == clone) {
-            Some(known) => {
-                known.parts.extend(parts);
-                known.trusted_at = now_iso();
+        self.change(|repositories| {
+            match repositories.iter_mut().find(|repository| repository.path == clone) {
+                Some(known) => {
+                    known.parts.extend(parts);
+                    known.trusted_at = now_iso();
+                }
+                None => {
+                    repositories.push(TrustedRepository {
+                        path: clone.to_owned(),
+                        parts,
+                        trusted_at: now_iso(),
+                    });
+                }
             }
-            None => {
-                repositories.push(TrustedRepository { path: clone.to_owned(), parts, trusted_at: now_iso() })
-            }
-        }
-        self.write(repositories)
+        })
     }
 
-    /// Forgets what was agreed to of a clone; answers whether there was anything.
+    /// Withdraws what was agreed to of a clone; whether there was anything.
     ///
     /// # Errors
     /// As [`TrustStore::trust`].
     pub fn revoke(&self, clone: &Path) -> io::Result<bool> {
-        let before = self.list()?;
-        let after: Vec<_> = before.iter().filter(|known| known.path != clone).cloned().collect();
-        let found = after.len() != before.len();
-        if found {
-            self.write(after)?;
-        }
-        Ok(found)
+        self.change(|repositories| {
+            let before = repositories.len();
+            repositories.retain(|known| known.path != clone);
+            repositories.len() != before
+        })
     }
 
-    fn write(&self, repositories: Vec<TrustedRepository>) -> io::Result<()> {
-        files::write_private(&self.path, &serde_json::to_vec_pretty(&Document { repositories })?)
+    fn file(&self) -> JsonFile<Document> {
+        JsonFile::private(self.path.clone())
+    }
+
+    fn change<T>(&self, change: impl FnOnce(&mut Vec<TrustedRepository>) -> T) -> io::Result<T> {
+        let changed = self.file().update(|document| {
+            Ok::<_, JsonFileError>(change(&mut document.get_or_insert_default().repositories))
+        });
+        Ok(changed?)
     }
 }
 

@@ -8,7 +8,7 @@
 use std::ffi::OsStr;
 use std::fs::{File, Metadata};
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use loopgate_api::names::{STATE_DIR, WORK_DIR};
 use serde::de::DeserializeOwned;
@@ -145,17 +145,6 @@ pub fn lock(path: &Path) -> io::Result<File> {
     let file = append(path)?;
     files::lock(&file, path, files::LOCK_TIME)?;
     Ok(file)
-}
-
-/// Puts a file, or whatever has its name, out of the way of a new one, and answers where it is now.
-///
-/// # Errors
-/// As [`open`].
-pub fn set_aside(path: &Path) -> io::Result<PathBuf> {
-    let mut name = path.file_name().unwrap_or_default().to_owned();
-    name.push(format!(".corrupt-{}", jiff::Timestamp::now().as_millisecond()));
-    rename(path, &name)?;
-    Ok(path.with_file_name(name))
 }
 
 /// Removes a file or a link.

@@ -108,7 +108,7 @@ impl Coverage {
     }
 }
 
-#[derive(Serialize, Deserialize)]
+#[derive(Debug, Serialize, Deserialize)]
 struct PoliciesFile {
     policies: Vec<ApprovalPolicy>,
 }
@@ -116,7 +116,7 @@ struct PoliciesFile {
 /// The policies and their file.
 #[derive(Debug)]
 pub(super) struct Policies {
-    file: StoredFile,
+    file: StoredFile<PoliciesFile>,
     policies: Mutex<Vec<ApprovalPolicy>>,
 }
 
@@ -124,7 +124,7 @@ impl Policies {
     /// Reads the file. One that is there but cannot be read must not open what a person closed, so
     /// everything asks; that stays until the person takes it back.
     pub(super) fn open(path: &Path) -> Self {
-        let (file, content) = StoredFile::read::<PoliciesFile>(path);
+        let (file, content) = StoredFile::<PoliciesFile>::read(path);
         let unreadable = file.problem().map(|_| vec![everything_asks()]);
         let policies = unreadable.or(content.map(|file| file.policies)).unwrap_or_default();
         Self { file, policies: Mutex::new(policies) }
@@ -184,7 +184,7 @@ impl Policies {
     }
 
     fn write(&self, policies: &[ApprovalPolicy]) -> std::io::Result<()> {
-        self.file.write(&PoliciesFile { policies: policies.to_vec() })
+        self.file.write(PoliciesFile { policies: policies.to_vec() })
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, Vec<ApprovalPolicy>> {

@@ -61,7 +61,7 @@ impl AlwaysAllowRule {
     }
 }
 
-#[derive(Serialize, Deserialize)]
+#[derive(Debug, Serialize, Deserialize)]
 struct RulesFile {
     rules: Vec<AlwaysAllowRule>,
 }
@@ -69,14 +69,14 @@ struct RulesFile {
 /// The rules and their file.
 #[derive(Debug)]
 pub(super) struct Rules {
-    file: StoredFile,
+    file: StoredFile<RulesFile>,
     rules: Mutex<Vec<AlwaysAllowRule>>,
 }
 
 impl Rules {
     /// Reads the file; one that cannot be read gives no rules.
     pub(super) fn open(path: &Path) -> Self {
-        let (file, content) = StoredFile::read::<RulesFile>(path);
+        let (file, content) = StoredFile::<RulesFile>::read(path);
         let mut rules = content.map_or_else(Vec::new, |content| content.rules);
         rules.retain(|rule| rule.directories.is_some());
         Self { file, rules: Mutex::new(rules) }
@@ -145,7 +145,7 @@ impl Rules {
 
     /// A rule that cannot be written still holds for the life of the process.
     fn write(&self, rules: &[AlwaysAllowRule]) {
-        if let Err(error) = self.file.write(&RulesFile { rules: rules.to_vec() }) {
+        if let Err(error) = self.file.write(RulesFile { rules: rules.to_vec() }) {
             tracing::warn!(%error, "always-allow rules could not be written and are lost at the next start");
         }
     }

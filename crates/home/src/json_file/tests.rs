@@ -1,17 +1,31 @@
 //! Files that other programs write at the same time.
 
-use std::path::PathBuf;
+use serde::Deserialize;
+use serde_json::json;
 
 use super::*;
 
-fn place() -> (tempfile::TempDir, PathBuf) {
-    let dir = tempfile::tempdir().unwrap();
-    let path = dir.path().join("list.json");
-    (dir, path)
+/// A document whose writer knows one member.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+struct List {
+    list: Vec<String>,
 }
 
-fn push(path: &Path, entry: &str) -> io::Result<()> {
-    change(path, "list", |entries, _| entries.push(entry.into()))
+fn place() -> (tempfile::TempDir, JsonFile<List>) {
+    let dir = tempfile::tempdir().unwrap();
+    let file = JsonFile::in_working_tree(dir.path().join("list.json"));
+    (dir, file)
+}
+
+fn push(file: &JsonFile<List>, entry: &str) -> Result<(), JsonFileError> {
+    file.update(|document| {
+        document.get_or_insert_default().list.push(entry.to_owned());
+        Ok(())
+    })
+}
+
+fn stored(file: &JsonFile<List>) -> Value {
+    serde_json::from_slice(&std::fs::read(file.path()).unwrap()).unwrap()
 }
 
 fn names(dir: &tempfile::TempDir) -> Vec<String> {
@@ -22,24 +36,24 @@ fn names(dir: &tempfile::TempDir) -> Vec<String> {
 }
 
 /// Leaves a text as a program that was interrupted long ago.
-fn leave(path: &Path, text: &str) {
-    std::fs::write(path, text).unwrap();
-    let file = std::fs::File::options().write(true).open(path).unwrap();
+fn leave(file: &JsonFile<List>, text: &str) {
+    std::fs::write(file.path(), text).unwrap();
+    let file = std::fs::File::options().write(true).open(file.path()).unwrap();
     file.set_modified(SystemTime::UNIX_EPOCH).unwrap();
 }
 
-/// Finishes the file once somebody has read the first half of it.
+/// Writes the second half of the file once somebody has read the first.
 #[cfg(target_os = "linux")]
 fn write_in_two_halves(path: &Path, text: &str) -> std::thread::JoinHandle<()> {
     use rustix::fs::inotify::{self, CreateFlags, Reader, WatchFlags};
     let (first, second) = text.split_at(text.len() / 2);
     std::fs::write(path, first).unwrap();
-    let heard = inotify::init(CreateFlags::CLOEXEC).unwrap();
-    inotify::add_watch(&heard, path, WatchFlags::CLOSE_NOWRITE).unwrap();
+    let events = inotify::init(CreateFlags::CLOEXEC).unwrap();
+    inotify::add_watch(&events, path, WatchFlags::CLOSE_NOWRITE).unwrap();
     let (path, second) = (path.to_owned(), second.to_owned());
     std::thread::spawn(move || {
         let mut buffer = [std::mem::MaybeUninit::uninit(); 1024];
-        Reader::new(&heard, &mut buffer).next().unwrap();
+        Reader::new(&events, &mut buffer).next().unwrap();
         let mut file = std::fs::File::options().append(true).open(path).unwrap();
         io::Write::write_all(&mut file, second.as_bytes()).unwrap();
     })
@@ -47,70 +61,94 @@ fn write_in_two_halves(path: &Path, text: &str) -> std::thread::JoinHandle<()> {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_file_that_is_being_written_is_read_when_it_is_whole() {
+fn a_half_written_file_is_read_when_it_is_complete() {
     let text = r#"{"list":["theirs"],"settings":{"z":1}}"#;
-    let (dir, path) = place();
-    let writer = write_in_two_halves(&path, text);
-    let Content::Document(document) = read(&path).unwrap() else { panic!("it is a document") };
+    let (dir, file) = place();
+    let writer = write_in_two_halves(&file.path(), text);
+    assert_eq!(file.read().unwrap(), Some(List { list: vec!["theirs".into()] }));
     writer.join().unwrap();
-    assert_eq!(Value::Object(document).to_string(), text);
 
-    let writer = write_in_two_halves(&path, text);
-    push(&path, "ours").unwrap();
+    let writer = write_in_two_halves(&file.path(), text);
+    push(&file.clone().moving_malformed_aside(), "ours").unwrap();
     writer.join().unwrap();
-    let stored: Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
-    assert_eq!(stored, serde_json::json!({"list": ["theirs", "ours"], "settings": {"z": 1}}));
-
-    let writer = write_in_two_halves(&path, text);
-    begin(&path, Map::new()).unwrap();
-    writer.join().unwrap();
-    assert_eq!(std::fs::read_to_string(&path).unwrap(), text);
+    assert_eq!(stored(&file), json!({"list": ["theirs", "ours"], "settings": {"z": 1}}));
     assert_eq!(names(&dir), ["list.json", "list.lock"]);
 }
 
 #[test]
-fn a_change_moves_a_malformed_file_aside_and_one_of_nothing_leaves_it() {
+fn a_malformed_file_is_reported_and_left_alone() {
     for malformed in ["{", "", "[]", r#"{"list":5}"#] {
-        let (dir, path) = place();
-        leave(&path, malformed);
-        change(&path, "list", |entries, _| entries.clear()).unwrap();
-        assert_eq!(std::fs::read_to_string(&path).unwrap(), malformed);
-        push(&path, "ours").unwrap();
-        let names = names(&dir);
-        assert!(names.len() == 3 && names[1].starts_with("list.json.corrupt-"), "{names:?}");
-        assert_eq!(std::fs::read_to_string(dir.path().join(&names[1])).unwrap(), malformed);
-        assert!(std::fs::read_to_string(&path).unwrap().contains("ours"));
+        let (dir, file) = place();
+        leave(&file, malformed);
+        let is_malformed =
+            |error| matches!(error, JsonFileError::Malformed { file, .. } if file == "list.json");
+        assert!(is_malformed(file.read().unwrap_err()), "{malformed}");
+        assert!(is_malformed(push(&file, "ours").unwrap_err()), "{malformed}");
+        assert_eq!(std::fs::read_to_string(file.path()).unwrap(), malformed);
+        assert_eq!(names(&dir), ["list.json", "list.lock"]);
     }
 }
 
 #[test]
-fn what_is_not_known_survives_in_its_place() {
-    let (_dir, path) = place();
-    leave(&path, r#"{"version":2,"list":[{"unknown":true},5],"tail":null}"#);
-    push(&path, "ours").unwrap();
-    let stored: Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
-    assert_eq!(stored.to_string(), r#"{"version":2,"list":[{"unknown":true},5,"ours"],"tail":null}"#);
+fn a_malformed_file_is_moved_aside_by_a_change_where_that_was_chosen() {
+    for malformed in ["{", "", "[]", r#"{"list":5}"#] {
+        let (dir, file) = place();
+        let file = file.moving_malformed_aside();
+        leave(&file, malformed);
+        file.update(|document| Ok::<_, JsonFileError>(assert_eq!(*document, None))).unwrap();
+        assert_eq!(std::fs::read_to_string(file.path()).unwrap(), malformed, "nothing was changed");
+        push(&file, "ours").unwrap();
+        let names = names(&dir);
+        assert!(names.len() == 3 && names[1].starts_with("list.json.corrupt-"), "{names:?}");
+        assert_eq!(std::fs::read_to_string(dir.path().join(&names[1])).unwrap(), malformed);
+        assert_eq!(stored(&file), json!({"list": ["ours"]}));
+    }
+}
+
+#[test]
+fn unknown_members_survive_in_their_places() {
+    let (_dir, file) = place();
+    leave(&file, r#"{"version":2,"list":["theirs"],"tail":null}"#);
+    push(&file, "ours").unwrap();
+    assert_eq!(stored(&file).to_string(), r#"{"version":2,"list":["theirs","ours"],"tail":null}"#);
+}
+
+#[test]
+fn a_change_that_fails_or_changes_nothing_writes_nothing() {
+    let (_dir, file) = place();
+    let text = r#"{ "list" : [ ] }"#;
+    leave(&file, text);
+    let failed = file.update(|document| {
+        *document = Some(List { list: vec!["lost".into()] });
+        Err::<(), _>(JsonFileError::from(io::Error::other("no")))
+    });
+    assert!(failed.is_err());
+    file.update(|document| Ok::<_, JsonFileError>(document.get_or_insert_default().list.clear())).unwrap();
+    assert_eq!(std::fs::read_to_string(file.path()).unwrap(), text);
 }
 
 #[test]
 fn a_file_that_cannot_be_read_is_never_replaced() {
-    let (dir, path) = place();
-    std::fs::create_dir(&path).unwrap();
-    assert_eq!(read(&path).unwrap_err().kind(), io::ErrorKind::IsADirectory);
-    assert_eq!(push(&path, "ours").unwrap_err().kind(), io::ErrorKind::IsADirectory);
-    assert_eq!(begin(&path, Map::new()).unwrap_err().kind(), io::ErrorKind::IsADirectory);
+    let (dir, file) = place();
+    let file = file.moving_malformed_aside();
+    std::fs::create_dir(file.path()).unwrap();
+    let kind = |error| io::Error::from(error).kind();
+    assert_eq!(kind(file.read().unwrap_err()), io::ErrorKind::IsADirectory);
+    assert_eq!(kind(push(&file, "ours").unwrap_err()), io::ErrorKind::IsADirectory);
     assert_eq!(names(&dir), ["list.json", "list.lock"]);
 }
 
 #[test]
-fn changes_of_several_writers_are_all_kept() {
-    let (_dir, path) = place();
-    std::thread::scope(|scope| {
-        for number in 0..10 {
-            let path = &path;
-            scope.spawn(move || push(path, &number.to_string()).unwrap());
-        }
-    });
-    let Content::Document(document) = read(&path).unwrap() else { panic!("it is a document") };
-    assert_eq!(document["list"].as_array().map(Vec::len), Some(10));
+fn a_private_file_is_for_its_owner_and_is_removed_once() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = JsonFile::<List>::private(dir.path().join("private/list.json"));
+    assert_eq!(file.read().unwrap(), None);
+    assert!(!file.remove().unwrap());
+    push(&file, "ours").unwrap();
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt as _;
+        assert_eq!(std::fs::metadata(file.path()).unwrap().permissions().mode() & 0o777, 0o600);
+    }
+    assert!(file.remove().unwrap() && !file.remove().unwrap());
 }

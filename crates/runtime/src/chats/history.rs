@@ -1,44 +1,27 @@
 //! Histories of chats, one JSON file each, in the work directory they are about.
 //!
-//! Several runs and a page may change one history at a time: each change reads it again, and only
-//! one is made at a time. Files are opened through the sandbox's handle, so no link leads them away.
-//! Everything here blocks on the disk.
+//! Several runs, a page and other programs may change one history at a time; see [`JsonFile`]. Files are
+//! opened through the sandbox's handle, so no link leads them away. Everything here blocks on the disk.
 
-use std::ffi::OsStr;
-use std::io::{self, Read as _};
+use std::ffi::{OsStr, OsString};
+use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use loopgate_api::chat::{ChatHistory, ChatProvider, ChatRole};
 use loopgate_api::ids::TicketId;
 use loopgate_api::names::{REVIEWER_CHAT, REVIEWER_CHAT_REVIEW, WORK_DIR};
-use loopgate_home::{Denied, Kind, Sandbox, SandboxedPath};
-use thiserror::Error;
+use loopgate_home::{Denied, JsonFile, JsonFileError, Kind, Sandbox, SandboxedPath};
 
 /// Bytes of a history; one that is larger was not written by a chat.
 const MAX_HISTORY: u64 = 64 * 1024 * 1024;
 /// Where the chats about review comments lie, in a work directory.
 const COMMENT_CHATS: &str = "comment-chats";
 
-/// Histories are changed one at a time, whoever changes them.
-static CHANGING: Mutex<()> = Mutex::new(());
-
-/// Why a history cannot be read.
-#[derive(Debug, Error)]
-pub enum HistoryError {
-    /// The file system refused.
-    #[error("{0}")]
-    Io(#[from] io::Error),
-    /// It is no history.
-    #[error("malformed history: {0}")]
-    Malformed(#[from] serde_json::Error),
-}
-
 /// A place for one history.
 #[derive(Debug, Clone)]
 pub struct HistoryFile {
     directory: SandboxedPath,
-    name: String,
+    file: JsonFile<ChatHistory>,
 }
 
 impl HistoryFile {
@@ -52,7 +35,7 @@ impl HistoryFile {
         provider: Option<ChatProvider>,
     ) -> Result<Self, Denied> {
         let directory = sandbox.check(worktree.join(WORK_DIR))?;
-        Ok(Self { directory, name: ticket_file(provider) })
+        Ok(Self::new(directory, ticket_file(provider)))
     }
 
     /// The chat about a review comment.
@@ -61,7 +44,7 @@ impl HistoryFile {
     /// As [`HistoryFile::of_ticket`].
     pub fn of_comment(sandbox: &Sandbox, worktree: &Path, comment: &TicketId) -> Result<Self, Denied> {
         let directory = sandbox.check(worktree.join(WORK_DIR).join(COMMENT_CHATS))?;
-        Ok(Self { directory, name: format!("{}.json", comment.safe()) })
+        Ok(Self::new(directory, format!("{}.json", comment.safe())))
     }
 
     /// One that was found before.
@@ -70,34 +53,26 @@ impl HistoryFile {
     /// A place outside the sandbox.
     pub fn at(sandbox: &Sandbox, path: &Path) -> Result<Self, Denied> {
         let directory = sandbox.check(path.parent().unwrap_or(Path::new("")))?;
-        Ok(Self { directory, name: path.file_name().unwrap_or_default().to_string_lossy().into_owned() })
+        Ok(Self::new(directory, path.file_name().unwrap_or_default()))
+    }
+
+    fn new(directory: SandboxedPath, name: impl Into<OsString>) -> Self {
+        let file = JsonFile::in_sandbox(directory.clone(), name);
+        Self { directory, file: file.max_bytes(MAX_HISTORY).moving_malformed_aside() }
     }
 
     /// Where it lies.
     #[must_use]
     pub fn path(&self) -> PathBuf {
-        self.directory.as_path().join(&self.name)
+        self.file.path()
     }
 
     /// The history; `None` when there is none yet.
     ///
     /// # Errors
-    /// [`HistoryError`].
-    pub fn read(&self) -> Result<Option<ChatHistory>, HistoryError> {
-        let directory = match self.directory.open_directory() {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-            opened => opened?,
-        };
-        let file = match directory.open_file(Path::new(&self.name)) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-            opened => opened?,
-        };
-        if file.metadata()?.len() > MAX_HISTORY {
-            return Err(io::Error::other("the history is too large").into());
-        }
-        let mut text = Vec::new();
-        file.take(MAX_HISTORY).read_to_end(&mut text)?;
-        Ok(Some(serde_json::from_slice(&text)?))
+    /// [`JsonFileError`].
+    pub fn read(&self) -> Result<Option<ChatHistory>, JsonFileError> {
+        self.file.read()
     }
 
     /// Changes the history. One that is missing or malformed begins anew.
@@ -109,34 +84,23 @@ impl HistoryFile {
         new: impl FnOnce() -> ChatHistory,
         change: impl FnOnce(&mut ChatHistory) -> T,
     ) -> io::Result<T> {
-        let _alone = alone();
-        let known = match self.read() {
-            Ok(known) => known,
-            Err(HistoryError::Malformed(error)) => {
-                tracing::warn!(%error, "a chat's history cannot be read and begins anew");
-                None
-            }
-            Err(HistoryError::Io(error)) => return Err(error),
-        };
-        let mut history = known.unwrap_or_else(new);
-        let result = change(&mut history);
-        self.write(&history)?;
-        Ok(result)
+        let changed =
+            self.file.update(|history| Ok::<_, JsonFileError>(change(history.get_or_insert_with(new))));
+        Ok(changed?)
     }
 
     /// As [`HistoryFile::change`], only when there is one: `None` otherwise.
     ///
     /// # Errors
     /// When it cannot be read or written.
-    pub fn change_known<T, E: From<HistoryError>>(
+    pub fn change_known<T, E: From<JsonFileError>>(
         &self,
         change: impl FnOnce(&mut ChatHistory) -> Result<T, E>,
     ) -> Result<Option<T>, E> {
-        let _alone = alone();
-        let Some(mut history) = self.read()? else { return Ok(None) };
-        let result = change(&mut history)?;
-        self.write(&history).map_err(HistoryError::Io)?;
-        Ok(Some(result))
+        if self.read()?.is_none() {
+            return Ok(None);
+        }
+        self.file.update(|history| history.as_mut().map(change).transpose())
     }
 
     /// Removes the history; `false` when there was none.
@@ -144,8 +108,7 @@ impl HistoryFile {
     /// # Errors
     /// Any failure of the file system.
     pub fn remove(&self) -> io::Result<bool> {
-        let _alone = alone();
-        self.remove_beside(&self.name)
+        Ok(self.file.remove()?)
     }
 
     /// Removes another file beside it, if there is one.
@@ -179,11 +142,6 @@ impl HistoryFile {
             .open_directory()
             .is_ok_and(|directory| directory.kind(Path::new(REVIEWER_CHAT_REVIEW)) == Some(Kind::File))
     }
-
-    fn write(&self, history: &ChatHistory) -> io::Result<()> {
-        let directory = self.directory.make_directory()?;
-        directory.replace(OsStr::new(&self.name), &serde_json::to_vec_pretty(history)?)
-    }
 }
 
 fn ticket_file(provider: Option<ChatProvider>) -> String {
@@ -191,10 +149,6 @@ fn ticket_file(provider: Option<ChatProvider>) -> String {
         || "chat-history.json".to_owned(),
         |provider| format!("chat-history-{}.json", provider.as_str()),
     )
-}
-
-fn alone() -> MutexGuard<'static, ()> {
-    CHANGING.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Whether the newest message of a ticket's chats, with whomever, is an answer that waits for the

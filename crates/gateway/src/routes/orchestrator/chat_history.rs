@@ -7,7 +7,8 @@ use http::request::Parts;
 use loopgate_api::chat::{ChatHistory, ChatMessage, ChatProvider, ChatRole};
 use loopgate_api::error::ErrorBody;
 use loopgate_api::ids::TicketId;
-use loopgate_runtime::chats::history::{HistoryError, HistoryFile};
+use loopgate_home::JsonFileError;
+use loopgate_runtime::chats::history::HistoryFile;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::routes;
@@ -256,11 +257,11 @@ fn remove_one(file: &HistoryFile, index: usize) -> Result<RemovedFromHistory, Ht
 /// Why a message is still there.
 enum NotRemoved {
     OutOfBounds,
-    Failed(HistoryError),
+    Failed(JsonFileError),
 }
 
-impl From<HistoryError> for NotRemoved {
-    fn from(error: HistoryError) -> Self {
+impl From<JsonFileError> for NotRemoved {
+    fn from(error: JsonFileError) -> Self {
         Self::Failed(error)
     }
 }

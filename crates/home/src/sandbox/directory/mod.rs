@@ -214,12 +214,17 @@ impl Directory {
     /// # Errors
     /// Any failure of the file system; what has the name is whole then, and most likely the old content.
     pub fn replace(&self, name: &OsStr, bytes: &[u8]) -> io::Result<()> {
+        self.replace_for(name, bytes, Audience::Owner)
+    }
+
+    /// As [`Directory::replace`], for this audience.
+    pub(crate) fn replace_for(&self, name: &OsStr, bytes: &[u8], audience: Audience) -> io::Result<()> {
         let mut part = OsString::from(".");
         part.push(name);
         part.push(".part");
         // A writer that died may have left one.
         let _ = self.remove_file(&part);
-        self.write_over(name, &part, bytes, Audience::Owner)
+        self.write_over(name, &part, bytes, audience)
     }
 
     /// As [`Directory::replace`], readable by everybody.
