@@ -55,13 +55,13 @@ pub enum UnpackError {
 /// Any failure of the file system.
 pub(crate) fn is_archive(file: &File) -> io::Result<bool> {
     let mut head = Vec::new();
-    At::new(file)?.take(4).read_to_end(&mut head)?;
+    FileCursor::new(file)?.take(4).read_to_end(&mut head)?;
     Ok(BEGINNINGS.iter().any(|beginning| head == **beginning))
 }
 
 /// Unpacks an archive into a directory. `given_up` says that nobody waits any more.
 pub(crate) fn unpack(file: &File, into: &Directory, given_up: &AtomicBool) -> Result<(), UnpackError> {
-    let reader = At::new(file)?;
+    let reader = FileCursor::new(file)?;
     let size = reader.length;
     let mut archive = ZipIterable::try_new(reader.clone(), Config::default()).map_err(unreadable)?;
     if archive.len() > MOST_ENTRIES {
@@ -167,19 +167,19 @@ impl From<io::Error> for UnpackError {
 /// A file that is read from a place of one's own, so that the reader of the list and the reader of
 /// the contents do not move each other.
 #[derive(Debug, Clone)]
-struct At<'a> {
+struct FileCursor<'a> {
     file: &'a File,
     position: u64,
     length: u64,
 }
 
-impl<'a> At<'a> {
+impl<'a> FileCursor<'a> {
     fn new(file: &'a File) -> io::Result<Self> {
         Ok(Self { file, position: 0, length: file.metadata()?.len() })
     }
 }
 
-impl Read for At<'_> {
+impl Read for FileCursor<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         #[cfg(unix)]
         let read = std::os::unix::fs::FileExt::read_at(self.file, buffer, self.position)?;
@@ -190,7 +190,7 @@ impl Read for At<'_> {
     }
 }
 
-impl io::Seek for At<'_> {
+impl io::Seek for FileCursor<'_> {
     fn seek(&mut self, to: io::SeekFrom) -> io::Result<u64> {
         let place = match to {
             io::SeekFrom::Start(place) => Some(place),

@@ -42,17 +42,17 @@ const MOST_OF_STEP: usize = 4 * PIECE;
 #[derive(Debug)]
 pub struct Form {
     parser: Multipart<'static>,
-    taken: Taken,
+    taken: ByteCount,
 }
 
 /// Bytes that the parser was given since it began its present step.
 #[derive(Debug, Clone, Default)]
-struct Taken(Arc<AtomicUsize>);
+struct ByteCount(Arc<AtomicUsize>);
 
 /// A part of which the content was not read yet.
 struct Part {
     field: Field<'static>,
-    taken: Taken,
+    taken: ByteCount,
 }
 
 /// An image that may be saved.
@@ -100,7 +100,7 @@ pub enum FormError {
 type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
 /// What is said about one part; its form is read on.
-type Judged<T> = Result<T, FormError>;
+type PartResult<T> = Result<T, FormError>;
 
 impl Form {
     /// The form in a body of this `Content-Type`.
@@ -113,7 +113,7 @@ impl Form {
         E: Into<BoxError> + Send + 'static,
     {
         let boundary = multer::parse_boundary(content_type).map_err(|_| FormError::Broken)?;
-        let taken = Taken::default();
+        let taken = ByteCount::default();
         Ok(Self { parser: Multipart::new(taken.clone().bound(body), boundary), taken })
     }
 
@@ -163,7 +163,7 @@ impl Form {
     }
 }
 
-impl Taken {
+impl ByteCount {
     fn begin(&self) {
         self.0.store(0, Ordering::Relaxed);
     }
@@ -211,7 +211,7 @@ impl Part {
     }
 }
 
-async fn image(part: Part, directory: &Path) -> Result<Judged<SentImage>, FormError> {
+async fn image(part: Part, directory: &Path) -> Result<PartResult<SentImage>, FormError> {
     let name = part.field.file_name().filter(|name| !name.is_empty());
     let original_name = name.unwrap_or(NAMELESS).to_owned();
     let declared = type_of(&part.field).to_owned();

@@ -126,7 +126,7 @@ impl RunDir {
     }
 
     /// Removes what was left behind by earlier uploads. Blocks on the disk.
-    pub fn sweep() {
+    pub fn remove_stale() {
         Self::sweep_in(&std::env::temp_dir(), SystemTime::now());
     }
 

@@ -9,7 +9,7 @@ use loopgate_git_cache::GitCache;
 use loopgate_home::{Repos, Sandbox, Sessions, SettingsStore};
 use loopgate_runtime::{Runtime, WorktreeLayout};
 use loopgate_tools::code_host::CodeHost;
-use loopgate_tools::git::{Git, Standings};
+use loopgate_tools::git::{BranchStatusBatch, Git};
 use loopgate_tools::mcp::Detector;
 use loopgate_tools::programs::Programs;
 
@@ -38,7 +38,7 @@ pub(crate) struct AppState {
     pub(crate) runtime: Option<Arc<Runtime>>,
     pub(crate) places: WorktreeLayout,
     pub(crate) file_search: FileSearch,
-    pub(crate) standings: Standings,
+    pub(crate) branch_statuses: BranchStatusBatch,
     pub(crate) searches: Limiter,
     pub(crate) unpackings: Limiter,
     pub(crate) diffs: Limiter,
@@ -71,7 +71,7 @@ impl App {
             code_host: CodeHost::new(config.programs.clone(), git.clone()),
             runtime: config.runtime.clone(),
             places: WorktreeLayout::new(config.repos.clone(), config.sandbox.clone()),
-            standings: Standings::new(git.clone()),
+            branch_statuses: BranchStatusBatch::new(git.clone()),
             git,
             file_search: FileSearch::new(config.sandbox.clone()),
             searches: Limiter::one_per_processor(),

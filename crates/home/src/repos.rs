@@ -54,7 +54,7 @@ pub enum AddRepoError {
 
 /// The file as it is stored, with entries and members of others.
 #[derive(Debug, Default, Serialize, Deserialize)]
-struct Document {
+struct ReposDocument {
     #[serde(default)]
     repos: Option<Vec<Value>>,
     #[serde(flatten)]
@@ -208,20 +208,20 @@ impl Repos {
         named.filter(|dir| !dir.trim().is_empty()).map(|dir| expand_home(dir.trim())).collect()
     }
 
-    fn file(&self) -> Result<JsonFile<Document>, ReposError> {
+    fn file(&self) -> Result<JsonFile<ReposDocument>, ReposError> {
         let path = self.path().ok_or(ReposError::NotConfigured)?;
         Ok(JsonFile::in_working_tree(path).moving_malformed_aside())
     }
 
     /// The document; a missing or malformed one is begun anew.
-    fn stored(&self) -> Result<Document, ReposError> {
+    fn stored(&self) -> Result<ReposDocument, ReposError> {
         let file = self.file()?;
         match file.read() {
             Ok(Some(document)) => Ok(document),
             Ok(None) | Err(JsonFileError::Malformed { .. }) => {
                 let begun = file.update(|document| {
-                    let known = document.get_or_insert_with(Document::empty);
-                    Ok::<_, JsonFileError>(Document {
+                    let known = document.get_or_insert_with(ReposDocument::empty);
+                    Ok::<_, JsonFileError>(ReposDocument {
                         repos: known.repos.clone(),
                         others: known.others.clone(),
                     })
@@ -238,21 +238,21 @@ impl Repos {
         change: impl FnOnce(&mut Vec<Value>, &mut Map<String, Value>) -> T,
     ) -> Result<T, ReposError> {
         let changed = self.file()?.update(|document| {
-            let Document { repos, others } = document.get_or_insert_default();
+            let ReposDocument { repos, others } = document.get_or_insert_default();
             Ok::<_, JsonFileError>(change(repos.get_or_insert_default(), others))
         });
         Ok(changed.map_err(io::Error::from)?)
     }
 }
 
-impl Document {
+impl ReposDocument {
     fn empty() -> Self {
         Self { repos: Some(Vec::new()), others: Map::from_iter([(SETTINGS.to_owned(), json!({}))]) }
     }
 }
 
 /// Keeps the entries that can be read and skips the others.
-fn tolerant(document: &Document) -> ReposFile {
+fn tolerant(document: &ReposDocument) -> ReposFile {
     let entries = document.repos.as_deref().unwrap_or_default();
     let repos = entries
         .iter()

@@ -17,7 +17,7 @@ use crate::settings::SettingsStore;
 
 /// The file as it is stored, with entries and members of others.
 #[derive(Debug, Default, Serialize, Deserialize)]
-struct Document {
+struct SessionsDocument {
     #[serde(default)]
     sessions: Option<Vec<Value>>,
     #[serde(flatten)]
@@ -164,7 +164,7 @@ impl Sessions {
         self.change(|entries| entries.retain(is_others))
     }
 
-    fn file(&self) -> io::Result<JsonFile<Document>> {
+    fn file(&self) -> io::Result<JsonFile<SessionsDocument>> {
         let path = self.path().ok_or(io::ErrorKind::NotFound)?;
         Ok(JsonFile::in_working_tree(path).moving_malformed_aside())
     }

@@ -29,7 +29,7 @@ pub struct TrustedRepository {
 
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Document {
+struct TrustDocument {
     repositories: Vec<TrustedRepository>,
 }
 
@@ -105,7 +105,7 @@ impl TrustStore {
         })
     }
 
-    fn file(&self) -> JsonFile<Document> {
+    fn file(&self) -> JsonFile<TrustDocument> {
         JsonFile::private(self.path.clone())
     }
 

@@ -165,7 +165,7 @@ impl Task {
             Err(error) => {
                 tracing::warn!(loop_id = %self.id, %error, "a loop's shim is gone");
                 if matches!(error, ShimError::Lost) {
-                    shim::sweep(self.id, SWEEP_GRACE).await;
+                    shim::reap(self.id, SWEEP_GRACE).await;
                 }
                 ExitKind::Lost
             }

@@ -90,7 +90,7 @@ fn ended_once(
     assert_eq!(world.block_on(desktop.pushed(&branch)).len(), 1, "{story}");
     let created = desktop.state("created");
     assert_eq!(created.lines().filter(|line| *line == branch).count(), 1, "one pull request; {story}");
-    assert_eq!(life.block_on(shim::sweep(id, Duration::ZERO)).found, 0, "no process is left; {story}");
+    assert_eq!(life.block_on(shim::reap(id, Duration::ZERO)).found, 0, "no process is left; {story}");
 }
 
 #[test]
@@ -125,7 +125,7 @@ fn a_living_loop_is_followed_again_and_can_be_killed() {
         life.block_on(life.runtime.stopper.kill_loop(json!({"loopId": id}).to_string().as_bytes())).unwrap();
     assert_eq!(killed.message(), "Loop process terminated");
     assert_eq!(life.reported(id).status(), JobStatus::Cancelled);
-    assert_eq!(life.block_on(shim::sweep(id, Duration::ZERO)).found, 0);
+    assert_eq!(life.block_on(shim::reap(id, Duration::ZERO)).found, 0);
 }
 
 /// Shims that come to nothing: each is ended with the life that started it.
@@ -237,7 +237,7 @@ fn a_killed_shim_leaves_nothing_running_and_the_loop_is_told_as_lost() {
     let job = life.reported(id);
     assert_eq!(job.status(), JobStatus::Unknown);
     assert_eq!(desktop.cloud.events(id, "error")[0]["code"], "PROCESS_STOPPED");
-    assert_eq!(life.block_on(shim::sweep(id, Duration::ZERO)).found, 0);
+    assert_eq!(life.block_on(shim::reap(id, Duration::ZERO)).found, 0);
 }
 
 /// A loop that has ended, and of which many lives in a row told in vain, while this call was answered so.

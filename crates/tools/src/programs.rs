@@ -36,7 +36,7 @@ pub enum Source {
 
 /// A program's executable.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Resolved {
+pub struct ResolvedProgram {
     /// What to start.
     pub path: PathBuf,
     /// How it was found.
@@ -45,7 +45,7 @@ pub struct Resolved {
     pub passed_over: Option<PathBuf>,
 }
 
-impl Resolved {
+impl ResolvedProgram {
     fn new(path: impl Into<PathBuf>, source: Source) -> Self {
         Self { path: path.into(), source, passed_over: None }
     }
@@ -73,7 +73,7 @@ impl Programs {
 
     /// Where a program is. An invalid override is answered as it is, so that the failure names it. One
     /// that leads through the sandbox is never answered: PATH is searched instead.
-    pub async fn resolve(&self, program: Program) -> Resolved {
+    pub async fn resolve(&self, program: Program) -> ResolvedProgram {
         let settings = self.settings.get();
         let Some(chosen) = settings.binary_paths.get(&program) else {
             return self.search(program.executable()).await;
@@ -81,12 +81,12 @@ impl Programs {
         if self.is_in_sandbox(chosen) {
             tracing::warn!(%program, "the path that is set for a program lies in the sandbox; searching PATH");
             let found = self.search(program.executable()).await;
-            return Resolved { passed_over: Some(chosen.target().to_owned()), ..found };
+            return ResolvedProgram { passed_over: Some(chosen.target().to_owned()), ..found };
         }
         match chosen.way().filter(|way| is_executable(way)) {
-            Some(way) => Resolved::new(way, Source::Override),
+            Some(way) => ResolvedProgram::new(way, Source::Override),
             // Who starts it all the same starts what was chosen, or nothing.
-            None => Resolved::new(chosen.target(), Source::OverrideInvalid),
+            None => ResolvedProgram::new(chosen.target(), Source::OverrideInvalid),
         }
     }
 
@@ -99,13 +99,13 @@ impl Programs {
     }
 
     /// The first hit for a bare name on the login shell's PATH.
-    pub async fn search(&self, executable: &str) -> Resolved {
+    pub async fn search(&self, executable: &str) -> ResolvedProgram {
         let path = self.login_path.resolve().await;
         let name = executable.to_owned();
         let found = tokio::task::spawn_blocking(move || first_hit(&path, &name)).await.ok().flatten();
         match found {
-            Some(path) => Resolved::new(path, Source::Path),
-            None => Resolved::new(executable, Source::Fallback),
+            Some(path) => ResolvedProgram::new(path, Source::Path),
+            None => ResolvedProgram::new(executable, Source::Fallback),
         }
     }
 
@@ -220,9 +220,9 @@ mod tests {
         script(&machine.at("two/git"), "echo git version 9; echo more", 0o755);
         std::fs::create_dir(machine.at("one/gh")).unwrap();
         let git = machine.programs.resolve(Program::Git).await;
-        assert_eq!(git, Resolved::new(machine.at("two/git"), Source::Path));
+        assert_eq!(git, ResolvedProgram::new(machine.at("two/git"), Source::Path));
         let gh = machine.programs.resolve(Program::CodeHost).await;
-        assert_eq!(gh, Resolved::new("gh", Source::Fallback));
+        assert_eq!(gh, ResolvedProgram::new("gh", Source::Fallback));
         let versions = machine.programs.versions().await;
         assert_eq!(versions.get(&Program::Git).unwrap().as_deref(), Some("git version 9"));
         assert_eq!(versions.get(&Program::CodeHost).unwrap(), &None);
@@ -236,10 +236,10 @@ mod tests {
         }
         machine.set(Program::Reviewer, machine.at("mine"));
         let found = machine.programs.resolve(Program::Reviewer).await;
-        assert_eq!(found, Resolved::new(machine.at("mine"), Source::Override));
+        assert_eq!(found, ResolvedProgram::new(machine.at("mine"), Source::Override));
         machine.set(Program::Reviewer, machine.at("gone"));
         let found = machine.programs.resolve(Program::Reviewer).await;
-        assert_eq!(found, Resolved::new(machine.at("gone"), Source::OverrideInvalid));
+        assert_eq!(found, ResolvedProgram::new(machine.at("gone"), Source::OverrideInvalid));
         let error = machine.programs.command(Program::Reviewer).await.run(Limits::time(VERSION_TIME)).await;
         assert!(error.unwrap_err().to_string().starts_with("gone was not found"));
     }
@@ -254,7 +254,7 @@ mod tests {
         let chosen = ProgramPath::new(link.clone(), machine.at("real").canonicalize().unwrap());
         machine.settings.update(|s| drop(s.binary_paths.insert(Program::Reviewer, chosen))).unwrap();
         let found = machine.programs.resolve(Program::Reviewer).await;
-        assert_eq!(found, Resolved::new(link.clone(), Source::Override));
+        assert_eq!(found, ResolvedProgram::new(link.clone(), Source::Override));
         let version = || machine.programs.version(Program::Reviewer);
         assert_eq!(version().await.as_deref(), Some("codex"), "it is started by the chosen name");
         std::fs::remove_file(&link).unwrap();

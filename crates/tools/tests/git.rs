@@ -382,7 +382,7 @@ async fn what_a_repository_brings_along_runs_only_when_it_is_trusted() {
     code.run(clone, &["config", "filter.f.clean", filter.to_str().unwrap()]).await;
     fs::write(clone.join(".gitattributes"), "*.f filter=f\n").unwrap();
     fs::write(clone.join(".mcp.json"), "{}").unwrap();
-    let brought = git.brought(clone).await.unwrap();
+    let brought = git.executable_content(clone).await.unwrap();
     assert_eq!(
         brought.names(),
         "file .mcp.json, hook pre-commit, setting core.hookspath, setting filter.f.clean"

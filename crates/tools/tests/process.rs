@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use loopgate_testkit::wait;
 use loopgate_tools::process::{
-    Command, KillOutcome, Limits, ProcessStart, StartError, Status, Stdin, alive, identity, kill_group,
+    Command, KillOutcome, Limits, ProcessStart, RunStatus, StartError, Stdin, alive, identity, kill_group,
 };
 
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -36,7 +36,7 @@ async fn a_run_carries_arguments_input_environment_and_directory() {
     let expected = format!("in;$(touch x) 'a b'|w|{}|", directory.path().canonicalize().unwrap().display());
     assert_eq!(output.stdout_text(), expected);
     assert_eq!(output.stderr_text(), "bad\n");
-    assert_eq!(output.status, Status::Exited(3));
+    assert_eq!(output.status, RunStatus::Exited(3));
 }
 
 /// The input comes when the process has stepped back.
@@ -74,7 +74,7 @@ async fn a_run_that_takes_too_long_ends_with_its_group() {
     let pid: u32 = wait::lines_of(&file).await.unwrap().parse().unwrap();
     let started = identity(pid).unwrap();
     let output = run.await.unwrap().unwrap();
-    assert_eq!(output.status, Status::TimedOut);
+    assert_eq!(output.status, RunStatus::TimedOut);
     assert!(begun.elapsed() < PATIENCE);
     gone(pid, started).await;
 }
@@ -113,16 +113,16 @@ async fn an_undisturbed_run_ends_even_when_its_caller_does_not_wait() {
 #[tokio::test]
 async fn too_much_output_ends_the_run_and_is_cut() {
     let output = sh("yes").run(Limits::time(PATIENCE).output(10_000)).await.unwrap();
-    assert_eq!(output.status, Status::OutputTooLarge);
+    assert_eq!(output.status, RunStatus::OutputTooLarge);
     assert_eq!(output.stdout.len(), 10_000);
 }
 
 #[tokio::test]
 async fn exactly_the_cap_is_not_too_much() {
     let output = sh("printf 12345").run(Limits::time(PATIENCE).output(5)).await.unwrap();
-    assert_eq!((output.status, output.stdout.as_slice()), (Status::Exited(0), b"12345".as_slice()));
+    assert_eq!((output.status, output.stdout.as_slice()), (RunStatus::Exited(0), b"12345".as_slice()));
     let output = sh("printf 123456").run(Limits::time(PATIENCE).output(5)).await.unwrap();
-    assert_eq!(output.status, Status::OutputTooLarge);
+    assert_eq!(output.status, RunStatus::OutputTooLarge);
 }
 
 #[tokio::test]
@@ -132,7 +132,7 @@ async fn a_grandchild_that_keeps_the_pipe_holds_nobody_up() {
     assert!(begun.elapsed() < Duration::from_secs(10), "{:?}", begun.elapsed());
     let text = output.stdout_text().into_owned();
     let (pid, rest) = text.split_once('\n').unwrap();
-    assert_eq!((output.status, rest), (Status::Exited(0), "end\n"));
+    assert_eq!((output.status, rest), (RunStatus::Exited(0), "end\n"));
     let left: u32 = pid.parse().unwrap();
     let started = identity(left).expect("a run that ended well leaves its background work alone");
     let killer = Command::new("kill").args(["-9", pid]).run(Limits::time(PATIENCE)).await.unwrap();
@@ -143,7 +143,7 @@ async fn a_grandchild_that_keeps_the_pipe_holds_nobody_up() {
 #[tokio::test]
 async fn a_signal_from_outside_is_told_from_a_code() {
     let output = sh("kill -USR1 $$").run(Limits::time(PATIENCE)).await.unwrap();
-    assert!(matches!(output.status, Status::Signalled(_)), "{:?}", output.status);
+    assert!(matches!(output.status, RunStatus::Signalled(_)), "{:?}", output.status);
 }
 
 #[tokio::test]

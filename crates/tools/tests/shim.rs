@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use loopgate_api::ids::LoopId;
 use loopgate_testkit::wait;
 use loopgate_tools::process::{Command, Limits, ProcessStart, alive, identity};
-use loopgate_tools::shim::{Exit, ShimError, ShimHandle, Spec, State, attach, spawn, sweep};
+use loopgate_tools::shim::{Exit, ShimError, ShimHandle, ShimState, Spec, attach, reap, spawn};
 
 const PATIENCE: Duration = Duration::from_secs(20);
 const LONG: Duration = Duration::from_secs(600);
@@ -58,7 +58,7 @@ impl Loop {
         fs::read_to_string(self.at(name)).unwrap_or_default()
     }
 
-    async fn start(&self) -> (ShimHandle, State) {
+    async fn start(&self) -> (ShimHandle, ShimState) {
         spawn(probe(), &self.spec).await.unwrap()
     }
 
@@ -271,8 +271,8 @@ async fn after_a_killed_shim_the_rest_is_swept() {
     assert!(matches!(lost, Err(ShimError::Lost)), "{lost:?}");
     assert!(attach(&a_loop.spec.socket, &a_loop.spec.exit_file).await.is_none());
     assert!(matches!(handle.state().await, Err(ShimError::Lost)));
-    let swept = sweep(a_loop.spec.loop_id, Duration::from_millis(200)).await;
-    assert!(swept.found >= 2 && swept.left == 0, "{swept:?}");
+    let reaped = reap(a_loop.spec.loop_id, Duration::from_millis(200)).await;
+    assert!(reaped.found >= 2 && reaped.left == 0, "{reaped:?}");
     gone(one).await;
     gone(two).await;
     assert_eq!(other.state().await.unwrap().exit, None);

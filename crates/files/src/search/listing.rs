@@ -32,12 +32,12 @@ pub(super) struct Name<'a> {
 
 /// Names as they are gathered.
 #[derive(Debug, Default)]
-pub(super) struct Gathered {
+pub(super) struct ListingBuilder {
     names: String,
     files: u32,
 }
 
-impl Gathered {
+impl ListingBuilder {
     pub(super) fn add(&mut self, name: &str) {
         self.names.push(BETWEEN);
         self.names.push_str(name);
@@ -179,7 +179,7 @@ mod tests {
 
     #[test]
     fn names_come_out_as_they_went_in() {
-        let mut gathered = Gathered::default();
+        let mut gathered = ListingBuilder::default();
         for name in ["b.rs", "Größe.TXT", "a"] {
             gathered.add(name);
         }
@@ -193,7 +193,7 @@ mod tests {
         assert_eq!(listing.name_at(found).text(), "Größe.TXT");
         assert_eq!(listing.name_at(0).text(), "b.rs");
         assert_eq!(listing.name_at(0).path_length(), "src/Über/b.rs".chars().count());
-        assert_eq!(Gathered::default().pack("").iter().count(), 0);
+        assert_eq!(ListingBuilder::default().pack("").iter().count(), 0);
     }
 
     #[test]

@@ -230,11 +230,11 @@ mod tests {
 
     use proptest::prelude::*;
 
-    use super::super::listing::Gathered;
+    use super::super::listing::ListingBuilder;
     use super::*;
 
     fn packed(paths: &[impl AsRef<str>]) -> Vec<Listing> {
-        let mut directories: BTreeMap<&str, Gathered> = BTreeMap::new();
+        let mut directories: BTreeMap<&str, ListingBuilder> = BTreeMap::new();
         for path in paths {
             let (directory, name) = path.as_ref().rsplit_once('/').unwrap_or(("", path.as_ref()));
             directories.entry(directory).or_default().add(name);

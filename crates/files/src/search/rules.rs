@@ -20,10 +20,10 @@ pub(super) struct Rules {
     own: Option<Gitignore>,
     /// Bytes of a path, relative to the sandbox, before what these rules are about.
     offset: usize,
-    above: Above,
+    above: ParentRules,
 }
 
-enum Above {
+enum ParentRules {
     Directory(Arc<Rules>),
     /// The directory is the repository's root: what else the repository and the person ignore.
     Nothing {
@@ -66,13 +66,13 @@ impl Rules {
                     }),
                 };
                 let global = GitignoreBuilder::new(".").build_global().0;
-                Above::Nothing { excluded: excluded.and_then(|text| parse(&text)), global }
+                ParentRules::Nothing { excluded: excluded.and_then(|text| parse(&text)), global }
             }
-            None => Above::Directory(inherited?),
+            None => ParentRules::Directory(inherited?),
         };
         let own = kind_of(RULES_FILE).and_then(|_| handle.read(Path::new(RULES_FILE), MAX_RULES).ok());
         let own = own.and_then(|text| parse(&text));
-        if let (None, Above::Directory(above)) = (&own, &above) {
+        if let (None, ParentRules::Directory(above)) = (&own, &above) {
             return Some(above.clone());
         }
         let length = place.to_string_lossy().len();
@@ -91,8 +91,8 @@ impl Rules {
             return decided;
         }
         match &self.above {
-            Above::Directory(above) => above.ignore(path, is_directory),
-            Above::Nothing { excluded, global } => {
+            ParentRules::Directory(above) => above.ignore(path, is_directory),
+            ParentRules::Nothing { excluded, global } => {
                 excluded.as_ref().and_then(decided).or_else(|| decided(global)).unwrap_or_default()
             }
         }

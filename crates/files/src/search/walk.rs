@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use loopgate_home::{Directory, Kind, Sandbox, SandboxedPath};
 
-use super::listing::Gathered;
+use super::listing::ListingBuilder;
 use super::rules::Rules;
 
 /// Segments of the longest path that is found.
@@ -51,7 +51,7 @@ pub(super) enum DepthLimit {
 /// What a walk found. Directories are relative to the root.
 #[derive(Debug, Default)]
 pub(super) struct WalkResult {
-    pub(super) names: HashMap<Box<str>, Gathered>,
+    pub(super) names: HashMap<Box<str>, ListingBuilder>,
     /// The directories below the one where it began, those without files too.
     pub(super) directories: Vec<Box<str>>,
     /// Whether there is more than it looked at.
@@ -237,7 +237,7 @@ impl<'a> WalkWorker<'a> {
         let inherited = directory.rules.clone();
         let rules = Rules::of(&walk.root.sandbox, &walk.root.path, &place, &handle, kind_of, inherited);
         let mut path = place.into_os_string().to_string_lossy().into_owned();
-        let (mut names, mut inside) = (Gathered::default(), Vec::new());
+        let (mut names, mut inside) = (ListingBuilder::default(), Vec::new());
         if !path.is_empty() {
             path.push('/');
         }
@@ -295,7 +295,7 @@ impl<'a> WalkWorker<'a> {
 }
 
 impl WalkResult {
-    fn add(&mut self, directory: Box<str>, names: Gathered) {
+    fn add(&mut self, directory: Box<str>, names: ListingBuilder) {
         match self.names.entry(directory) {
             _ if names.is_empty() => {}
             Entry::Occupied(mut known) => known.get_mut().append(&names),

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use loopgate_home::{Program, expand_home};
-use loopgate_tools::process::{Command, Limits, Output, Status};
+use loopgate_tools::process::{Command, Limits, Output, RunStatus};
 use loopgate_tools::programs::{Programs, Source, is_executable};
 use tokio::time::timeout;
 
@@ -177,11 +177,11 @@ pub(super) async fn probe(
         if stderr.trim().is_empty() { output.stdout_text().into_owned() } else { stderr.into_owned() }
     };
     match output.status {
-        Status::Exited(0) => Ok(output),
-        Status::Exited(code) => failed(CommandError::new(code.to_string(), printed())),
-        Status::Signalled(signal) => failed(CommandError::new(format!("SIG{signal}"), printed())),
-        Status::TimedOut => failed(CommandError::timed_out()),
-        Status::OutputTooLarge => failed(CommandError::new("EMSGSIZE", "printed too much")),
+        RunStatus::Exited(0) => Ok(output),
+        RunStatus::Exited(code) => failed(CommandError::new(code.to_string(), printed())),
+        RunStatus::Signalled(signal) => failed(CommandError::new(format!("SIG{signal}"), printed())),
+        RunStatus::TimedOut => failed(CommandError::timed_out()),
+        RunStatus::OutputTooLarge => failed(CommandError::new("EMSGSIZE", "printed too much")),
     }
 }
 

@@ -137,7 +137,7 @@ async fn remove_old_runs() {
     let mut days = tokio::time::interval_at(Instant::now() + FIRST_REMOVAL, REMOVAL_INTERVAL);
     loop {
         days.tick().await;
-        if tokio::task::spawn_blocking(RunDir::sweep).await.is_err() {
+        if tokio::task::spawn_blocking(RunDir::remove_stale).await.is_err() {
             return;
         }
     }

@@ -95,7 +95,8 @@ fn a_malformed_file_is_moved_aside_by_a_change_where_that_was_chosen() {
         let (dir, file) = place();
         let file = file.moving_malformed_aside();
         leave(&file, malformed);
-        file.update(|document| Ok::<_, JsonFileError>(assert_eq!(*document, None))).unwrap();
+        let found = file.update(|document| Ok::<_, JsonFileError>(document.take())).unwrap();
+        assert_eq!(found, None);
         assert_eq!(std::fs::read_to_string(file.path()).unwrap(), malformed, "nothing was changed");
         push(&file, "ours").unwrap();
         let names = names(&dir);
@@ -123,7 +124,11 @@ fn a_change_that_fails_or_changes_nothing_writes_nothing() {
         Err::<(), _>(JsonFileError::from(io::Error::other("no")))
     });
     assert!(failed.is_err());
-    file.update(|document| Ok::<_, JsonFileError>(document.get_or_insert_default().list.clear())).unwrap();
+    let cleared = file.update(|document| {
+        document.get_or_insert_default().list.clear();
+        Ok::<_, JsonFileError>(())
+    });
+    cleared.unwrap();
     assert_eq!(std::fs::read_to_string(file.path()).unwrap(), text);
 }
 

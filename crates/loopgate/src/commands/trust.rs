@@ -8,7 +8,7 @@ use anyhow::Context as _;
 use clap::Args;
 use loopgate_home::files::create_private_dir;
 use loopgate_home::{Overrides, Sandbox, SettingsStore, TrustStore};
-use loopgate_tools::git::{Brought, Git, GitError};
+use loopgate_tools::git::{ExecutableContent, Git, GitError};
 use loopgate_tools::programs::Programs;
 use owo_colors::OwoColorize as _;
 
@@ -94,14 +94,14 @@ fn list(store: &TrustStore) -> anyhow::Result<ExitCode> {
 }
 
 /// What the repository of a directory brings along, wherever the person keeps it.
-async fn brought_by(data_dir: PathBuf, path: PathBuf) -> anyhow::Result<Brought> {
+async fn brought_by(data_dir: PathBuf, path: PathBuf) -> anyhow::Result<ExecutableContent> {
     let path = path.canonicalize().with_context(|| path.display().to_string())?;
     let everywhere =
         Overrides { sandbox_base_directory: Some(Path::new("/").to_owned()), ..Overrides::default() };
     let settings = Arc::new(SettingsStore::open(&data_dir.join(SETTINGS_FILE), everywhere)?);
     let programs = Arc::new(Programs::new(settings.clone()));
     let git = Git::new(programs, Arc::new(Sandbox::new(settings, &data_dir)));
-    git.brought(&path).await.map_err(|error| match error {
+    git.executable_content(&path).await.map_err(|error| match error {
         GitError::Repository(reason) => anyhow::anyhow!(
             "nothing to trust in {}: {reason}\nhint: name a clone, for example: loopgate trust ~/src/shop",
             path.display()
@@ -110,7 +110,7 @@ async fn brought_by(data_dir: PathBuf, path: PathBuf) -> anyhow::Result<Brought>
     })
 }
 
-fn show(brought: &Brought) {
+fn show(brought: &ExecutableContent) {
     anstream::println!("{} brings this along to be run:\n", brought.root.display().bold());
     for part in &brought.parts {
         anstream::println!("{}", screen::harmless(&part.name).cyan().bold());

@@ -176,7 +176,7 @@ async fn repositories(home: &Home, sandbox: &Path, programs: &Arc<Programs>) -> 
     let mut listed = Vec::new();
     for (full_name, path) in found {
         let shown = listed.len() < SHOWN_REPOSITORIES;
-        let brought = if shown { git.brought(&path).await.ok() } else { None };
+        let brought = if shown { git.executable_content(&path).await.ok() } else { None };
         let untrusted =
             brought.is_some_and(|brought| !brought.parts.is_empty() && !brought.is_trusted(&store));
         listed.push(Listed { full_name, path, untrusted });

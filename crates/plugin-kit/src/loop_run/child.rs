@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use loopgate_tools::process::{Command, Limits, StartError, Status, alive, identity};
+use loopgate_tools::process::{Command, Limits, RunStatus, StartError, alive, identity};
 use tokio_util::sync::CancellationToken;
 
 /// Exit code when the system does not tell one.
@@ -67,7 +67,7 @@ impl Invocation {
         let limits = Limits { time: self.limit, output: STDERR_CAP, grace: GRACE };
         let streamed = self.command().stream(limits, stop, output).await?;
         let end = match streamed.status {
-            Some(Status::TimedOut) => End::TimedOut,
+            Some(RunStatus::TimedOut) => End::TimedOut,
             Some(status) => End::Exited(status.code().unwrap_or(UNKNOWN_EXIT)),
             None => End::Stopped,
         };

@@ -243,7 +243,7 @@ impl Run {
                 self.follow(shim, pid).await;
             }
             None => {
-                shim::sweep(LoopId(self.id), END_GRACE).await;
+                shim::reap(LoopId(self.id), END_GRACE).await;
                 if let Ok(mut output) = GrowingFile::open(&self.directory.join(OUTPUT)).await {
                     self.read(&mut output).await;
                 }

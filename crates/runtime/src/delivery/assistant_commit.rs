@@ -106,7 +106,7 @@ pub(super) async fn resume(outcome: &LoopOutcome<'_>, job: &Job, context: &Deliv
     match exit {
         Some(exit) => commit_outcome(&exit, &context.work_dir).await,
         None => {
-            shim::sweep(job.id, SWEEP_GRACE).await;
+            shim::reap(job.id, SWEEP_GRACE).await;
             CommitOutcome::Failed("the commit was interrupted".into())
         }
     }
@@ -122,7 +122,7 @@ async fn wait(outcome: &LoopOutcome<'_>, shim: &ShimHandle, work_dir: &Path) -> 
     match tokio::time::timeout(outcome.finalizer.timing.commit, shim.wait()).await {
         Ok(Ok(exit)) => commit_outcome(&exit, work_dir).await,
         Ok(Err(error)) => {
-            shim::sweep(outcome.id, SWEEP_GRACE).await;
+            shim::reap(outcome.id, SWEEP_GRACE).await;
             CommitOutcome::Failed(error.to_string())
         }
         Err(_) => {

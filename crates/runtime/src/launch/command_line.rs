@@ -9,7 +9,7 @@ use loopgate_api::ids::LoopId;
 use loopgate_api::launch::Committer;
 use loopgate_api::mcp::McpRecord;
 use loopgate_api::names::{ASSISTANT_OUTPUT, ASSISTANT_STDERR, LOOP_LOG, env};
-use loopgate_tools::shim::{ShimError, ShimHandle, Spec, State};
+use loopgate_tools::shim::{ShimError, ShimHandle, ShimState, Spec};
 use secrecy::{ExposeSecret as _, SecretString};
 
 use crate::jobs::ProcessRecord;
@@ -169,7 +169,7 @@ pub(crate) async fn run(
     launch: &ProcessRequest<'_>,
     start: ProcessCommand,
     process: &ProcessRecord,
-) -> Result<(ShimHandle, State), ShimError> {
+) -> Result<(ShimHandle, ShimState), ShimError> {
     let work_dir = &launch.workspace.work_dir;
     let spec = Spec {
         program: start.program,

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use loopgate_api::redact;
 use loopgate_home::{Notify, SettingsStore};
-use loopgate_tools::process::{Command, Limits, Output, Status, Stdin};
+use loopgate_tools::process::{Command, Limits, Output, RunStatus, Stdin};
 use tokio::sync::Semaphore;
 
 use super::desktop;
@@ -136,10 +136,10 @@ async fn run(wished: &Notify, message: &NotificationMessage, environment: &BTree
 
 fn failure(output: &Output, seconds: u64) -> String {
     let how = match output.status {
-        Status::TimedOut => format!("it took longer than {seconds} s and was ended"),
-        Status::OutputTooLarge => "it printed too much and was ended".to_owned(),
-        Status::Exited(code) => format!("exit code {code}"),
-        Status::Signalled(signal) => format!("signal {signal}"),
+        RunStatus::TimedOut => format!("it took longer than {seconds} s and was ended"),
+        RunStatus::OutputTooLarge => "it printed too much and was ended".to_owned(),
+        RunStatus::Exited(code) => format!("exit code {code}"),
+        RunStatus::Signalled(signal) => format!("signal {signal}"),
     };
     let texts = [output.stderr_text(), output.stdout_text()];
     match texts.iter().find_map(|text| redact::tail(text, SAID_BYTES, SAID_LINES)) {
@@ -155,7 +155,7 @@ mod tests {
     #[test]
     fn what_a_command_says_is_logged_on_one_line_without_secrets() {
         let output =
-            Output { status: Status::Exited(2), stdout: Vec::new(), stderr: b"one\ntoken=abc\n".to_vec() };
+            Output { status: RunStatus::Exited(2), stdout: Vec::new(), stderr: b"one\ntoken=abc\n".to_vec() };
         assert_eq!(failure(&output, 30), "exit code 2: one; token=[REDACTED]");
     }
 }

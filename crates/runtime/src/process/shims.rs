@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use loopgate_api::ids::LoopId;
 use loopgate_api::names::EXIT_FILE;
-use loopgate_tools::shim::{self, ShimError, ShimHandle, Spec, State};
+use loopgate_tools::shim::{self, ShimError, ShimHandle, ShimState, Spec};
 use uuid::Uuid;
 
 use crate::jobs::{ProcessKind, ProcessRecord};
@@ -24,7 +24,7 @@ impl Shims {
     }
 
     /// Starts a program under a shim of its own.
-    pub async fn spawn(&self, spec: &Spec) -> Result<(ShimHandle, State), ShimError> {
+    pub async fn spawn(&self, spec: &Spec) -> Result<(ShimHandle, ShimState), ShimError> {
         shim::spawn(&self.exe, spec).await
     }
 

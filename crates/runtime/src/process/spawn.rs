@@ -15,7 +15,7 @@ use loopgate_api::names::{
 };
 use loopgate_home::untrusted::{self, write_private};
 use loopgate_tools::git::committer_variables;
-use loopgate_tools::shim::State;
+use loopgate_tools::shim::ShimState;
 
 use crate::jobs::{FileIdentity, PerfMark};
 use crate::transcript::{perf, stream_file};
@@ -83,7 +83,7 @@ pub(crate) fn clear_traces(work_dir: &Path) -> io::Result<PreviousOutput> {
 }
 
 /// Writes the files by which other programs find the process. Blocks on the disk.
-pub(crate) fn write_pid_files(work_dir: &Path, state: &State) -> io::Result<()> {
+pub(crate) fn write_pid_files(work_dir: &Path, state: &ShimState) -> io::Result<()> {
     if let Some(started) = state.started {
         write_private(&work_dir.join(PROCESS_START), started.to_string().as_bytes())?;
     }

@@ -190,7 +190,7 @@ impl Recovery {
         let ended = exit_of(job).await;
         if ended == ExitKind::Lost {
             // Whatever a killed shim left running would work on without anybody watching.
-            let swept = shim::sweep(job.id, SWEEP_GRACE).await;
+            let swept = shim::reap(job.id, SWEEP_GRACE).await;
             tracing::info!(loop_id = %job.id, found = swept.found, "a loop left no word of its end");
         }
         self.jobs
@@ -215,7 +215,7 @@ impl Recovery {
             return Ok(false);
         }
         // What hangs before it has begun must not come after the one that is started next.
-        shim::sweep(job.id, SWEEP_GRACE).await;
+        shim::reap(job.id, SWEEP_GRACE).await;
         if !self.jobs.store.loops_with_launch_request().await?.contains(&job.id) {
             return Ok(false);
         }

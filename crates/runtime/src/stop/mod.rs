@@ -195,7 +195,7 @@ impl Stopper {
             Ok(_) => true,
             Err(error) => {
                 tracing::warn!(loop_id = %job.id, %error, "a loop's shim did not answer; its processes are ended");
-                shim::sweep(job.id, grace).await.left == 0
+                shim::reap(job.id, grace).await.left == 0
             }
         }
     }

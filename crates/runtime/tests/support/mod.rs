@@ -145,7 +145,7 @@ impl Desktop {
         let settings = Arc::new(SettingsStore::open(&self.at("settings.toml"), base).unwrap());
         let sandbox = Arc::new(Sandbox::new(settings.clone(), &self.at("data")));
         let git = Git::new(Arc::new(Programs::new(settings)), sandbox);
-        let brought = git.brought(&self.at("box/api")).await.unwrap();
+        let brought = git.executable_content(&self.at("box/api")).await.unwrap();
         std::fs::create_dir_all(self.at("data")).unwrap();
         TrustStore::new(&self.at("data")).trust(&brought.clone, brought.entries()).unwrap();
     }

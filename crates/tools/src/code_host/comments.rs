@@ -170,12 +170,12 @@ impl CodeHost {
 
 /// How far one list has been read.
 #[derive(Default)]
-struct Progress {
+struct PageCursor {
     before: Option<String>,
     complete: bool,
 }
 
-impl Progress {
+impl PageCursor {
     /// The nodes of the next page; those of a list that is complete came before.
     fn turn<T>(&mut self, list: Option<List<T>>) -> (Vec<T>, bool) {
         if self.complete {
@@ -200,9 +200,9 @@ struct Collector {
     url: Option<String>,
     comments: Vec<Comment>,
     seen: HashSet<String>,
-    conversation: Progress,
-    reviews: Progress,
-    threads: Progress,
+    conversation: PageCursor,
+    reviews: PageCursor,
+    threads: PageCursor,
     cut: bool,
 }
 

@@ -4,7 +4,7 @@ use loopgate_api::redact;
 use thiserror::Error;
 
 use crate::git::GitError;
-use crate::process::{Output, StartError, Status};
+use crate::process::{Output, RunStatus, StartError};
 
 /// A command that failed. Its text holds no credentials and no colours, and at most 500 characters.
 #[derive(Debug, Error)]
@@ -46,9 +46,9 @@ impl CodeHostError {
 
     pub(super) fn check_limits(output: Output) -> Result<Output, Self> {
         match output.status {
-            Status::TimedOut => Err(Self::TimedOut),
-            Status::OutputTooLarge => Err(Self::TooMuchOutput),
-            Status::Exited(_) | Status::Signalled(_) => Ok(output),
+            RunStatus::TimedOut => Err(Self::TimedOut),
+            RunStatus::OutputTooLarge => Err(Self::TooMuchOutput),
+            RunStatus::Exited(_) | RunStatus::Signalled(_) => Ok(output),
         }
     }
 

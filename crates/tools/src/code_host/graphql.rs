@@ -1,6 +1,4 @@
-//! Asking the code host's graph: a few at a time, within limits, and not while it wants none.
-//!
-//! Owns the turns and the pauses. What is asked, and what the answer means, the askers know.
+//! GraphQL queries to the code host: a few at a time, within limits, and none while it rate-limits us.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -19,14 +17,14 @@ use super::error::{
     SECONDARY_LIMITED,
 };
 use super::{CodeHost, PullNumber, limits, time};
-use crate::process::{Output, Status};
+use crate::process::{Output, RunStatus};
 
-/// Questions that may be under way together.
+/// Queries that may run at once.
 const TOGETHER: usize = 3;
-/// How long nothing is asked after the host said that it was too much.
+/// Pause after the host rate-limited a query.
 const PAUSE: Duration = Duration::from_secs(60);
-/// Programs whose pauses are remembered.
-const PAUSES_MOST: usize = 50;
+/// Programs that are tracked.
+const MAX_PAUSES: usize = 50;
 
 /// Why the graph gave no answer. The texts are for people and hold nothing that was printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
@@ -87,28 +85,28 @@ struct PullOfRepository<T> {
     pull_request: Option<T>,
 }
 
-/// Who may ask, and when nobody may.
+/// Limits the queries that run at once, and stops them after the host rate-limited one.
 #[derive(Debug)]
-pub(super) struct Turns {
+pub(super) struct Limiter {
     /// First come, first served.
     slots: Semaphore,
-    pauses: Mutex<Pauses>,
+    pauses: Mutex<RateLimiter>,
 }
 
-impl Default for Turns {
+impl Default for Limiter {
     fn default() -> Self {
         Self { slots: Semaphore::new(TOGETHER), pauses: Mutex::default() }
     }
 }
 
-/// Programs that are not to be started for a while, oldest first.
+/// Programs that must not run before an instant, oldest first.
 #[derive(Debug, Default)]
-struct Pauses(Vec<(PathBuf, Instant)>);
+struct RateLimiter(Vec<(PathBuf, Instant)>);
 
-impl Pauses {
+impl RateLimiter {
     fn begin(&mut self, program: &Path, now: Instant) {
         self.0.retain(|(known, until)| known != program && *until > now);
-        if self.0.len() >= PAUSES_MOST {
+        if self.0.len() >= MAX_PAUSES {
             self.0.remove(0);
         }
         self.0.push((program.to_owned(), now + PAUSE));
@@ -185,10 +183,10 @@ impl CodeHost {
 /// The answer in an output, or why there is none.
 fn read(output: &Output) -> Result<Value, ApiError> {
     match output.status {
-        Status::TimedOut => return Err(ApiError::TimedOut),
-        Status::OutputTooLarge => return Err(ApiError::Unreadable),
-        Status::Exited(0) => {}
-        Status::Exited(_) | Status::Signalled(_) => {
+        RunStatus::TimedOut => return Err(ApiError::TimedOut),
+        RunStatus::OutputTooLarge => return Err(ApiError::Unreadable),
+        RunStatus::Exited(0) => {}
+        RunStatus::Exited(_) | RunStatus::Signalled(_) => {
             let texts = [output.stderr_text(), output.stdout_text()];
             let complaint = texts.iter().map(|text| text.trim()).find(|text| !text.is_empty());
             return Err(classify(complaint.unwrap_or_default()));
@@ -239,7 +237,7 @@ mod tests {
     use super::*;
 
     fn printed(code: i32, stdout: &str, stderr: &str) -> Output {
-        Output { status: Status::Exited(code), stdout: stdout.into(), stderr: stderr.into() }
+        Output { status: RunStatus::Exited(code), stdout: stdout.into(), stderr: stderr.into() }
     }
 
     #[test]
@@ -270,19 +268,19 @@ mod tests {
         }
         assert_eq!(read(&printed(0, "{bad", "")), Err(ApiError::Unreadable));
         assert_eq!(read(&printed(1, "{\"data\":{}}", "API rate limit exceeded")), Err(ApiError::RateLimited));
-        let hanging = Output { status: Status::TimedOut, stdout: Vec::new(), stderr: Vec::new() };
+        let hanging = Output { status: RunStatus::TimedOut, stdout: Vec::new(), stderr: Vec::new() };
         assert_eq!(read(&hanging), Err(ApiError::TimedOut));
     }
 
     #[test]
     fn a_pause_ends_and_few_are_remembered() {
-        let (mut pauses, start) = (Pauses::default(), Instant::now());
+        let (mut pauses, start) = (RateLimiter::default(), Instant::now());
         let path = |n: usize| PathBuf::from(format!("/bin/gh-{n}"));
-        for n in 0..=PAUSES_MOST {
+        for n in 0..=MAX_PAUSES {
             pauses.begin(&path(n), start);
         }
         assert!(!pauses.lasts(&path(0), start), "the oldest is forgotten");
-        assert!(pauses.lasts(&path(1), start) && pauses.lasts(&path(PAUSES_MOST), start));
+        assert!(pauses.lasts(&path(1), start) && pauses.lasts(&path(MAX_PAUSES), start));
         assert!(!pauses.lasts(&path(1), start + PAUSE));
         pauses.begin(&path(7), start + PAUSE);
         assert_eq!(pauses.0.len(), 1, "what ended makes room");

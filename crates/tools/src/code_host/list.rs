@@ -19,7 +19,7 @@ pub enum ListState {
 
 /// An entry.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Listed {
+pub struct PullRequestSummary {
     /// Its number in the repository.
     pub number: u64,
     /// Its title.
@@ -57,7 +57,7 @@ impl CodeHost {
         &self,
         repository: &RepoFullName,
         state: ListState,
-    ) -> Result<(Vec<Listed>, bool), CodeHostError> {
+    ) -> Result<(Vec<PullRequestSummary>, bool), CodeHostError> {
         let state = match state {
             ListState::Open => "open",
             ListState::Merged => "merged",
@@ -70,13 +70,13 @@ impl CodeHost {
     }
 }
 
-fn parse(printed: &[u8]) -> Result<(Vec<Listed>, bool), CodeHostError> {
+fn parse(printed: &[u8]) -> Result<(Vec<PullRequestSummary>, bool), CodeHostError> {
     let rows: Vec<Row> = serde_json::from_slice(printed).map_err(|_| CodeHostError::Unreadable)?;
     let more = rows.len() > LISTED_MOST;
-    Ok((rows.into_iter().take(LISTED_MOST).map(Listed::from).collect(), more))
+    Ok((rows.into_iter().take(LISTED_MOST).map(PullRequestSummary::from).collect(), more))
 }
 
-impl From<Row> for Listed {
+impl From<Row> for PullRequestSummary {
     fn from(row: Row) -> Self {
         Self {
             number: row.number,

@@ -4,6 +4,7 @@
 //! What it prints is sanitized before anybody sees it. Decides nothing about loops.
 
 mod clone;
+mod comment;
 mod comments;
 mod error;
 mod files;
@@ -13,7 +14,6 @@ mod name;
 mod open;
 mod pull_request;
 mod reviews;
-mod say;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -23,16 +23,16 @@ use loopgate_api::ids::RepoFullName;
 use loopgate_home::Program;
 
 pub use clone::CloneError;
+pub use comment::{CommentResult, CommentTarget, InlineComment, PostedComment, PullRequestReply};
 pub use comments::{Comment, Conversation, Kind};
 pub use error::{CodeHostError, explain};
 pub use files::{ChangedFile, parse_files};
 pub use graphql::ApiError;
-pub use list::{LISTED_MOST, ListState, Listed};
+pub use list::{LISTED_MOST, ListState, PullRequestSummary};
 pub use name::{PullNumber, origin_at_code_host};
-pub use open::{OpenError, Opened, Proposal};
+pub use open::{OpenError, OpenResult, Proposal};
 pub use pull_request::{NewPullRequest, PullRequest, parse_pull_request};
 pub use reviews::{Review, Reviews};
-pub use say::{InlineComment, Placed, Placement, Reply, Said};
 
 use crate::git::Git;
 use crate::process::{Command, Limits, Output, Stdin};
@@ -77,7 +77,7 @@ pub struct CodeHost {
     programs: Arc<Programs>,
     git: Git,
     /// Who may ask the graph, and when not.
-    turns: Arc<graphql::Turns>,
+    turns: Arc<graphql::Limiter>,
 }
 
 impl CodeHost {
@@ -152,7 +152,12 @@ impl CodeHost {
     ///
     /// # Errors
     /// [`CodeHostError`], also for an exit code other than 0.
-    async fn say(&self, directory: &Path, args: &[&str], text: Vec<u8>) -> Result<String, CodeHostError> {
+    async fn run_with_input(
+        &self,
+        directory: &Path,
+        args: &[&str],
+        text: Vec<u8>,
+    ) -> Result<String, CodeHostError> {
         let output = self.change_with(directory, args, text, time::WRITE).await?;
         Ok(output.stdout_text().trim().to_owned())
     }

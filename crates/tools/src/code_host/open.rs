@@ -23,7 +23,7 @@ pub struct Proposal {
 
 /// The pull request that a branch has now.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Opened {
+pub struct OpenResult {
     /// Which one it is, when the host named it.
     pub pull: Option<PullRequest>,
     /// It was there before.
@@ -80,7 +80,7 @@ impl CodeHost {
         directory: &Path,
         repository: Option<RepoFullName>,
         proposal: Proposal,
-    ) -> Result<Opened, OpenError> {
+    ) -> Result<OpenResult, OpenError> {
         let (host, git, directory) = (self.clone(), git.clone(), directory.to_owned());
         let work =
             tokio::spawn(async move { host.open(&git, &directory, repository.as_ref(), proposal).await });
@@ -93,7 +93,7 @@ impl CodeHost {
         directory: &Path,
         repository: Option<&RepoFullName>,
         proposal: Proposal,
-    ) -> Result<Opened, OpenError> {
+    ) -> Result<OpenResult, OpenError> {
         let branch = git.current_branch(directory).await?.ok_or(OpenError::Detached)?;
         if default_branch(git, directory).await.as_ref() == Some(&branch) {
             return Err(OpenError::DefaultBranch);
@@ -103,7 +103,7 @@ impl CodeHost {
         let mut args =
             vec!["pr", "create", "--head", &branch, "--title", &proposal.title, "--body-file", "-"];
         args.extend(repository.iter().flat_map(|name| ["-R", name.as_str()]));
-        match self.say(directory, &args, proposal.body.into_bytes()).await {
+        match self.run_with_input(directory, &args, proposal.body.into_bytes()).await {
             Ok(printed) => Ok(self.created(directory, &printed).await),
             Err(error) => match self.existing(directory, &error).await {
                 Some(opened) => Ok(opened),
@@ -112,22 +112,22 @@ impl CodeHost {
         }
     }
 
-    async fn created(&self, directory: &Path, printed: &str) -> Opened {
+    async fn created(&self, directory: &Path, printed: &str) -> OpenResult {
         let pull = match named_in(printed).next() {
             Some(named) => Some(named),
             None => self.view_own(directory).await.ok(),
         };
-        Opened { pull, existed: false }
+        OpenResult { pull, existed: false }
     }
 
     /// The pull request that a refusal speaks of.
-    async fn existing(&self, directory: &Path, refusal: &CodeHostError) -> Option<Opened> {
+    async fn existing(&self, directory: &Path, refusal: &CodeHostError) -> Option<OpenResult> {
         let CodeHostError::Failed { printed, .. } = refusal else { return None };
         if !printed.to_lowercase().contains("already exists") {
             return None;
         }
         let pull = self.view_own(directory).await.ok()?;
-        Some(Opened { pull: Some(pull), existed: true })
+        Some(OpenResult { pull: Some(pull), existed: true })
     }
 
     /// The pull request of the branch that is checked out.

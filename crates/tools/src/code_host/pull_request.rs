@@ -33,7 +33,7 @@ pub struct NewPullRequest<'a> {
 
 /// A pull request with its state.
 #[derive(Deserialize)]
-struct Viewed {
+struct PullRequestView {
     #[serde(flatten)]
     pull: PullRequest,
     state: Option<String>,
@@ -71,7 +71,8 @@ impl CodeHost {
             let nothing = output.stderr_text().to_lowercase().contains("no pull requests found");
             return if nothing { Ok(None) } else { Err(CodeHostError::failed(&output)) };
         }
-        let viewed: Viewed = serde_json::from_slice(&output.stdout).map_err(|_| CodeHostError::Unreadable)?;
+        let viewed: PullRequestView =
+            serde_json::from_slice(&output.stdout).map_err(|_| CodeHostError::Unreadable)?;
         // A branch may have only a request that was merged or closed before.
         let open = viewed.state.is_none_or(|state| state.eq_ignore_ascii_case("open"));
         Ok(open.then_some(viewed.pull))

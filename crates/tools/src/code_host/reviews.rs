@@ -38,19 +38,19 @@ pub struct Reviews {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Pull {
+struct ReviewedPull {
     review_decision: Option<String>,
-    reviews: Option<Nodes>,
+    reviews: Option<ReviewNodes>,
 }
 
 #[derive(Deserialize)]
-struct Nodes {
-    nodes: Option<Vec<Option<Node>>>,
+struct ReviewNodes {
+    nodes: Option<Vec<Option<ReviewNode>>>,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Node {
+struct ReviewNode {
     state: String,
     submitted_at: Option<String>,
     author: Option<super::comments::Author>,
@@ -66,13 +66,13 @@ impl CodeHost {
         repository: &RepoFullName,
         number: PullNumber,
     ) -> Result<Reviews, ApiError> {
-        let pull: Pull = self.graph_of_pull(repository, number, &QUESTION, []).await?;
+        let pull: ReviewedPull = self.graph_of_pull(repository, number, &QUESTION, []).await?;
         Ok(pull.into())
     }
 }
 
-impl From<Pull> for Reviews {
-    fn from(pull: Pull) -> Self {
+impl From<ReviewedPull> for Reviews {
+    fn from(pull: ReviewedPull) -> Self {
         let nodes = pull.reviews.and_then(|reviews| reviews.nodes).unwrap_or_default();
         let all: Vec<Review> = nodes.into_iter().flatten().map(Review::from).collect();
         let decision = pull.review_decision.filter(|decision| !decision.is_empty());
@@ -80,8 +80,8 @@ impl From<Pull> for Reviews {
     }
 }
 
-impl From<Node> for Review {
-    fn from(node: Node) -> Self {
+impl From<ReviewNode> for Review {
+    fn from(node: ReviewNode) -> Self {
         let author = super::comments::login(node.author).unwrap_or_else(|| "unknown".to_owned());
         Self { author, state: node.state, submitted_at: node.submitted_at }
     }
@@ -144,7 +144,7 @@ mod tests {
 
     #[test]
     fn an_empty_conclusion_is_none() {
-        let pull = |text: &str| serde_json::from_str::<Pull>(text).unwrap();
+        let pull = |text: &str| serde_json::from_str::<ReviewedPull>(text).unwrap();
         let summed = Reviews::from(pull(r#"{"reviewDecision":"","reviews":{"nodes":[null]}}"#));
         assert_eq!(summed, Reviews::default());
         let gone =

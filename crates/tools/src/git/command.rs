@@ -55,7 +55,7 @@ const QUIET: [(&str, &str); 9] = [
 ];
 /// How a command is told where a repository is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Places {
+enum PathMode {
     /// By the directories that were looked at, held open.
     Held,
     /// By their names.
@@ -82,7 +82,7 @@ impl Git {
     pub async fn command(&self, directory: &Path) -> Result<Command, GitError> {
         let repository = self.repository(directory).await?;
         let overrides = self.overrides(&repository, true).await?;
-        Ok(configured(self.bare_command(&repository, Places::Named).await, &overrides))
+        Ok(configured(self.bare_command(&repository, PathMode::Named).await, &overrides))
     }
 
     /// As [`Git::command`], for one that only reads: it locks nothing, fetches nothing, and lets others
@@ -112,7 +112,7 @@ impl Git {
             return Err(GitError::Repository(RepositoryError::Refused(reason)));
         }
         let overrides = self.overrides(&repository, true).await?;
-        Ok(configured(self.bare_command(&repository, Places::Named).await, &overrides))
+        Ok(configured(self.bare_command(&repository, PathMode::Named).await, &overrides))
     }
 
     /// `git status` for programs. Submodules are looked into, as long as all of them are harmless.
@@ -131,7 +131,7 @@ impl Git {
     /// As [`Git::command`].
     pub(super) async fn reader_of(&self, repository: &Arc<Repository>) -> Result<Command, GitError> {
         let overrides = self.overrides(repository, false).await?;
-        let command = configured(self.bare_command(repository, Places::Held).await, &overrides);
+        let command = configured(self.bare_command(repository, PathMode::Held).await, &overrides);
         Ok(command.env("GIT_OPTIONAL_LOCKS", "0").env("GIT_NO_LAZY_FETCH", "1").modest())
     }
 
@@ -155,7 +155,7 @@ impl Git {
         let mut told = Vec::new();
         if writes || says_more.iter().any(|says| says(&repository.config)) {
             told = self.effective_config(repository).await?;
-            let brought = self.brought_by(repository, told.clone()).await;
+            let brought = self.executable_content_of(repository, told.clone()).await;
             if let Ok(brought) = brought
                 && self.agreed(brought).await
             {
@@ -174,7 +174,7 @@ impl Git {
     }
 
     /// Where the person keeps hooks for every repository, unless a repository could have put them there.
-    fn hooks_of_person(&self, told: &[config::Told]) -> Option<String> {
+    fn hooks_of_person(&self, told: &[config::ConfigVariable]) -> Option<String> {
         let own = told.iter().rev().find(|told| !told.by_repository && told.key == "core.hookspath")?;
         let place = expand_home(own.value.as_deref()?);
         (place.is_absolute() && self.sandbox.check(&place).is_err())
@@ -185,7 +185,7 @@ impl Git {
     pub(super) async fn effective_config(
         &self,
         repository: &Arc<Repository>,
-    ) -> Result<Vec<config::Told>, GitError> {
+    ) -> Result<Vec<config::ConfigVariable>, GitError> {
         let printed = self.print_settings(repository, &["config", "--list", "--show-scope", "-z"]).await?;
         Ok(config::parse_scopes(&printed))
     }
@@ -200,12 +200,12 @@ impl Git {
         repository: &Arc<Repository>,
         args: &[&str],
     ) -> Result<Vec<u8>, GitError> {
-        let command = self.bare_command(repository, Places::Named).await.args(args);
+        let command = self.bare_command(repository, PathMode::Named).await.args(args);
         Ok(checked(args, finish(&command, args, time::LOCAL, Caller::Needed).await?)?.stdout)
     }
 
     /// A command that knows where the repository is, and nothing of what it may follow.
-    async fn bare_command(&self, repository: &Arc<Repository>, places: Places) -> Command {
+    async fn bare_command(&self, repository: &Arc<Repository>, places: PathMode) -> Command {
         let mut command = self.programs.command(Program::Git).await;
         for name in MISLEADING {
             command = command.env_remove(name);
@@ -237,7 +237,7 @@ impl Git {
             Err(error) => return Err(error),
         };
         let mut command = configured(command, &self.overrides(&repository, true).await?);
-        for (name, path) in Places::Named.variables(&repository) {
+        for (name, path) in PathMode::Named.variables(&repository) {
             command = command.env(name, path);
         }
         Ok(command)
@@ -264,7 +264,7 @@ impl Git {
     }
 }
 
-impl Places {
+impl PathMode {
     /// The root of the working tree.
     fn root(self, repository: &Repository) -> PathBuf {
         self.path(&repository.handles.root, &repository.root)

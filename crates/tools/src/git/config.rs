@@ -139,13 +139,13 @@ pub(super) fn has_local_remote(entries: &[ConfigEntry]) -> bool {
 
 /// A variable as git tells it: whether the repository itself says so, and what.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Told {
+pub(super) struct ConfigVariable {
     pub(super) by_repository: bool,
     pub(super) key: String,
     pub(super) value: Option<String>,
 }
 
-impl Told {
+impl ConfigVariable {
     /// Whether it belongs to a filter that content passes through.
     pub(super) fn is_filter(&self) -> bool {
         self.key.starts_with("filter.")
@@ -164,7 +164,7 @@ impl Told {
 }
 
 /// Reads `git config --list --show-scope -z`.
-pub(super) fn parse_scopes(printed: &[u8]) -> Vec<Told> {
+pub(super) fn parse_scopes(printed: &[u8]) -> Vec<ConfigVariable> {
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     let mut fields = printed.split(|byte| *byte == 0);
     let mut told = Vec::new();
@@ -172,13 +172,13 @@ pub(super) fn parse_scopes(printed: &[u8]) -> Vec<Told> {
         let mut parts = variable.splitn(2, |byte| *byte == b'\n').map(text);
         let key = parts.next().unwrap_or_default();
         let by_repository = matches!(scope, b"local" | b"worktree");
-        told.push(Told { by_repository, key, value: parts.next() });
+        told.push(ConfigVariable { by_repository, key, value: parts.next() });
     }
     told
 }
 
 /// The variables by which a repository names programs or files, in order, and what it says for each.
-pub(super) fn brought(told: &[Told]) -> BTreeMap<String, String> {
+pub(super) fn executable_variables(told: &[ConfigVariable]) -> BTreeMap<String, String> {
     let mut brought: BTreeMap<String, String> = BTreeMap::new();
     for told in told.iter().filter(|told| told.by_repository) {
         if told.entry().is_some_and(|entry| rule(&entry).is_some() || is_local_remote(&entry)) {
@@ -193,10 +193,10 @@ pub(super) fn brought(told: &[Told]) -> BTreeMap<String, String> {
 /// What to tell git so that it does not follow what the repository says: variables and values, in
 /// the order in which they count. `writes` tells a command that changes something: content must then
 /// not pass by a filter that is left out, so git gives up where it would.
-pub(super) fn overrides(told: &[Told], writes: bool) -> Vec<(String, String)> {
+pub(super) fn overrides(told: &[ConfigVariable], writes: bool) -> Vec<(String, String)> {
     let mut settled = BTreeSet::new();
     let mut overrides = Vec::new();
-    let mut entries = told.iter().filter(|told| told.by_repository).filter_map(Told::entry);
+    let mut entries = told.iter().filter(|told| told.by_repository).filter_map(ConfigVariable::entry);
     if entries.any(|entry| is_local_remote(&entry)) {
         overrides.push(("protocol.file.allow".to_owned(), "never".to_owned()));
     }
@@ -206,7 +206,7 @@ pub(super) fn overrides(told: &[Told], writes: bool) -> Vec<(String, String)> {
             continue;
         }
         let own = told.iter().filter(|own| !own.by_repository && own.key == variable.key);
-        let own: Vec<&Told> = own.collect();
+        let own: Vec<&ConfigVariable> = own.collect();
         // Helpers are asked one after the other; an empty one forgets those before it.
         if *name == "helper" || own.is_empty() {
             overrides.push((variable.key.clone(), (*harmless).to_owned()));
@@ -226,7 +226,7 @@ pub(super) fn overrides(told: &[Told], writes: bool) -> Vec<(String, String)> {
 mod tests {
     use super::*;
 
-    fn told(lines: &[(&str, &str, &str)]) -> Vec<Told> {
+    fn told(lines: &[(&str, &str, &str)]) -> Vec<ConfigVariable> {
         let printed: String =
             lines.iter().map(|(scope, key, value)| format!("{scope}\0{key}\n{value}\0")).collect();
         parse_scopes(printed.as_bytes())

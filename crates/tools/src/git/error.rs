@@ -6,7 +6,7 @@ use loopgate_api::redact;
 use loopgate_home::RepositoryError;
 use thiserror::Error;
 
-use crate::process::{Output, StartError, Status};
+use crate::process::{Output, RunStatus, StartError};
 
 /// A git command that failed. Its text is safe to show: credentials and colours are gone.
 #[derive(Debug, Error)]
@@ -83,13 +83,13 @@ impl GitError {
     pub(super) fn check_limits(args: &[&str], output: Output, limit: Duration) -> Result<Output, Self> {
         let command = || args.first().copied().unwrap_or_default().to_owned();
         match output.status {
-            Status::TimedOut => {
+            RunStatus::TimedOut => {
                 let (stdout, stderr) = (output.stdout_text(), output.stderr_text());
                 let printed = said("", &stdout, &stderr).trim().to_owned();
                 Err(Self::TimedOut { command: command(), limit, printed })
             }
-            Status::OutputTooLarge => Err(Self::TooMuchOutput { command: command() }),
-            Status::Exited(_) | Status::Signalled(_) => Ok(output),
+            RunStatus::OutputTooLarge => Err(Self::TooMuchOutput { command: command() }),
+            RunStatus::Exited(_) | RunStatus::Signalled(_) => Ok(output),
         }
     }
 
@@ -110,7 +110,7 @@ mod tests {
     #[test]
     fn what_is_shown_holds_no_secret() {
         let output = Output {
-            status: Status::Exited(128),
+            status: RunStatus::Exited(128),
             stdout: Vec::new(),
             stderr: b"fatal: https://user:hunter2@host/x.git not found\n".to_vec(),
         };

@@ -116,12 +116,12 @@ impl Git {
             look.await.map_err(|error| io::Error::other(error.to_string()))??
         };
         let new = match found {
-            OnDisk::Nothing => None,
-            OnDisk::Bytes(bytes) => Some(bytes),
-            OnDisk::Directory if before.as_ref().is_some_and(Object::is_submodule) => {
+            WorktreeEntry::Nothing => None,
+            WorktreeEntry::Bytes(bytes) => Some(bytes),
+            WorktreeEntry::Directory if before.as_ref().is_some_and(Object::is_submodule) => {
                 self.submodule_commit(&repository.root.join(path.as_path())).await?
             }
-            OnDisk::Directory => None,
+            WorktreeEntry::Directory => None,
         };
         let old = match (&before, head) {
             (Some(_), Some((_, content))) => Some(content),
@@ -299,7 +299,7 @@ fn limited(diff: FileDiff) -> Result<FileDiff, FileDiffError> {
     if large(&diff.old) || large(&diff.new) { Err(FileDiffError::TooLarge) } else { Ok(diff) }
 }
 
-enum OnDisk {
+enum WorktreeEntry {
     Nothing,
     Directory,
     Bytes(Vec<u8>),
@@ -307,15 +307,17 @@ enum OnDisk {
 
 /// Reads what lies at a path: the bytes of a file, the target of a link. Anything that is neither has
 /// no content, and no link leads there.
-fn read_from_disk(root: &Directory, path: &Path) -> Result<OnDisk, FileDiffError> {
+fn read_from_disk(root: &Directory, path: &Path) -> Result<WorktreeEntry, FileDiffError> {
     match root.kind(path) {
-        None => Ok(OnDisk::Nothing),
-        Some(Kind::Directory) => Ok(OnDisk::Directory),
-        Some(Kind::Link) => Ok(OnDisk::Bytes(root.read_link(path)?.into_os_string().as_bytes().to_vec())),
-        Some(Kind::Other) => Ok(OnDisk::Bytes(Vec::new())),
+        None => Ok(WorktreeEntry::Nothing),
+        Some(Kind::Directory) => Ok(WorktreeEntry::Directory),
+        Some(Kind::Link) => {
+            Ok(WorktreeEntry::Bytes(root.read_link(path)?.into_os_string().as_bytes().to_vec()))
+        }
+        Some(Kind::Other) => Ok(WorktreeEntry::Bytes(Vec::new())),
         Some(Kind::File) => match root.read(path, LARGEST_SIDE as u64) {
             Err(error) if error.kind() == io::ErrorKind::FileTooLarge => Err(FileDiffError::TooLarge),
-            read => Ok(OnDisk::Bytes(read?)),
+            read => Ok(WorktreeEntry::Bytes(read?)),
         },
     }
 }

@@ -6,6 +6,7 @@
 
 mod actions;
 mod branch;
+mod branch_status;
 mod branches;
 mod changes;
 mod checkout;
@@ -21,12 +22,11 @@ mod outgoing;
 mod remote;
 mod removal;
 mod saved;
-mod standing;
 mod status;
 mod submodules;
 mod trust;
-mod turns;
 mod worktree;
+mod worktree_lock;
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -37,6 +37,7 @@ use std::time::Duration;
 use loopgate_home::{Program, Sandbox, TrustStore};
 
 pub use actions::{Action, BranchDiff, SwitchName, SyncStatus, is_base_name, parse_name_status};
+pub use branch_status::{BranchStatus, BranchStatusBatch};
 pub use branches::{Branch, Branches, ListedWorktree, Listing, Refs, parse_refs, ticket_in};
 pub use changes::committer_variables;
 pub use checkout::Checkout;
@@ -46,11 +47,10 @@ pub use failure::{Category, Failure};
 pub use file_diff::{FileDiff, FileDiffError, FilePath, LARGEST_SIDE, is_binary};
 pub use locks::free_locks;
 pub use outgoing::OutgoingFile;
-pub use removal::{RemovalError, Removed};
+pub use removal::{RemovalError, RemovalMethod};
 pub use saved::SavedWork;
-pub use standing::{Standing, Standings};
 pub use status::{Change, ChangedFiles, Object, Status, parse_status};
-pub use trust::{Brought, Part};
+pub use trust::{ExecutableContent, ExecutablePart};
 pub use worktree::{RemoveError, Worktree, parse_worktrees};
 
 use crate::process::{Command, Limits, Output};

@@ -12,9 +12,9 @@ use super::{Git, GitError, RemoveError, time};
 /// Git's words for a worktree with work in it.
 const HAS_WORK: &str = "contains modified or untracked files";
 
-/// How it went.
+/// How a directory was removed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Removed {
+pub enum RemovalMethod {
     /// Git removed it.
     ByGit,
     /// It was deleted.
@@ -49,7 +49,7 @@ impl Git {
         directory: &Path,
         force: bool,
         leftover: bool,
-    ) -> Result<Removed, RemovalError> {
+    ) -> Result<RemovalMethod, RemovalError> {
         let place = directory.to_string_lossy();
         let mut args = vec!["worktree", "remove", "--", &place];
         if force {
@@ -59,7 +59,7 @@ impl Git {
             }
         }
         match self.change(directory, &args, time::WORKTREE_REMOVE).await {
-            Ok(_) => Ok(Removed::ByGit),
+            Ok(_) => Ok(RemovalMethod::ByGit),
             Err(_) if force => self.delete_worktree(directory, leftover).await,
             Err(error) if error.printed().is_some_and(|text| text.contains(HAS_WORK)) => {
                 Err(RemovalError::HasWork)
@@ -68,7 +68,7 @@ impl Git {
         }
     }
 
-    async fn delete_worktree(&self, directory: &Path, leftover: bool) -> Result<Removed, RemovalError> {
+    async fn delete_worktree(&self, directory: &Path, leftover: bool) -> Result<RemovalMethod, RemovalError> {
         let place = directory.to_owned();
         let look = move || {
             let checkout = Checkout::of(&place);
@@ -95,6 +95,6 @@ impl Git {
             }
             _ => return Err(RemovalError::NotAWorktree),
         }
-        Ok(Removed::ByForce)
+        Ok(RemovalMethod::ByForce)
     }
 }

@@ -14,7 +14,7 @@ use std::sync::Arc;
 use loopgate_home::{Directory, Kind, Repository, Sandbox, TrustStore, expand_home};
 use sha2::{Digest as _, Sha256};
 
-use super::config::{self, Told};
+use super::config::{self, ConfigVariable};
 use super::{Git, GitError};
 
 /// Files of a working tree that make somebody run a program: the assistant, the reviewer, a loop that
@@ -30,7 +30,7 @@ const MAX_PARTS: usize = 1000;
 
 /// Something that a repository brings along to be run.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Part {
+pub struct ExecutablePart {
     /// What it is: `hook pre-commit`, `setting core.sshcommand`, `file .mcp.json`.
     pub name: String,
     /// What it says.
@@ -39,16 +39,16 @@ pub struct Part {
 
 /// What a repository brings along to be run.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Brought {
+pub struct ExecutableContent {
     /// The clone that is trusted or not; the worktrees count as it does.
     pub clone: PathBuf,
     /// The root of the working tree in which the parts were found.
     pub root: PathBuf,
     /// The parts, by name.
-    pub parts: Vec<Part>,
+    pub parts: Vec<ExecutablePart>,
 }
 
-impl Part {
+impl ExecutablePart {
     /// As it is written down when the person agrees to it.
     fn entry(&self) -> String {
         let mut entry = String::new();
@@ -59,11 +59,11 @@ impl Part {
     }
 }
 
-impl Brought {
+impl ExecutableContent {
     /// The parts as they are written down.
     #[must_use]
     pub fn entries(&self) -> BTreeSet<String> {
-        self.parts.iter().map(Part::entry).collect()
+        self.parts.iter().map(ExecutablePart::entry).collect()
     }
 
     /// Whether the person agreed to all of it.
@@ -84,16 +84,16 @@ impl Git {
     ///
     /// # Errors
     /// [`GitError`] when there is none, or its parts cannot be read.
-    pub async fn brought(&self, directory: &Path) -> Result<Brought, GitError> {
+    pub async fn executable_content(&self, directory: &Path) -> Result<ExecutableContent, GitError> {
         let repository = self.repository(directory).await?;
         let told = self.effective_config(&repository).await?;
-        self.brought_by(&repository, told).await
+        self.executable_content_of(&repository, told).await
     }
 
     /// Whether the person agreed to everything that the repository of a directory brings along. What
     /// brings nothing, or cannot be looked at, is not trusted.
     pub async fn trusts(&self, directory: &Path) -> bool {
-        let Ok(brought) = self.brought(directory).await else { return false };
+        let Ok(brought) = self.executable_content(directory).await else { return false };
         self.agreed(brought).await
     }
 
@@ -105,7 +105,7 @@ impl Git {
         done: Result<T, GitError>,
     ) -> Result<T, GitError> {
         let Err(GitError::Failed { command, code, stdout, mut stderr }) = done else { return done };
-        if let Ok(brought) = self.brought(directory).await
+        if let Ok(brought) = self.executable_content(directory).await
             && !brought.parts.is_empty()
             && !self.agreed(brought.clone()).await
         {
@@ -119,18 +119,18 @@ impl Git {
         Err(GitError::Failed { command, code, stdout, stderr })
     }
 
-    pub(super) async fn agreed(&self, brought: Brought) -> bool {
+    pub(super) async fn agreed(&self, brought: ExecutableContent) -> bool {
         let store = TrustStore::new(self.sandbox.data_dir());
         let asked = tokio::task::spawn_blocking(move || brought.is_trusted(&store));
         asked.await.unwrap_or(false)
     }
 
-    /// As [`Git::brought`], of a repository whose configuration is known.
-    pub(super) async fn brought_by(
+    /// As [`Git::executable_content`], of a repository whose configuration is known.
+    pub(super) async fn executable_content_of(
         &self,
         repository: &Arc<Repository>,
-        told: Vec<Told>,
-    ) -> Result<Brought, GitError> {
+        told: Vec<ConfigVariable>,
+    ) -> Result<ExecutableContent, GitError> {
         let (sandbox, repository) = (self.sandbox.clone(), repository.clone());
         let found = tokio::task::spawn_blocking(move || collect(&sandbox, &repository, &told)).await;
         found
@@ -139,10 +139,14 @@ impl Git {
     }
 }
 
-fn collect(sandbox: &Sandbox, repository: &Repository, told: &[Told]) -> io::Result<Brought> {
-    let mut parts: Vec<Part> = config::brought(told)
+fn collect(
+    sandbox: &Sandbox,
+    repository: &Repository,
+    told: &[ConfigVariable],
+) -> io::Result<ExecutableContent> {
+    let mut parts: Vec<ExecutablePart> = config::executable_variables(told)
         .into_iter()
-        .map(|(key, values)| Part { name: format!("setting {key}"), content: values.into_bytes() })
+        .map(|(key, values)| ExecutablePart { name: format!("setting {key}"), content: values.into_bytes() })
         .collect();
     let named = told.iter().rev().find(|told| told.key == "core.hookspath");
     let hooks = match named {
@@ -171,7 +175,7 @@ fn collect(sandbox: &Sandbox, repository: &Repository, told: &[Told]) -> io::Res
         }
     }
     parts.sort_by(|a, b| a.name.cmp(&b.name));
-    Ok(Brought { clone: repository.clone_root().to_owned(), root: repository.root.clone(), parts })
+    Ok(ExecutableContent { clone: repository.clone_root().to_owned(), root: repository.root.clone(), parts })
 }
 
 /// Adds the files of a directory, at any depth, under the names that `name` gives them.
@@ -179,7 +183,7 @@ fn add_files(
     directory: &Directory,
     below: &Path,
     name: &dyn Fn(&str) -> Option<String>,
-    parts: &mut Vec<Part>,
+    parts: &mut Vec<ExecutablePart>,
 ) -> io::Result<()> {
     for entry in directory.entries()? {
         let path = below.join(&entry.name);
@@ -192,7 +196,12 @@ fn add_files(
     Ok(())
 }
 
-fn add_file(directory: &Directory, path: &Path, name: String, parts: &mut Vec<Part>) -> io::Result<()> {
+fn add_file(
+    directory: &Directory,
+    path: &Path,
+    name: String,
+    parts: &mut Vec<ExecutablePart>,
+) -> io::Result<()> {
     if !directory.holds(path) {
         return Ok(());
     }
@@ -202,7 +211,7 @@ fn add_file(directory: &Directory, path: &Path, name: String, parts: &mut Vec<Pa
     let content = directory
         .read(path, MAX_PART)
         .map_err(|error| io::Error::other(format!("{name} cannot be looked at: {error}")))?;
-    parts.push(Part { name, content });
+    parts.push(ExecutablePart { name, content });
     Ok(())
 }
 

@@ -9,7 +9,7 @@ use loopgate_api::ids::BranchName;
 use thiserror::Error;
 
 use super::checkout::Checkout;
-use super::turns::turn;
+use super::worktree_lock::lock_worktrees;
 use super::{Git, GitError, checked, time};
 
 /// Git's exit code for an option that it does not know.
@@ -122,7 +122,7 @@ impl Git {
         branch: &BranchName,
         base: &str,
     ) -> Result<Option<String>, GitError> {
-        let _turn = turn(repository).await;
+        let _turn = lock_worktrees(repository).await;
         self.prune(repository).await;
         let saved = self.save_branch(repository, branch, base).await?;
         let place = directory.to_string_lossy();
@@ -142,7 +142,7 @@ impl Git {
         directory: &Path,
         base: &str,
     ) -> Result<(), GitError> {
-        let _turn = turn(repository).await;
+        let _turn = lock_worktrees(repository).await;
         self.prune(repository).await;
         let place = directory.to_string_lossy();
         let args = ["worktree", "add", "--detach", "--", &place, base];
@@ -206,7 +206,7 @@ impl Git {
     /// # Errors
     /// [`GitError`]
     pub async fn worktree_repair(&self, repository: &Path) -> Result<(), GitError> {
-        let _turn = turn(repository).await;
+        let _turn = lock_worktrees(repository).await;
         self.change(repository, &["worktree", "repair"], time::LOCAL).await.map(drop)
     }
 
@@ -242,7 +242,7 @@ impl Git {
     ) -> Result<(), RemoveError> {
         is_removable(repository, directory).await?;
         let place = directory.to_string_lossy();
-        let _turn = turn(repository).await;
+        let _turn = lock_worktrees(repository).await;
         // Twice `--force`: a locked worktree goes as well.
         let args = ["worktree", "remove", "--force", "--force", "--", &place];
         if let Err(error) = self.change(repository, &args, time::WORKTREE_REMOVE).await {

@@ -6,7 +6,7 @@ use loopgate_api::mcp::McpRecord;
 
 use super::listing::{in_assistant_description, in_assistant_list, in_reviewer_list};
 use super::{Inner, Provider};
-use crate::process::{Limits, Status};
+use crate::process::{Limits, RunStatus};
 
 /// The assistant connects to each server before it prints its list.
 const ASSISTANT_LIST_LIMIT: Duration = Duration::from_secs(30);
@@ -16,19 +16,19 @@ const REVIEWER_LIST_LIMIT: Duration = Duration::from_secs(10);
 const OUTPUT_LIMIT: usize = 256 * 1024;
 
 /// What came out, and the server's name if it may be asked for by name next time.
-pub(super) struct Found {
+pub(super) struct DetectedServer {
     pub(super) record: McpRecord,
     pub(super) name: Option<String>,
 }
 
 /// Why a program gave no answer.
-enum Silence {
+enum ProgramError {
     TimedOut,
     Failed,
 }
 
 /// What a program printed, and whether it ended well.
-struct Printed {
+struct ProgramOutput {
     text: String,
     success: bool,
 }
@@ -40,14 +40,14 @@ pub(super) async fn detect(
     wanted: &str,
     expected: &str,
     name: Option<String>,
-) -> Found {
+) -> DetectedServer {
     match provider {
         Provider::Assistant => assistant(inner, wanted, expected, name).await,
         Provider::Reviewer => reviewer(inner, wanted).await,
     }
 }
 
-async fn assistant(inner: &Inner, wanted: &str, expected: &str, name: Option<String>) -> Found {
+async fn assistant(inner: &Inner, wanted: &str, expected: &str, name: Option<String>) -> DetectedServer {
     if let Some(name) = name
         && let Some(found) = by_name(inner, wanted, expected, &name).await
     {
@@ -60,7 +60,7 @@ async fn assistant(inner: &Inner, wanted: &str, expected: &str, name: Option<Str
     let Some(listed) = in_assistant_list(&printed.text, wanted) else { return unlisted(&printed) };
     match by_name(inner, wanted, expected, &listed.name).await {
         Some(found) => found,
-        None => Found {
+        None => DetectedServer {
             record: McpRecord::new(listed.available, Some((listed.name.clone(), listed.url)), None),
             name: Some(listed.name),
         },
@@ -68,34 +68,37 @@ async fn assistant(inner: &Inner, wanted: &str, expected: &str, name: Option<Str
 }
 
 /// The server of that name; `None` when it is another one.
-async fn by_name(inner: &Inner, wanted: &str, expected: &str, name: &str) -> Option<Found> {
+async fn by_name(inner: &Inner, wanted: &str, expected: &str, name: &str) -> Option<DetectedServer> {
     if name.starts_with('-') {
         return None;
     }
     let server = |url: &str| Some((name.to_owned(), url.to_owned()));
     let printed = match ask(inner, Provider::Assistant, &["mcp", "get", name], ASSISTANT_GET_LIMIT).await {
         Ok(printed) => printed,
-        Err(Silence::Failed) => return None,
-        Err(Silence::TimedOut) => {
+        Err(ProgramError::Failed) => return None,
+        Err(ProgramError::TimedOut) => {
             let record = McpRecord::new(false, server(expected), Some("Status check timed out"));
-            return Some(Found { record, name: Some(name.to_owned()) });
+            return Some(DetectedServer { record, name: Some(name.to_owned()) });
         }
     };
     let described = in_assistant_description(&printed.text, wanted)?;
     let server = Some((described.name.clone(), described.url));
     if described.project_local {
         let record = McpRecord::new(false, server, Some("Project-local config unsupported"));
-        return Some(Found { record, name: None });
+        return Some(DetectedServer { record, name: None });
     }
-    Some(Found { record: McpRecord::new(described.available, server, None), name: Some(described.name) })
+    Some(DetectedServer {
+        record: McpRecord::new(described.available, server, None),
+        name: Some(described.name),
+    })
 }
 
-async fn reviewer(inner: &Inner, wanted: &str) -> Found {
+async fn reviewer(inner: &Inner, wanted: &str) -> DetectedServer {
     match ask(inner, Provider::Reviewer, &["mcp", "list"], REVIEWER_LIST_LIMIT).await {
         Err(silence) => unknown(&silence),
         Ok(printed) => match in_reviewer_list(&printed.text, wanted) {
             None => unlisted(&printed),
-            Some(listed) => Found {
+            Some(listed) => DetectedServer {
                 record: McpRecord::new(listed.available, Some((listed.name, listed.url)), None),
                 name: None,
             },
@@ -103,20 +106,20 @@ async fn reviewer(inner: &Inner, wanted: &str) -> Found {
     }
 }
 
-fn unknown(silence: &Silence) -> Found {
+fn unknown(silence: &ProgramError) -> DetectedServer {
     let error = match silence {
-        Silence::TimedOut => "Discovery timed out",
-        Silence::Failed => "Discovery failed",
+        ProgramError::TimedOut => "Discovery timed out",
+        ProgramError::Failed => "Discovery failed",
     };
-    Found { record: McpRecord::new(false, None, Some(error)), name: None }
+    DetectedServer { record: McpRecord::new(false, None, Some(error)), name: None }
 }
 
 /// A program that failed does not know that the server is missing.
-fn unlisted(printed: &Printed) -> Found {
+fn unlisted(printed: &ProgramOutput) -> DetectedServer {
     if printed.success {
-        Found { record: McpRecord::negative(), name: None }
+        DetectedServer { record: McpRecord::negative(), name: None }
     } else {
-        unknown(&Silence::Failed)
+        unknown(&ProgramError::Failed)
     }
 }
 
@@ -125,15 +128,16 @@ async fn ask(
     provider: Provider,
     arguments: &[&str],
     limit: Duration,
-) -> Result<Printed, Silence> {
+) -> Result<ProgramOutput, ProgramError> {
     let mut command = inner.programs.command(provider.program()).await.args(arguments);
     if let Some(base) = inner.sandbox.base().filter(|base| base.is_dir()) {
         command = command.directory(base);
     }
-    let output = command.run(Limits::time(limit).output(OUTPUT_LIMIT)).await.map_err(|_| Silence::Failed)?;
-    if output.status == Status::TimedOut {
-        return Err(Silence::TimedOut);
+    let output =
+        command.run(Limits::time(limit).output(OUTPUT_LIMIT)).await.map_err(|_| ProgramError::Failed)?;
+    if output.status == RunStatus::TimedOut {
+        return Err(ProgramError::TimedOut);
     }
     let text = format!("{}\n{}", output.stdout_text(), output.stderr_text());
-    Ok(Printed { text, success: output.status.success() })
+    Ok(ProgramOutput { text, success: output.status.success() })
 }

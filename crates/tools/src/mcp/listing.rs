@@ -4,7 +4,7 @@ use super::normal_form;
 
 /// A server in a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Listed {
+pub(super) struct ListedServer {
     pub(super) name: String,
     /// As it was configured.
     pub(super) url: String,
@@ -13,7 +13,7 @@ pub(super) struct Listed {
 
 /// One server, as the assistant describes it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Described {
+pub(super) struct ServerDetails {
     pub(super) name: String,
     pub(super) url: String,
     pub(super) available: bool,
@@ -22,23 +22,23 @@ pub(super) struct Described {
 }
 
 /// The first line of `claude mcp list` with the wanted URL: `<name>: <url> … - <status>`.
-pub(super) fn in_assistant_list(printed: &str, wanted: &str) -> Option<Listed> {
+pub(super) fn in_assistant_list(printed: &str, wanted: &str) -> Option<ListedServer> {
     printed.lines().find_map(|line| {
         let (server, status) = line.rsplit_once(" - ")?;
         let (before, url) = url_in(server, wanted)?;
         let name = before.trim().trim_end_matches(':').trim();
         let name = Some(name).filter(|name| !name.is_empty())?;
-        Some(Listed { name: name.to_owned(), url: url.to_owned(), available: is_connected(status) })
+        Some(ListedServer { name: name.to_owned(), url: url.to_owned(), available: is_connected(status) })
     })
 }
 
 /// What `claude mcp get <name>` says, when it is about the wanted URL.
-pub(super) fn in_assistant_description(printed: &str, wanted: &str) -> Option<Described> {
+pub(super) fn in_assistant_description(printed: &str, wanted: &str) -> Option<ServerDetails> {
     let name =
         printed.lines().find_map(|line| line.trim().strip_suffix(':').filter(|name| !name.is_empty()))?;
     let value = |label: &str| printed.lines().find_map(|line| line.trim().strip_prefix(label)).map(str::trim);
     let url = value("URL:").filter(|url| normal_form(url).as_deref() == Some(wanted))?;
-    Some(Described {
+    Some(ServerDetails {
         name: name.to_owned(),
         url: url.to_owned(),
         available: value("Status:").is_some_and(is_connected),
@@ -47,12 +47,12 @@ pub(super) fn in_assistant_description(printed: &str, wanted: &str) -> Option<De
 }
 
 /// The first line of `codex mcp list` with the wanted URL; its first word is the name.
-pub(super) fn in_reviewer_list(printed: &str, wanted: &str) -> Option<Listed> {
+pub(super) fn in_reviewer_list(printed: &str, wanted: &str) -> Option<ListedServer> {
     printed.lines().filter(|line| !line.starts_with("Name ")).find_map(|line| {
         let (before, url) = url_in(line, wanted)?;
         let name = before.split_whitespace().next()?;
         let available = line.split_whitespace().any(|word| word == "enabled");
-        Some(Listed { name: name.to_owned(), url: url.to_owned(), available })
+        Some(ListedServer { name: name.to_owned(), url: url.to_owned(), available })
     })
 }
 

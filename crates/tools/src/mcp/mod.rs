@@ -45,18 +45,18 @@ impl Provider {
 
 /// A provider and the normal form of a URL.
 type Key = (Provider, String);
-type Detection = Shared<BoxFuture<'static, Detected>>;
+type PendingDetection = Shared<BoxFuture<'static, CachedRecord>>;
 
 /// A result and when it came.
 #[derive(Debug, Clone)]
-struct Detected {
+struct CachedRecord {
     record: McpRecord,
     at: Instant,
 }
 
 #[derive(Default)]
-struct State {
-    detections: HashMap<Key, (Instant, Detection)>,
+struct DetectorState {
+    detections: HashMap<Key, (Instant, PendingDetection)>,
     names: HashMap<Key, (Instant, String)>,
 }
 
@@ -68,7 +68,7 @@ struct Inner {
     programs: Arc<Programs>,
     /// The programs are asked in its base directory.
     sandbox: Arc<Sandbox>,
-    state: Mutex<State>,
+    state: Mutex<DetectorState>,
 }
 
 impl Detector {
@@ -111,10 +111,10 @@ impl Detector {
 
     /// Forgets everything, for example because another program is meant now.
     pub fn forget(&self) {
-        *self.state() = State::default();
+        *self.state() = DetectorState::default();
     }
 
-    fn begin(&self, key: Key, expected: &str) -> Detection {
+    fn begin(&self, key: Key, expected: &str) -> PendingDetection {
         let mut state = self.state();
         if let Some((_, detection)) = state.detections.get(&key).filter(|(_, detection)| is_good(detection)) {
             return detection.clone();
@@ -135,10 +135,10 @@ impl Detector {
             if let Some(name) = found.name {
                 this.state().names.insert(own, (Instant::now(), name));
             }
-            Detected { record: found.record, at: Instant::now() }
+            CachedRecord { record: found.record, at: Instant::now() }
         });
         let detection = async move {
-            let lost = |_| Detected { record: McpRecord::negative(), at: Instant::now() };
+            let lost = |_| CachedRecord { record: McpRecord::negative(), at: Instant::now() };
             task.await.unwrap_or_else(lost)
         };
         let detection = detection.boxed().shared();
@@ -146,13 +146,13 @@ impl Detector {
         detection
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, DetectorState> {
         self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// Whether it still runs, or its result is fresh. Takes up a result that nobody waited for.
-fn is_good(detection: &Detection) -> bool {
+fn is_good(detection: &PendingDetection) -> bool {
     detection.clone().now_or_never().is_none_or(|detected| detected.at.elapsed() < RESULT_LIFE)
 }
 

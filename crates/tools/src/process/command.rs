@@ -74,7 +74,7 @@ impl StartError {
 
 /// A process that runs on its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Started {
+pub struct DetachedProcess {
     /// Its pid, which is also its group's.
     pub pid: u32,
     /// When it started; `None` when it was gone before anybody could look.
@@ -210,14 +210,14 @@ impl Command {
     ///
     /// # Errors
     /// [`StartError`], also when the log cannot be opened.
-    pub fn spawn_detached(&self, log: &Path) -> Result<Started, StartError> {
+    pub fn spawn_detached(&self, log: &Path) -> Result<DetachedProcess, StartError> {
         let refused = |source| StartError::Refused { program: self.program_name(), source };
         let out = untrusted::append(log).map_err(refused)?;
         let err = out.try_clone().map_err(refused)?;
         let child = self.spawn_with(Stdio::null(), out, err)?;
         // Dropping the handle leaves the process alone and its reaping to the runtime.
         let pid = child.id().unwrap_or_default();
-        Ok(Started { pid, started: identity(pid) })
+        Ok(DetachedProcess { pid, started: identity(pid) })
     }
 
     /// Starts a process of which the caller keeps the handle. Waits until the program has taken the

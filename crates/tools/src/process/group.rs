@@ -11,7 +11,7 @@ use tokio::process::Child;
 use tokio::time::{Instant, sleep};
 
 use super::identity::ProcessStart;
-use super::output::Status;
+use super::output::RunStatus;
 use super::table;
 
 /// How often a group that was signalled is looked at.
@@ -107,17 +107,17 @@ impl OwnedGroup {
     }
 
     /// Waits for the leader's end. Safe to drop and call again.
-    pub(super) async fn wait(&mut self) -> Status {
+    pub(super) async fn wait(&mut self) -> RunStatus {
         use std::os::unix::process::ExitStatusExt;
 
         let ended = self.child.wait().await;
         self.leader = None;
         match ended {
             Ok(status) => match status.signal() {
-                Some(signal) => Status::Signalled(signal),
-                None => Status::Exited(status.code().unwrap_or(1)),
+                Some(signal) => RunStatus::Signalled(signal),
+                None => RunStatus::Exited(status.code().unwrap_or(1)),
             },
-            Err(_) => Status::Exited(1),
+            Err(_) => RunStatus::Exited(1),
         }
     }
 

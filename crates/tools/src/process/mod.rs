@@ -13,9 +13,9 @@ mod stream;
 pub(crate) mod table;
 mod work;
 
-pub use command::{Command, StartError, Started, Stdin};
+pub use command::{Command, DetachedProcess, StartError, Stdin};
 pub use group::{KillOutcome, kill_group};
 pub use identity::{ProcessStart, alive, identity};
-pub use output::{Limits, Output, Status};
-pub use stream::Streamed;
+pub use output::{Limits, Output, RunStatus};
+pub use stream::StreamOutcome;
 pub use work::{TreeWork, tree_work};

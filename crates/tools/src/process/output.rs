@@ -36,7 +36,7 @@ impl Limits {
 
 /// How a process ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Status {
+pub enum RunStatus {
     /// By itself, with this code.
     Exited(i32),
     /// By a signal that did not come from here.
@@ -47,7 +47,7 @@ pub enum Status {
     OutputTooLarge,
 }
 
-impl Status {
+impl RunStatus {
     /// Whether the process ended by itself with code 0.
     #[must_use]
     pub const fn success(self) -> bool {
@@ -68,7 +68,7 @@ impl Status {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Output {
     /// How it ended.
-    pub status: Status,
+    pub status: RunStatus,
     /// Standard output.
     pub stdout: Vec<u8>,
     /// Standard error.

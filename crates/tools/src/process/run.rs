@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::command::{Command, StartError, Stdin};
 use super::group::OwnedGroup;
-use super::output::{Limits, Output, Status};
+use super::output::{Limits, Output, RunStatus};
 
 /// How long a pipe may stay silent after the process ended before it counts as read.
 const DRAIN_IDLE: Duration = Duration::from_millis(100);
@@ -25,7 +25,7 @@ impl Command {
     /// Runs to the end. Dropping the future kills the process and its group.
     ///
     /// # Errors
-    /// [`StartError`] when the process could not be started; everything later is a [`Status`].
+    /// [`StartError`] when the process could not be started; everything later is a [`RunStatus`].
     pub async fn run(&self, limits: Limits) -> Result<Output, StartError> {
         let (stdin, input) = match &self.stdin {
             Stdin::Null => (std::process::Stdio::null(), &[][..]),
@@ -39,9 +39,9 @@ impl Command {
         let reading = read_until_exit(&mut group, &mut out, &mut err, feed);
         let status = match timeout(limits.time, reading).await {
             Ok(status) => status,
-            Err(_) => Status::TimedOut,
+            Err(_) => RunStatus::TimedOut,
         };
-        if matches!(status, Status::TimedOut | Status::OutputTooLarge) {
+        if matches!(status, RunStatus::TimedOut | RunStatus::OutputTooLarge) {
             group.terminate(limits.grace).await;
         }
         Ok(Output { status, stdout: out.bytes, stderr: err.bytes })
@@ -92,7 +92,7 @@ async fn read_until_exit(
     out: &mut Capture<impl AsyncRead + Unpin>,
     err: &mut Capture<impl AsyncRead + Unpin>,
     feed: impl Future<Output = ()>,
-) -> Status {
+) -> RunStatus {
     tokio::pin!(feed);
     let mut feeding = true;
     loop {
@@ -102,13 +102,13 @@ async fn read_until_exit(
             () = err.read(), if err.open() => {}
             status = group.wait() => {
                 if !drain(out, err).await {
-                    return Status::OutputTooLarge;
+                    return RunStatus::OutputTooLarge;
                 }
                 return status;
             }
         }
         if out.overflowed || err.overflowed {
-            return Status::OutputTooLarge;
+            return RunStatus::OutputTooLarge;
         }
     }
 }

@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::command::{Command, StartError};
 use super::group::OwnedGroup;
-use super::output::{Limits, Status};
+use super::output::{Limits, RunStatus};
 
 /// Bytes that are read at once.
 const PIECE: usize = 64 * 1024;
@@ -23,9 +23,9 @@ const DRAIN_TOTAL: Duration = Duration::from_secs(2);
 
 /// A streamed run that has ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Streamed {
+pub struct StreamOutcome {
     /// How it ended; `None` when it was ended here because the caller asked for it.
-    pub status: Option<Status>,
+    pub status: Option<RunStatus>,
     /// The end of standard error, as much as the limits allow.
     pub stderr: Vec<u8>,
 }
@@ -42,7 +42,7 @@ impl Command {
         limits: Limits,
         stop: &CancellationToken,
         mut output: impl FnMut(&[u8]),
-    ) -> Result<Streamed, StartError> {
+    ) -> Result<StreamOutcome, StartError> {
         let piped = std::process::Stdio::piped;
         let mut child = self.spawn_with(std::process::Stdio::null(), piped(), piped())?;
         let (mut stdout, mut stderr) = (child.stdout.take(), child.stderr.take());
@@ -68,18 +68,18 @@ impl Command {
                 }
                 () = stop.cancelled() => {
                     group.terminate(limits.grace).await;
-                    return Ok(Streamed { status: None, stderr: kept });
+                    return Ok(StreamOutcome { status: None, stderr: kept });
                 }
                 () = sleep_until(deadline) => {
                     group.terminate(limits.grace).await;
-                    return Ok(Streamed { status: ended.or(Some(Status::TimedOut)), stderr: kept });
+                    return Ok(StreamOutcome { status: ended.or(Some(RunStatus::TimedOut)), stderr: kept });
                 }
             }
             if let Some(end) = drained {
                 deadline = end.min(Instant::now() + DRAIN_IDLE);
             }
         }
-        Ok(Streamed { status: ended, stderr: kept })
+        Ok(StreamOutcome { status: ended, stderr: kept })
     }
 }
 
@@ -122,7 +122,7 @@ mod tests {
             })
             .await
             .unwrap();
-        assert_eq!((ended.status, ended.stderr.as_slice()), (Some(Status::Exited(7)), &b"3456789\n"[..]));
+        assert_eq!((ended.status, ended.stderr.as_slice()), (Some(RunStatus::Exited(7)), &b"3456789\n"[..]));
         assert_eq!(seen, b"out\n");
     }
 
@@ -130,7 +130,7 @@ mod tests {
     async fn a_limit_ends_the_run() {
         let limits = limits(Duration::from_millis(50));
         let ended = shell("exec sleep 300").stream(limits, &CancellationToken::new(), |_| {}).await;
-        assert_eq!(ended.unwrap().status, Some(Status::TimedOut));
+        assert_eq!(ended.unwrap().status, Some(RunStatus::TimedOut));
     }
 
     /// Every process of the group holds the pipe open, so its end says that all of them are gone.
@@ -156,7 +156,7 @@ mod tests {
         let script = shell("sleep 300 & echo done");
         let start = std::time::Instant::now();
         let ended = script.stream(limits(Duration::from_secs(60)), &CancellationToken::new(), |_| {}).await;
-        assert_eq!(ended.unwrap().status, Some(Status::Exited(0)));
+        assert_eq!(ended.unwrap().status, Some(RunStatus::Exited(0)));
         assert!(start.elapsed() < Duration::from_secs(10));
     }
 

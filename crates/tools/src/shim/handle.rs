@@ -14,8 +14,8 @@ use tokio::net::UnixStream;
 use tokio::time::{Instant, sleep, timeout};
 
 use super::address::ShortPath;
-use super::protocol::{LINE_CAP, Reply, Report, Request, State, line};
-use super::remains::carriers;
+use super::descendants::processes_of_loop;
+use super::protocol::{LINE_CAP, Reply, Request, ShimState, StartReport, line};
 use super::{Exit, Spec};
 use crate::process::{Command, StartError};
 
@@ -67,7 +67,7 @@ pub struct ShimHandle {
 ///
 /// # Errors
 /// [`ShimError`]; nothing is left running then.
-pub async fn spawn(loopgate: &Path, spec: &Spec) -> Result<(ShimHandle, State), ShimError> {
+pub async fn spawn(loopgate: &Path, spec: &Spec) -> Result<(ShimHandle, ShimState), ShimError> {
     if !spec.paths().all(Path::is_absolute) {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "its paths must be absolute").into());
     }
@@ -84,17 +84,17 @@ pub async fn spawn(loopgate: &Path, spec: &Spec) -> Result<(ShimHandle, State), 
             stdin.shutdown().await?;
         }
         let stdout = child.stdout.take().ok_or(ShimError::Silent)?;
-        read::<Report>(&mut BufReader::new(stdout)).await?.ok_or(ShimError::Silent)
+        read::<StartReport>(&mut BufReader::new(stdout)).await?.ok_or(ShimError::Silent)
     };
     match timeout(START_TIME, talk).await {
-        Ok(Ok(Report::Started(state))) => {
+        Ok(Ok(StartReport::Started(state))) => {
             let handle = ShimHandle { socket: spec.socket.clone(), exit_file: spec.exit_file.clone() };
             Ok((handle, state))
         }
-        Ok(Ok(Report::Failed { code, message })) => Err(ShimError::Program { code, message }),
+        Ok(Ok(StartReport::Failed { code, message })) => Err(ShimError::Program { code, message }),
         unclear => {
             // Whatever it was about to start ends with it.
-            super::sweep(spec.loop_id, Duration::ZERO).await;
+            super::reap(spec.loop_id, Duration::ZERO).await;
             let _ = child.start_kill();
             Err(unclear.map_or(ShimError::Silent, |said| said.err().unwrap_or(ShimError::Silent)))
         }
@@ -121,7 +121,8 @@ pub async fn attach_young(loop_id: LoopId, socket: &Path, exit_file: &Path) -> O
     loop {
         // Looked at before it is called, so that nothing comes unseen in between.
         let place = socket.to_owned();
-        let look = tokio::task::spawn_blocking(move || !place.exists() && !carriers(loop_id).is_empty());
+        let look =
+            tokio::task::spawn_blocking(move || !place.exists() && !processes_of_loop(loop_id).is_empty());
         let may_come = look.await.unwrap_or(false) && Instant::now() < until;
         if let Some(shim) = attach(socket, exit_file).await {
             return Some(shim);
@@ -150,11 +151,11 @@ impl ShimHandle {
     ///
     /// # Errors
     /// [`ShimError::Lost`] when the shim is gone, [`ShimError::Silent`] when it does not answer.
-    pub async fn state(&self) -> Result<State, ShimError> {
+    pub async fn state(&self) -> Result<ShimState, ShimError> {
         let asked = timeout(ANSWER_TIME, async {
             let mut stream = self.reach().await?;
-            match ask(&mut stream, &Request::State).await {
-                Ok(Some(Reply::State(state))) => Ok(state),
+            match ask(&mut stream, &Request::ShimState).await {
+                Ok(Some(Reply::ShimState(state))) => Ok(state),
                 Ok(Some(_)) => Err(ShimError::Silent),
                 Ok(None) => Err(ShimError::Lost),
                 Err(error) if means_gone(&error) => Err(ShimError::Lost),

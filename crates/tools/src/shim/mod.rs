@@ -6,13 +6,13 @@
 //! The shim knows nothing of loops beyond the id that marks its descendants.
 
 mod address;
+mod descendants;
 mod exit;
 mod handle;
 mod jsonl;
 mod protocol;
-mod remains;
+mod reaper;
 mod supervisor;
-mod sweep;
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -25,8 +25,8 @@ use serde::{Deserialize, Serialize};
 
 pub use exit::Exit;
 pub use handle::{ShimError, ShimHandle, attach, attach_young, has_begun, spawn};
-pub use protocol::State;
-pub use sweep::{Swept, sweep};
+pub use protocol::ShimState;
+pub use reaper::{ReapReport, reap};
 
 /// What a shim is to do. Every path is absolute. Printing it does not show the environment.
 #[derive(Clone, Serialize, Deserialize)]

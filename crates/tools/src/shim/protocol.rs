@@ -16,7 +16,7 @@ pub(super) const LINE_CAP: u64 = 64 * 1024;
 #[serde(tag = "op", rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub(super) enum Request {
     /// How things are.
-    State,
+    ShimState,
     /// End everything: SIGTERM, so many milliseconds, SIGKILL.
     Kill { grace_ms: u64 },
     /// Answer when everything is over.
@@ -27,7 +27,7 @@ pub(super) enum Request {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) enum Reply {
-    State(State),
+    ShimState(ShimState),
     /// The end has begun.
     Killing,
     /// Everything is over.
@@ -38,7 +38,7 @@ pub(super) enum Reply {
 /// How a shim's program is.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct State {
+pub struct ShimState {
     /// The loop.
     pub loop_id: LoopId,
     /// Pid of the shim.
@@ -56,8 +56,8 @@ pub struct State {
 /// What a shim tells its starter, once.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) enum Report {
-    Started(State),
+pub(super) enum StartReport {
+    Started(ShimState),
     /// The program did not start: the operating system's name of the error, and a text.
     Failed {
         code: String,

@@ -21,8 +21,8 @@ use tokio::task::{JoinHandle, JoinSet};
 use tokio::time::{Instant, MissedTickBehavior, interval, sleep, timeout};
 
 use super::address::ShortPath;
-use super::protocol::{Reply, Report, Request, State, line};
-use super::remains::{Descendants, Ending};
+use super::descendants::{Descendants, Termination};
+use super::protocol::{Reply, Request, ShimState, StartReport, line};
 use super::{Exit, Spec, handle, jsonl};
 use crate::process::{Command, StartError, identity};
 
@@ -55,7 +55,7 @@ pub(super) fn main(spec: &Path) -> ExitCode {
     match supervised {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            report(&Report::Failed { code: "SPAWN".to_owned(), message: error.to_string() });
+            report(&StartReport::Failed { code: "SPAWN".to_owned(), message: error.to_string() });
             ExitCode::FAILURE
         }
     }
@@ -82,11 +82,11 @@ async fn supervise(spec: Spec) -> io::Result<()> {
         Ok((child, output)) => Supervisor::new(spec, complete_tree, child, output),
         Err(error) => {
             let _ = std::fs::remove_file(&spec.socket);
-            report(&Report::Failed { code: error.code().to_owned(), message: error.to_string() });
+            report(&StartReport::Failed { code: error.code().to_owned(), message: error.to_string() });
             return Ok(());
         }
     };
-    report(&Report::Started(supervisor.progress.borrow().state.clone()));
+    report(&StartReport::Started(supervisor.progress.borrow().state.clone()));
     leave_starter();
     supervisor.run(listener, signals).await;
     Ok(())
@@ -114,7 +114,7 @@ fn leave_starter() {
 }
 
 /// One line to the starter, who may be gone.
-fn report(report: &Report) {
+fn report(report: &StartReport) {
     let mut stdout = io::stdout();
     let _ = stdout.write_all(&line(report)).and_then(|()| stdout.flush());
 }
@@ -188,8 +188,8 @@ impl Signals {
 
 /// What clients see.
 #[derive(Clone)]
-struct Progress {
-    state: State,
+struct StatusUpdate {
+    state: ShimState,
     /// Everything is gone.
     over: bool,
 }
@@ -199,14 +199,14 @@ struct Supervisor {
     descendants: Descendants,
     child: u32,
     exit: Option<Exit>,
-    ending: Option<Ending>,
+    ending: Option<Termination>,
     output: Option<JoinHandle<()>>,
-    progress: watch::Sender<Progress>,
+    progress: watch::Sender<StatusUpdate>,
 }
 
 impl Supervisor {
     fn new(spec: Spec, complete_tree: bool, child: u32, output: Option<JoinHandle<()>>) -> Self {
-        let state = State {
+        let state = ShimState {
             loop_id: spec.loop_id,
             shim_pid: std::process::id(),
             pid: child,
@@ -215,7 +215,7 @@ impl Supervisor {
             exit_file: spec.exit_file.clone(),
         };
         let descendants = Descendants { loop_id: spec.loop_id, complete_tree };
-        let progress = watch::Sender::new(Progress { state, over: false });
+        let progress = watch::Sender::new(StatusUpdate { state, over: false });
         Self { spec, descendants, child, exit: None, ending: None, output, progress }
     }
 
@@ -246,7 +246,7 @@ impl Supervisor {
     fn end_within(&mut self, grace: Duration) {
         match &mut self.ending {
             Some(ending) => ending.hurry(grace),
-            None => self.ending = Some(Ending::within(grace)),
+            None => self.ending = Some(Termination::within(grace)),
         }
     }
 
@@ -310,12 +310,12 @@ impl Supervisor {
 struct Clients {
     listener: UnixListener,
     talks: JoinSet<()>,
-    progress: watch::Receiver<Progress>,
+    progress: watch::Receiver<StatusUpdate>,
     kills: (mpsc::Sender<Duration>, mpsc::Receiver<Duration>),
 }
 
 impl Clients {
-    fn new(listener: UnixListener, progress: watch::Receiver<Progress>) -> Self {
+    fn new(listener: UnixListener, progress: watch::Receiver<StatusUpdate>) -> Self {
         Self { listener, talks: JoinSet::new(), progress, kills: mpsc::channel(8) }
     }
 
@@ -349,7 +349,11 @@ fn is_owner(stream: &UnixStream) -> bool {
     stream.peer_cred().is_ok_and(|peer| peer.uid() == rustix::process::geteuid().as_raw())
 }
 
-async fn talk(stream: UnixStream, mut progress: watch::Receiver<Progress>, kills: mpsc::Sender<Duration>) {
+async fn talk(
+    stream: UnixStream,
+    mut progress: watch::Receiver<StatusUpdate>,
+    kills: mpsc::Sender<Duration>,
+) {
     let mut stream = BufReader::new(stream);
     loop {
         let request = tokio::select! {
@@ -364,7 +368,7 @@ async fn talk(stream: UnixStream, mut progress: watch::Receiver<Progress>, kills
         };
         let reply = match request {
             Ok(None) => return,
-            Ok(Some(Request::State)) => Reply::State(progress.borrow().state.clone()),
+            Ok(Some(Request::ShimState)) => Reply::ShimState(progress.borrow().state.clone()),
             Ok(Some(Request::Kill { grace_ms })) => {
                 let _ = kills.send(Duration::from_millis(grace_ms)).await;
                 Reply::Killing
@@ -386,6 +390,6 @@ async fn talk(stream: UnixStream, mut progress: watch::Receiver<Progress>, kills
     }
 }
 
-async fn over(progress: &mut watch::Receiver<Progress>) {
+async fn over(progress: &mut watch::Receiver<StatusUpdate>) {
     let _ = progress.wait_for(|progress| progress.over).await;
 }

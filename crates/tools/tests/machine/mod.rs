@@ -45,7 +45,7 @@ impl Machine {
 
     /// Agrees to everything that the repository of a directory brings along to be run.
     pub async fn trust(&self, git: &Git, directory: &Path) {
-        let brought = git.brought(directory).await.unwrap();
+        let brought = git.executable_content(directory).await.unwrap();
         TrustStore::new(self.data.path()).trust(&brought.clone, brought.entries()).unwrap();
     }
 

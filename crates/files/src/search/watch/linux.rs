@@ -15,7 +15,7 @@ use crate::search::walk::{GIT, RULES_FILE};
 pub(in crate::search) struct Watch {
     /// `None` when the system gives none.
     watches: Option<Watches>,
-    known: Mutex<Known>,
+    known: Mutex<WatchMaps>,
     /// Watches that may still be added.
     left: AtomicUsize,
     /// Everything is watched. Otherwise an empty queue means nothing.
@@ -23,14 +23,14 @@ pub(in crate::search) struct Watch {
 }
 
 #[derive(Debug, Default)]
-struct Known {
-    by_watch: HashMap<WatchId, Watched>,
+struct WatchMaps {
+    by_watch: HashMap<WatchId, WatchTarget>,
     /// Watches of a directory: its own, and that of its rules.
     by_directory: HashMap<Box<str>, Vec<WatchId>>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Watched {
+enum WatchTarget {
     Directory(Box<str>),
     /// The file of rules in this directory.
     Rules(Box<str>),
@@ -48,15 +48,15 @@ impl Watch {
 
     /// Watches a directory of the tree.
     pub(in crate::search) fn add(&self, directory: &str, place: &Path) {
-        self.watch(place, WatchMask::Entries, || Watched::Directory(directory.into()));
+        self.watch(place, WatchMask::Entries, || WatchTarget::Directory(directory.into()));
     }
 
     /// Watches the rules of a directory that is watched already.
     pub(in crate::search) fn add_rules(&self, directory: &str, place: &Path) {
-        self.watch(&place.join(RULES_FILE), WatchMask::Writes, || Watched::Rules(directory.into()));
+        self.watch(&place.join(RULES_FILE), WatchMask::Writes, || WatchTarget::Rules(directory.into()));
     }
 
-    fn watch(&self, place: &Path, mask: WatchMask, watched: impl FnOnce() -> Watched) {
+    fn watch(&self, place: &Path, mask: WatchMask, watched: impl FnOnce() -> WatchTarget) {
         let Some(watches) = self.watches.as_ref().filter(|_| self.is_complete()) else { return };
         let order = Ordering::Relaxed;
         let room = self.left.try_update(order, order, |left| left.checked_sub(1)).is_ok();
@@ -107,29 +107,28 @@ impl Watch {
             self.left.fetch_add(1, Ordering::Relaxed);
         }
         Some(match (watched?, name.as_deref()) {
-            (Watched::Rules(directory), _) | (Watched::Directory(directory), Some(GIT | RULES_FILE)) => {
-                Change::Directory(directory)
-            }
-            (Watched::Directory(directory), Some(name)) if event.is_directory => {
+            (WatchTarget::Rules(directory), _)
+            | (WatchTarget::Directory(directory), Some(GIT | RULES_FILE)) => Change::Directory(directory),
+            (WatchTarget::Directory(directory), Some(name)) if event.is_directory => {
                 Change::Directory(below(&directory, name))
             }
-            (Watched::Directory(directory), Some(_)) => Change::Entries(directory),
+            (WatchTarget::Directory(directory), Some(_)) => Change::Entries(directory),
             // The directory itself: it is gone, or no longer where it was.
-            (Watched::Directory(directory), None) if parent(&directory).is_some() => {
+            (WatchTarget::Directory(directory), None) if parent(&directory).is_some() => {
                 Change::Directory(directory)
             }
-            (Watched::Directory(_), None) => Change::Everything,
+            (WatchTarget::Directory(_), None) => Change::Everything,
         })
     }
 
-    fn known(&self) -> std::sync::MutexGuard<'_, Known> {
+    fn known(&self) -> std::sync::MutexGuard<'_, WatchMaps> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Known {
-    fn insert(&mut self, watch: WatchId, watched: Watched) {
-        let (Watched::Directory(directory) | Watched::Rules(directory)) = &watched;
+impl WatchMaps {
+    fn insert(&mut self, watch: WatchId, watched: WatchTarget) {
+        let (WatchTarget::Directory(directory) | WatchTarget::Rules(directory)) = &watched;
         let watches = self.by_directory.entry(directory.clone()).or_default();
         if !watches.contains(&watch) {
             watches.push(watch);
@@ -137,9 +136,9 @@ impl Known {
         self.by_watch.insert(watch, watched);
     }
 
-    fn forget(&mut self, watch: WatchId) -> Option<Watched> {
+    fn forget(&mut self, watch: WatchId) -> Option<WatchTarget> {
         let watched = self.by_watch.remove(&watch)?;
-        let (Watched::Directory(directory) | Watched::Rules(directory)) = &watched;
+        let (WatchTarget::Directory(directory) | WatchTarget::Rules(directory)) = &watched;
         if let Some(watches) = self.by_directory.get_mut(directory) {
             watches.retain(|known| *known != watch);
         }

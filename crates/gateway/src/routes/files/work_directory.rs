@@ -8,7 +8,7 @@ use axum::extract::State;
 use loopgate_api::error::ErrorBody;
 use loopgate_api::ids::TicketId;
 use loopgate_home::{ReposError, SandboxedPath};
-use loopgate_tools::git::Standing;
+use loopgate_tools::git;
 use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_axum::routes;
@@ -61,8 +61,8 @@ struct BranchStatus {
     remote_missing: bool,
 }
 
-impl From<Standing> for BranchStatus {
-    fn from(Standing { merged, remote_missing }: Standing) -> Self {
+impl From<git::BranchStatus> for BranchStatus {
+    fn from(git::BranchStatus { merged, remote_missing }: git::BranchStatus) -> Self {
         Self { merged, remote_missing }
     }
 }
@@ -81,13 +81,14 @@ async fn find(State(app): State<App>, TicketPath(ticket): TicketPath) -> JsonRes
     };
     let Some((directory, source)) = found else { return Ok(Json(WorkDirectory::default())) };
     let path = directory.as_path();
-    let (standing, pending) = tokio::join!(app.standings.of(path), app.standings.pending_instructions(path));
+    let (branch_status, pending) =
+        tokio::join!(app.branch_statuses.of(path), app.branch_statuses.pending_instructions(path));
     Ok(Json(WorkDirectory {
         exists: true,
         path: Some(path_text(path)),
         source: Some(source),
         pending_claude_md: pending.map(path_text),
-        branch_status: standing.map(Into::into),
+        branch_status: branch_status.map(Into::into),
     }))
 }
 

@@ -6,7 +6,7 @@ use axum::Json;
 use axum::extract::State;
 use http::StatusCode;
 use loopgate_api::error::ErrorBody;
-use loopgate_tools::git::{self, Cleanup, RemovalError, Removed};
+use loopgate_tools::git::{self, Cleanup, RemovalError, RemovalMethod};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use utoipa_axum::routes;
@@ -76,8 +76,8 @@ async fn remove(State(app): State<App>, JsonBody(body): JsonBody<RemoveRequest>)
     };
     let work = async move { app.git.remove_named(&found.place, force, found.leftover).await };
     match tokio::spawn(work).await.map_err(|_| HttpError::internal())? {
-        Ok(Removed::ByGit) => Ok(gone("Worktree removed successfully")),
-        Ok(Removed::ByForce) => Ok(gone("Worktree forcefully removed")),
+        Ok(RemovalMethod::ByGit) => Ok(gone("Worktree removed successfully")),
+        Ok(RemovalMethod::ByForce) => Ok(gone("Worktree forcefully removed")),
         Err(RemovalError::HasWork) => {
             Err(HttpError::new(StatusCode::CONFLICT, RemovalError::HasWork.to_string())
                 .with("hasChanges", true)

@@ -3,7 +3,7 @@
 use axum::Json;
 use axum::extract::State;
 use loopgate_api::error::ErrorBody;
-use loopgate_tools::code_host::{InlineComment, Placement, PullNumber};
+use loopgate_tools::code_host::{CommentTarget, InlineComment, PullNumber};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use utoipa_axum::routes;
@@ -53,7 +53,7 @@ pub(crate) struct PlacedAnswer {
     output: String,
     /// `line`, `file` or `conversation`.
     #[schema(value_type = String)]
-    placement: Placement,
+    placement: CommentTarget,
 }
 
 /// Comment on a line of a pull request

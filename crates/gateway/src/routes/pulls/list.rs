@@ -3,7 +3,7 @@
 use axum::Json;
 use axum::extract::State;
 use loopgate_api::error::ErrorBody;
-use loopgate_tools::code_host::{ListState, Listed};
+use loopgate_tools::code_host::{ListState, PullRequestSummary};
 use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_axum::routes;
@@ -90,8 +90,8 @@ pub(crate) fn endpoint() -> Endpoint {
     Endpoint::new(routes!(list), &[Source::Path(At::Query("repo"))])
 }
 
-impl From<Listed> for ListedPullRequest {
-    fn from(listed: Listed) -> Self {
+impl From<PullRequestSummary> for ListedPullRequest {
+    fn from(listed: PullRequestSummary) -> Self {
         Self {
             number: listed.number,
             title: listed.title,

@@ -3,7 +3,7 @@
 use axum::Json;
 use axum::extract::State;
 use loopgate_api::error::ErrorBody;
-use loopgate_tools::code_host::{OpenError, Opened, Proposal};
+use loopgate_tools::code_host::{OpenError, OpenResult, Proposal};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use utoipa_axum::routes;
@@ -92,8 +92,8 @@ fn full_text(body: &str, ticket_url: Option<&str>) -> String {
     }
 }
 
-impl From<Opened> for OpenedAnswer {
-    fn from(opened: Opened) -> Self {
+impl From<OpenResult> for OpenedAnswer {
+    fn from(opened: OpenResult) -> Self {
         let (url, number) = opened.pull.map(|pull| (pull.url, pull.number)).unzip();
         let shown = number.map_or_else(|| "unknown".to_owned(), |number| number.to_string());
         let message = match opened.existed {
@@ -117,7 +117,7 @@ mod tests {
 
     #[test]
     fn an_unknown_number_is_told() {
-        let answer = OpenedAnswer::from(Opened { pull: None, existed: false });
+        let answer = OpenedAnswer::from(OpenResult { pull: None, existed: false });
         let json = serde_json::to_string(&answer).unwrap();
         assert_eq!(json, r##"{"success":true,"message":"Created PR #unknown"}"##);
     }

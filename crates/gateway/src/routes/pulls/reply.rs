@@ -3,7 +3,7 @@
 use axum::Json;
 use axum::extract::State;
 use loopgate_api::error::ErrorBody;
-use loopgate_tools::code_host::{PullNumber, Reply, Said};
+use loopgate_tools::code_host::{CommentResult, PullNumber, PullRequestReply};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use utoipa_axum::routes;
@@ -69,7 +69,7 @@ async fn reply(
     let path = body.repo_path.ok_or_else(|| missing("Missing 'repoPath' in request body"))?;
     let text = body.body.ok_or_else(|| missing("Missing 'body' in request body"))?;
     let number = body.pr_number.and_then(PullNumber::new);
-    let reply = Reply {
+    let reply = PullRequestReply {
         number: number.ok_or_else(|| missing("prNumber is required"))?,
         body: text,
         answers: body.comment_id,
@@ -78,9 +78,9 @@ async fn reply(
     let clone = NamedClone::at(&app, &path).await?;
     let said = app.code_host.reply(&clone.directory, clone.origin.as_ref(), reply).await?;
     let (message, output) = match said {
-        Said::Demanded(output) => ("Changes requested", output),
-        Said::Answered(output) => ("Reply posted successfully", output),
-        Said::Commented(output) => ("Comment posted successfully", output),
+        CommentResult::ChangesRequested(output) => ("Changes requested", output),
+        CommentResult::Replied(output) => ("Reply posted successfully", output),
+        CommentResult::Commented(output) => ("Comment posted successfully", output),
     };
     Ok(Json(SaidAnswer { success: true, message, output }))
 }

@@ -10,7 +10,7 @@ use loopgate_api::ids::LoopId;
 use loopgate_api::names::env;
 use loopgate_api::redact;
 use loopgate_home::{Directory, Entry, SandboxedPath, untrusted};
-use loopgate_tools::process::{Command, Limits, Output, StartError, Status};
+use loopgate_tools::process::{Command, Limits, Output, RunStatus, StartError};
 use serde_json::json;
 
 use super::COMMAND;
@@ -136,11 +136,11 @@ fn outcome(name: &str, ran: Result<Output, StartError>) -> String {
         Err(error) => return format!("[bootstrap-failed] {name}: {}", redact::cause(&error.to_string())),
     };
     let how = match output.status {
-        Status::Exited(0) => return format!("[bootstrap-completed] {name}"),
-        Status::TimedOut => return format!("[bootstrap-timeout] {name}"),
-        Status::Exited(code) => format!("exit code {code}"),
-        Status::Signalled(signal) => format!("signal {signal}"),
-        Status::OutputTooLarge => "it printed too much".to_owned(),
+        RunStatus::Exited(0) => return format!("[bootstrap-completed] {name}"),
+        RunStatus::TimedOut => return format!("[bootstrap-timeout] {name}"),
+        RunStatus::Exited(code) => format!("exit code {code}"),
+        RunStatus::Signalled(signal) => format!("signal {signal}"),
+        RunStatus::OutputTooLarge => "it printed too much".to_owned(),
     };
     let printed = redact::tail(&output.stderr_text(), TAIL_BYTES, TAIL_LINES)
         .or_else(|| redact::tail(&output.stdout_text(), TAIL_BYTES, TAIL_LINES));

@@ -1,7 +1,7 @@
-//! How the branch of a checkout stands: whether the remote still has it, and whether it was merged.
+//! The status of the branch of a checkout: whether the remote still has it, and whether it was merged.
 //!
-//! A page asks this for every ticket at once, so the branches of a remote are asked for once and
-//! remembered for a short while, for all worktrees of a repository together.
+//! A page asks this for every ticket at once, so the branches of a remote are listed once for all worktrees of a
+//! repository, and cached for 30 seconds.
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -10,18 +10,18 @@ use std::time::{Duration, Instant};
 
 use super::Git;
 
-/// What one command may take.
+/// Time limit of one command.
 const WITHIN: Duration = Duration::from_secs(5);
-/// How long an answer of a remote is good, also that there was none.
-const GOOD_FOR: Duration = Duration::from_secs(30);
-/// Full name of a branch begins so.
+/// How long the answer of a remote is cached, a failure too.
+const TIME_TO_LIVE: Duration = Duration::from_secs(30);
+/// Prefix of a branch's full name.
 const HEADS: &str = "refs/heads/";
-/// File in which a project instructs the assistant.
+/// The project's instructions for the assistant.
 const INSTRUCTIONS: &str = "CLAUDE.md";
 
-/// How a branch stands.
+/// The status of a branch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Standing {
+pub struct BranchStatus {
     /// Whether the main branch of the remote holds all its commits. Not asked while the remote has
     /// the branch.
     pub merged: bool,
@@ -29,33 +29,33 @@ pub struct Standing {
     pub remote_missing: bool,
 }
 
-/// Asks how branches stand.
+/// Answers for many checkouts at once.
 #[derive(Debug)]
-pub struct Standings {
+pub struct BranchStatusBatch {
     git: Git,
     /// By the directory that all worktrees of a repository share.
-    remotes: Mutex<HashMap<PathBuf, Arc<Remote>>>,
+    remotes: Mutex<HashMap<PathBuf, Arc<RemoteSlot>>>,
 }
 
-/// Whoever asks the remote holds the lock; the others wait for the answer.
-type Remote = tokio::sync::Mutex<Option<Asked>>;
+/// Its holder asks the remote; the others wait for the answer.
+type RemoteSlot = tokio::sync::Mutex<Option<RemoteBranches>>;
 
 #[derive(Debug, Clone)]
-struct Asked {
+struct RemoteBranches {
     at: Instant,
     /// Nothing when the remote could not be asked.
     branches: Option<Arc<HashSet<String>>>,
 }
 
-impl Standings {
-    /// Nothing is asked yet.
+impl BranchStatusBatch {
+    /// Nothing is cached yet.
     #[must_use]
     pub fn new(git: Git) -> Self {
         Self { git, remotes: Mutex::default() }
     }
 
-    /// How the branch that is checked out stands; `None` when that cannot be told.
-    pub async fn of(&self, checkout: &Path) -> Option<Standing> {
+    /// The status of the branch that is checked out; `None` when it cannot be determined.
+    pub async fn of(&self, checkout: &Path) -> Option<BranchStatus> {
         // Not the short form: git lengthens that where a tag has the branch's name.
         let named =
             self.git.text(checkout, &["rev-parse", "--symbolic-full-name", "HEAD"], WITHIN).await.ok()?;
@@ -64,7 +64,7 @@ impl Standings {
         let (branches, merged) =
             tokio::join!(self.remote_branches(checkout), self.is_merged(checkout, branch));
         let remote_missing = !branches?.contains(branch);
-        Some(Standing { merged: remote_missing && merged, remote_missing })
+        Some(BranchStatus { merged: remote_missing && merged, remote_missing })
     }
 
     /// The instructions of the project, when they were changed and not committed.
@@ -99,22 +99,22 @@ impl Standings {
         let shared = self.git.repository(checkout).await.ok()?.common.clone();
         let remote = self.remote(shared);
         let mut asked = remote.lock().await;
-        if let Some(known) = asked.as_ref().filter(|known| known.at.elapsed() < GOOD_FOR) {
+        if let Some(known) = asked.as_ref().filter(|known| known.at.elapsed() < TIME_TO_LIVE) {
             return known.branches.clone();
         }
         let printed = self.git.text(checkout, &["ls-remote", "--heads", "origin"], WITHIN).await;
         let branches = printed.ok().map(|printed| Arc::new(parse_heads(&printed)));
-        *asked = Some(Asked { at: Instant::now(), branches: branches.clone() });
+        *asked = Some(RemoteBranches { at: Instant::now(), branches: branches.clone() });
         branches
     }
 
-    fn remote(&self, shared: PathBuf) -> Arc<Remote> {
+    fn remote(&self, shared: PathBuf) -> Arc<RemoteSlot> {
         let mut remotes = self.remotes.lock().unwrap_or_else(PoisonError::into_inner);
         remotes.retain(|_, remote| {
             // One that is being asked is locked.
             remote
                 .try_lock()
-                .map_or(true, |asked| asked.as_ref().is_none_or(|asked| asked.at.elapsed() < GOOD_FOR))
+                .map_or(true, |asked| asked.as_ref().is_none_or(|asked| asked.at.elapsed() < TIME_TO_LIVE))
         });
         remotes.entry(shared).or_default().clone()
     }

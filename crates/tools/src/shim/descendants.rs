@@ -29,7 +29,7 @@ impl Descendants {
     pub(super) fn running(self) -> Vec<Process> {
         let mut found = table::descendants(std::process::id());
         if !self.complete_tree {
-            found.extend(carriers(self.loop_id));
+            found.extend(processes_of_loop(self.loop_id));
         }
         found.retain(|process| process.running);
         found
@@ -37,7 +37,7 @@ impl Descendants {
 }
 
 /// Processes of this user that carry the loop's mark, and their descendants; never this one.
-pub(super) fn carriers(loop_id: LoopId) -> Vec<Process> {
+pub(super) fn processes_of_loop(loop_id: LoopId) -> Vec<Process> {
     let (all, value) = (table::all(), loop_id.to_string());
     let mut found: Vec<Process> = Vec::new();
     for process in all.iter().filter(|process| table::carries(process.pid, env::LOOP_ID, &value)) {
@@ -52,13 +52,13 @@ pub(super) fn carriers(loop_id: LoopId) -> Vec<Process> {
 
 /// An end that has begun.
 #[derive(Debug)]
-pub(super) struct Ending {
+pub(super) struct Termination {
     kill_at: Instant,
     /// Who was asked politely.
     asked: HashSet<(u32, u64)>,
 }
 
-impl Ending {
+impl Termination {
     pub(super) fn within(grace: Duration) -> Self {
         Self { kill_at: Instant::now() + grace, asked: HashSet::new() }
     }
