@@ -44,7 +44,7 @@ enum Command {
     Schemathesis(schemathesis::Schemathesis),
     /// Let things go wrong at drawn moments while loops run, and look whether anything was lost.
     Faults(faults::Faults),
-    /// Try the ways in which assistant, service, git, code host and person misbehave.
+    /// Try the cases in which assistant, service, git, code host and person misbehave.
     Trial(trial::Trial),
     /// Fuzz what reads from outside, each target for a while.
     Fuzz(fuzz::Fuzz),

@@ -17,9 +17,9 @@ use tokio::sync::watch;
 /// More than any runner sends.
 const BODY_LIMIT: usize = 64 * 1024 * 1024;
 
-/// Something that arrived.
+/// A request that arrived.
 #[derive(Debug, Clone)]
-pub struct Heard {
+pub struct ReceivedRequest {
     /// Last segment of the path, for example `events`.
     pub route: String,
     /// The loop that it is about.
@@ -57,7 +57,7 @@ enum TokenState {
 
 #[derive(Debug, Default)]
 struct Inner {
-    heard: Vec<Heard>,
+    heard: Vec<ReceivedRequest>,
     nonces: HashSet<String>,
     /// Answers to come, by route.
     scripted: HashMap<String, VecDeque<(u16, Value)>>,
@@ -183,13 +183,13 @@ impl Cloud {
 
     /// Everything that arrived, in order.
     #[must_use]
-    pub fn heard(&self) -> Vec<Heard> {
+    pub fn heard(&self) -> Vec<ReceivedRequest> {
         self.lock().heard.clone()
     }
 
     /// The accepted calls of a route, in order.
     #[must_use]
-    pub fn accepted(&self, id: LoopId, route: &str) -> Vec<Heard> {
+    pub fn accepted(&self, id: LoopId, route: &str) -> Vec<ReceivedRequest> {
         let id = id.to_string();
         let heard = self.heard();
         heard.into_iter().filter(|h| h.loop_id == id && h.route == route && h.status == 200).collect()
@@ -248,7 +248,7 @@ async fn answer(
         is_lost
     });
     let nonce = if nonce.is_empty() { key } else { nonce };
-    inner.heard.push(Heard { route, loop_id, token, nonce, body, status });
+    inner.heard.push(ReceivedRequest { route, loop_id, token, nonce, body, status });
     inner.arrivals.send_replace(());
     if is_lost {
         // A body that fails at once: the server closes the connection.

@@ -1,13 +1,13 @@
-//! Tries the ways in which an assistant, its model's service, git, the code host or a person misbehaves,
+//! Tries the cases in which an assistant, its model's service, git, the code host or a person misbehaves,
 //! each in a `loopgate up` of its own with the real assistant, and looks at what the loop says of it and at
 //! what is left.
 //!
-//! `cargo xtask trial` builds the binaries and starts this. `cargo xtask test` tries the ways that are quick.
+//! `cargo xtask trial` builds the binaries and starts this. `cargo xtask test` tries the cases that are quick.
 
+mod case;
+mod cases;
 mod outcome;
 mod run;
-mod way;
-mod ways;
 
 use std::process::ExitCode;
 use std::time::Instant;
@@ -15,19 +15,19 @@ use std::time::Instant;
 use clap::Parser;
 use futures_util::StreamExt as _;
 
-/// Try the ways in which others misbehave.
+/// Try the cases in which others misbehave.
 #[derive(Parser)]
 struct Options {
-    /// Only ways whose name holds this.
+    /// Only cases whose name holds this.
     #[arg(long, value_name = "PART")]
     only: Option<String>,
-    /// Only ways that take seconds.
+    /// Only cases that take seconds.
     #[arg(long)]
     quick: bool,
     /// How many at a time.
     #[arg(long, default_value_t = 2)]
     jobs: usize,
-    /// Name the ways and try none.
+    /// Name the cases and try none.
     #[arg(long)]
     list: bool,
 }
@@ -35,16 +35,16 @@ struct Options {
 #[tokio::main]
 async fn main() -> ExitCode {
     let options = Options::parse();
-    let mut ways = ways::all();
-    ways.retain(|way| options.only.as_ref().is_none_or(|part| way.name.contains(part.as_str())));
-    ways.retain(|way| !(options.quick && way.is_slow));
+    let mut cases = cases::all();
+    cases.retain(|case| options.only.as_ref().is_none_or(|part| case.name.contains(part.as_str())));
+    cases.retain(|case| !(options.quick && case.is_slow));
     if options.list {
-        ways.iter().for_each(|way| println!("{}", way.name));
+        cases.iter().for_each(|case| println!("{}", case.name));
         return ExitCode::SUCCESS;
     }
-    let (begin, count) = (Instant::now(), ways.len());
-    let mut tried = futures_util::stream::iter(ways)
-        .map(|way| async move { (way.name, Instant::now(), run::run(way).await) })
+    let (begin, count) = (Instant::now(), cases.len());
+    let mut tried = futures_util::stream::iter(cases)
+        .map(|case| async move { (case.name, Instant::now(), run::run(case).await) })
         .buffer_unordered(options.jobs.max(1));
     let mut failed = Vec::new();
     while let Some((name, begin, verdict)) = tried.next().await {

@@ -8,7 +8,7 @@ use loopgate_testkit::git::git;
 use loopgate_testkit::scene::Scene;
 use serde_json::Value;
 
-use crate::way::Expected;
+use crate::case::Expected;
 
 /// What a loop came to.
 pub struct Outcome {

@@ -14,8 +14,8 @@ use reqwest::Method;
 use serde_json::{Value, json};
 use tokio::time::timeout;
 
+use crate::case::{Act, Case, GATE, PLAN, Precondition};
 use crate::outcome::Outcome;
-use crate::way::{Act, Arranged, GATE, PLAN, Way};
 
 const REPOSITORY: &str = "acme/shop";
 const FILES: [(&str, &str); 1] = [("README.md", "# Shop\n")];
@@ -28,10 +28,10 @@ const AGAIN: &str = r"A further run\.";
 const UNREACHABLE: &str =
     "#!/bin/sh\necho 'ssh: connect to host github.com port 22: Connection refused' >&2\nexit 255\n";
 
-/// Tries a way.
-pub async fn run(way: Way) -> Result<Outcome> {
-    let mut trial = Trial::new(&way).await?;
-    let outcome = timeout(LIMIT, trial.go(&way)).await;
+/// Tries a case.
+pub async fn run(case: Case) -> Result<Outcome> {
+    let mut trial = Trial::new(&case).await?;
+    let outcome = timeout(LIMIT, trial.go(&case)).await;
     let outcome = outcome.unwrap_or_else(|_| bail!("it does not end within {LIMIT:?}"));
     outcome.with_context(|| trial.loopgate.as_ref().map(Loopgate::output).unwrap_or_default())
 }
@@ -44,11 +44,11 @@ struct Trial {
 }
 
 impl Trial {
-    async fn new(way: &Way) -> Result<Self> {
+    async fn new(case: &Case) -> Result<Self> {
         let scene = Scene::new(Script::default()).await?;
         scene.add_remote(REPOSITORY, &FILES)?;
-        if way.branch != "main" {
-            git(&scene.remotes.bare(REPOSITORY), &["branch", "-m", "main", way.branch])?;
+        if case.branch != "main" {
+            git(&scene.remotes.bare(REPOSITORY), &["branch", "-m", "main", case.branch])?;
         }
         let clone = scene.add_repository(REPOSITORY, &FILES)?;
         scene.home.link("real-git", &real_git()?)?;
@@ -56,7 +56,7 @@ impl Trial {
         let mut setup = scene.loopgate()?.env("LOOPGATE_ITERATION_PAUSE_MS", "1");
         // What fails for ever takes seconds, not minutes.
         setup = setup.env("CLAUDE_CODE_MAX_RETRIES", "3");
-        if matches!(way.act, Some(Act::Sleep)) {
+        if matches!(case.act, Some(Act::Sleep)) {
             for (name, value) in clock::environment(scene.home.path())? {
                 setup = setup.env(name, value);
             }
@@ -66,56 +66,57 @@ impl Trial {
         Ok(Self { loopgate: Some(loopgate), page, scene, clone })
     }
 
-    async fn go(&mut self, way: &Way) -> Result<Outcome> {
-        let mut ways: Vec<&Way> = std::iter::successors(Some(way), |way| way.before.as_deref()).collect();
-        let first = ways.pop().context("a way")?;
+    async fn go(&mut self, case: &Case) -> Result<Outcome> {
+        let mut cases: Vec<&Case> =
+            std::iter::successors(Some(case), |case| case.before.as_deref()).collect();
+        let first = cases.pop().context("a case")?;
         if first.command == "plan" {
             self.arrange(first).await?;
         }
         self.scene.model.play(script(first))?;
-        let (document, planned) = self.plan(way).await?;
+        let (document, planned) = self.plan(case).await?;
         let id = if first.command == "plan" {
             planned
         } else {
             let ended = self.page.wait_for_end(&planned).await?;
             ensure!(ended["status"] == "COMPLETED", "the plan: {ended}");
             self.arrange(first).await?;
-            self.start(way, &document, "execute").await?
+            self.start(case, &document, "execute").await?
         };
         let mut outcome = self.follow(first, &id).await?;
-        for next in ways.into_iter().rev() {
+        for next in cases.into_iter().rev() {
             self.scene.model.play(script(next))?;
             self.arrange(next).await?;
-            let id = self.start(way, &document, next.command).await?;
+            let id = self.start(case, &document, next.command).await?;
             outcome = self.follow(next, &id).await?;
         }
         outcome.context("the loop under trial is waited for")
     }
 
     /// Writes the wish down and has it planned. Answers the ids of the document and of the loop.
-    async fn plan(&self, way: &Way) -> Result<(String, String)> {
+    async fn plan(&self, case: &Case) -> Result<(String, String)> {
         let body =
-            json!({"type": "FEATURE", "title": "Add a file", "content": "Add a file", "repo": repo(way)});
+            json!({"type": "FEATURE", "title": "Add a file", "content": "Add a file", "repo": repo(case)});
         let document = self.page.post("/documents", &body).await?["data"]["id"].take();
         let document = document.as_str().context("the id of a document")?.to_owned();
-        let planned = self.start(way, &document, "plan").await?;
+        let planned = self.start(case, &document, "plan").await?;
         Ok((document, planned))
     }
 
     /// Starts a loop of the document. Answers its id.
-    async fn start(&self, way: &Way, document: &str, command: &str) -> Result<String> {
-        let body = json!({"command": command, "repo": repo(way)});
+    async fn start(&self, case: &Case, document: &str, command: &str) -> Result<String> {
+        let body = json!({"command": command, "repo": repo(case)});
         let started = self.page.post(&format!("/documents/{document}/run-loop"), &body).await?;
         started["data"]["loopId"].as_str().map(str::to_owned).context("the id of a loop")
     }
 
     /// Lets happen what happens, and looks at what came of the loop, unless nobody waits for its end.
-    async fn follow(&mut self, way: &Way, id: &str) -> Result<Option<Outcome>> {
-        if let Some(act) = way.act {
-            let is_held = way
+    async fn follow(&mut self, case: &Case, id: &str) -> Result<Option<Outcome>> {
+        if let Some(act) = case.act {
+            let is_held = case
                 .turns
                 .iter()
-                .chain(&way.commit)
+                .chain(&case.commit)
                 .any(|turn| turn.0.iter().any(|step| matches!(step, Step::Hold(_))));
             if is_held {
                 self.scene.model.held(GATE).await?;
@@ -135,7 +136,7 @@ impl Trial {
                 _ => {}
             }
         }
-        if way.is_left {
+        if case.is_left {
             return Ok(None);
         }
         let ended = self.page.wait_for_end(id).await?;
@@ -143,28 +144,28 @@ impl Trial {
         self.is_alone().await?;
         let worktree = self.worktree();
         let outcome = Outcome::of(&self.scene, REPOSITORY, worktree.as_deref(), ended, events)?;
-        outcome.check(&way.expected, &self.scene, REPOSITORY, &self.clone)?;
+        outcome.check(&case.expected, &self.scene, REPOSITORY, &self.clone)?;
         Ok(Some(outcome))
     }
 
-    async fn arrange(&mut self, way: &Way) -> Result<()> {
-        for arranged in &way.arranged {
-            match arranged {
-                Arranged::RemoteHook(name, text) => {
+    async fn arrange(&mut self, case: &Case) -> Result<()> {
+        for precondition in &case.preconditions {
+            match precondition {
+                Precondition::RemoteHook(name, text) => {
                     let hook = self.scene.remotes.bare(REPOSITORY).join("hooks").join(name);
                     self.scene.home.script("remote-hook", text)?;
                     std::fs::copy(self.scene.home.path().join("bin/remote-hook"), hook)?;
                 }
-                Arranged::InClone(command) => self.shell(&self.clone, command).await?,
-                Arranged::InWorktree(command) => {
+                Precondition::InClone(command) => self.shell(&self.clone, command).await?,
+                Precondition::InWorktree(command) => {
                     let worktree = self.worktree().context("a worktree of the plan")?;
                     self.shell(&worktree, command).await?;
                 }
-                Arranged::Host(fault) => self.scene.host.fail(fault.clone()),
-                Arranged::Program(name, text) => {
+                Precondition::Host(fault) => self.scene.host.fail(fault.clone()),
+                Precondition::Program(name, text) => {
                     self.scene.home.script(name, text)?;
                 }
-                Arranged::Trust => {
+                Precondition::Trust => {
                     let mut command =
                         self.scene.home.command(&loopgate_testkit::loopgate::binary()?.to_string_lossy());
                     let trusted = command
@@ -291,17 +292,17 @@ impl Trial {
 }
 
 /// What the model says: a good plan before an execution, the loop under trial, and the commit.
-fn script(way: &Way) -> Script {
-    let in_trial = |name| in_loop(name, &way.command.to_uppercase());
-    let looks = (!way.later.is_empty()).then(|| Turn(vec![Step::bash(LOOKS)]));
-    let turns = looks.clone().into_iter().chain(way.turns.clone()).collect();
+fn script(case: &Case) -> Script {
+    let in_trial = |name| in_loop(name, &case.command.to_uppercase());
+    let looks = (!case.later.is_empty()).then(|| Turn(vec![Step::bash(LOOKS)]));
+    let turns = looks.clone().into_iter().chain(case.turns.clone()).collect();
     let first = Conversation { turns, ..in_trial("trial") };
-    let later = looks.into_iter().chain(way.later.clone()).collect();
+    let later = looks.into_iter().chain(case.later.clone()).collect();
     let later = Conversation { turns: later, ..in_trial("trial, again").after_result(AGAIN) };
     let commit =
-        if way.commit.is_empty() { vec![Turn(vec![Step::text("Not I.")])] } else { way.commit.clone() };
+        if case.commit.is_empty() { vec![Turn(vec![Step::text("Not I.")])] } else { case.commit.clone() };
     let commit = Conversation { turns: commit, ..Conversation::when("commit", "git push -u origin HEAD") };
-    let planner = (way.command == "execute" && way.before.is_none()).then(planner);
+    let planner = (case.command == "execute" && case.before.is_none()).then(planner);
     let mut script = Script::new([commit, later, first].into_iter().chain(planner));
     script.otherwise = Some("Nothing to add.".to_owned());
     script
@@ -315,8 +316,8 @@ fn real_git() -> Result<PathBuf> {
 }
 
 /// The repository as a request for a loop names it.
-fn repo(way: &Way) -> Value {
-    if way.branch == "main" {
+fn repo(case: &Case) -> Value {
+    if case.branch == "main" {
         json!({"fullName": REPOSITORY, "branch": "main"})
     } else {
         json!({"fullName": REPOSITORY})

@@ -1,4 +1,4 @@
-//! One way in which somebody misbehaves: what is arranged, what the model says, what a person does, and
+//! One case in which somebody misbehaves: its preconditions, what the model says, what a person does, and
 //! how the loop has to end.
 
 use loopgate_testkit::code_host::Fault;
@@ -16,12 +16,12 @@ pub const WORK: &str = "work.txt";
 pub const WRITES: &str = "echo work > work.txt";
 
 /// What is tried.
-pub struct Way {
+pub struct Case {
     pub name: &'static str,
     /// `plan`, or `execute` on a plan that was made well.
     pub command: &'static str,
     /// The loop of the same document that runs before; with none, an execution has a good plan before it.
-    pub before: Option<Box<Way>>,
+    pub before: Option<Box<Case>>,
     /// The repository's default branch; the request for the loop names a branch only when it is `main`.
     pub branch: &'static str,
     /// What the model says in the loop.
@@ -30,7 +30,7 @@ pub struct Way {
     pub later: Vec<Turn>,
     /// What it says when it is asked to commit; with nothing it declines, and git alone delivers.
     pub commit: Vec<Turn>,
-    pub arranged: Vec<Arranged>,
+    pub preconditions: Vec<Precondition>,
     pub act: Option<Act>,
     /// Whether the next loop is started without waiting for the end of this one.
     pub is_left: bool,
@@ -40,7 +40,7 @@ pub struct Way {
 }
 
 /// What is not as usual when the loop begins.
-pub enum Arranged {
+pub enum Precondition {
     /// A hook of the remote repository.
     RemoteHook(&'static str, &'static str),
     /// A shell command in the clone, of which the execution knows nothing.
@@ -97,7 +97,7 @@ pub struct Expected {
     pub holds: Vec<(&'static str, &'static str)>,
 }
 
-impl Way {
+impl Case {
     fn new(name: &'static str, command: &'static str) -> Self {
         Self {
             name,
@@ -107,7 +107,7 @@ impl Way {
             turns: Vec::new(),
             later: Vec::new(),
             commit: Vec::new(),
-            arranged: Vec::new(),
+            preconditions: Vec::new(),
             act: None,
             is_left: false,
             is_slow: false,
@@ -115,12 +115,12 @@ impl Way {
         }
     }
 
-    /// A way in which a plan is made.
+    /// A case in which a plan is made.
     pub fn plan(name: &'static str) -> Self {
         Self::new(name, "plan")
     }
 
-    /// A way in which a plan is carried out.
+    /// A case in which a plan is carried out.
     pub fn execute(name: &'static str) -> Self {
         Self::new(name, "execute")
     }
@@ -212,15 +212,16 @@ impl Way {
         self
     }
 
-    pub fn arranged(mut self, arranged: Arranged) -> Self {
-        self.arranged.push(arranged);
+    /// Something that is not as usual when the loop begins.
+    pub fn given(mut self, precondition: Precondition) -> Self {
+        self.preconditions.push(precondition);
         self
     }
 
     /// The code host answers with an error.
     pub fn host(self, on: &str, status: u16, times: Option<u32>) -> Self {
         let fault = Fault { on: on.to_owned(), status, message: format!("refused with {status}"), times };
-        self.arranged(Arranged::Host(fault))
+        self.given(Precondition::Host(fault))
     }
 
     pub fn ends(mut self, status: &'static str) -> Self {

@@ -1,9 +1,9 @@
-//! Every way that is tried.
+//! Every case that is tried.
 
-use crate::way::{Act, Arranged, PLAN, PROMISE, WORK, WRITES, Way};
+use crate::case::{Act, Case, PLAN, PROMISE, Precondition, WORK, WRITES};
 
 /// All of them.
-pub fn all() -> Vec<Way> {
+pub fn all() -> Vec<Case> {
     [
         words(),
         plans(),
@@ -33,13 +33,13 @@ fn asks(question: &str) -> String {
 }
 
 /// An execution that opens a pull request.
-fn delivery(file: &'static str) -> Way {
-    Way::execute("a delivery").runs(&format!("echo first > {file}")).done().delivers_files(&[file])
+fn delivery(file: &'static str) -> Case {
+    Case::execute("a delivery").runs(&format!("echo first > {file}")).done().delivers_files(&[file])
 }
 
 /// A good plan that keeps what an earlier loop of the document left.
-fn plan_again(name: &'static str) -> Way {
-    Way::plan(name).runs(&write_plan(PLAN)).done().ends("COMPLETED").keeps(WORK)
+fn plan_again(name: &'static str) -> Case {
+    Case::plan(name).runs(&write_plan(PLAN)).done().ends("COMPLETED").keeps(WORK)
 }
 
 /// Stands where a program is not installed.
@@ -54,28 +54,28 @@ const SLOWER_GIT: &str =
 const OPEN_TASK: &str = r#"{"content": "", "acceptanceCriteria": [], "pendingTasks": [{"id": "T-1.1", "description": "Do it"}], "completedTasks": [], "openQuestions": [], "answeredQuestions": [], "gaps": []}"#;
 
 /// What the assistant says of its own work.
-fn words() -> Vec<Way> {
+fn words() -> Vec<Case> {
     vec![
-        Way::execute("a promise in a sentence").runs(WRITES).says("I will say <promise>COMPLETE</promise> soon.").done_later().delivers(),
-        Way::execute("a promise in a fence")
+        Case::execute("a promise in a sentence").runs(WRITES).says("I will say <promise>COMPLETE</promise> soon.").done_later().delivers(),
+        Case::execute("a promise in a fence")
             .runs(WRITES)
             .says("It ends so:\n```\n<promise>COMPLETE</promise>\n```")
             .done_later()
             .delivers(),
-        Way::execute("a promise in a quotation").runs(WRITES).says("> <promise>COMPLETE</promise>").done_later().delivers(),
-        Way::execute("a promise that is taken back")
+        Case::execute("a promise in a quotation").runs(WRITES).says("> <promise>COMPLETE</promise>").done_later().delivers(),
+        Case::execute("a promise that is taken back")
             .runs(WRITES)
             .says("<promise>COMPLETE</promise>\nBut wait, a test fails.")
             .done_later()
             .delivers(),
-        Way::execute("no promise at all")
+        Case::execute("no promise at all")
             .slow()
             .runs(WRITES)
             .says("More tomorrow.")
             .ends("FAILED")
             .because("ITERATION_LIMIT")
             .keeps(WORK),
-        Way::execute("a promise with an open task")
+        Case::execute("a promise with an open task")
             .runs(WRITES)
             .runs(&write_plan(OPEN_TASK))
             .done()
@@ -83,34 +83,34 @@ fn words() -> Vec<Way> {
             .because("PENDING_TASKS_AT_COMPLETION")
             .because("T-1.1")
             .keeps(WORK),
-        Way::execute("a promise with an open task, after a plan that awaited its reader")
+        Case::execute("a promise with an open task, after a plan that awaited its reader")
             .runs(&write_plan(OPEN_TASK))
             .done()
-            .arranged(Arranged::InWorktree(
+            .given(Precondition::InWorktree(
                 "printf '{\"status\":\"AWAITING_USER\"}' > .loopgate/work/state.json",
             ))
             .ends("FAILED")
             .because("PENDING_TASKS_AT_COMPLETION"),
-        Way::execute("a question in the middle")
+        Case::execute("a question in the middle")
             .runs(WRITES)
             .runs(&asks("Which currency?"))
             .done()
             .ends("AWAITING_USER")
             .because("Which currency?")
             .keeps(WORK),
-        Way::execute("no word and no work").says("").ends("FAILED").because("answered nothing 3 times"),
-        Way::execute("nothing to do").runs("true").done().ends("COMPLETED").because("no_changes"),
-        Way::execute("a made-up pull request")
+        Case::execute("no word and no work").says("").ends("FAILED").because("answered nothing 3 times"),
+        Case::execute("nothing to do").runs("true").done().ends("COMPLETED").because("no_changes"),
+        Case::execute("a made-up pull request")
             .runs(WRITES)
             .done()
             .commits_with("printf '{\"prUrl\":\"https://github.com/acme/shop/pull/77\",\"prNumber\":77,\"branchName\":\"x\",\"commitSha\":\"0123456789012345678901234567890123456789\"}' > execution-result.json")
             .delivers(),
-        Way::execute("a pull request of another repository")
+        Case::execute("a pull request of another repository")
             .runs(WRITES)
             .done()
             .commits_with("printf '{\"prUrl\":\"https://github.com/other/place/pull/1\",\"prNumber\":1,\"branchName\":\"main\",\"commitSha\":\"0123456789012345678901234567890123456789\"}' > execution-result.json")
             .delivers(),
-        Way::execute("no promise, with a pull request open")
+        Case::execute("no promise, with a pull request open")
             .slow()
             .after(delivery("first.txt"))
             .runs(WRITES)
@@ -119,12 +119,12 @@ fn words() -> Vec<Way> {
             .because("ITERATION_LIMIT")
             .with_pull_requests(1)
             .keeps(WORK),
-        Way::execute("a second execution with a pull request open")
+        Case::execute("a second execution with a pull request open")
             .after(delivery("first.txt"))
             .runs(WRITES)
             .done()
             .delivers_files(&["first.txt", WORK]),
-        Way::execute("a push of its own")
+        Case::execute("a push of its own")
             .runs("echo 'API_KEY=s3cr3t' > .env && echo work > work.txt && git add -f .env work.txt && git commit -qm Work")
             .runs("git push -u origin HEAD")
             .runs("gh pr create --title Mine --body Mine")
@@ -136,33 +136,33 @@ fn words() -> Vec<Way> {
 }
 
 /// What the assistant leaves as a plan.
-fn plans() -> Vec<Way> {
+fn plans() -> Vec<Case> {
     vec![
-        Way::plan("a plan that is no JSON")
+        Case::plan("a plan that is no JSON")
             .runs(&write_plan("{\"content\": "))
             .done()
             .ends("FAILED")
             .because("INVALID_PLAN")
             .because("JSON parse error"),
-        Way::plan("a plan that breaks its schema")
+        Case::plan("a plan that breaks its schema")
             .runs(&write_plan("{\"content\": 7}"))
             .done()
             .ends("FAILED")
             .because("INVALID_PLAN")
             .because("Field content must be a string"),
-        Way::plan("a plan that is put right")
+        Case::plan("a plan that is put right")
             .runs(&write_plan("[]"))
             .done()
             .runs(&write_plan(PLAN))
             .done()
             .ends("COMPLETED"),
-        Way::plan("no plan").runs("true").done().ends("COMPLETED").because("REQUIRED_OUTPUT_MISSING"),
-        Way::plan("a plan that is a link")
+        Case::plan("no plan").runs("true").done().ends("COMPLETED").because("REQUIRED_OUTPUT_MISSING"),
+        Case::plan("a plan that is a link")
             .runs("ln -s /etc/hostname \"$LOOPGATE_WORKDIR/plan.json\"")
             .done()
             .ends("COMPLETED")
             .because("REQUIRED_OUTPUT_MISSING"),
-        Way::plan("a plan of twenty megabytes")
+        Case::plan("a plan of twenty megabytes")
             .runs("head -c 20000000 /dev/zero | tr '\\0' x > \"$LOOPGATE_WORKDIR/plan.json\"")
             .done()
             .ends("COMPLETED"),
@@ -170,36 +170,36 @@ fn plans() -> Vec<Way> {
 }
 
 /// The model's service.
-fn service() -> Vec<Way> {
+fn service() -> Vec<Case> {
     vec![
-        Way::execute("busy twice").fails(529, "overloaded_error", Some(2)).runs(WRITES).done().delivers(),
-        Way::execute("broken twice").fails(500, "api_error", Some(2)).runs(WRITES).done().delivers(),
-        Way::execute("a connection that drops twice").drops(2).runs(WRITES).done().delivers(),
-        Way::execute("a bad request for ever")
+        Case::execute("busy twice").fails(529, "overloaded_error", Some(2)).runs(WRITES).done().delivers(),
+        Case::execute("broken twice").fails(500, "api_error", Some(2)).runs(WRITES).done().delivers(),
+        Case::execute("a connection that drops twice").drops(2).runs(WRITES).done().delivers(),
+        Case::execute("a bad request for ever")
             .runs(WRITES)
             .fails(400, "invalid_request_error", None)
             .ends("FAILED")
             .because("invalid_request_error")
             .keeps(WORK),
-        Way::execute("a key that is not accepted")
+        Case::execute("a key that is not accepted")
             .slow()
             .fails(401, "authentication_error", None)
             .ends("FAILED")
             .because("AUTH"),
-        Way::execute("no permission for the model")
+        Case::execute("no permission for the model")
             .fails(403, "permission_error", None)
             .ends("FAILED")
             .because("permission_error"),
-        Way::execute("a model that is not there").fails(404, "not_found_error", None).ends("FAILED"),
-        Way::execute("a prompt that is too long").fails(413, "request_too_large", None).ends("FAILED"),
-        Way::execute("busy for ever")
+        Case::execute("a model that is not there").fails(404, "not_found_error", None).ends("FAILED"),
+        Case::execute("a prompt that is too long").fails(413, "request_too_large", None).ends("FAILED"),
+        Case::execute("busy for ever")
             .slow()
             .runs(WRITES)
             .fails(529, "overloaded_error", None)
             .ends("FAILED")
             .because("The model's service is overloaded.")
             .keeps(WORK),
-        Way::execute("broken for ever")
+        Case::execute("broken for ever")
             .slow()
             .runs(WRITES)
             .fails(500, "api_error", None)
@@ -210,88 +210,88 @@ fn service() -> Vec<Way> {
 }
 
 /// What the assistant does to the place where it works.
-fn worktree() -> Vec<Way> {
+fn worktree() -> Vec<Case> {
     vec![
-        Way::execute("a detached worktree").runs("git checkout -q --detach").runs(WRITES).done().delivers(),
-        Way::execute("commits on a detached worktree")
+        Case::execute("a detached worktree").runs("git checkout -q --detach").runs(WRITES).done().delivers(),
+        Case::execute("commits on a detached worktree")
             .runs("git checkout -q --detach && echo work > work.txt && git add work.txt && git commit -qm Work")
             .done()
             .delivers(),
-        Way::execute("a branch of its own")
+        Case::execute("a branch of its own")
             .runs("git switch -qc mine && echo work > work.txt && git add work.txt && git commit -qm Work")
             .done()
             .delivers(),
-        Way::execute("the base branch")
+        Case::execute("the base branch")
             .runs("git switch -q --ignore-other-worktrees main && echo work > work.txt && git add work.txt && git commit -qm Work")
             .done().delivers(),
-        Way::execute("a worktree without its link to git").runs(WRITES).runs("unlink .g?t").done().delivers(),
-        Way::execute("a deleted worktree").runs("rm -rf \"$PWD\"").done().ends("FAILED").because("was deleted while the loop ran"),
-        Way::execute("a worktree that is deleted between plan and execution")
+        Case::execute("a worktree without its link to git").runs(WRITES).runs("unlink .g?t").done().delivers(),
+        Case::execute("a deleted worktree").runs("rm -rf \"$PWD\"").done().ends("FAILED").because("was deleted while the loop ran"),
+        Case::execute("a worktree that is deleted between plan and execution")
             .runs(WRITES)
             .done()
-            .arranged(Arranged::InWorktree("rm -rf \"$PWD\""))
+            .given(Precondition::InWorktree("rm -rf \"$PWD\""))
             .delivers(),
-        Way::execute("a worktree that is detached between plan and execution")
+        Case::execute("a worktree that is detached between plan and execution")
             .runs(WRITES)
             .done()
-            .arranged(Arranged::InWorktree("git checkout -q --detach"))
+            .given(Precondition::InWorktree("git checkout -q --detach"))
             .delivers(),
-        Way::execute("a worktree that is on its base branch between plan and execution")
+        Case::execute("a worktree that is on its base branch between plan and execution")
             .runs(WRITES)
             .done()
-            .arranged(Arranged::InWorktree("git switch -q --ignore-other-worktrees main"))
+            .given(Precondition::InWorktree("git switch -q --ignore-other-worktrees main"))
             .delivers(),
-        Way::execute("a file in place of the worktree")
+        Case::execute("a file in place of the worktree")
             .runs(WRITES)
             .done()
-            .arranged(Arranged::InWorktree("d=\"$PWD\"; cd ..; rm -rf \"$d\"; echo strange > \"$d\""))
+            .given(Precondition::InWorktree("d=\"$PWD\"; cd ..; rm -rf \"$d\"; echo strange > \"$d\""))
             .delivers(),
-        Way::execute("a stale lock of the index").runs(WRITES).runs("touch \"$(git rev-parse --git-path index.lock)\"").done().delivers(),
-        Way::execute("a merge that is under way")
+        Case::execute("a stale lock of the index").runs(WRITES).runs("touch \"$(git rev-parse --git-path index.lock)\"").done().delivers(),
+        Case::execute("a merge that is under case")
             .runs("git switch -qc other && echo a > work.txt && git add . && git commit -qm A && git switch -q - && echo b > work.txt && git add . && git commit -qm B; git merge other || true")
             .done().delivers(),
         plan_again("a plan after commits on a detached worktree").after(
-            Way::execute("commits that are stopped")
+            Case::execute("commits that are stopped")
                 .runs("git checkout -q --detach && echo work > work.txt && git add work.txt && git commit -qm Work")
                 .meanwhile(Act::Stop)
                 .ends("CANCELLED")
                 .keeps(WORK),
         ),
         plan_again("a plan after an execution that was stopped").after(
-            Way::execute("work that is stopped").runs(WRITES).meanwhile(Act::Stop).ends("CANCELLED").keeps(WORK),
+            Case::execute("work that is stopped").runs(WRITES).meanwhile(Act::Stop).ends("CANCELLED").keeps(WORK),
         ),
     ]
 }
 
 /// What the assistant puts into its work.
-fn contents() -> Vec<Way> {
+fn contents() -> Vec<Case> {
     vec![
-        Way::execute("a file with keys")
+        Case::execute("a file with keys")
             .runs("echo 'API_KEY=s3cr3t' > .env && echo work > work.txt")
             .done()
             .delivers()
             .because(".env")
             .holds_back(".env")
             .keeps(".env"),
-        Way::execute("a file with keys, committed")
+        Case::execute("a file with keys, committed")
             .runs("echo 'API_KEY=s3cr3t' > .env && echo work > work.txt && git add -A && git commit -qm Work")
             .done()
             .delivers()
             .because(".env")
             .holds_back(".env"),
-        Way::execute("3,001 files of dependencies")
+        Case::execute("3,001 files of dependencies")
             .runs("mkdir -p node_modules/a && for i in $(seq 3001); do echo $i > node_modules/a/$i.js; done; echo work > work.txt")
             .done()
             .delivers()
             .because("node_modules/")
             .holds_back("node_modules"),
-        Way::execute("everything added").runs("echo work > work.txt && git add -A -f . && git commit -qm All").done().delivers().holds_back(".loopgate").because(".loopgate/"),
-        Way::execute("a link that leads outside").runs("ln -s /etc/passwd secrets && echo work > work.txt").done().delivers(),
-        Way::execute("names with blanks, quotes and line breaks")
+        Case::execute("everything added").runs("echo work > work.txt && git add -A -f . && git commit -qm All").done().delivers().holds_back(".loopgate").because(".loopgate/"),
+        Case::execute("a link that leads outside").runs("ln -s /etc/passwd secrets && echo work > work.txt").done().delivers(),
+        Case::execute("names with blanks, quotes and line breaks")
             .runs("echo work > work.txt && echo a > 'a \"b\" c' && printf x > \"$(printf 'a\\nb')\"")
             .done()
             .delivers(),
-        Way::execute("a repository within the repository")
+        Case::execute("a repository within the repository")
             .runs("git init -q inner && echo x > inner/x && echo work > work.txt")
             .done()
             .ends("COMPLETED")
@@ -300,29 +300,29 @@ fn contents() -> Vec<Way> {
 }
 
 /// The remote repository.
-fn remote() -> Vec<Way> {
-    let refuses = |text| Arranged::RemoteHook("pre-receive", text);
+fn remote() -> Vec<Case> {
+    let refuses = |text| Precondition::RemoteHook("pre-receive", text);
     vec![
-        Way::execute("a push that a rule refuses")
+        Case::execute("a push that a rule refuses")
             .runs(WRITES)
             .done()
-            .arranged(refuses("#!/bin/sh\necho 'GH013: rule violations found' >&2\nexit 1\n"))
+            .given(refuses("#!/bin/sh\necho 'GH013: rule violations found' >&2\nexit 1\n"))
             .ends("COMPLETED")
             .because("GIT_PUSH_FAILED")
             .because("rule violations")
             .keeps(WORK),
-        Way::execute("a network that is gone at the push").runs(WRITES).meanwhile(Act::CutRemote).done().delivers(),
-        Way::execute("a branch with other work")
+        Case::execute("a network that is gone at the push").runs(WRITES).meanwhile(Act::CutRemote).done().delivers(),
+        Case::execute("a branch with other work")
             .runs(WRITES)
             .done()
-            .arranged(Arranged::InClone(
+            .given(Precondition::InClone(
                 "git switch -qc t && git commit -q --allow-empty -m Other && git push -q origin HEAD:refs/heads/\"$(git for-each-ref --format='%(refname:short)' refs/heads/orchestrator | head -1)\" && git switch -q main",
             ))
             .delivers(),
-        Way::execute("an account that may not push")
+        Case::execute("an account that may not push")
             .runs(WRITES)
             .done()
-            .arranged(Arranged::Program(
+            .given(Precondition::Program(
                 "code-host-ssh",
                 "#!/bin/sh\necho 'git@github.com: Permission denied (publickey).' >&2\nexit 255\n",
             ))
@@ -330,34 +330,34 @@ fn remote() -> Vec<Way> {
             .because("GIT_PUSH_FAILED")
             .because("Permission denied")
             .keeps(WORK),
-        Way::execute("a default branch of another name").of_branch("trunk").runs(WRITES).done().delivers(),
+        Case::execute("a default branch of another name").of_branch("trunk").runs(WRITES).done().delivers(),
     ]
 }
 
 /// The code host.
-fn code_host() -> Vec<Way> {
+fn code_host() -> Vec<Case> {
     vec![
-        Way::execute("busy when the pull request is opened")
+        Case::execute("busy when the pull request is opened")
             .runs(WRITES)
             .done()
             .host("PullRequestCreate", 502, Some(2))
             .delivers(),
-        Way::execute("a pull request that is refused")
+        Case::execute("a pull request that is refused")
             .runs(WRITES)
             .done()
             .host("PullRequestCreate", 403, None)
             .ends("COMPLETED")
             .because("GIT_PUSH_FAILED")
             .keeps(WORK),
-        Way::execute("a label that is refused").runs(WRITES).done().host("labels", 404, None).delivers(),
-        Way::execute("no program for the code host")
+        Case::execute("a label that is refused").runs(WRITES).done().host("labels", 404, None).delivers(),
+        Case::execute("no program for the code host")
             .runs(WRITES)
             .done()
-            .arranged(Arranged::Program("gh", "#!/bin/sh\nexit 127\n"))
+            .given(Precondition::Program("gh", "#!/bin/sh\nexit 127\n"))
             .ends("COMPLETED")
             .because("GIT_PUSH_FAILED")
             .keeps(WORK),
-        Way::execute("a code host that is gone when the pull request is opened")
+        Case::execute("a code host that is gone when the pull request is opened")
             .runs(WRITES)
             .meanwhile(Act::CutCodeHost)
             .done()
@@ -366,77 +366,77 @@ fn code_host() -> Vec<Way> {
 }
 
 /// What happens when the work is committed.
-fn commits() -> Vec<Way> {
-    let hook = |text: &'static str| Arranged::InClone(text);
+fn commits() -> Vec<Case> {
+    let hook = |text: &'static str| Precondition::InClone(text);
     vec![
-        Way::execute("a commit hook that refuses")
+        Case::execute("a commit hook that refuses")
             .runs(WRITES)
             .done()
-            .arranged(hook("printf '#!/bin/sh\\necho no tests >&2\\nexit 1\\n' > .git/hooks/pre-commit && chmod +x .git/hooks/pre-commit"))
-            .arranged(Arranged::Trust)
+            .given(hook("printf '#!/bin/sh\\necho no tests >&2\\nexit 1\\n' > .git/hooks/pre-commit && chmod +x .git/hooks/pre-commit"))
+            .given(Precondition::Trust)
             .ends("COMPLETED")
             .because("no tests")
             .keeps(WORK),
-        Way::execute("a commit hook of a repository that is not trusted")
+        Case::execute("a commit hook of a repository that is not trusted")
             .runs(WRITES)
             .done()
-            .arranged(hook("printf '#!/bin/sh\\nexit 1\\n' > .git/hooks/pre-commit && chmod +x .git/hooks/pre-commit"))
+            .given(hook("printf '#!/bin/sh\\nexit 1\\n' > .git/hooks/pre-commit && chmod +x .git/hooks/pre-commit"))
             .delivers(),
-        Way::execute("a commit without a push").runs(WRITES).done().commits_with("git add -A && git commit -qm Work").delivers(),
-        Way::execute("a push without a pull request")
+        Case::execute("a commit without a push").runs(WRITES).done().commits_with("git add -A && git commit -qm Work").delivers(),
+        Case::execute("a push without a pull request")
             .runs(WRITES)
             .done()
             .commits_with("git add -A && git commit -qm Work && git push -qu origin HEAD")
             .delivers(),
-        Way::execute("an assistant that dies while it commits").runs(WRITES).done().commits_with("kill -9 $PPID").delivers(),
-        Way::execute("no name for the author")
+        Case::execute("an assistant that dies while it commits").runs(WRITES).done().commits_with("kill -9 $PPID").delivers(),
+        Case::execute("no name for the author")
             .runs(WRITES)
             .done()
-            .arranged(hook("git config user.useConfigOnly true")).delivers(),
-        Way::execute("a key for signing that is not there")
+            .given(hook("git config user.useConfigOnly true")).delivers(),
+        Case::execute("a key for signing that is not there")
             .runs(WRITES)
             .done()
-            .arranged(Arranged::InClone("git config --global commit.gpgsign true && git config --global gpg.program /nowhere"))
+            .given(Precondition::InClone("git config --global commit.gpgsign true && git config --global gpg.program /nowhere"))
             .ends("COMPLETED")
             .keeps(WORK),
     ]
 }
 
 /// What a person does meanwhile.
-fn person() -> Vec<Way> {
+fn person() -> Vec<Case> {
     vec![
-        Way::execute("a stop while it works")
+        Case::execute("a stop while it works")
             .runs(WRITES)
             .meanwhile(Act::Stop)
             .done()
             .ends("CANCELLED")
             .keeps(WORK),
-        Way::plan("a stop while it plans").meanwhile(Act::Stop).done().ends("CANCELLED"),
-        Way::execute("a person who commits in the worktree")
+        Case::plan("a stop while it plans").meanwhile(Act::Stop).done().ends("CANCELLED"),
+        Case::execute("a person who commits in the worktree")
             .runs(WRITES)
             .meanwhile(Act::Shell("echo p > person.txt && git add person.txt && git commit -qm Mine"))
             .done()
             .delivers_files(&[WORK, "person.txt"]),
-        Way::execute("a person who switches the worktree's branch")
+        Case::execute("a person who switches the worktree's branch")
             .runs(WRITES)
             .meanwhile(Act::Shell("git switch -qc persons"))
             .done()
             .delivers(),
-        Way::execute("a person who deletes the worktree")
+        Case::execute("a person who deletes the worktree")
             .runs(WRITES)
             .meanwhile(Act::Shell("rm -rf \"$PWD\""))
             .done()
             .ends("FAILED")
             .because("was deleted while the loop ran"),
-        Way::execute("a stop while the work is committed")
+        Case::execute("a stop while the work is committed")
             .runs(WRITES)
             .done()
             .commits_meanwhile(Act::Stop)
             .ends("CANCELLED")
             .keeps(WORK),
-        Way::execute("an order right after a stop")
+        Case::execute("an order right after a stop")
             .after(
-                Way::execute("work that is stopped")
+                Case::execute("work that is stopped")
                     .runs("echo first > first.txt")
                     .meanwhile(Act::Stop)
                     .left(),
@@ -444,8 +444,8 @@ fn person() -> Vec<Way> {
             .runs(WRITES)
             .done()
             .delivers_files(&["first.txt", WORK]),
-        Way::plan("a stop in the preparation")
-            .arranged(Arranged::Program("git", SLOW_GIT))
+        Case::plan("a stop in the preparation")
+            .given(Precondition::Program("git", SLOW_GIT))
             .at_once(Act::StopInPreparation)
             .done()
             .ends("CANCELLED"),
@@ -453,31 +453,31 @@ fn person() -> Vec<Way> {
 }
 
 /// Programs that are missing or slow, and files of other programs that are half written.
-fn machine() -> Vec<Way> {
+fn machine() -> Vec<Case> {
     vec![
-        Way::plan("a preparation that takes over twenty seconds")
+        Case::plan("a preparation that takes over twenty seconds")
             .slow()
-            .arranged(Arranged::Program("git", SLOWER_GIT))
+            .given(Precondition::Program("git", SLOWER_GIT))
             .runs(&write_plan(PLAN))
             .done()
             .ends("COMPLETED"),
-        Way::execute("no git")
-            .arranged(Arranged::Program("git", MISSING))
+        Case::execute("no git")
+            .given(Precondition::Program("git", MISSING))
             .ends("FAILED")
             .because("not found"),
-        Way::execute("no python3")
-            .arranged(Arranged::Program("python3", MISSING))
+        Case::execute("no python3")
+            .given(Precondition::Program("python3", MISSING))
             .runs(WRITES)
             .done()
             .delivers(),
-        Way::execute("a list of repositories that another program is writing")
-            .arranged(Arranged::InClone(HALF_WRITTEN))
+        Case::execute("a list of repositories that another program is writing")
+            .given(Precondition::InClone(HALF_WRITTEN))
             .runs(WRITES)
             .done()
             .delivers()
             .holds(".loopgate/config/repos.json", "/src/shop\""),
-        Way::execute("sessions that are half written")
-            .arranged(Arranged::InClone("echo '{\"sessions\": [{\"tick' > ../.loopgate/sessions.json"))
+        Case::execute("sessions that are half written")
+            .given(Precondition::InClone("echo '{\"sessions\": [{\"tick' > ../.loopgate/sessions.json"))
             .runs(WRITES)
             .done()
             .delivers()
@@ -486,32 +486,32 @@ fn machine() -> Vec<Way> {
 }
 
 /// What dies.
-fn deaths() -> Vec<Way> {
+fn deaths() -> Vec<Case> {
     vec![
-        Way::execute("a Loopgate that dies").runs(WRITES).meanwhile(Act::KillLoopgate).done().delivers(),
-        Way::execute("an assistant that dies")
+        Case::execute("a Loopgate that dies").runs(WRITES).meanwhile(Act::KillLoopgate).done().delivers(),
+        Case::execute("an assistant that dies")
             .runs(WRITES)
             .meanwhile(Act::Kill("claude"))
             .says(PROMISE)
             .delivers(),
-        Way::execute("a driver that dies")
+        Case::execute("a driver that dies")
             .runs(WRITES)
             .meanwhile(Act::Kill(" loop run "))
             .done()
             .ends("FAILED")
             .keeps(WORK),
-        Way::execute("a supervisor that dies")
+        Case::execute("a supervisor that dies")
             .runs(WRITES)
             .meanwhile(Act::Kill(" shim "))
             .done()
             .ends("FAILED")
             .keeps(WORK),
-        Way::execute("everything that dies")
+        Case::execute("everything that dies")
             .runs(WRITES)
             .meanwhile(Act::KillAll)
             .done()
             .ends("FAILED")
             .keeps(WORK),
-        Way::execute("a sleep of a day").slow().runs(WRITES).meanwhile(Act::Sleep).done().delivers(),
+        Case::execute("a sleep of a day").slow().runs(WRITES).meanwhile(Act::Sleep).done().delivers(),
     ]
 }
