@@ -1,4 +1,4 @@
-//! What handlers share. The pipeline's own state is not among it.
+//! State of the handlers; the pipeline has its own.
 
 use std::path::PathBuf;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! What a gateway is made of, its modes and its limits.
+//! Configuration of a gateway: its parts, modes and limits.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -49,7 +49,7 @@ pub struct GatewayConfig {
 /// same process.
 pub type SignIn = Arc<dyn Fn() -> BoxFuture<'static, Result<String, String>> + Send + Sync>;
 
-/// How long the gateway waits for whom, and how many it serves.
+/// Time-outs, and how many connections are served.
 #[derive(Debug, Clone, Copy)]
 pub struct Limits {
     /// Connections that are open at once; the oldest idle one is closed for one more.
@@ -67,9 +67,9 @@ pub struct Limits {
     pub approval_otherwise: Duration,
     /// For one probe of the health check.
     pub probe_timeout: Duration,
-    /// Silence after which a stream that is not relayed gives a sign of life.
+    /// Silence after which a stream that is not relayed sends a keep-alive.
     pub stream_silence: Duration,
-    /// For answers on their way when the gateway stops; then every connection is closed by force.
+    /// Grace period of responses in flight at shutdown; then every connection is closed.
     pub stop_grace: Duration,
 }
 

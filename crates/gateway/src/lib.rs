@@ -1,7 +1,7 @@
 //! The loopback HTTP server that gives a web page, and the executor of the link, safe access to
 //! this machine.
 //!
-//! One sequence ([`pipeline`]) stands before every route; one table ([`router`]) names them all.
+//! Every request passes one sequence ([`pipeline`]); one table ([`router`]) lists every route.
 //! Handlers are thin: what git, loops or programs do is the business of other crates.
 
 mod activity;

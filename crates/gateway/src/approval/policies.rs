@@ -84,7 +84,7 @@ pub(crate) struct Question<'a> {
 }
 
 impl ApprovalPolicy {
-    /// Whether it speaks about the request. What is allowed for a repository must be about nothing
+    /// Whether it applies to the request. What is allowed for a repository must be about nothing
     /// else; what is closed for it is closed as soon as it is named.
     fn covers(&self, question: &Question<'_>) -> bool {
         self.coverage.includes(question, self.effect)

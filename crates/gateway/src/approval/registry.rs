@@ -60,9 +60,9 @@ struct Registry {
     state: Mutex<Requests>,
     rules: Rules,
     policies: Policies,
-    /// Number of pending requests, for whoever shows it.
+    /// Number of pending requests.
     count: watch::Sender<usize>,
-    /// What becomes of them, for whoever tells of it.
+    /// Events of requests, in order.
     events: broadcast::Sender<ApprovalEvent>,
 }
 

@@ -1,7 +1,7 @@
 //! The owner's socket: `control.sock` in the data directory, for the person at this machine alone.
 //!
-//! One JSON object a line. It decides approvals, hands out sign-in links, removes worktrees and tells
-//! what a report about a loop needs, which no HTTP route and no link event can do.
+//! One JSON object a line. It decides approvals, hands out sign-in links, removes worktrees and gives the
+//! parts of a support report, which no HTTP route and no link event can do.
 
 mod error;
 pub(crate) mod request;
@@ -269,10 +269,10 @@ impl Control {
             Request::RemoveRule(params) => json!(params.id()?.is_some_and(|id| approvals.remove_rule(id))),
             Request::SetPolicy(params) => {
                 let effect = params.effect()?;
-                json!(approvals.set_policy(self.coverage(params, effect)?, effect).map_err(unwritten)?)
+                json!(approvals.set_policy(self.coverage(params, effect)?, effect).map_err(write_failed)?)
             }
             Request::RemovePolicy(params) => match params.id()? {
-                Some(id) => json!(approvals.remove_policy(id).map_err(unwritten)?),
+                Some(id) => json!(approvals.remove_policy(id).map_err(write_failed)?),
                 None => json!(false),
             },
             Request::Activity(_) => json!(self.activity.list()),
@@ -303,6 +303,6 @@ impl Control {
     }
 }
 
-fn unwritten(error: std::io::Error) -> ControlError {
+fn write_failed(error: std::io::Error) -> ControlError {
     ControlError::invalid(format!("the policy could not be written: {error}"))
 }

@@ -1,4 +1,4 @@
-//! What the owner is told for a report about a loop.
+//! The parts of a support report about a loop that are not in a file.
 
 use loopgate_api::ids::LoopId;
 use loopgate_api::redact;

@@ -1,5 +1,5 @@
-//! What is told of the assistant's row: that it begins to fail, fails in another way, still fails an
-//! hour later, or passes again. In memory only.
+//! Reports about the assistant's row: it fails, fails in another way, still fails an hour later, or passes
+//! again. In memory only.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -13,7 +13,7 @@ use super::check::Check;
 
 /// The row that is monitor.
 const ROW: &str = "assistant-cli";
-/// What still fails is told again after this.
+/// A failure that lasts is reported again after this.
 const REPEAT_AFTER: Duration = Duration::from_hours(1);
 /// Reports that wait to be taken; the oldest go first.
 const BACKLOG: usize = 16;
@@ -21,11 +21,11 @@ const BACKLOG: usize = 16;
 /// The row, from round to round.
 pub(super) struct AssistantMonitor {
     /// `None` while it passes, or is not known.
-    failing: Mutex<Option<Failing>>,
+    failing: Mutex<Option<OngoingFailure>>,
     reports: broadcast::Sender<Telemetry>,
 }
 
-struct Failing {
+struct OngoingFailure {
     code: Option<String>,
     reported_at: Instant,
 }
@@ -70,7 +70,7 @@ impl AssistantMonitor {
             Some(_) => Change::StillFailing,
             None => Change::Failed,
         };
-        *failing = Some(Failing { code, reported_at: now });
+        *failing = Some(OngoingFailure { code, reported_at: now });
         Some(change)
     }
 }

@@ -1,4 +1,4 @@
-//! The latest versions of the plugins, told by the local checkout of the marketplace that they were
+//! The latest versions of the plugins, read from the local checkout of the marketplace that they were
 //! installed from. Nothing is fetched.
 
 use std::collections::BTreeMap;
@@ -20,7 +20,7 @@ const WITH_CHECKOUT: [&str; 3] = ["directory", "github", "git"];
 /// An entry of the assistant's list of marketplaces.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Listed {
+struct MarketplaceEntry {
     name: String,
     source: Option<String>,
     path: Option<PathBuf>,
@@ -37,7 +37,7 @@ pub(super) async fn latest_versions(programs: &Programs, limit: Duration) -> BTr
 
 /// Where the marketplace lies on this machine.
 fn checkout(printed: &[u8]) -> Option<PathBuf> {
-    let listed: Vec<Listed> = serde_json::from_slice(printed).ok()?;
+    let listed: Vec<MarketplaceEntry> = serde_json::from_slice(printed).ok()?;
     let ours = listed.into_iter().find(|listed| listed.name == MARKETPLACE)?;
     let kept = ours.source.as_deref().is_some_and(|source| WITH_CHECKOUT.contains(&source));
     let root = ours.path.into_iter().chain(ours.install_location).find(|path| path.is_absolute());
@@ -47,17 +47,17 @@ fn checkout(printed: &[u8]) -> Option<PathBuf> {
 /// What each plugin of a checkout says of itself. One that lies elsewhere says nothing.
 fn versions_in(root: &Path) -> Option<BTreeMap<String, String>> {
     #[derive(Deserialize)]
-    struct Offered {
+    struct PluginOffer {
         name: String,
         source: Value,
     }
     #[derive(Deserialize)]
     struct Marketplace {
-        plugins: Vec<Offered>,
+        plugins: Vec<PluginOffer>,
     }
     let offer = std::fs::read(root.join(".claude-plugin/marketplace.json")).ok()?;
     let offer: Marketplace = serde_json::from_slice(&offer).ok()?;
-    let version = |Offered { name, source }: Offered| {
+    let version = |PluginOffer { name, source }: PluginOffer| {
         let place = Path::new(source.as_str()?);
         let below = |part: Component| matches!(part, Component::Normal(_) | Component::CurDir);
         place.components().all(below).then(|| version_at(&root.join(place)))?.map(|version| (name, version))

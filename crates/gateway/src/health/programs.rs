@@ -19,7 +19,7 @@ const OUTPUT_CAP: usize = 1024 * 1024;
 /// The oldest Python that the plugins run on.
 const OLDEST_PYTHON: (u32, u32) = (3, 10);
 
-/// What is told about a program.
+/// How a program is shown, and where installers put it.
 struct ProgramInfo {
     id: &'static str,
     label: &'static str,

@@ -35,7 +35,7 @@ fn plain(version: &str) -> Option<[u64; 3]> {
     parts.next().is_none().then_some(three)
 }
 
-/// How a version stands beside the latest one.
+/// A version compared with the latest one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Age {
     /// The latest, or later.

@@ -1,6 +1,6 @@
 //! Hands requests that no handler here takes to another gateway, when the owner names one.
 //!
-//! They have passed every gate by then. Our own credentials stay here.
+//! They have passed every check by then. The gateway's own credentials are not forwarded.
 
 use std::sync::OnceLock;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! The `Host` check: a page that re-bound its name to this address is told nothing.
+//! The `Host` check, against DNS rebinding.
 
 use http::header::HOST;
 use http::{HeaderMap, Uri};

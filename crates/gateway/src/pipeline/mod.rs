@@ -80,8 +80,8 @@ fn check_head(snapshot: &ConfigSnapshot, mut request: Request<Body>, caller: Cal
     match target::normalized(request.uri()) {
         Ok(None) => {}
         Ok(Some(normal)) => *request.uri_mut() = normal,
-        Err(target::Malformed) if request.method() == Method::OPTIONS => {}
-        Err(target::Malformed) => {
+        Err(target::MalformedTarget) if request.method() == Method::OPTIONS => {}
+        Err(target::MalformedTarget) => {
             let failure =
                 HttpError::bad_request("malformed request target").with_code("malformed_request_target");
             return CheckedHead::Answered(closing_with(snapshot, &request, failure));

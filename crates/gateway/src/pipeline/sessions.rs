@@ -41,7 +41,7 @@ impl Sessions {
         let mut live = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         live.retain(|session| now < session.expires_at);
         while live.len() >= CAPACITY {
-            let index = first_of_the_greediest(&live);
+            let index = eviction_candidate(&live);
             live.remove(index);
         }
         live.push(session);
@@ -65,7 +65,7 @@ fn digest(token: &str) -> TokenDigest {
 }
 
 /// The oldest session of the origin that holds the most; among equals, the oldest of all.
-fn first_of_the_greediest(live: &[Session]) -> usize {
+fn eviction_candidate(live: &[Session]) -> usize {
     let held = |origin: &str| live.iter().filter(|session| session.origin == origin).count();
     let most = live.iter().map(|session| held(&session.origin)).max().unwrap_or_default();
     live.iter().position(|session| held(&session.origin) == most).unwrap_or_default()

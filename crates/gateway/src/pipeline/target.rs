@@ -7,27 +7,27 @@ use url::Url;
 
 /// A target that is no path below an origin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Malformed;
+pub(crate) struct MalformedTarget;
 
 /// The target in its normal form; `None` when it is in it already, which is the usual case.
-pub(crate) fn normalized(uri: &Uri) -> Result<Option<Uri>, Malformed> {
+pub(crate) fn normalized(uri: &Uri) -> Result<Option<Uri>, MalformedTarget> {
     let path = uri.path();
     if !path.starts_with('/') || names_an_authority(path) {
-        return Err(Malformed);
+        return Err(MalformedTarget);
     }
     if !path.contains('\\') && !path.split('/').any(is_dot_segment) {
         return Ok(None);
     }
     let text = uri.path_and_query().map_or(path, PathAndQuery::as_str);
-    let url = Url::parse(&format!("http://loopback{text}")).map_err(|_| Malformed)?;
+    let url = Url::parse(&format!("http://loopback{text}")).map_err(|_| MalformedTarget)?;
     if names_an_authority(url.path()) {
-        return Err(Malformed);
+        return Err(MalformedTarget);
     }
     let text = match url.query() {
         Some(query) => format!("{}?{query}", url.path()),
         None => url.path().to_owned(),
     };
-    text.parse().map(Some).map_err(|_| Malformed)
+    text.parse().map(Some).map_err(|_| MalformedTarget)
 }
 
 /// `//host/path` would name another machine.
@@ -68,7 +68,7 @@ mod tests {
 
     use super::*;
 
-    fn normal(target: &str) -> Result<String, Malformed> {
+    fn normal(target: &str) -> Result<String, MalformedTarget> {
         let uri: Uri = target.parse().unwrap();
         Ok(normalized(&uri)?.unwrap_or(uri).to_string())
     }
@@ -85,7 +85,7 @@ mod tests {
     #[test]
     fn another_authority_is_malformed() {
         for target in ["//", "//evil/health", "/\\evil/health", "/.//evil", "*"] {
-            assert_eq!(normal(target), Err(Malformed), "{target}");
+            assert_eq!(normal(target), Err(MalformedTarget), "{target}");
         }
     }
 

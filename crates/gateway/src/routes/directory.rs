@@ -9,7 +9,7 @@ use crate::app::App;
 use crate::blocking::spawn_blocking;
 use crate::error::HttpError;
 
-/// A directory that a caller names, when it is allowed and there. `missing` is told its path.
+/// A directory that a caller names, when it is allowed and exists. `missing` makes the error for its path.
 pub(crate) async fn existing_directory(
     app: &App,
     named: &str,
@@ -32,7 +32,7 @@ pub(crate) async fn existing_directory(
 ///
 /// # Errors
 /// 403 when there is none, and the place where it would be made lies outside the sandbox: whether
-/// something is there must not be told.
+/// something is there must not be revealed.
 pub(crate) fn ticket_worktree(
     app: &App,
     repository: &SandboxedPath,

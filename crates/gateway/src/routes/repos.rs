@@ -27,14 +27,16 @@ const MAX_MANIFEST: u64 = 1024 * 1024;
 /// That it was done.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(example = json!({"success": true}))]
-pub(crate) struct Done {
+#[schema(as = Done)]
+pub(crate) struct ReposResponse {
     success: bool,
 }
 
 /// The repository that was added.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(example = json!({"success": true, "repo": {"path": "~/src/shop", "description": "The shop", "addedAt": "2030-01-01T00:00:00.000Z", "name": "shop", "fullName": "acme/shop", "defaultBranch": "main"}}))]
-pub(crate) struct Added {
+#[schema(as = Added)]
+pub(crate) struct AddRepoResponse {
     success: bool,
     repo: ListedRepo,
 }
@@ -75,7 +77,7 @@ struct UpdateRepos {
 async fn list(State(app): State<App>) -> JsonResult<ReposAnswer> {
     let listed = spawn_blocking(move || {
         let list = app.repos.list().map_err(|error| failed("Failed to list repos", error))?;
-        let repos = list.repos.iter().cloned().map(|repo| described(&app.sandbox, repo)).collect();
+        let repos = list.repos.iter().cloned().map(|repo| describe(&app.sandbox, repo)).collect();
         Ok(ReposAnswer { repos, settings: list.settings.clone() })
     });
     listed.await?.map(Json)
@@ -85,25 +87,25 @@ async fn list(State(app): State<App>) -> JsonResult<ReposAnswer> {
 #[utoipa::path(post, path = "/api/gateway/repos", operation_id = "add_repo", tag = "repos",
     request_body = AddRepo,
     responses(
-        (status = 200, body = Added, description = "Added"),
+        (status = 200, body = AddRepoResponse, description = "Added"),
         (status = 400, body = ErrorBody, description = "No path, no such directory, or already there", example = json!(ErrorBody::new(400, "Path does not exist"))),
         (status = 403, body = ErrorBody, description = "Outside the sandbox", example = json!(ErrorBody::directory_not_allowed())),
         (status = 500, body = ErrorBody, description = "The list cannot be written", example = json!(ErrorBody::new(500, "Failed to add repo: permission denied"))),
         (status = 503, body = ErrorBody, description = "No sandbox is set", example = json!(ErrorBody::not_configured())),
     ))]
-async fn add(State(app): State<App>, JsonBody(body): JsonBody<AddRepo>) -> JsonResult<Added> {
+async fn add(State(app): State<App>, JsonBody(body): JsonBody<AddRepo>) -> JsonResult<AddRepoResponse> {
     require_sandbox(&app)?;
     let AddRepo { path, description } = body;
     let path = path.ok_or_else(|| HttpError::missing_field("path is required and must be a string"))?;
     let added = spawn_blocking(move || {
-        let repo = add_on_disk(&app, &path, description)?;
-        Ok(described(&app.sandbox, repo))
+        let repo = add_repository(&app, &path, description)?;
+        Ok(describe(&app.sandbox, repo))
     })
     .await?;
-    added.map(|repo| Json(Added { success: true, repo }))
+    added.map(|repo| Json(AddRepoResponse { success: true, repo }))
 }
 
-fn add_on_disk(app: &App, path: &str, description: Option<String>) -> Result<ManagedRepo, HttpError> {
+fn add_repository(app: &App, path: &str, description: Option<String>) -> Result<ManagedRepo, HttpError> {
     let place = app.sandbox.check(path)?;
     let directory = place.open_directory().map_err(|error| match error.kind() {
         ErrorKind::NotADirectory => HttpError::bad_request("Path must be a directory"),
@@ -121,17 +123,17 @@ fn add_on_disk(app: &App, path: &str, description: Option<String>) -> Result<Man
 #[utoipa::path(delete, path = "/api/gateway/repos", operation_id = "remove_repo", tag = "repos",
     params(("path" = String, Query, description = "Directory of the repository", example = "~/src/other")),
     responses(
-        (status = 200, body = Done, description = "Removed"),
+        (status = 200, body = ReposResponse, description = "Removed"),
         (status = 400, body = ErrorBody, description = "No path given, or not in the list", example = json!(ErrorBody::new(400, "Repository not found"))),
         (status = 500, body = ErrorBody, description = "The list cannot be written", example = json!(ErrorBody::new(500, "Failed to remove repo: permission denied"))),
         (status = 503, body = ErrorBody, description = "No sandbox is set", example = json!(ErrorBody::not_configured())),
     ))]
-async fn remove(State(app): State<App>, query: QueryMembers) -> JsonResult<Done> {
+async fn remove(State(app): State<App>, query: QueryMembers) -> JsonResult<ReposResponse> {
     require_sandbox(&app)?;
     let path = query.required("path", "path query parameter is required")?.to_owned();
     let removed = spawn_blocking(move || app.repos.remove(&path)).await?;
     match removed.map_err(|error| failed("Failed to remove repo", error))? {
-        true => Ok(Json(Done { success: true })),
+        true => Ok(Json(ReposResponse { success: true })),
         false => Err(HttpError::bad_request("Repository not found")),
     }
 }
@@ -140,13 +142,13 @@ async fn remove(State(app): State<App>, query: QueryMembers) -> JsonResult<Done>
 #[utoipa::path(patch, path = "/api/gateway/repos", operation_id = "update_repos", tag = "repos",
     request_body = UpdateRepos,
     responses(
-        (status = 200, body = Done, description = "Changed"),
+        (status = 200, body = ReposResponse, description = "Changed"),
         (status = 400, body = ErrorBody, description = "Nothing to change", example = json!(ErrorBody::new(400, "No settings to update"))),
         (status = 403, body = ErrorBody, description = "Outside the sandbox", example = json!(ErrorBody::directory_not_allowed())),
         (status = 500, body = ErrorBody, description = "The list cannot be written", example = json!(ErrorBody::new(500, "Failed to update settings: permission denied"))),
         (status = 503, body = ErrorBody, description = "No sandbox is set", example = json!(ErrorBody::not_configured())),
     ))]
-async fn update(State(app): State<App>, JsonBody(body): JsonBody<UpdateRepos>) -> JsonResult<Done> {
+async fn update(State(app): State<App>, JsonBody(body): JsonBody<UpdateRepos>) -> JsonResult<ReposResponse> {
     require_sandbox(&app)?;
     let (parent, confirmed) = (body.worktree_parent_dir, body.worktree_parent_dir_confirmed);
     if parent.is_none() && confirmed.is_none() {
@@ -163,7 +165,7 @@ async fn update(State(app): State<App>, JsonBody(body): JsonBody<UpdateRepos>) -
         changed.map_err(|error| failed("Failed to update settings", error))
     });
     updated.await??;
-    Ok(Json(Done { success: true }))
+    Ok(Json(ReposResponse { success: true }))
 }
 
 pub(crate) fn list_endpoint() -> Endpoint {
@@ -193,8 +195,8 @@ fn failed(what: &str, error: ReposError) -> HttpError {
     }
 }
 
-/// A stored entry with what its clone tells. Touches the disk.
-fn described(sandbox: &Sandbox, repo: ManagedRepo) -> ListedRepo {
+/// A stored entry with name, origin and default branch of its clone. Touches the disk.
+fn describe(sandbox: &Sandbox, repo: ManagedRepo) -> ListedRepo {
     let path = loopgate_home::expand_home(&repo.path);
     let clone = sandbox.repository_at(&path);
     let clone = clone.as_ref();
@@ -206,7 +208,7 @@ fn described(sandbox: &Sandbox, repo: ManagedRepo) -> ListedRepo {
     }
 }
 
-/// What a package manifest tells about running the repository.
+/// How a repository is run, according to its package manifest.
 fn detect_deployment(repository: &Directory) -> Option<Map<String, Value>> {
     let text = repository.read(Path::new("package.json"), MAX_MANIFEST).ok()?;
     let manifest: Value = serde_json::from_slice(&text).ok()?;

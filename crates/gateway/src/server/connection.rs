@@ -43,7 +43,7 @@ pub(crate) fn protocol(header_timeout: Duration) -> http1::Builder {
     builder
 }
 
-/// The two ways in which connections are told to end.
+/// The two stages of a shutdown.
 #[derive(Clone, Default)]
 pub(crate) struct Shutdown {
     pub(crate) graceful: CancellationToken,

@@ -1,5 +1,5 @@
-//! Whether the gateway can be reached: what the listener says of itself, and what the gateway finds
-//! when it asks itself over the network.
+//! Whether the gateway can be reached: the state of the listener, and liveness probes that the gateway
+//! sends to itself over the network.
 
 use std::io;
 use std::net::Ipv4Addr;

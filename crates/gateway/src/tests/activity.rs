@@ -1,11 +1,11 @@
 //! What is remembered of requests, and what never is.
 
-use super::place::{Place, TOKEN};
+use super::test_gateway::{TOKEN, TestGateway};
 use crate::ActivityKind;
 
 #[tokio::test]
 async fn sizes_are_kept_and_secrets_are_not() {
-    let place = Place::new().await;
+    let place = TestGateway::new().await;
     let secret = "lgk_live_verysecret0123456789";
     let body = format!(r#"{{"path":"{secret}"}}"#);
     let path = format!("/api/gateway/repos?token={secret}&x=1");
@@ -24,7 +24,7 @@ async fn sizes_are_kept_and_secrets_are_not() {
 
 #[tokio::test]
 async fn the_newest_two_hundred_gateway_requests_are_kept() {
-    let place = Place::new().await;
+    let place = TestGateway::new().await;
     for n in 0..205 {
         place.internal("GET", &format!("/api/gateway/version?n={n}")).send().await;
         if n % 50 == 0 {
@@ -43,7 +43,7 @@ async fn the_newest_two_hundred_gateway_requests_are_kept() {
 
 #[tokio::test]
 async fn refusals_that_protect_are_marked() {
-    let place = Place::new().await;
+    let place = TestGateway::new().await;
     place.ask("GET", "/api/gateway/version").send().await;
     place.internal("GET", "/api/gateway/nope").send().await;
     let events = place.gateway.activity().list();

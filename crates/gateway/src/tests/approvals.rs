@@ -5,18 +5,21 @@ use std::time::Duration;
 use serde_json::json;
 use tokio::task::JoinHandle;
 
-use super::place::{Ask, Place, Reply, Wish, within};
+use super::test_gateway::{TestGateway, TestOptions, TestRequest, TestResponse, within};
 use crate::{Coverage, Decision, Effect, PendingApproval, Remember};
 
 const EVERYTHING_ASKS: &str = "default_approval_tier = \"none\"";
 const VERSION: &str = "/api/gateway/version";
 
-async fn asking_place() -> Place {
-    Place::with(Wish { settings: EVERYTHING_ASKS, ..Wish::default() }).await
+async fn asking_place() -> TestGateway {
+    TestGateway::with(TestOptions { settings: EVERYTHING_ASKS, ..TestOptions::default() }).await
 }
 
 /// Sends a request and waits until it is held.
-pub(super) async fn held(place: &Place, ask: Ask) -> (JoinHandle<Reply>, PendingApproval) {
+pub(super) async fn held(
+    place: &TestGateway,
+    ask: TestRequest,
+) -> (JoinHandle<TestResponse>, PendingApproval) {
     let mut count = place.gateway.approvals().subscribe();
     count.mark_unchanged();
     let reply = tokio::spawn(ask.send());
@@ -48,11 +51,11 @@ async fn a_person_decides() {
 #[tokio::test]
 async fn nobody_decides_in_time() {
     for (source, over_link) in [("cloud-socket", true), ("elsewhere", false)] {
-        let mut wish = Wish { settings: EVERYTHING_ASKS, ..Wish::default() };
+        let mut options = TestOptions { settings: EVERYTHING_ASKS, ..TestOptions::default() };
         let (short, long) = (Duration::from_millis(50), Duration::from_secs(600));
-        wish.limits.approval_over_link = if over_link { short } else { long };
-        wish.limits.approval_otherwise = if over_link { long } else { short };
-        let place = Place::with(wish).await;
+        options.limits.approval_over_link = if over_link { short } else { long };
+        options.limits.approval_otherwise = if over_link { long } else { short };
+        let place = TestGateway::with(options).await;
         let reply = place.internal("GET", VERSION).header("X-Desktop-Source", source).send().await;
         let body = reply.assert_error(408, "approval timed out", "approval_timed_out");
         assert_eq!(body["operationId"], "health_check");
@@ -63,9 +66,9 @@ async fn nobody_decides_in_time() {
 
 #[tokio::test]
 async fn a_page_cannot_pretend_to_be_the_link() {
-    let mut wish = Wish { settings: EVERYTHING_ASKS, ..Wish::default() };
-    wish.limits.approval_over_link = Duration::from_millis(1);
-    let place = Place::with(wish).await;
+    let mut options = TestOptions { settings: EVERYTHING_ASKS, ..TestOptions::default() };
+    options.limits.approval_over_link = Duration::from_millis(1);
+    let place = TestGateway::with(options).await;
     let origin = "http://localhost:3000";
     let token = place.gateway.session_for_test(origin, Duration::from_secs(60), jiff::Timestamp::now());
     let ask = place.ask("GET", VERSION).origin(origin).session(&token);
@@ -107,7 +110,7 @@ async fn a_caller_that_leaves_takes_its_entry_along() {
 
 #[tokio::test]
 async fn a_forced_request_always_asks() {
-    let place = Place::new().await;
+    let place = TestGateway::new().await;
     let ask = place.internal("GET", VERSION).header("X-Desktop-Force-Approval", "TRUE");
     let ask = ask.header("X-Desktop-Approval-Reason", "R").header("X-Desktop-Source", "cloud-socket");
     let (reply, pending) = held(&place, ask).await;
@@ -223,7 +226,7 @@ async fn policies_that_cannot_be_read_ask_for_everything() {
         "operationId": "health_check", "method": "GET", "path": "/api/gateway/version", "directories": [],
         "createdAt": "2030-01-01T00:00:00.000Z", "expiresAt": "9000-01-01T00:00:00.000Z"}]}"#;
     let data_files = &[("approval-policies.json", "{\"policies\": ["), ("desktop-approvals.json", RULE)];
-    let place = Place::with(Wish { data_files, ..Wish::default() }).await;
+    let place = TestGateway::with(TestOptions { data_files, ..TestOptions::default() }).await;
     let approvals = place.gateway.approvals();
     let (reply, pending) = held(&place, place.internal("GET", VERSION)).await;
     approvals.approve(pending.id).unwrap();
@@ -259,7 +262,9 @@ async fn policies_that_cannot_be_read_ask_for_everything() {
 #[tokio::test]
 async fn rules_that_cannot_be_read_are_kept_and_told() {
     let data_files = &[("desktop-approvals.json", "no json")];
-    let place = Place::with(Wish { data_files, settings: EVERYTHING_ASKS, ..Wish::default() }).await;
+    let place =
+        TestGateway::with(TestOptions { data_files, settings: EVERYTHING_ASKS, ..TestOptions::default() })
+            .await;
     let approvals = place.gateway.approvals();
     assert!(approvals.problems()[0].starts_with("desktop-approvals.json cannot be read ("));
     let (reply, pending) = held(&place, place.internal("GET", VERSION)).await;
@@ -274,7 +279,7 @@ async fn rules_that_cannot_be_read_are_kept_and_told() {
 #[tokio::test]
 async fn thresholds_are_per_operation() {
     let settings = "default_approval_tier = \"none\"\n[auto_approval_rules]\nhealth_check = \"low\"\n";
-    let place = Place::with(Wish { settings, ..Wish::default() }).await;
+    let place = TestGateway::with(TestOptions { settings, ..TestOptions::default() }).await;
     assert_eq!(place.internal("GET", VERSION).send().await.status, 200);
     let (reply, pending) = held(&place, place.internal("GET", "/api/gateway/repos")).await;
     place.gateway.approvals().deny(pending.id).unwrap();

@@ -3,7 +3,7 @@
 use loopgate_api::error::code_of_status;
 
 /// The code of a case by its text and status.
-pub(super) fn contract_code(status: u16, text: &str) -> &'static str {
+pub(in crate::tests) fn contract_code(status: u16, text: &str) -> &'static str {
     match text {
         "unauthorized" => "unauthorized",
         "host not allowed" => "host_not_allowed",

@@ -5,7 +5,7 @@ use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::UnixStream;
 
 use super::approvals::held;
-use super::place::{Place, within};
+use super::test_gateway::{TestGateway, within};
 use crate::CONTROL_SOCKET;
 use crate::control::request::Request;
 
@@ -14,7 +14,7 @@ const VERSION: &str = "/api/gateway/version";
 struct Owner(BufReader<UnixStream>);
 
 impl Owner {
-    async fn of(place: &Place) -> Self {
+    async fn of(place: &TestGateway) -> Self {
         // A request that was answered shows that the gateway serves, and so does its socket.
         place.ask("GET", "/health").send().await;
         Self(BufReader::new(UnixStream::connect(place.data_dir().join(CONTROL_SOCKET)).await.unwrap()))
@@ -34,7 +34,7 @@ impl Owner {
 
 #[tokio::test]
 async fn the_owner_decides() {
-    let place = Place::new().await;
+    let place = TestGateway::new().await;
     let mut owner = Owner::of(&place).await;
     let force = || place.internal("GET", VERSION).header("X-Desktop-Force-Approval", "1");
     let (reply, _) = held(&place, force()).await;
@@ -67,7 +67,7 @@ async fn the_owner_decides() {
 
 #[tokio::test]
 async fn nonsense_is_refused_in_shape() {
-    let place = Place::new().await;
+    let place = TestGateway::new().await;
     let mut owner = Owner::of(&place).await;
     for (line, error, code) in [
         ("{", "Invalid JSON body", "invalid_json_body"),
@@ -90,7 +90,7 @@ async fn nonsense_is_refused_in_shape() {
 
 #[tokio::test]
 async fn an_unknown_member_is_refused_by_every_verb() {
-    let place = Place::new().await;
+    let place = TestGateway::new().await;
     let mut owner = Owner::of(&place).await;
     for verb in Request::VERBS {
         let answer = owner.ask(verb, json!({"repositry": "/src/shop", "effect": "allow"})).await;
@@ -114,7 +114,7 @@ async fn an_unknown_member_is_refused_by_every_verb() {
 #[tokio::test]
 async fn the_socket_is_for_its_owner_and_goes_with_the_gateway() {
     use std::os::unix::fs::PermissionsExt as _;
-    let mut place = Place::new().await;
+    let mut place = TestGateway::new().await;
     let mut owner = Owner::of(&place).await;
     let socket = place.data_dir().join(CONTROL_SOCKET);
     assert_eq!(std::fs::metadata(&socket).unwrap().permissions().mode() & 0o777, 0o600);

@@ -8,7 +8,7 @@ use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, Uri};
 use serde_json::{Value, json};
 
-use super::place::{Place, Reply, WEB_APP, Wish};
+use super::test_gateway::{TestGateway, TestOptions, TestResponse, WEB_APP};
 use crate::ActivityKind;
 
 const GOOD: &str = r#"{"success":true,"data":{"ok":true,"sessionTtlSeconds":600}}"#;
@@ -62,12 +62,13 @@ impl ControlPlane {
         self.seen.lock().unwrap().clone()
     }
 
-    async fn gateway(&self) -> Place {
-        Place::with(Wish { api_origin: Some(self.origin.clone()), ..Wish::default() }).await
+    async fn gateway(&self) -> TestGateway {
+        TestGateway::with(TestOptions { api_origin: Some(self.origin.clone()), ..TestOptions::default() })
+            .await
     }
 }
 
-async fn exchange(place: &Place, body: &str) -> Reply {
+async fn exchange(place: &TestGateway, body: &str) -> TestResponse {
     place
         .ask("POST", "/gateway-auth/exchange")
         .origin(WEB_APP)
@@ -132,7 +133,7 @@ async fn an_exchange_needs_an_allowed_origin() {
 
 #[tokio::test]
 async fn production_only_refuses_loopback_pages() {
-    let place = Place::with(Wish { production_only: true, ..Wish::default() }).await;
+    let place = TestGateway::with(TestOptions { production_only: true, ..TestOptions::default() }).await;
     let ask = place.ask("POST", "/gateway-auth/exchange").origin("http://localhost:3000").body(CHALLENGE);
     ask.send().await.assert_error(
         403,
@@ -143,14 +144,14 @@ async fn production_only_refuses_loopback_pages() {
 
 #[tokio::test]
 async fn without_a_key_or_an_origin_there_is_no_exchange() {
-    let place = Place::with(Wish { api_key: false, ..Wish::default() }).await;
+    let place = TestGateway::with(TestOptions { api_key: false, ..TestOptions::default() }).await;
     exchange(&place, CHALLENGE).await.assert_error(
         503,
         "Local gateway auth unavailable: API key required",
         "unavailable",
     );
     assert_eq!(place.ask("GET", "/health").send().await.status, 200);
-    let place = Place::new().await;
+    let place = TestGateway::new().await;
     exchange(&place, CHALLENGE).await.assert_error(503, "API origin not configured", "unavailable");
 }
 
@@ -213,12 +214,16 @@ async fn an_answer_of_another_shape_is_a_bad_gateway() {
 #[tokio::test]
 async fn a_control_plane_that_is_silent_or_gone_is_told_without_details() {
     let control_plane = ControlPlane::answering(None).await;
-    let mut wish = Wish { api_origin: Some(control_plane.origin.clone()), ..Wish::default() };
-    wish.limits.verify_timeout = Duration::from_millis(100);
-    let place = Place::with(wish).await;
+    let mut options =
+        TestOptions { api_origin: Some(control_plane.origin.clone()), ..TestOptions::default() };
+    options.limits.verify_timeout = Duration::from_millis(100);
+    let place = TestGateway::with(options).await;
     exchange(&place, CHALLENGE).await.assert_error(504, "verify request timed out", "upstream_timed_out");
-    let nobody =
-        Place::with(Wish { api_origin: Some("http://127.0.0.1:9".to_owned()), ..Wish::default() }).await;
+    let nobody = TestGateway::with(TestOptions {
+        api_origin: Some("http://127.0.0.1:9".to_owned()),
+        ..TestOptions::default()
+    })
+    .await;
     let error = "verify request failed: control plane unreachable";
     exchange(&nobody, CHALLENGE).await.assert_error(502, error, "upstream_failed");
 }
@@ -241,7 +246,8 @@ async fn a_life_is_kept_within_a_day() {
 
 #[tokio::test]
 async fn in_no_auth_mode_a_session_costs_nothing() {
-    let place = Place::with(Wish { no_auth: true, api_key: false, ..Wish::default() }).await;
+    let place =
+        TestGateway::with(TestOptions { no_auth: true, api_key: false, ..TestOptions::default() }).await;
     let reply = exchange(&place, "{}").await;
     assert_eq!(reply.status, 200);
     let expires: jiff::Timestamp = reply.json()["expiresAt"].as_str().unwrap().parse().unwrap();
@@ -251,7 +257,7 @@ async fn in_no_auth_mode_a_session_costs_nothing() {
 
 #[tokio::test]
 async fn exchanges_have_a_rate() {
-    let place = Place::new().await;
+    let place = TestGateway::new().await;
     assert_eq!(exchange(&place, CHALLENGE).await.status, 503);
     place.gateway.exhaust_for_test(WEB_APP);
     let reply = exchange(&place, CHALLENGE).await;

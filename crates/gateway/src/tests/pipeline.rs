@@ -3,19 +3,19 @@
 use jiff::Timestamp;
 use std::time::Duration;
 
-use super::place::{Place, TOKEN, WEB_APP, Wish};
+use super::test_gateway::{TOKEN, TestGateway, TestOptions, WEB_APP};
 
 const PRIVATE_NETWORK: &str = "Access-Control-Request-Private-Network";
 const ALLOW_PRIVATE_NETWORK: &str = "Access-Control-Allow-Private-Network";
 const ALLOW_ORIGIN: &str = "Access-Control-Allow-Origin";
 
-fn session(place: &Place, origin: &str) -> String {
+fn session(place: &TestGateway, origin: &str) -> String {
     place.gateway.session_for_test(origin, Duration::from_secs(600), Timestamp::now())
 }
 
 #[tokio::test]
 async fn health_is_get_only_and_open() {
-    let place = Place::new().await;
+    let place = TestGateway::new().await;
     let reply = place.ask("GET", "/health").send().await;
     let body = reply.json();
     assert_eq!((reply.status, body["status"].as_str()), (200, Some("ok")));
@@ -33,7 +33,8 @@ async fn health_is_get_only_and_open() {
 
 #[tokio::test]
 async fn health_follows_the_settings() {
-    let place = Place::with(Wish { set_up: false, api_key: false, ..Wish::default() }).await;
+    let place =
+        TestGateway::with(TestOptions { set_up: false, api_key: false, ..TestOptions::default() }).await;
     assert_eq!(place.ask("GET", "/health").send().await.json()["onboardingCompleted"], false);
     place.settings.update(|settings| settings.onboarding_completed = true).unwrap();
     assert_eq!(place.ask("GET", "/health").send().await.json()["onboardingCompleted"], true);
@@ -41,7 +42,7 @@ async fn health_follows_the_settings() {
 
 #[tokio::test]
 async fn a_preflight_is_answered_without_a_credential() {
-    let place = Place::new().await;
+    let place = TestGateway::new().await;
     let reply = place.ask("OPTIONS", "/api/gateway/version").send().await;
     assert_eq!((reply.status, reply.body.len()), (204, 0));
     assert_eq!(reply.header(ALLOW_ORIGIN), Some(WEB_APP));
@@ -65,7 +66,7 @@ async fn a_preflight_is_answered_without_a_credential() {
 
 #[tokio::test]
 async fn private_network_access_is_for_our_pages() {
-    let place = Place::new().await;
+    let place = TestGateway::new().await;
     for (origin, granted) in [
         (WEB_APP, true),
         ("http://127.0.0.2:8080", true),
@@ -82,7 +83,7 @@ async fn private_network_access_is_for_our_pages() {
 
 #[tokio::test]
 async fn production_only_takes_loopback_pages_for_foreign() {
-    let place = Place::with(Wish { production_only: true, ..Wish::default() }).await;
+    let place = TestGateway::with(TestOptions { production_only: true, ..TestOptions::default() }).await;
     let preflight = place.ask("OPTIONS", "/api/gateway/version").origin("http://localhost:3000");
     let reply = preflight.header(PRIVATE_NETWORK, "true").send().await;
     assert_eq!((reply.header(ALLOW_ORIGIN), reply.header(ALLOW_PRIVATE_NETWORK)), (Some(WEB_APP), None));
@@ -95,7 +96,7 @@ async fn production_only_takes_loopback_pages_for_foreign() {
 
 #[tokio::test]
 async fn the_gateway_token_opens_and_so_does_a_session_with_its_origin() {
-    let place = Place::new().await;
+    let place = TestGateway::new().await;
     let version = || place.ask("GET", "/api/gateway/version");
     assert_eq!(place.internal("GET", "/api/gateway/version").send().await.status, 200);
     let foreign = place.internal("GET", "/api/gateway/version").origin("https://evil.test").send().await;
@@ -123,7 +124,7 @@ async fn the_gateway_token_opens_and_so_does_a_session_with_its_origin() {
 
 #[tokio::test]
 async fn a_session_ends_in_time() {
-    let place = Place::new().await;
+    let place = TestGateway::new().await;
     let made = Timestamp::now() - jiff::SignedDuration::from_secs(11);
     let over = place.gateway.session_for_test(WEB_APP, Duration::from_secs(10), made);
     let reply = place.ask("GET", "/api/gateway/version").session(&over).origin(WEB_APP).send().await;
@@ -132,7 +133,7 @@ async fn a_session_ends_in_time() {
 
 #[tokio::test]
 async fn a_foreign_host_gets_nothing_on_any_route() {
-    let place = Place::new().await;
+    let place = TestGateway::new().await;
     for (method, path) in [
         ("GET", "/health"),
         ("OPTIONS", "/api/gateway/version"),
@@ -162,7 +163,7 @@ async fn a_foreign_host_gets_nothing_on_any_route() {
 
 #[tokio::test]
 async fn a_body_may_have_exactly_its_limit() {
-    let place = Place::new().await;
+    let place = TestGateway::new().await;
     let post = || place.internal("POST", "/api/gateway/git");
     post().body(vec![b' '; 262_144]).send().await.assert_error(400, "repoPath is required", "missing_field");
     for over in
@@ -182,7 +183,7 @@ async fn a_body_may_have_exactly_its_limit() {
 
 #[tokio::test]
 async fn a_loop_may_bring_a_megabyte() {
-    let place = Place::new().await;
+    let place = TestGateway::new().await;
     let post =
         |bytes: usize| place.internal("POST", "/api/gateway/orchestrator/loop").body(vec![b'x'; bytes]);
     assert_ne!(post(300 * 1024).send().await.status, 413);
@@ -195,14 +196,14 @@ async fn a_loop_may_bring_a_megabyte() {
 
 #[tokio::test]
 async fn a_large_upload_sees_its_refusal() {
-    let place = Place::new().await;
+    let place = TestGateway::new().await;
     let reply = place.internal("POST", "/api/gateway/git").body(vec![b'x'; 4 * 1024 * 1024]).send().await;
     reply.assert_error(413, "request body too large", "request_body_too_large");
 }
 
 #[tokio::test]
 async fn unknown_paths_and_methods_are_told_apart() {
-    let place = Place::new().await;
+    let place = TestGateway::new().await;
     place.internal("GET", "/api/gateway/nope").send().await.assert_error(
         403,
         "Unmapped operation: /api/gateway/nope",
@@ -233,7 +234,7 @@ async fn unknown_paths_and_methods_are_told_apart() {
 
 #[tokio::test]
 async fn dot_segments_are_resolved_before_the_decision() {
-    let place = Place::new().await;
+    let place = TestGateway::new().await;
     assert_eq!(place.ask("GET", "/health/../api/gateway/version").send().await.status, 401);
     assert_eq!(place.ask("GET", "/%2e%2e/api\\gateway\\version").send().await.status, 401);
     assert_eq!(place.internal("GET", "/x/%2E./api/gateway/version").send().await.status, 200);
@@ -241,7 +242,7 @@ async fn dot_segments_are_resolved_before_the_decision() {
 
 #[tokio::test]
 async fn broken_targets_are_answered_and_survived() {
-    let place = Place::new().await;
+    let place = TestGateway::new().await;
     for target in ["//", "//evil.test/health", "/\\evil.test"] {
         place.ask("GET", target).send().await.assert_error(
             400,
@@ -259,7 +260,7 @@ async fn broken_targets_are_answered_and_survived() {
 
 #[tokio::test]
 async fn a_panic_is_answered_and_survived() {
-    let place = Place::new().await;
+    let place = TestGateway::new().await;
     let reply = place.internal("GET", "/api/gateway/git/panicking").send().await;
     reply.assert_error(500, "internal error", "internal_error");
     assert!(!reply.text().contains("lgk_live_"));
@@ -268,7 +269,7 @@ async fn a_panic_is_answered_and_survived() {
 
 #[tokio::test]
 async fn nothing_works_before_set_up() {
-    let place = Place::with(Wish { set_up: false, ..Wish::default() }).await;
+    let place = TestGateway::with(TestOptions { set_up: false, ..TestOptions::default() }).await;
     for path in ["/api/gateway/repos", "/api/gateway/nope"] {
         let body = place.internal("GET", path).send().await.assert_error(
             403,
@@ -281,16 +282,18 @@ async fn nothing_works_before_set_up() {
 
 #[tokio::test]
 async fn without_a_token_everybody_is_let_in() {
-    let place = Place::with(Wish { no_auth: true, ..Wish::default() }).await;
+    let place = TestGateway::with(TestOptions { no_auth: true, ..TestOptions::default() }).await;
     assert_eq!(place.ask("GET", "/api/gateway/version").send().await.status, 200);
-    let production = Place::with(Wish { no_auth: true, production_only: true, ..Wish::default() }).await;
+    let production =
+        TestGateway::with(TestOptions { no_auth: true, production_only: true, ..TestOptions::default() })
+            .await;
     let reply = production.ask("GET", "/api/gateway/version").origin("http://localhost:1").send().await;
     assert_eq!(reply.status, 401);
 }
 
 #[tokio::test]
 async fn guessing_is_slowed_down_for_its_origin_alone() {
-    let place = Place::new().await;
+    let place = TestGateway::new().await;
     let guess = |origin: &'static str| place.ask("GET", "/api/gateway/version").origin(origin).session("x");
     place.gateway.exhaust_for_test("https://evil.test");
     let last = guess("https://evil.test").send().await;
@@ -301,7 +304,7 @@ async fn guessing_is_slowed_down_for_its_origin_alone() {
 
 #[tokio::test]
 async fn in_process_calls_meet_the_same_gates() {
-    let place = Place::new().await;
+    let place = TestGateway::new().await;
     let service = place.gateway.service();
     let ask = |path: &str, token: &str| {
         http::Request::get(path)

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use super::place::{Place, TOKEN};
+use super::test_gateway::{TOKEN, TestGateway};
 
 const METHODS: [&str; 8] = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS", "PURGE"];
 
@@ -42,7 +42,7 @@ fn any_headers() -> impl Strategy<Value = Vec<(&'static str, String)>> {
 #[test]
 fn every_answer_is_a_documented_one() {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
-    let place = runtime.block_on(Place::new());
+    let place = runtime.block_on(TestGateway::new());
     let cases = (prop::sample::select(METHODS.to_vec()), any_target(), any_headers(), "[ -~]{0,60}");
     proptest!(ProptestConfig::with_cases(400), |((method, target, headers, body) in cases)| {
         let mut ask = place.ask(method, &target);

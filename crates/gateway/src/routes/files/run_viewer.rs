@@ -25,7 +25,8 @@ use crate::route::Endpoint;
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(example = json!({"runDir": "/tmp/run-viewer-0b8f6a3e-5f0c-4c1e-9a57-2f7f0f5f6c11"}))]
-pub(crate) struct Extracted {
+#[schema(as = Extracted)]
+pub(crate) struct ExtractResponse {
     run_dir: String,
 }
 
@@ -40,7 +41,8 @@ pub(crate) struct RunFiles {
 /// That it was removed.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(example = json!({"success": true}))]
-pub(crate) struct RunRemoved {
+#[schema(as = RunRemoved)]
+pub(crate) struct RemoveRunResponse {
     success: bool,
 }
 
@@ -71,11 +73,11 @@ struct RemoveRun {
 #[utoipa::path(post, path = "/api/gateway/run-viewer-extract", operation_id = "extract_run", tag = "files",
     request_body(content = RunArchive, content_type = "multipart/form-data"),
     responses(
-        (status = 200, body = Extracted, description = "Unpacked"),
+        (status = 200, body = ExtractResponse, description = "Unpacked"),
         (status = 400, body = ErrorBody, description = "No form, no archive, or one that is not taken", example = json!(ErrorBody::new(400, "Invalid zip file"))),
         (status = 500, body = ErrorBody, description = "It cannot be unpacked", example = json!(ErrorBody::new(500, "Failed to unpack the zip file"))),
     ))]
-async fn extract(State(app): State<App>, FormBody(form): FormBody) -> JsonResult<Extracted> {
+async fn extract(State(app): State<App>, FormBody(form): FormBody) -> JsonResult<ExtractResponse> {
     let archive = form.map_err(not_taken)?.archive(&app.spool_dir).await.map_err(not_taken)?;
     // Dropped with this request, also when its caller leaves.
     let cancel = CancelOnDrop::default();
@@ -85,7 +87,7 @@ async fn extract(State(app): State<App>, FormBody(form): FormBody) -> JsonResult
         .spawn_blocking(move || RunDir::unpack(&archive, &flag))
         .await?
         .map_err(not_unpacked)?;
-    Ok(Json(Extracted { run_dir: path_text(run.path()) }))
+    Ok(Json(ExtractResponse { run_dir: path_text(run.path()) }))
 }
 
 /// List the files of a run
@@ -112,18 +114,18 @@ async fn list(query: QueryMembers) -> JsonResult<RunFiles> {
 #[utoipa::path(delete, path = "/api/gateway/run-viewer-extract", operation_id = "remove_run", tag = "files",
     request_body = RemoveRun,
     responses(
-        (status = 200, body = RunRemoved, description = "It is gone"),
+        (status = 200, body = RemoveRunResponse, description = "It is gone"),
         (status = 400, body = ErrorBody, description = "No directory of a run", example = json!(ErrorBody::new(400, "Invalid runDir"))),
         (status = 500, body = ErrorBody, description = "It cannot be removed", example = json!(ErrorBody::new(500, "Failed to remove run: permission denied"))),
     ))]
-async fn remove(JsonBody(body): JsonBody<RemoveRun>) -> JsonResult<RunRemoved> {
+async fn remove(JsonBody(body): JsonBody<RemoveRun>) -> JsonResult<RemoveRunResponse> {
     let run_dir = body.run_dir.unwrap_or_default();
     let removed = spawn_blocking(move || {
         let run = RunDir::parse(&run_dir).ok_or_else(invalid_run_dir)?;
         run.remove().map_err(|error| failed("Failed to remove run", &error))
     });
     removed.await??;
-    Ok(Json(RunRemoved { success: true }))
+    Ok(Json(RemoveRunResponse { success: true }))
 }
 
 /// Sets its flag when it is dropped.

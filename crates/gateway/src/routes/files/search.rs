@@ -23,7 +23,8 @@ use crate::routes::directory::ticket_worktree;
 /// The best matches.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(example = json!({"files": ["theme.js", "test/theme.test.js"], "truncated": false}))]
-pub(crate) struct FoundFiles {
+#[schema(as = FoundFiles)]
+pub(crate) struct FileSearchResults {
     /// Relative paths, best first, at most ten.
     files: Vec<String>,
     /// Whether more matched.
@@ -50,12 +51,12 @@ enum Scope {
         ("base" = Option<String>, Query, description = "`true` searches the repository itself", example = "true"),
     ),
     responses(
-        (status = 200, body = FoundFiles, description = "The best matches, also when there is no such directory"),
+        (status = 200, body = FileSearchResults, description = "The best matches, also when there is no such directory"),
         (status = 400, body = ErrorBody, description = "No repository or no ticket given", example = json!(ErrorBody::missing_field("ticket query parameter is required"))),
         (status = 403, body = ErrorBody, description = "Outside the sandbox", example = json!(ErrorBody::directory_not_allowed())),
         (status = 500, body = ErrorBody, description = "The directory cannot be read", example = json!(ErrorBody::new(500, "Failed to search files: permission denied"))),
     ))]
-async fn search(State(app): State<App>, query: QueryMembers) -> JsonResult<FoundFiles> {
+async fn search(State(app): State<App>, query: QueryMembers) -> JsonResult<FileSearchResults> {
     let repository = query.required("repo", "repo query parameter is required")?.to_owned();
     let scope = if query.get("base") == Some("true") {
         Scope::Repository
@@ -69,7 +70,12 @@ async fn search(State(app): State<App>, query: QueryMembers) -> JsonResult<Found
     searches.spawn_blocking(move || search_on_disk(&app, &repository, &scope, &piece)).await?.map(Json)
 }
 
-fn search_on_disk(app: &App, repository: &str, scope: &Scope, piece: &str) -> Result<FoundFiles, HttpError> {
+fn search_on_disk(
+    app: &App,
+    repository: &str,
+    scope: &Scope,
+    piece: &str,
+) -> Result<FileSearchResults, HttpError> {
     let repository = app.sandbox.check(Path::new(repository))?;
     let (directory, missing) = match scope {
         Scope::Repository => (Some(repository), "Repository not found"),
@@ -77,12 +83,14 @@ fn search_on_disk(app: &App, repository: &str, scope: &Scope, piece: &str) -> Re
     };
     let found = |directory: SandboxedPath| app.file_search.search(&directory, piece);
     match directory.map(found) {
-        Some(Ok(Matches { files, truncated })) => Ok(FoundFiles { files, truncated, error: None }),
+        Some(Ok(Matches { files, truncated })) => Ok(FileSearchResults { files, truncated, error: None }),
         Some(Err(error)) if error.kind() != ErrorKind::NotFound => {
             let text = format!("Failed to search files: {}", loopgate_files::plain_text(&error));
             Err(HttpError::failed(text))
         }
-        Some(Err(_)) | None => Ok(FoundFiles { files: Vec::new(), truncated: false, error: Some(missing) }),
+        Some(Err(_)) | None => {
+            Ok(FileSearchResults { files: Vec::new(), truncated: false, error: Some(missing) })
+        }
     }
 }
 

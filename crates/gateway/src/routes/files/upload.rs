@@ -23,7 +23,8 @@ use crate::routes::directory::ticket_worktree;
 /// The images that were saved, in the order in which they came.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(example = json!({"files": [{"originalName": "screen.png", "savedName": "image-1893574800000-0a1b2c.png", "path": "/home/sam/src/worktrees/shop-AB-1/.loopgate/attachments/image-1893574800000-0a1b2c.png", "apiUrl": "/api/gateway/orchestrator/attachments/AB-1/image-1893574800000-0a1b2c.png?repo=~%2Fsrc%2Fshop", "size": 67}]}))]
-pub(crate) struct Uploaded {
+#[schema(as = Uploaded)]
+pub(crate) struct UploadResponse {
     files: Vec<UploadedFile>,
 }
 
@@ -63,7 +64,7 @@ struct Images {
     ),
     request_body(content = Images, content_type = "multipart/form-data"),
     responses(
-        (status = 200, body = Uploaded, description = "Saved"),
+        (status = 200, body = UploadResponse, description = "Saved"),
         (status = 400, body = ErrorBody, description = "No repository, no form, no image, or one that is not taken", example = json!(ErrorBody::missing_field("No image files provided"))),
         (status = 403, body = ErrorBody, description = "Outside the sandbox", example = json!(ErrorBody::directory_not_allowed())),
         (status = 404, body = ErrorBody, description = "The ticket has no worktree", example = json!(ErrorBody::new(404, "Work directory not found"))),
@@ -74,7 +75,7 @@ async fn upload(
     TicketPath(ticket): TicketPath,
     query: QueryMembers,
     FormBody(form): FormBody,
-) -> JsonResult<Uploaded> {
+) -> JsonResult<UploadResponse> {
     let repo = query.required("repo", "repo parameter is required")?.to_owned();
     let place = {
         let (app, ticket, repo) = (app.clone(), ticket.clone(), repo.clone());
@@ -102,7 +103,7 @@ async fn upload(
         saved_name: image.name,
         size: image.size,
     };
-    Ok(Json(Uploaded { files: names.into_iter().zip(saved).map(described).collect() }))
+    Ok(Json(UploadResponse { files: names.into_iter().zip(saved).map(described).collect() }))
 }
 
 /// Where the images go. What lies outside the sandbox is refused before anything is said about what

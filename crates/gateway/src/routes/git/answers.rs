@@ -12,10 +12,10 @@ const DETACHED: &str = "HEAD";
 #[serde(untagged)]
 pub(crate) enum ActionAnswer {
     Status(StatusAnswer),
-    Switched(Switched),
-    Committed(Committed),
-    Pushed(Pushed),
-    Pulled(Pulled),
+    Switched(SwitchResponse),
+    Committed(CommitResponse),
+    Pushed(PushResponse),
+    Pulled(PullResponse),
     BranchDiff(BranchDiffAnswer),
     SyncStatus(SyncAnswer),
 }
@@ -47,7 +47,8 @@ pub(crate) struct StatusFiles {
 /// `branch`: the branch that is checked out now.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Switched {
+#[schema(as = Switched)]
+pub(crate) struct SwitchResponse {
     success: bool,
     /// The name after unusual characters became `-`.
     branch_name: String,
@@ -56,7 +57,8 @@ pub(crate) struct Switched {
 
 /// `commit`: the new commit.
 #[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct Committed {
+#[schema(as = Committed)]
+pub(crate) struct CommitResponse {
     success: bool,
     /// Short hash.
     commit: String,
@@ -65,7 +67,8 @@ pub(crate) struct Committed {
 
 /// `push`
 #[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct Pushed {
+#[schema(as = Pushed)]
+pub(crate) struct PushResponse {
     success: bool,
     pushed: bool,
     message: String,
@@ -74,7 +77,8 @@ pub(crate) struct Pushed {
 /// `pull`; closed, because other answers hold its members and more.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Pulled {
+#[schema(as = Pulled)]
+pub(crate) struct PullResponse {
     success: bool,
     message: String,
 }
@@ -120,20 +124,20 @@ fn shown(branch: Option<String>) -> String {
 impl ActionAnswer {
     pub(super) fn switched(branch: &str) -> Self {
         let message = format!("Switched to branch '{branch}'");
-        Self::Switched(Switched { success: true, branch_name: branch.to_owned(), message })
+        Self::Switched(SwitchResponse { success: true, branch_name: branch.to_owned(), message })
     }
 
     pub(super) fn committed(commit: String) -> Self {
-        Self::Committed(Committed { success: true, commit, message: "Committed changes" })
+        Self::Committed(CommitResponse { success: true, commit, message: "Committed changes" })
     }
 
     pub(super) fn pushed(branch: &str) -> Self {
         let message = format!("Pushed branch '{branch}' to remote");
-        Self::Pushed(Pushed { success: true, pushed: true, message })
+        Self::Pushed(PushResponse { success: true, pushed: true, message })
     }
 
     pub(super) fn pulled(branch: &str) -> Self {
-        Self::Pulled(Pulled { success: true, message: format!("Pulled latest changes for '{branch}'") })
+        Self::Pulled(PullResponse { success: true, message: format!("Pulled latest changes for '{branch}'") })
     }
 
     pub(super) fn branch_diff(base: String, diff: BranchDiff) -> Self {

@@ -127,7 +127,7 @@ pub(crate) fn endpoint() -> Endpoint {
 }
 
 /// Refuses a file that a link leads out of the repository, or to a place that the sandbox denies.
-/// A link that leads nowhere is only judged by where it stands.
+/// For a dangling link only the place of the link itself is checked.
 async fn stays_inside(app: &App, repository: &SandboxedPath, path: &FilePath) -> Result<(), HttpError> {
     let (app, root) = (app.clone(), repository.canonical().to_owned());
     let file = root.join(path.as_path());

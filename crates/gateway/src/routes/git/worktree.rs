@@ -40,7 +40,8 @@ struct RemoveRequest {
 /// That it is gone.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(example = json!({"success": true, "message": "Worktree removed successfully"}))]
-pub(crate) struct Gone {
+#[schema(as = Gone)]
+pub(crate) struct RemovedResponse {
     success: bool,
     message: &'static str,
 }
@@ -48,7 +49,8 @@ pub(crate) struct Gone {
 /// What became of the worktrees, as paths.
 #[derive(Debug, Default, Serialize, ToSchema)]
 #[schema(example = json!({"removed": ["/home/sam/src/worktrees/shop-pr-7"], "kept": ["/home/sam/src/worktrees/shop-pr-9"], "errors": []}))]
-pub(crate) struct CleanedUp {
+#[schema(as = CleanedUp)]
+pub(crate) struct CleanupReport {
     removed: Vec<String>,
     kept: Vec<String>,
     /// Why some of the kept ones could not be judged or removed: `<path>: <reason>`.
@@ -59,25 +61,28 @@ pub(crate) struct CleanedUp {
 #[utoipa::path(delete, path = "/api/gateway/git/worktree", operation_id = "remove_worktree", tag = "git",
     request_body = RemoveRequest,
     responses(
-        (status = 200, body = Gone, description = "It is gone, or was not there"),
+        (status = 200, body = RemovedResponse, description = "It is gone, or was not there"),
         (status = 400, body = ErrorBody, description = "No path given, or force on something that is no worktree", example = json!(ErrorBody::missing_field("worktreePath is required and must be a string"))),
         (status = 403, body = ErrorBody, description = "Outside the sandbox", example = json!(ErrorBody::directory_not_allowed())),
         (status = 409, body = ErrorBody, description = "It has uncommitted changes", example = json!(ErrorBody::new(409, "Worktree has uncommitted changes").with("hasChanges", true).with("message", "Use force=true to remove anyway"))),
         (status = 500, body = ErrorBody, description = "Git refused", example = json!(ErrorBody::new(500, "Failed to remove worktree: git worktree failed"))),
     ))]
-async fn remove(State(app): State<App>, JsonBody(body): JsonBody<RemoveRequest>) -> JsonResult<Gone> {
+async fn remove(
+    State(app): State<App>,
+    JsonBody(body): JsonBody<RemoveRequest>,
+) -> JsonResult<RemovedResponse> {
     let named = body.worktree_path;
     let named =
         named.ok_or_else(|| HttpError::missing_field("worktreePath is required and must be a string"))?;
     let force = body.force == Some(true);
-    let looking = app.clone();
-    let Some(found) = spawn_blocking(move || Found::look(&looking, &named, force)).await?? else {
-        return Ok(gone("Worktree does not exist"));
+    let lookup_app = app.clone();
+    let Some(target) = spawn_blocking(move || RemovalTarget::find(&lookup_app, &named, force)).await?? else {
+        return Ok(removed("Worktree does not exist"));
     };
-    let work = async move { app.git.remove_named(&found.place, force, found.leftover).await };
+    let work = async move { app.git.remove_named(&target.place, force, target.leftover).await };
     match tokio::spawn(work).await.map_err(|_| HttpError::internal())? {
-        Ok(RemovalMethod::ByGit) => Ok(gone("Worktree removed successfully")),
-        Ok(RemovalMethod::ByForce) => Ok(gone("Worktree forcefully removed")),
+        Ok(RemovalMethod::ByGit) => Ok(removed("Worktree removed successfully")),
+        Ok(RemovalMethod::ByForce) => Ok(removed("Worktree forcefully removed")),
         Err(RemovalError::HasWork) => {
             Err(HttpError::new(StatusCode::CONFLICT, RemovalError::HasWork.to_string())
                 .with("hasChanges", true)
@@ -94,14 +99,14 @@ async fn remove(State(app): State<App>, JsonBody(body): JsonBody<RemoveRequest>)
 /// uncommitted changes stays.
 #[utoipa::path(post, path = "/api/gateway/git/worktree", operation_id = "clean_up_worktrees", tag = "git",
     responses(
-        (status = 200, body = CleanedUp, description = "What was removed and what was not"),
+        (status = 200, body = CleanupReport, description = "What was removed and what was not"),
         (status = 500, body = ErrorBody, description = "No worktree parent is set, or it cannot be read", example = json!(ErrorBody::new(500, "Worktree cleanup failed: Worktree parent directory not configured"))),
         (status = 503, body = ErrorBody, description = "No sandbox is set", example = json!(ErrorBody::not_configured())),
     ))]
-async fn clean_up(State(app): State<App>) -> JsonResult<CleanedUp> {
+async fn clean_up(State(app): State<App>) -> JsonResult<CleanupReport> {
     app.sandbox.base().ok_or_else(HttpError::not_configured)?;
-    let looking = app.clone();
-    let candidates = spawn_blocking(move || candidates(&looking)).await??;
+    let lookup_app = app.clone();
+    let candidates = spawn_blocking(move || candidates(&lookup_app)).await??;
     let work = async move { app.git.clean_up(candidates).await };
     let cleaned = tokio::spawn(work).await.map_err(|_| HttpError::internal())?;
     Ok(Json(cleaned.into()))
@@ -116,16 +121,16 @@ pub(crate) fn clean_up_endpoint() -> Endpoint {
 }
 
 /// A directory that is to be removed.
-struct Found {
+struct RemovalTarget {
     /// With links resolved.
     place: PathBuf,
     /// It lies where only worktrees lie, so that it may be what is left of one.
     leftover: bool,
 }
 
-impl Found {
+impl RemovalTarget {
     /// Looks at the disk; `None` when nothing is there.
-    fn look(app: &App, named: &str, force: bool) -> Result<Option<Self>, HttpError> {
+    fn find(app: &App, named: &str, force: bool) -> Result<Option<Self>, HttpError> {
         let place = app.sandbox.check(named)?;
         let place = place.canonical().to_owned();
         if !place.exists() {
@@ -151,15 +156,15 @@ fn candidates(app: &App) -> Result<Vec<PathBuf>, HttpError> {
     Ok(found.into_iter().filter(|place| app.sandbox.check(place).is_ok()).collect())
 }
 
-fn gone(message: &'static str) -> Json<Gone> {
-    Json(Gone { success: true, message })
+fn removed(message: &'static str) -> Json<RemovedResponse> {
+    Json(RemovedResponse { success: true, message })
 }
 
 fn not_a_worktree() -> HttpError {
     HttpError::bad_request(RemovalError::NotAWorktree.to_string())
 }
 
-impl From<Cleanup> for CleanedUp {
+impl From<Cleanup> for CleanupReport {
     fn from(cleanup: Cleanup) -> Self {
         let paths = |paths: Vec<PathBuf>| paths.iter().map(path_text).collect();
         Self { removed: paths(cleanup.removed), kept: paths(cleanup.kept), errors: cleanup.errors }

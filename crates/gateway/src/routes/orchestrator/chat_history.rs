@@ -27,7 +27,8 @@ const NO_REPOSITORY: &str = "repo parameter is required";
 /// A history, and whether the reviewer remembers the ticket.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct ShownHistory {
+#[schema(as = ShownHistory)]
+pub(crate) struct HistoryResponse {
     #[serde(flatten)]
     history: ChatHistory,
     /// Whether the reviewer has a session about a review of this ticket.
@@ -37,7 +38,8 @@ pub(crate) struct ShownHistory {
 /// What was added.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(untagged)]
-pub(crate) enum AddedToHistory {
+#[schema(as = AddedToHistory)]
+pub(crate) enum AddToHistoryResponse {
     /// A message; the whole history.
     Message { success: bool, history: Box<ChatHistory> },
     /// The id of the assistant's session.
@@ -48,7 +50,8 @@ pub(crate) enum AddedToHistory {
 /// What was removed.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(untagged)]
-pub(crate) enum RemovedFromHistory {
+#[schema(as = RemovedFromHistory)]
+pub(crate) enum RemoveFromHistoryResponse {
     /// Everything, or there was nothing.
     All {
         success: bool,
@@ -85,7 +88,7 @@ struct NewMessage {
 #[derive(IntoParams)]
 #[into_params(parameter_in = Query)]
 #[allow(dead_code, reason = "describes the query in the OpenAPI document; it is read member by member")]
-struct OfHistory {
+struct HistoryQuery {
     /// Path of the repository
     repo: String,
     /// Whose chat
@@ -135,30 +138,30 @@ impl HistoryKey {
 
 /// What was said about a ticket
 #[utoipa::path(get, path = "/api/gateway/orchestrator/chat-history/{ticketId}", operation_id = "chat_history", tag = "orchestrator",
-    params(("ticketId" = String, Path, description = "Ticket"), OfHistory),
+    params(("ticketId" = String, Path, description = "Ticket"), HistoryQuery),
     responses(
-        (status = 200, body = ShownHistory, description = "The history, empty when there is none"),
+        (status = 200, body = HistoryResponse, description = "The history, empty when there is none"),
         (status = 400, body = ErrorBody, description = "No repository, or an unknown provider"),
         (status = 403, body = ErrorBody, description = "Outside the sandbox"),
         (status = 500, body = ErrorBody, description = "The history cannot be read"),
     ))]
-async fn read(State(app): State<App>, key: HistoryKey) -> JsonResult<ShownHistory> {
+async fn read(State(app): State<App>, key: HistoryKey) -> JsonResult<HistoryResponse> {
     let shown = spawn_blocking(move || {
         let file = key.file(&app)?;
         let known =
             file.read().map_err(|error| HttpError::operation("Failed to read chat history", &error))?;
         let history = known.unwrap_or_else(|| key.new_history());
-        Ok(ShownHistory { history, reviewer_session_exists: file.reviewer_session_exists() })
+        Ok(HistoryResponse { history, reviewer_session_exists: file.reviewer_session_exists() })
     });
     shown.await?.map(Json)
 }
 
 /// Add a message, or the id of a session
 #[utoipa::path(post, path = "/api/gateway/orchestrator/chat-history/{ticketId}", operation_id = "add_to_chat_history", tag = "orchestrator",
-    params(("ticketId" = String, Path, description = "Ticket"), OfHistory),
+    params(("ticketId" = String, Path, description = "Ticket"), HistoryQuery),
     request_body = AddToHistory,
     responses(
-        (status = 200, body = AddedToHistory, description = "Kept"),
+        (status = 200, body = AddToHistoryResponse, description = "Kept"),
         (status = 400, body = ErrorBody, description = "The body breaks a rule, no repository, or an unknown provider"),
         (status = 403, body = ErrorBody, description = "Outside the sandbox"),
         (status = 500, body = ErrorBody, description = "The history cannot be written"),
@@ -167,7 +170,7 @@ async fn add(
     State(app): State<App>,
     key: HistoryKey,
     JsonBody(body): JsonBody<AddToHistory>,
-) -> JsonResult<AddedToHistory> {
+) -> JsonResult<AddToHistoryResponse> {
     let message = body.message.filter(|message| !message.content.is_empty()).map(ChatMessage::from);
     let session = body.session_id;
     let added = spawn_blocking(move || {
@@ -183,13 +186,13 @@ async fn add(
                 );
                 let history =
                     added.map_err(|error| HttpError::operation("Failed to save chat history", &error))?;
-                Ok(AddedToHistory::Message { success: true, history: Box::new(history) })
+                Ok(AddToHistoryResponse::Message { success: true, history: Box::new(history) })
             }
             (None, Some(session_id)) => {
                 let id = session_id.clone();
                 let kept = file.change(|| key.new_history(), |history| history.session_id = Some(id));
                 kept.map_err(|error| HttpError::operation("Failed to save session ID", &error))?;
-                Ok(AddedToHistory::Session { success: true, session_id })
+                Ok(AddToHistoryResponse::Session { success: true, session_id })
             }
             (None, None) => Err(HttpError::missing_field("message with content and role is required")),
         }
@@ -201,11 +204,11 @@ async fn add(
 #[utoipa::path(delete, path = "/api/gateway/orchestrator/chat-history/{ticketId}", operation_id = "remove_from_chat_history", tag = "orchestrator",
     params(
         ("ticketId" = String, Path, description = "Ticket"),
-        OfHistory,
+        HistoryQuery,
         ("index" = Option<u32>, Query, description = "Place of the one message to remove, from 0"),
     ),
     responses(
-        (status = 200, body = RemovedFromHistory, description = "Removed, or there was nothing"),
+        (status = 200, body = RemoveFromHistoryResponse, description = "Removed, or there was nothing"),
         (status = 400, body = ErrorBody, description = "No repository, an unknown provider, or an index that is none"),
         (status = 403, body = ErrorBody, description = "Outside the sandbox"),
         (status = 404, body = ErrorBody, description = "No message at this index"),
@@ -215,7 +218,7 @@ async fn remove(
     State(app): State<App>,
     key: HistoryKey,
     query: QueryMembers,
-) -> JsonResult<RemovedFromHistory> {
+) -> JsonResult<RemoveFromHistoryResponse> {
     let wanted = query.get("index");
     let index = wanted.map(|text| text.parse::<usize>().map_err(|_| HttpError::bad_request("Invalid index")));
     let index = index.transpose()?;
@@ -229,44 +232,47 @@ async fn remove(
     removed.await?.map(Json)
 }
 
-fn remove_all(file: &HistoryFile, provider: Option<ChatProvider>) -> Result<RemovedFromHistory, HttpError> {
-    let removed = file.remove().map_err(|error| undeleted(&error))?;
-    file.remove_reviewer_sessions(provider).map_err(|error| undeleted(&error))?;
+fn remove_all(
+    file: &HistoryFile,
+    provider: Option<ChatProvider>,
+) -> Result<RemoveFromHistoryResponse, HttpError> {
+    let removed = file.remove().map_err(|error| delete_failed(&error))?;
+    file.remove_reviewer_sessions(provider).map_err(|error| delete_failed(&error))?;
     let message = if removed { "Chat history cleared" } else { NOTHING };
-    Ok(RemovedFromHistory::All { success: true, message })
+    Ok(RemoveFromHistoryResponse::All { success: true, message })
 }
 
 const NOTHING: &str = "No history to delete";
 
-fn remove_one(file: &HistoryFile, index: usize) -> Result<RemovedFromHistory, HttpError> {
+fn remove_one(file: &HistoryFile, index: usize) -> Result<RemoveFromHistoryResponse, HttpError> {
     let rest = file.change_known(|history| {
         if index >= history.messages.len() {
-            return Err(NotRemoved::OutOfBounds);
+            return Err(RemoveError::OutOfBounds);
         }
         history.messages.remove(index);
         Ok(history.clone())
     });
     match rest {
-        Ok(Some(history)) => Ok(RemovedFromHistory::One { success: true, history: Box::new(history) }),
-        Ok(None) => Ok(RemovedFromHistory::All { success: true, message: NOTHING }),
-        Err(NotRemoved::OutOfBounds) => Err(HttpError::new(StatusCode::NOT_FOUND, "Index out of bounds")),
-        Err(NotRemoved::Failed(error)) => Err(undeleted(&error)),
+        Ok(Some(history)) => Ok(RemoveFromHistoryResponse::One { success: true, history: Box::new(history) }),
+        Ok(None) => Ok(RemoveFromHistoryResponse::All { success: true, message: NOTHING }),
+        Err(RemoveError::OutOfBounds) => Err(HttpError::new(StatusCode::NOT_FOUND, "Index out of bounds")),
+        Err(RemoveError::Failed(error)) => Err(delete_failed(&error)),
     }
 }
 
 /// Why a message is still there.
-enum NotRemoved {
+enum RemoveError {
     OutOfBounds,
     Failed(JsonFileError),
 }
 
-impl From<JsonFileError> for NotRemoved {
+impl From<JsonFileError> for RemoveError {
     fn from(error: JsonFileError) -> Self {
         Self::Failed(error)
     }
 }
 
-fn undeleted(error: &dyn std::fmt::Display) -> HttpError {
+fn delete_failed(error: &dyn std::fmt::Display) -> HttpError {
     HttpError::operation("Failed to delete", error)
 }
 

@@ -27,7 +27,7 @@ use crate::route::Endpoint;
 use crate::routes::directory::ticket_worktree;
 
 use super::chat_stream;
-use super::params::OfTicket;
+use super::params::CommentQuery;
 use super::sessions::Success;
 
 const PATH: &str = "/api/gateway/orchestrator/comment-chat/{commentId}";
@@ -101,7 +101,7 @@ impl CommentChatKey {
 
 /// What was said about a comment
 #[utoipa::path(get, path = "/api/gateway/orchestrator/comment-chat/{commentId}", operation_id = "comment_chat_history", tag = "orchestrator",
-    params(("commentId" = String, Path, description = "Review comment"), OfTicket),
+    params(("commentId" = String, Path, description = "Review comment"), CommentQuery),
     responses(
         (status = 200, body = ChatHistory, description = "The history, empty when there is none"),
         (status = 400, body = ErrorBody, description = "No ticket or no repository"),
@@ -122,7 +122,7 @@ async fn read(State(app): State<App>, key: CommentChatKey) -> JsonResult<ChatHis
 /// Works in the ticket's worktree, else in the repository. The answer goes on, and is kept, when the
 /// caller goes away; posting the pid of the first line to `kill` stops it.
 #[utoipa::path(post, path = "/api/gateway/orchestrator/comment-chat/{commentId}", operation_id = "comment_chat", tag = "orchestrator",
-    params(("commentId" = String, Path, description = "Review comment"), OfTicket),
+    params(("commentId" = String, Path, description = "Review comment"), CommentQuery),
     request_body = CommentMessageBody,
     responses(
         (status = 200, body = ChatEvent, content_type = "application/x-ndjson", description = "One event a line, `done` last"),
@@ -157,7 +157,7 @@ async fn chat(
 
 /// Note that a comment was answered
 #[utoipa::path(patch, path = "/api/gateway/orchestrator/comment-chat/{commentId}", operation_id = "mark_comment_responded", tag = "orchestrator",
-    params(("commentId" = String, Path, description = "Review comment"), OfTicket),
+    params(("commentId" = String, Path, description = "Review comment"), CommentQuery),
     request_body = MarkResponded,
     responses(
         (status = 200, body = Success, description = "Noted; an unknown message changes nothing"),
@@ -194,7 +194,7 @@ async fn mark(
 
 /// Forget what was said about a comment
 #[utoipa::path(delete, path = "/api/gateway/orchestrator/comment-chat/{commentId}", operation_id = "forget_comment_chat", tag = "orchestrator",
-    params(("commentId" = String, Path, description = "Review comment"), OfTicket),
+    params(("commentId" = String, Path, description = "Review comment"), CommentQuery),
     responses(
         (status = 200, body = Success, description = "Forgotten, or there was nothing"),
         (status = 400, body = ErrorBody, description = "No ticket or no repository"),

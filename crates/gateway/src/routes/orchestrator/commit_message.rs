@@ -16,7 +16,7 @@ use crate::extract::{QueryMembers, TicketPath};
 use crate::route::Endpoint;
 use crate::routes::directory::ticket_worktree;
 
-use super::params::{OfRepository, Unread};
+use super::params::{RepositoryQuery, TicketErrors};
 use super::runtime::runtime_of;
 
 const PATH: &str = "/api/gateway/orchestrator/commit-message/{ticketId}";
@@ -50,10 +50,10 @@ impl From<CommitText> for CommitMessage {
 ///
 /// For the uncommitted changes in the ticket's worktree.
 #[utoipa::path(get, path = "/api/gateway/orchestrator/commit-message/{ticketId}", operation_id = "commit_message", tag = "orchestrator",
-    params(("ticketId" = String, Path, description = "Ticket"), OfRepository),
+    params(("ticketId" = String, Path, description = "Ticket"), RepositoryQuery),
     responses(
         (status = 200, body = CommitMessage, description = "A message, a plain one when nothing better is known"),
-        Unread,
+        TicketErrors,
     ))]
 async fn write(
     State(app): State<App>,

@@ -48,7 +48,8 @@ struct KillBody {
 
 /// What came of it.
 #[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct Killed {
+#[schema(as = Killed)]
+pub(crate) struct KillResponse {
     success: bool,
     #[schema(example = "Process terminated")]
     message: &'static str,
@@ -56,7 +57,7 @@ pub(crate) struct Killed {
     pid: Option<u32>,
 }
 
-impl Killed {
+impl KillResponse {
     fn new(message: &'static str, pid: Option<u32>) -> Self {
         Self { success: true, message, pid }
     }
@@ -68,12 +69,12 @@ impl Killed {
 #[utoipa::path(post, path = "/api/gateway/orchestrator/kill", operation_id = "kill_process", tag = "orchestrator",
     request_body = KillBody,
     responses(
-        (status = 200, body = Killed, description = "It has ended, now or before"),
+        (status = 200, body = KillResponse, description = "It has ended, now or before"),
         (status = 400, body = ErrorBody, description = "Neither a pid nor a ticket"),
         (status = 403, body = ErrorBody, description = "Outside the sandbox, or a process that Loopgate did not start"),
         (status = 500, body = ErrorBody, description = "The recorded pid cannot be read, or the process does not end"),
     ))]
-async fn kill(State(app): State<App>, JsonBody(body): JsonBody<KillBody>) -> JsonResult<Killed> {
+async fn kill(State(app): State<App>, JsonBody(body): JsonBody<KillBody>) -> JsonResult<KillResponse> {
     let pid = body.pid.filter(|pid| pid.as_f64() != Some(0.0));
     if let Some(pid) = pid {
         return by_pid(&app, &pid).await.map(Json);
@@ -84,13 +85,13 @@ async fn kill(State(app): State<App>, JsonBody(body): JsonBody<KillBody>) -> Jso
     by_ticket(&app, TicketId::new(ticket), repo).await.map(Json)
 }
 
-async fn by_pid(app: &App, pid: &Number) -> Result<Killed, HttpError> {
+async fn by_pid(app: &App, pid: &Number) -> Result<KillResponse, HttpError> {
     let possible = pid.as_u64().and_then(|pid| u32::try_from(pid).ok()).filter(|pid| *pid >= LOWEST);
     let pid = possible.ok_or_else(not_managed)?;
     end(app, pid, async || Ok(())).await
 }
 
-async fn by_ticket(app: &App, ticket: TicketId, repo: String) -> Result<Killed, HttpError> {
+async fn by_ticket(app: &App, ticket: TicketId, repo: String) -> Result<KillResponse, HttpError> {
     let at_files = async |work: fn(&TicketFiles)| {
         let (ticket, repo) = (ticket.clone(), repo.clone());
         let worked = read_ticket(app.clone(), ticket, repo, move |files| {
@@ -119,7 +120,7 @@ async fn by_ticket(app: &App, ticket: TicketId, repo: String) -> Result<Killed, 
             at_files(|files| files.forget_loop()).await?;
             match working {
                 Some((pid, process)) => ended(runtime_of(app, PATH)?, pid, process).await?,
-                None => Killed::new(NO_PROCESS, None),
+                None => KillResponse::new(NO_PROCESS, None),
             }
         }
     };
@@ -132,7 +133,7 @@ async fn end(
     app: &App,
     pid: u32,
     before: impl AsyncFnOnce() -> Result<(), HttpError>,
-) -> Result<Killed, HttpError> {
+) -> Result<KillResponse, HttpError> {
     let runtime = runtime_of(app, PATH)?;
     let owner = runtime.stopper.owner_of(pid).await;
     let owner = owner.map_err(|error| HttpError::operation("Failed to process kill request", &error))?;
@@ -140,7 +141,7 @@ async fn end(
         ProcessOwner::Other => Err(not_managed()),
         ProcessOwner::None => {
             before().await?;
-            Ok(Killed::new(GONE, Some(pid)))
+            Ok(KillResponse::new(GONE, Some(pid)))
         }
         ProcessOwner::Loopgate(process) => {
             before().await?;
@@ -149,10 +150,10 @@ async fn end(
     }
 }
 
-async fn ended(runtime: &Arc<Runtime>, pid: u32, process: OwnedProcess) -> Result<Killed, HttpError> {
+async fn ended(runtime: &Arc<Runtime>, pid: u32, process: OwnedProcess) -> Result<KillResponse, HttpError> {
     let stopped = runtime.stopper.stop(process).await;
     let stopped = stopped.map_err(|error| HttpError::operation("Failed to kill process", &error))?;
-    Ok(Killed::new(if stopped { "Process terminated" } else { GONE }, Some(pid)))
+    Ok(KillResponse::new(if stopped { "Process terminated" } else { GONE }, Some(pid)))
 }
 
 /// What works in a ticket's worktree without a file that says so.

@@ -7,7 +7,7 @@ use utoipa::{IntoParams, IntoResponses};
 #[derive(IntoParams)]
 #[into_params(parameter_in = Query)]
 #[allow(dead_code, reason = "describes the query in the OpenAPI document; it is read member by member")]
-pub(super) struct OfRepository {
+pub(super) struct RepositoryQuery {
     /// Path of the repository
     repo: String,
 }
@@ -16,7 +16,7 @@ pub(super) struct OfRepository {
 #[derive(IntoParams)]
 #[into_params(parameter_in = Query)]
 #[allow(dead_code, reason = "describes the query in the OpenAPI document; it is read member by member")]
-pub(super) struct OfTicket {
+pub(super) struct CommentQuery {
     /// Ticket
     #[param(rename = "ticketId")]
     ticket_id: String,
@@ -27,7 +27,7 @@ pub(super) struct OfTicket {
 /// Why nothing is read of a ticket.
 #[derive(IntoResponses)]
 #[allow(dead_code, reason = "describes refusals in the OpenAPI document")]
-pub(super) enum Unread {
+pub(super) enum TicketErrors {
     /// No repository given
     #[response(status = 400)]
     NoRepository(ErrorBody),

@@ -92,7 +92,8 @@ pub(crate) struct UnreadCount {
     ))]
 async fn list(State(app): State<App>) -> JsonResult<SessionList> {
     configured(&app)?;
-    let sessions = spawn_blocking(move || app.sessions.living()).await?.map_err(|error| unwritten(&error))?;
+    let sessions =
+        spawn_blocking(move || app.sessions.living()).await?.map_err(|error| save_failed(&error))?;
     Ok(Json(SessionList { sessions }))
 }
 
@@ -132,7 +133,7 @@ async fn note(State(app): State<App>, body: Result<JsonBody<NoteSession>, HttpEr
         if refused {
             return Err(HttpError::directory_not_allowed());
         }
-        app.sessions.note(&ticket, note).map_err(|error| unwritten(&error))
+        app.sessions.note(&ticket, note).map_err(|error| save_failed(&error))
     });
     noted.await??;
     Ok(Success::YES)
@@ -149,7 +150,7 @@ async fn note(State(app): State<App>, body: Result<JsonBody<NoteSession>, HttpEr
 async fn forget(State(app): State<App>, query: QueryMembers) -> JsonResult<Success> {
     configured(&app)?;
     let ticket = query.required("ticketId", "ticketId parameter is required")?.to_owned();
-    spawn_blocking(move || app.sessions.forget(&ticket)).await?.map_err(|error| unwritten(&error))?;
+    spawn_blocking(move || app.sessions.forget(&ticket)).await?.map_err(|error| save_failed(&error))?;
     Ok(Success::YES)
 }
 
@@ -177,7 +178,7 @@ fn configured(app: &App) -> Result<(), HttpError> {
     app.sessions.path().map(drop).ok_or_else(HttpError::not_configured)
 }
 
-fn unwritten(error: &std::io::Error) -> HttpError {
+fn save_failed(error: &std::io::Error) -> HttpError {
     HttpError::operation("Failed to save sessions", error)
 }
 

@@ -8,7 +8,7 @@ use loopgate_api::ticket::{DirectoryStatus, JudgesReport, LogTail, TicketPlan, T
 use loopgate_runtime::tickets::{JudgesError, TicketFiles, loop_of_directory, loop_of_ticket};
 use utoipa_axum::routes;
 
-use super::params::{OfRepository, Unread};
+use super::params::{RepositoryQuery, TicketErrors};
 use super::runtime::read_ticket;
 use crate::app::App;
 use crate::approval::{At, Source};
@@ -45,10 +45,10 @@ async fn directory_status(State(app): State<App>, query: QueryMembers) -> JsonRe
 
 /// How a ticket stands
 #[utoipa::path(get, path = "/api/gateway/orchestrator/status/{ticketId}", operation_id = "ticket_status", tag = "orchestrator",
-    params(("ticketId" = String, Path, description = "Ticket, or slug or id of a loop"), OfRepository),
+    params(("ticketId" = String, Path, description = "Ticket, or slug or id of a loop"), RepositoryQuery),
     responses(
         (status = 200, body = TicketStatus, description = "How it stands, also when there is no worktree"),
-        Unread,
+        TicketErrors,
         (status = 500, body = ErrorBody, description = "The state cannot be read"),
     ))]
 async fn status(
@@ -74,12 +74,12 @@ async fn status(
 #[utoipa::path(get, path = "/api/gateway/orchestrator/logs/{ticketId}", operation_id = "ticket_logs", tag = "orchestrator",
     params(
         ("ticketId" = String, Path, description = "Ticket, or slug or id of a loop"),
-        OfRepository,
+        RepositoryQuery,
         ("lines" = Option<u32>, Query, description = "Lines at most, 1 to 10000; 100 when it is missing or something else"),
     ),
     responses(
         (status = 200, body = LogTail, description = "The last lines, also when there are none"),
-        Unread,
+        TicketErrors,
         (status = 500, body = ErrorBody, description = "The log cannot be read"),
     ))]
 async fn logs(
@@ -98,10 +98,10 @@ async fn logs(
 
 /// A ticket's plan
 #[utoipa::path(get, path = "/api/gateway/orchestrator/plan/{ticketId}", operation_id = "ticket_plan", tag = "orchestrator",
-    params(("ticketId" = String, Path, description = "Ticket, or slug or id of a loop"), OfRepository),
+    params(("ticketId" = String, Path, description = "Ticket, or slug or id of a loop"), RepositoryQuery),
     responses(
         (status = 200, body = TicketPlan, description = "The plan"),
-        Unread,
+        TicketErrors,
         (status = 404, body = ErrorBody, description = "No worktree, or no plan yet"),
         (status = 500, body = ErrorBody, description = "The plan is malformed"),
     ))]
@@ -122,10 +122,10 @@ async fn plan(
 
 /// What the judges of a ticket said
 #[utoipa::path(get, path = "/api/gateway/orchestrator/judges/{ticketId}", operation_id = "ticket_judges", tag = "orchestrator",
-    params(("ticketId" = String, Path, description = "Ticket, or slug or id of a loop"), OfRepository),
+    params(("ticketId" = String, Path, description = "Ticket, or slug or id of a loop"), RepositoryQuery),
     responses(
         (status = 200, body = JudgesReport, description = "Their report, or that there is none yet"),
-        Unread,
+        TicketErrors,
         (status = 404, body = ErrorBody, description = "No worktree"),
         (status = 500, body = ErrorBody, description = "The report cannot be read, or is no JSON"),
     ))]

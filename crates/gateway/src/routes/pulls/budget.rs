@@ -1,5 +1,5 @@
 //! How much of a conversation one answer carries: the newest comments, each up to a length, until
-//! the answer is full. What is left out is told.
+//! the answer is full. What is left out is counted.
 
 use loopgate_tools::code_host::Conversation;
 use serde::Serialize;
@@ -31,18 +31,18 @@ pub(crate) struct Budget {
 }
 
 /// The comments that an answer carries, newest first, and what it cost.
-pub(super) struct Fitting {
+pub(super) struct CommentSelection {
     pub(super) comments: Vec<PullRequestComment>,
     pub(super) budget: Budget,
     pub(super) state: &'static str,
 }
 
-/// Fits a conversation into an answer of which `frame` bytes are spoken for.
+/// Fits a conversation into an answer of which `frame` bytes are taken.
 pub(super) fn fit(
     conversation: Conversation,
     frame: usize,
     shown: impl Fn(loopgate_tools::code_host::Comment) -> PullRequestComment,
-) -> Fitting {
+) -> CommentSelection {
     let collected = conversation.comments.len();
     let provider_truncated = conversation.truncated || collected > COMMENTS_MOST;
     let unseen = usize::from(provider_truncated);
@@ -77,7 +77,7 @@ pub(super) fn fit(
         omitted_comments: omitted,
         body_truncated_count: comments.iter().filter(|comment| comment.is_short()).count(),
     };
-    Fitting { comments, budget, state }
+    CommentSelection { comments, budget, state }
 }
 
 fn length(comment: &PullRequestComment) -> usize {
@@ -111,7 +111,7 @@ mod tests {
         Conversation { url: None, comments, truncated }
     }
 
-    fn fitted(bodies: &[String], truncated: bool) -> Fitting {
+    fn fitted(bodies: &[String], truncated: bool) -> CommentSelection {
         fit(conversation(bodies, truncated), 1000, |comment| PullRequestComment::new(comment, false))
     }
 

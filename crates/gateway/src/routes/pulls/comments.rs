@@ -11,7 +11,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_axum::routes;
 
-use super::budget::{self, Budget, Fitting};
+use super::budget::{self, Budget, CommentSelection};
 use super::clone::{NamedClone, named_pull};
 use super::comment::PullRequestComment;
 use crate::app::App;
@@ -81,7 +81,7 @@ async fn comments(State(app): State<App>, query: QueryMembers) -> JsonResult<Pul
     let page = format!("https://github.com/{}/pull/{}", subject.repository, subject.number);
     let pr_url = conversation.url.clone().unwrap_or(page);
     let frame = FRAME + subject.branch_id.len() + pr_url.len();
-    let Fitting { comments, budget, state } =
+    let CommentSelection { comments, budget, state } =
         budget::fit(conversation, frame, |comment| PullRequestComment::new(comment, subject.local));
     Ok(Json(PullRequestComments {
         branch_id: subject.branch_id,
@@ -137,7 +137,7 @@ fn branch_id(repository: &str, branch: &str) -> String {
     format!("{}::{}", encode_component(repository), encode_component(branch))
 }
 
-/// What a client is told, with the word by which it decides.
+/// The failure, with the `reason` that clients act on.
 fn refused(error: ApiError, number: PullNumber) -> HttpError {
     let unavailable = StatusCode::SERVICE_UNAVAILABLE;
     let (status, reason) = match error {

@@ -47,7 +47,8 @@ struct CommentOnLine {
 /// That it was made.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(example = json!({"success": true, "output": "https://github.com/acme/shop/pull/42#discussion_r1001", "placement": "line"}))]
-pub(crate) struct PlacedAnswer {
+#[schema(as = PlacedAnswer)]
+pub(crate) struct InlineCommentResponse {
     success: bool,
     /// What the code-host program printed.
     output: String,
@@ -62,7 +63,7 @@ pub(crate) struct PlacedAnswer {
 #[utoipa::path(post, path = "/api/gateway/git/pr/inline-comment", operation_id = "comment_on_line", tag = "pull requests",
     request_body = CommentOnLine,
     responses(
-        (status = 200, body = PlacedAnswer, description = "It was made"),
+        (status = 200, body = InlineCommentResponse, description = "It was made"),
         (status = 400, body = ErrorBody, description = "A member is missing", example = json!(ErrorBody::missing_field("prNumber is required"))),
         (status = 403, body = ErrorBody, description = "Outside the sandbox", example = json!(ErrorBody::directory_not_allowed())),
         (status = 404, body = ErrorBody, description = "No such directory", example = json!(ErrorBody::new(404, "repository not found"))),
@@ -71,7 +72,7 @@ pub(crate) struct PlacedAnswer {
 async fn inline_comment(
     State(app): State<App>,
     JsonBody(body): JsonBody<CommentOnLine>,
-) -> JsonResult<PlacedAnswer> {
+) -> JsonResult<InlineCommentResponse> {
     let missing = |text: &str| HttpError::missing_field(text);
     let path = body.repo_path.ok_or_else(|| missing("repoPath is required"))?;
     let number = body.pr_number.and_then(PullNumber::new);
@@ -82,7 +83,7 @@ async fn inline_comment(
     let clone = NamedClone::at(&app, &path).await?;
     let repository = clone.repository("Could not determine repository")?;
     let placed = app.code_host.comment_inline(&clone.directory, &repository, comment).await?;
-    Ok(Json(PlacedAnswer { success: true, output: placed.output, placement: placed.placement }))
+    Ok(Json(InlineCommentResponse { success: true, output: placed.output, placement: placed.placement }))
 }
 
 pub(crate) fn endpoint() -> Endpoint {

@@ -39,7 +39,8 @@ struct OpenPullRequest {
 /// The pull request that the branch has now.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(example = json!({"success": true, "url": "https://github.com/acme/shop/pull/42", "number": 42, "message": "Created PR #42"}))]
-pub(crate) struct OpenedAnswer {
+#[schema(as = OpenedAnswer)]
+pub(crate) struct OpenPullRequestResponse {
     success: bool,
     /// Absent when the code host did not name it.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -57,13 +58,16 @@ pub(crate) struct OpenedAnswer {
 #[utoipa::path(post, path = "/api/gateway/git/pr", operation_id = "open_pull_request", tag = "pull requests",
     request_body = OpenPullRequest,
     responses(
-        (status = 200, body = OpenedAnswer, description = "It is there"),
+        (status = 200, body = OpenPullRequestResponse, description = "It is there"),
         (status = 400, body = ErrorBody, description = "A member is missing, or no branch is checked out", example = json!(ErrorBody::missing_field("title is required"))),
         (status = 403, body = ErrorBody, description = "Outside the sandbox", example = json!(ErrorBody::directory_not_allowed())),
         (status = 404, body = ErrorBody, description = "No such directory", example = json!(ErrorBody::new(404, "repository not found"))),
         (status = 500, body = ErrorBody, description = "Git or the code host said no", example = json!(ErrorBody::new(500, "Repository not found or no access."))),
     ))]
-async fn open(State(app): State<App>, JsonBody(body): JsonBody<OpenPullRequest>) -> JsonResult<OpenedAnswer> {
+async fn open(
+    State(app): State<App>,
+    JsonBody(body): JsonBody<OpenPullRequest>,
+) -> JsonResult<OpenPullRequestResponse> {
     let path = body.repo_path.ok_or_else(|| HttpError::missing_field("repoPath is required"))?;
     let title = body.title.ok_or_else(|| HttpError::missing_field("title is required"))?;
     let text = full_text(&body.body.unwrap_or_default(), body.ticket_url.as_deref());
@@ -92,7 +96,7 @@ fn full_text(body: &str, ticket_url: Option<&str>) -> String {
     }
 }
 
-impl From<OpenResult> for OpenedAnswer {
+impl From<OpenResult> for OpenPullRequestResponse {
     fn from(opened: OpenResult) -> Self {
         let (url, number) = opened.pull.map(|pull| (pull.url, pull.number)).unzip();
         let shown = number.map_or_else(|| "unknown".to_owned(), |number| number.to_string());
@@ -117,7 +121,7 @@ mod tests {
 
     #[test]
     fn an_unknown_number_is_told() {
-        let answer = OpenedAnswer::from(OpenResult { pull: None, existed: false });
+        let answer = OpenPullRequestResponse::from(OpenResult { pull: None, existed: false });
         let json = serde_json::to_string(&answer).unwrap();
         assert_eq!(json, r##"{"success":true,"message":"Created PR #unknown"}"##);
     }

@@ -44,7 +44,8 @@ struct ReplyToPullRequest {
 /// That it was said.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(example = json!({"success": true, "message": "Comment posted successfully", "output": "https://github.com/acme/shop/pull/42#issuecomment-2001"}))]
-pub(crate) struct SaidAnswer {
+#[schema(as = SaidAnswer)]
+pub(crate) struct ReplyResponse {
     success: bool,
     message: &'static str,
     /// What the code-host program printed.
@@ -55,7 +56,7 @@ pub(crate) struct SaidAnswer {
 #[utoipa::path(post, path = "/api/gateway/git/pr/reply", operation_id = "reply_to_pull_request", tag = "pull requests",
     request_body = ReplyToPullRequest,
     responses(
-        (status = 200, body = SaidAnswer, description = "It was said"),
+        (status = 200, body = ReplyResponse, description = "It was said"),
         (status = 400, body = ErrorBody, description = "A member is missing", example = json!(ErrorBody::missing_field("Missing 'body' in request body"))),
         (status = 403, body = ErrorBody, description = "Outside the sandbox", example = json!(ErrorBody::directory_not_allowed())),
         (status = 404, body = ErrorBody, description = "No such directory", example = json!(ErrorBody::new(404, "repository not found"))),
@@ -64,7 +65,7 @@ pub(crate) struct SaidAnswer {
 async fn reply(
     State(app): State<App>,
     JsonBody(body): JsonBody<ReplyToPullRequest>,
-) -> JsonResult<SaidAnswer> {
+) -> JsonResult<ReplyResponse> {
     let missing = |text: &str| HttpError::missing_field(text);
     let path = body.repo_path.ok_or_else(|| missing("Missing 'repoPath' in request body"))?;
     let text = body.body.ok_or_else(|| missing("Missing 'body' in request body"))?;
@@ -82,7 +83,7 @@ async fn reply(
         CommentResult::Replied(output) => ("Reply posted successfully", output),
         CommentResult::Commented(output) => ("Comment posted successfully", output),
     };
-    Ok(Json(SaidAnswer { success: true, message, output }))
+    Ok(Json(ReplyResponse { success: true, message, output }))
 }
 
 pub(crate) fn endpoint() -> Endpoint {

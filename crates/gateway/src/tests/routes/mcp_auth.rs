@@ -5,11 +5,11 @@ use std::time::Duration;
 use loopgate_tools::process::{Command, Limits};
 use serde_json::{Value, json};
 
-use super::place::{Place, Wish, within};
+use crate::tests::test_gateway::{TestGateway, TestOptions, within};
 
 const SERVER: &str = "https://mcp.example.test/mcp";
 
-async fn servers(place: &Place, path: &str) -> Value {
+async fn servers(place: &TestGateway, path: &str) -> Value {
     let reply = place.internal("GET", path).send().await;
     assert_eq!(reply.status, 200);
     let body = reply.json();
@@ -23,7 +23,7 @@ fn look() -> String {
 
 #[tokio::test]
 async fn a_connected_server_is_found_by_both() {
-    let place = Place::new().await;
+    let place = TestGateway::new().await;
     let asked = place.sandbox().join("asked");
     place.program(
         "claude",
@@ -66,7 +66,7 @@ async fn a_connected_server_is_found_by_both() {
 
 #[tokio::test]
 async fn a_server_of_one_project_does_not_count() {
-    let place = Place::new().await;
+    let place = TestGateway::new().await;
     place.program(
         "claude",
         &format!(
@@ -83,9 +83,9 @@ async fn a_server_of_one_project_does_not_count() {
 
 #[tokio::test]
 async fn a_slow_program_holds_nobody_up_and_is_heard_later() {
-    let mut wish = Wish::default();
-    wish.limits.probe_timeout = Duration::from_millis(200);
-    let place = Place::with(wish).await;
+    let mut options = TestOptions::default();
+    options.limits.probe_timeout = Duration::from_millis(200);
+    let place = TestGateway::with(options).await;
     let go = place.sandbox().join("go");
     let made = Command::new("mkfifo").arg(&go).run(Limits::time(Duration::from_secs(20))).await;
     assert!(made.unwrap().status.success());

@@ -2,15 +2,15 @@
 
 use serde_json::{Value, json};
 
-use super::place::{Place, Reply, Wish};
+use crate::tests::test_gateway::{TestGateway, TestOptions, TestResponse};
 
 const REPOS: &str = "/api/gateway/repos";
 
-async fn add(place: &Place, body: &Value) -> Reply {
+async fn add(place: &TestGateway, body: &Value) -> TestResponse {
     place.internal("POST", REPOS).body(body.to_string()).send().await
 }
 
-async fn repo_path(place: &Place, name: &str) -> Value {
+async fn repo_path(place: &TestGateway, name: &str) -> Value {
     let path = format!("/api/gateway/git/repo-path?repoFullName={name}");
     let reply = place.internal("GET", &path).send().await;
     assert_eq!(reply.status, 200);
@@ -19,7 +19,7 @@ async fn repo_path(place: &Place, name: &str) -> Value {
 
 #[tokio::test]
 async fn version_is_the_desktops() {
-    let place = Place::new().await;
+    let place = TestGateway::new().await;
     let reply = place.internal("GET", "/api/gateway/version").send().await;
     assert_eq!(reply.text(), r#"{"version":"1.2.3","commits":[]}"#);
     assert_eq!(reply.header("content-type"), Some("application/json"));
@@ -27,7 +27,7 @@ async fn version_is_the_desktops() {
 
 #[tokio::test]
 async fn the_document_is_served_behind_authentication() {
-    let place = Place::new().await;
+    let place = TestGateway::new().await;
     assert_eq!(place.ask("GET", "/api/gateway/openapi.json").send().await.status, 401);
     let document = place.internal("GET", "/api/gateway/openapi.json").send().await.json();
     assert!(document["paths"]["/api/gateway/version"]["get"].is_object());
@@ -35,7 +35,7 @@ async fn the_document_is_served_behind_authentication() {
 
 #[tokio::test]
 async fn a_repository_comes_and_goes() {
-    let place = Place::new().await;
+    let place = TestGateway::new().await;
     let shop = place.clone_of("shop", "git@github.com:Acme/Shop.git");
     let manifest =
         json!({"packageManager": "pnpm@9", "scripts": {"start": "x"}, "devDependencies": {"vite": "1"}});
@@ -67,7 +67,7 @@ async fn a_repository_comes_and_goes() {
 
 #[tokio::test]
 async fn bad_input_is_refused_row_by_row() {
-    let place = Place::new().await;
+    let place = TestGateway::new().await;
     std::fs::write(place.sandbox().join("file"), "").unwrap();
     let file = json!({"path": place.sandbox().join("file")}).to_string();
     let missing = json!({"path": place.sandbox().join("missing")}).to_string();
@@ -96,8 +96,12 @@ async fn bad_input_is_refused_row_by_row() {
 
 #[tokio::test]
 async fn without_a_sandbox_nothing_is_configured() {
-    let place =
-        Place::with(Wish { set_up: false, settings: "onboarding_completed = true", ..Wish::default() }).await;
+    let place = TestGateway::with(TestOptions {
+        set_up: false,
+        settings: "onboarding_completed = true",
+        ..TestOptions::default()
+    })
+    .await;
     for (method, path) in [
         ("GET", REPOS),
         ("POST", REPOS),
@@ -117,7 +121,7 @@ async fn without_a_sandbox_nothing_is_configured() {
 
 #[tokio::test]
 async fn a_broken_list_is_moved_aside() {
-    let place = Place::new().await;
+    let place = TestGateway::new().await;
     std::fs::create_dir_all(place.repos_file().parent().unwrap()).unwrap();
     std::fs::write(place.repos_file(), "{").unwrap();
     let reply = place.internal("GET", REPOS).send().await;
@@ -132,7 +136,7 @@ async fn a_broken_list_is_moved_aside() {
 
 #[tokio::test]
 async fn ten_at_once_leave_ten() {
-    let place = Place::new().await;
+    let place = TestGateway::new().await;
     let sending: Vec<_> = (0..10)
         .map(|n| {
             let clone = place.clone_of(&format!("r{n}"), "x/y");
@@ -148,7 +152,7 @@ async fn ten_at_once_leave_ten() {
 
 #[tokio::test]
 async fn a_full_name_leads_to_its_clone() {
-    let place = Place::new().await;
+    let place = TestGateway::new().await;
     assert_eq!(repo_path(&place, "acme/shop").await, Value::Null);
     let shop = place.clone_of("shop", "git@github.com:Acme/Shop.git");
     add(&place, &json!({"path": shop})).await;
@@ -165,7 +169,7 @@ async fn a_full_name_leads_to_its_clone() {
 
 #[tokio::test]
 async fn a_forged_entry_reveals_no_repository_outside_of_the_sandbox() {
-    let place = Place::new().await;
+    let place = TestGateway::new().await;
     let outside = place.clone_of("../secret", "git@github.com:acme/secret.git");
     let shop = place.clone_of("shop", "git@github.com:acme/shop.git");
     let pointing = place.sandbox().join("pointing");
@@ -183,7 +187,7 @@ async fn a_forged_entry_reveals_no_repository_outside_of_the_sandbox() {
 
 #[tokio::test]
 async fn pipes_and_devices_keep_no_route_waiting() {
-    let place = Place::new().await;
+    let place = TestGateway::new().await;
     place.pipe(&place.repos_file());
     place.pipe(&place.sandbox().join(".loopgate/sessions.json"));
     let shop = place.clone_of("shop", "git@github.com:acme/shop.git");
@@ -202,7 +206,7 @@ async fn pipes_and_devices_keep_no_route_waiting() {
 
 #[tokio::test]
 async fn lists_are_not_read_or_written_through_a_link() {
-    let place = Place::new().await;
+    let place = TestGateway::new().await;
     let shop = place.clone_of("shop", "git@github.com:acme/shop.git");
     let outside = place.sandbox().join("../outside");
     std::fs::create_dir_all(outside.join("config")).unwrap();
@@ -224,7 +228,7 @@ async fn lists_are_not_read_or_written_through_a_link() {
 
 #[tokio::test]
 async fn a_broken_list_of_sessions_is_moved_aside() {
-    let place = Place::new().await;
+    let place = TestGateway::new().await;
     let (shop, file) = (place.clone_of("shop", "x/y"), place.sandbox().join(".loopgate/sessions.json"));
     std::fs::create_dir_all(file.parent().unwrap()).unwrap();
     std::fs::write(&file, "{").unwrap();

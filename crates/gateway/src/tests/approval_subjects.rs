@@ -8,7 +8,7 @@ use loopgate_api::ids::TicketId;
 use loopgate_runtime::{PlanConfirmation, Runtime};
 use serde_json::{Value, json};
 
-use super::place::{Ask, Place, Reply, Wish};
+use super::test_gateway::{TestGateway, TestOptions, TestRequest, TestResponse};
 use crate::approval::{At, Source};
 use crate::route::Route;
 use crate::router::all_routes;
@@ -120,8 +120,8 @@ const HARMLESS: &[&str] = &[
 
 /// A place with a managed clone `shop` and a worktree of it for the ticket `T-1`, and another clone
 /// `other`.
-async fn world(wish: Wish) -> Place {
-    let place = Place::with(wish).await;
+async fn world(options: TestOptions) -> TestGateway {
+    let place = TestGateway::with(options).await;
     for name in ["shop", "other"] {
         let clone = place.clone_of(name, &format!("https://github.com/acme/{name}.git"));
         for directory in ["objects", "refs", "worktrees"] {
@@ -159,14 +159,14 @@ fn worktree(clone: &Path, directory: &Path) {
     std::fs::write(records.join("HEAD"), "ref: refs/heads/T-1\n").unwrap();
 }
 
-fn close(place: &Place, repository: &Path) {
+fn close(place: &TestGateway, repository: &Path) {
     let repository = Some(repository.to_string_lossy().into_owned());
     let coverage = Coverage { repository, ..Coverage::default() };
     place.gateway.approvals().set_policy(coverage, Effect::Deny).unwrap();
 }
 
 /// A request that says something at some places, and nothing else that its handler needs.
-fn ask(place: &Place, route: &Route, said: &[(At, Value)]) -> Ask {
+fn ask(place: &TestGateway, route: &Route, said: &[(At, Value)]) -> TestRequest {
     let mut path = route.path.to_owned();
     let mut query = url::form_urlencoded::Serializer::new(String::new());
     let mut body = Value::Null;
@@ -198,12 +198,12 @@ fn put(body: &mut Value, path: &str, value: Value) {
     }
 }
 
-fn is_denied(reply: &Reply) -> bool {
+fn is_denied(reply: &TestResponse) -> bool {
     reply.status == 403 && reply.text().contains("\"code\":\"request_denied\"")
 }
 
 /// Every way to write a path to the closed repository.
-fn paths(place: &Place, whole: bool) -> Vec<String> {
+fn paths(place: &TestGateway, whole: bool) -> Vec<String> {
     let at = |name: &str| place.sandbox().join(name).to_string_lossy().into_owned();
     let mut paths = vec![
         at("shop"),
@@ -228,7 +228,7 @@ fn paths(place: &Place, whole: bool) -> Vec<String> {
 const NAMES: [&str; 3] = ["acme/shop", "ACME/Shop", " acme/shop "];
 
 /// What a source is to say, so that it names the closed repository.
-fn spellings(place: &Place, source: Source) -> Vec<Vec<(At, Value)>> {
+fn spellings(place: &TestGateway, source: Source) -> Vec<Vec<(At, Value)>> {
     let text = |at: At, texts: Vec<String>| texts.into_iter().map(|text| vec![(at, json!(text))]).collect();
     let order = |repos: Value| {
         let prompt = json!({"repos": [repos]}).to_string();
@@ -266,8 +266,8 @@ fn spellings(place: &Place, source: Source) -> Vec<Vec<(At, Value)>> {
 
 #[tokio::test]
 async fn every_name_of_a_closed_repository_is_refused_on_every_route() {
-    let wish = Wish { runtime: true, ..Wish::default() };
-    let place = world(wish).await;
+    let options = TestOptions { runtime: true, ..TestOptions::default() };
+    let place = world(options).await;
     note_loop(&place, place.runtime.as_ref().unwrap()).await;
     let shop = place.sandbox().join("shop");
     close(&place, &shop);
@@ -289,7 +289,7 @@ async fn every_name_of_a_closed_repository_is_refused_on_every_route() {
 }
 
 /// A loop that works in the closed repository, for the ticket `T-9`.
-async fn note_loop(place: &Place, runtime: &Arc<Runtime>) {
+async fn note_loop(place: &TestGateway, runtime: &Arc<Runtime>) {
     let sandbox = loopgate_home::Sandbox::new(place.settings.clone(), &place.data_dir());
     let agreed = PlanConfirmation {
         repository: sandbox.check(place.sandbox().join("shop")).unwrap(),
@@ -307,8 +307,8 @@ async fn note_loop(place: &Place, runtime: &Arc<Runtime>) {
 
 #[tokio::test]
 async fn a_closed_worktree_is_refused_by_its_ticket_and_by_those_of_its_loops() {
-    let wish = Wish { runtime: true, ..Wish::default() };
-    let place = world(wish).await;
+    let options = TestOptions { runtime: true, ..TestOptions::default() };
+    let place = world(options).await;
     note_loop(&place, place.runtime.as_ref().unwrap()).await;
     let mut tried = 0;
     for (ticket, repository) in [("T-1", "shop"), ("T-9", "other"), (LOOP, "other")] {
@@ -341,7 +341,7 @@ async fn a_closed_worktree_is_refused_by_its_ticket_and_by_those_of_its_loops() 
 
 #[tokio::test]
 async fn another_repository_passes_and_so_does_a_list_of_all() {
-    let place = world(Wish::default()).await;
+    let place = world(TestOptions::default()).await;
     close(&place, &place.sandbox().join("shop"));
     let other = place.sandbox().join("other");
     for path in [
@@ -434,14 +434,14 @@ fn members(document: &Value, schema: &Value, prefix: &str, found: &mut BTreeSet<
 }
 
 /// A directory of a place, where it really is.
-fn real(place: &Place, name: &str) -> PathBuf {
+fn real(place: &TestGateway, name: &str) -> PathBuf {
     place.sandbox().canonicalize().unwrap().join(name)
 }
 
 #[tokio::test]
 async fn what_is_open_is_nothing_but_the_directory_itself() {
     let settings = "default_approval_tier = \"none\"";
-    let place = world(Wish { settings, ..Wish::default() }).await;
+    let place = world(TestOptions { settings, ..TestOptions::default() }).await;
     let approvals = place.gateway.approvals();
     let repository = Some(real(&place, "shop").to_string_lossy().into_owned());
     approvals.set_policy(Coverage { repository, ..Coverage::default() }, Effect::Allow).unwrap();
@@ -455,6 +455,6 @@ async fn what_is_open_is_nothing_but_the_directory_itself() {
     for asks in ["other", "worktrees/elsewhere", ""] {
         let (reply, pending) = super::approvals::held(&place, status(&format!("repo={}", at(asks)))).await;
         approvals.deny(pending.id).unwrap();
-        assert_eq!(super::place::within(reply).await.unwrap().status, 403, "{asks}");
+        assert_eq!(super::test_gateway::within(reply).await.unwrap().status, 403, "{asks}");
     }
 }

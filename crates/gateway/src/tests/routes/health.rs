@@ -4,11 +4,11 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use super::place::{Place, WEB_APP, script};
+use crate::tests::test_gateway::{TestGateway, WEB_APP, script};
 
 const PATH: &str = "/api/gateway/health-check";
 
-async fn report(place: &Place, query: &str) -> Value {
+async fn report(place: &TestGateway, query: &str) -> Value {
     let reply = place.internal("GET", &format!("{PATH}{query}")).send().await;
     assert_eq!(reply.status, 200);
     reply.json()
@@ -19,7 +19,7 @@ fn row<'a>(report: &'a Value, id: &str) -> &'a Value {
     checks.iter().find(|check| check["id"] == id).unwrap_or_else(|| panic!("no row {id}"))
 }
 
-fn install(place: &Place) {
+fn install(place: &TestGateway) {
     place.program("git", "echo git version 2.46.1");
     place.program("claude", "echo '2.1.0 (Assistant)'");
     place.program("gh", "echo gh version 2.50.0");
@@ -32,14 +32,14 @@ fn install(place: &Place) {
     }
 }
 
-async fn choose_worktrees(place: &Place) {
+async fn choose_worktrees(place: &TestGateway) {
     let settings = json!({"worktreeParentDir": place.sandbox(), "worktreeParentDirConfirmed": true});
     place.internal("PATCH", "/api/gateway/repos").body(settings.to_string()).send().await;
 }
 
 #[tokio::test]
 async fn a_machine_with_everything_passes() {
-    let place = Place::new().await;
+    let place = TestGateway::new().await;
     install(&place);
     choose_worktrees(&place).await;
     let report = report(&place, "").await;
@@ -76,7 +76,7 @@ async fn a_machine_with_everything_passes() {
 
 #[tokio::test]
 async fn what_is_missing_says_what_to_do() {
-    let place = Place::new().await;
+    let place = TestGateway::new().await;
     let report = report(&place, "?expectedMcpUrl=not%20a%20url&pluginAutoUpdate=true").await;
     assert_eq!(report["allRequiredPassed"], false);
     for check in report["checks"].as_array().unwrap() {
@@ -94,7 +94,7 @@ async fn what_is_missing_says_what_to_do() {
 
 #[tokio::test]
 async fn old_odd_and_failing_programs_are_told_apart() {
-    let place = Place::new().await;
+    let place = TestGateway::new().await;
     place.program("python3", "echo Python 3.9.2");
     place.program("codex", "echo broken pipes >&2; exit 3");
     std::fs::write(place.program("gh", "").with_file_name("claude"), "").unwrap();
@@ -113,7 +113,7 @@ async fn old_odd_and_failing_programs_are_told_apart() {
 
 #[tokio::test]
 async fn an_override_that_is_gone_fails_its_row_alone() {
-    let place = Place::new().await;
+    let place = TestGateway::new().await;
     install(&place);
     let gone = place.data_dir().join("gone");
     place
@@ -129,7 +129,7 @@ async fn an_override_that_is_gone_fails_its_row_alone() {
 
 #[tokio::test]
 async fn an_override_in_the_sandbox_is_not_started() {
-    let place = Place::new().await;
+    let place = TestGateway::new().await;
     install(&place);
     let planted = place.sandbox().join("git");
     script(&planted, "touch \"$0.ran\"; echo git version 9.9.9");
@@ -147,7 +147,7 @@ async fn an_override_in_the_sandbox_is_not_started() {
 
 #[tokio::test]
 async fn a_program_that_hangs_holds_nobody_up() {
-    let place = Place::new().await;
+    let place = TestGateway::new().await;
     install(&place);
     place.program("git", "/bin/sleep 60 & wait");
     place.program("gh", "exec /bin/sleep 60");
@@ -162,7 +162,7 @@ async fn a_program_that_hangs_holds_nobody_up() {
 
 #[tokio::test]
 async fn rows_are_not_cached() {
-    let place = Place::new().await;
+    let place = TestGateway::new().await;
     let count = place.sandbox().join("count");
     place.program("git", &format!("echo run >> {}; echo git version 2.46.1", count.display()));
     for probes in 1..=2 {
@@ -173,7 +173,7 @@ async fn rows_are_not_cached() {
 
 #[tokio::test]
 async fn the_own_version_is_compared_when_asked() {
-    let place = Place::new().await;
+    let place = TestGateway::new().await;
     let with = |query: &'static str| report(&place, query);
     let newer = with("?latestVersion=v99.0.0").await;
     assert_eq!(row(&newer, "app-version")["error"], "Update available: 99.0.0");
@@ -185,7 +185,7 @@ async fn the_own_version_is_compared_when_asked() {
 
 #[tokio::test]
 async fn the_sign_in_of_mcp_hands_out_no_key() {
-    let place = Place::new().await;
+    let place = TestGateway::new().await;
     let path = "/api/gateway/mcp-auth?expectedMcpUrl=https://mcp.example.test/mcp";
     let token = place.gateway.session_for_test(WEB_APP, Duration::from_secs(60), jiff::Timestamp::now());
     let reply = place.ask("GET", path).origin(WEB_APP).session(&token).send().await;

@@ -18,29 +18,29 @@ use tokio::task::JoinHandle;
 use super::contract_codes::contract_code;
 use crate::{Gateway, GatewayConfig, Health, Limits};
 
-pub(super) const WEB_APP: &str = "https://app.example.test";
-pub(super) const TOKEN: &str = "0123456789abcdef0123456789abcdef0123456789abcdef";
+pub(in crate::tests) const WEB_APP: &str = "https://app.example.test";
+pub(in crate::tests) const TOKEN: &str = "0123456789abcdef0123456789abcdef0123456789abcdef";
 /// Longer than any test takes; a wait that reaches it has failed.
-pub(super) const PATIENCE: Duration = Duration::from_secs(20);
+pub(in crate::tests) const PATIENCE: Duration = Duration::from_secs(20);
 
 /// What a test wants to be different.
-pub(super) struct Wish {
-    pub(super) set_up: bool,
-    pub(super) no_auth: bool,
-    pub(super) production_only: bool,
-    pub(super) api_origin: Option<String>,
-    pub(super) api_key: bool,
-    pub(super) runtime: bool,
-    pub(super) fallback_origin: Option<String>,
+pub(in crate::tests) struct TestOptions {
+    pub(in crate::tests) set_up: bool,
+    pub(in crate::tests) no_auth: bool,
+    pub(in crate::tests) production_only: bool,
+    pub(in crate::tests) api_origin: Option<String>,
+    pub(in crate::tests) api_key: bool,
+    pub(in crate::tests) runtime: bool,
+    pub(in crate::tests) fallback_origin: Option<String>,
     /// The listener is lost as soon as it serves.
-    pub(super) lost_listener: bool,
-    pub(super) settings: &'static str,
+    pub(in crate::tests) lost_listener: bool,
+    pub(in crate::tests) settings: &'static str,
     /// Files of the data directory, with their text.
-    pub(super) data_files: &'static [(&'static str, &'static str)],
-    pub(super) limits: Limits,
+    pub(in crate::tests) data_files: &'static [(&'static str, &'static str)],
+    pub(in crate::tests) limits: Limits,
 }
 
-impl Default for Wish {
+impl Default for TestOptions {
     fn default() -> Self {
         Self {
             set_up: true,
@@ -59,31 +59,31 @@ impl Default for Wish {
 }
 
 /// A running gateway.
-pub(super) struct Place {
-    pub(super) gateway: Gateway,
-    pub(super) port: u16,
+pub(in crate::tests) struct TestGateway {
+    pub(in crate::tests) gateway: Gateway,
+    pub(in crate::tests) port: u16,
     /// Since before it served.
-    pub(super) health: watch::Receiver<Health>,
-    pub(super) settings: Arc<SettingsStore>,
-    pub(super) runtime: Option<Arc<Runtime>>,
+    pub(in crate::tests) health: watch::Receiver<Health>,
+    pub(in crate::tests) settings: Arc<SettingsStore>,
+    pub(in crate::tests) runtime: Option<Arc<Runtime>>,
     dir: tempfile::TempDir,
     stop: Option<oneshot::Sender<()>>,
     serving: JoinHandle<()>,
 }
 
-impl Place {
-    pub(super) async fn new() -> Self {
-        Self::with(Wish::default()).await
+impl TestGateway {
+    pub(in crate::tests) async fn new() -> Self {
+        Self::with(TestOptions::default()).await
     }
 
-    pub(super) async fn with(wish: Wish) -> Self {
-        Self::on_ports(wish, &[0]).await
+    pub(in crate::tests) async fn with(options: TestOptions) -> Self {
+        Self::on_ports(options, &[0]).await
     }
 
-    pub(super) async fn on_ports(wish: Wish, ports: &[u16]) -> Self {
+    pub(in crate::tests) async fn on_ports(options: TestOptions, ports: &[u16]) -> Self {
         let dir = tempfile::tempdir().unwrap();
-        let lost_listener = wish.lost_listener;
-        let gateway = gateway(dir.path(), wish).await;
+        let lost_listener = options.lost_listener;
+        let gateway = gateway(dir.path(), options).await;
         let bound = gateway.0.bind(ports).await.unwrap();
         let port = bound.port();
         if lost_listener {
@@ -98,35 +98,35 @@ impl Place {
         Self { gateway, port, health, settings, runtime, dir, stop: Some(stop), serving }
     }
 
-    pub(super) fn sandbox(&self) -> PathBuf {
+    pub(in crate::tests) fn sandbox(&self) -> PathBuf {
         self.dir.path().join("box")
     }
 
-    pub(super) fn data_dir(&self) -> PathBuf {
+    pub(in crate::tests) fn data_dir(&self) -> PathBuf {
         self.dir.path().join("data")
     }
 
     /// Puts a program on the PATH that prints something.
-    pub(super) fn program(&self, name: &str, line: &str) -> PathBuf {
+    pub(in crate::tests) fn program(&self, name: &str, line: &str) -> PathBuf {
         let path = self.dir.path().join("bin").join(name);
         script(&path, line);
         path
     }
 
-    pub(super) fn plugin_root(&self) -> PathBuf {
+    pub(in crate::tests) fn plugin_root(&self) -> PathBuf {
         self.dir.path().join("plugins")
     }
 
-    pub(super) fn discovery_file(&self) -> PathBuf {
+    pub(in crate::tests) fn discovery_file(&self) -> PathBuf {
         self.dir.path().join("state/gateway-port")
     }
 
-    pub(super) fn repos_file(&self) -> PathBuf {
+    pub(in crate::tests) fn repos_file(&self) -> PathBuf {
         self.sandbox().join(".loopgate/config/repos.json")
     }
 
     /// A clone inside the sandbox, as far as a configuration file makes one.
-    pub(super) fn clone_of(&self, name: &str, url: &str) -> PathBuf {
+    pub(in crate::tests) fn clone_of(&self, name: &str, url: &str) -> PathBuf {
         let clone = self.sandbox().join(name);
         std::fs::create_dir_all(clone.join(".git/objects")).unwrap();
         std::fs::write(clone.join(".git/config"), format!("[remote \"origin\"]\n\turl = {url}\n")).unwrap();
@@ -134,14 +134,14 @@ impl Place {
     }
 
     /// A pipe that nobody writes to.
-    pub(super) fn pipe(&self, path: &Path) {
+    pub(in crate::tests) fn pipe(&self, path: &Path) {
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         let mode = rustix::fs::Mode::from_raw_mode(0o600);
         rustix::fs::mkfifoat(rustix::fs::CWD, path, mode).unwrap();
     }
 
     /// Stops the gateway and waits for its end.
-    pub(super) async fn stop(&mut self) {
+    pub(in crate::tests) async fn stop(&mut self) {
         if let Some(stop) = self.stop.take() {
             let _ = stop.send(());
         }
@@ -149,13 +149,13 @@ impl Place {
     }
 
     /// A request with the gateway token.
-    pub(super) fn internal(&self, method: &str, path: &str) -> Ask {
+    pub(in crate::tests) fn internal(&self, method: &str, path: &str) -> TestRequest {
         self.ask(method, path).header("X-Desktop-Gateway-Token", TOKEN)
     }
 
     /// A request with nothing but its Host.
-    pub(super) fn ask(&self, method: &str, path: &str) -> Ask {
-        Ask {
+    pub(in crate::tests) fn ask(&self, method: &str, path: &str) -> TestRequest {
+        TestRequest {
             port: self.port,
             head: format!("{method} {path} HTTP/1.1\r\nHost: 127.0.0.1:{}\r\n", self.port),
             body: Vec::new(),
@@ -163,28 +163,28 @@ impl Place {
     }
 
     /// A request head, written by hand.
-    pub(super) async fn raw(&self, bytes: &str) -> Reply {
+    pub(in crate::tests) async fn raw(&self, bytes: &str) -> TestResponse {
         exchange_bytes(self.port, bytes.as_bytes(), b"").await
     }
 }
 
-async fn gateway(dir: &Path, wish: Wish) -> (Gateway, Arc<SettingsStore>, Option<Arc<Runtime>>) {
+async fn gateway(dir: &Path, options: TestOptions) -> (Gateway, Arc<SettingsStore>, Option<Arc<Runtime>>) {
     std::fs::create_dir_all(dir.join("box")).unwrap();
     let settings_file = dir.join("settings.toml");
-    std::fs::write(&settings_file, wish.settings).unwrap();
+    std::fs::write(&settings_file, options.settings).unwrap();
     let overrides = Overrides {
-        sandbox_base_directory: wish.set_up.then(|| dir.join("box")),
-        api_origin: wish.api_origin,
+        sandbox_base_directory: options.set_up.then(|| dir.join("box")),
+        api_origin: options.api_origin,
         web_app_origin: Some(WEB_APP.to_owned()),
         ..Overrides::default()
     };
     let settings = Arc::new(SettingsStore::open(&settings_file, overrides).unwrap());
     let data_dir = DataDir::open(&dir.join("data")).unwrap();
-    for (name, text) in wish.data_files {
+    for (name, text) in options.data_files {
         std::fs::write(data_dir.path().join(name), text).unwrap();
     }
     let credentials = Credentials::open(&data_dir).unwrap();
-    if wish.api_key {
+    if options.api_key {
         credentials.store_managed_key(SecretString::from("lgk_live_test0123456789")).unwrap();
     }
     let sandbox = Arc::new(Sandbox::new(settings.clone(), data_dir.path()));
@@ -204,7 +204,7 @@ async fn gateway(dir: &Path, wish: Wish) -> (Gateway, Arc<SettingsStore>, Option
         version: "1.2.3".to_owned(),
         timing: Timing::default(),
     };
-    let runtime = if wish.runtime { Some(Runtime::open(runtime_config).await.unwrap()) } else { None };
+    let runtime = if options.runtime { Some(Runtime::open(runtime_config).await.unwrap()) } else { None };
     let config = GatewayConfig {
         sandbox,
         repos,
@@ -212,13 +212,13 @@ async fn gateway(dir: &Path, wish: Wish) -> (Gateway, Arc<SettingsStore>, Option
         programs,
         runtime: runtime.clone(),
         plugin_root: Some(dir.join("plugins")),
-        gateway_token: (!wish.no_auth).then(|| SecretString::from(TOKEN)),
+        gateway_token: (!options.no_auth).then(|| SecretString::from(TOKEN)),
         version: "1.2.3".to_owned(),
         data_dir: data_dir.path().to_owned(),
         state_dir: Some(dir.join("state")),
-        fallback_origin: wish.fallback_origin,
-        production_origins_only: wish.production_only,
-        limits: wish.limits,
+        fallback_origin: options.fallback_origin,
+        production_origins_only: options.production_only,
+        limits: options.limits,
         settings: settings.clone(),
     };
     (Gateway::new(config), settings, runtime)
@@ -236,7 +236,7 @@ fn programs(dir: &Path, settings: Arc<SettingsStore>) -> Programs {
 }
 
 /// An executable shell script.
-pub(super) fn script(path: &Path, line: &str) {
+pub(in crate::tests) fn script(path: &Path, line: &str) {
     use std::os::unix::fs::PermissionsExt as _;
     std::fs::write(path, format!("#!/bin/sh\n{line}\n")).unwrap();
     std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).unwrap();
@@ -244,34 +244,34 @@ pub(super) fn script(path: &Path, line: &str) {
 
 /// A request in the making.
 #[derive(Clone)]
-pub(super) struct Ask {
+pub(in crate::tests) struct TestRequest {
     port: u16,
     head: String,
     body: Vec<u8>,
 }
 
-impl Ask {
-    pub(super) fn header(mut self, name: &str, value: &str) -> Self {
+impl TestRequest {
+    pub(in crate::tests) fn header(mut self, name: &str, value: &str) -> Self {
         self.head.push_str(&format!("{name}: {value}\r\n"));
         self
     }
 
-    pub(super) fn origin(self, origin: &str) -> Self {
+    pub(in crate::tests) fn origin(self, origin: &str) -> Self {
         self.header("Origin", origin)
     }
 
-    pub(super) fn session(self, token: &str) -> Self {
+    pub(in crate::tests) fn session(self, token: &str) -> Self {
         self.header("X-Desktop-Session-Token", token)
     }
 
-    pub(super) fn body(mut self, body: impl Into<Vec<u8>>) -> Self {
+    pub(in crate::tests) fn body(mut self, body: impl Into<Vec<u8>>) -> Self {
         self.body = body.into();
         let length = self.body.len().to_string();
         self.header("Content-Length", &length)
     }
 
     /// The body in chunks of at most 1000 bytes, without a declared length.
-    pub(super) fn chunked(mut self, body: &[u8]) -> Self {
+    pub(in crate::tests) fn chunked(mut self, body: &[u8]) -> Self {
         for chunk in body.chunks(1000) {
             self.body.extend_from_slice(format!("{:x}\r\n", chunk.len()).as_bytes());
             self.body.extend_from_slice(chunk);
@@ -282,12 +282,12 @@ impl Ask {
     }
 
     /// What is sent before the body.
-    pub(super) fn head(&self) -> Vec<u8> {
+    pub(in crate::tests) fn head(&self) -> Vec<u8> {
         format!("{}\r\n", self.head).into_bytes()
     }
 
     /// Sends and answers whatever comes back until the connection ends.
-    pub(super) async fn raw_bytes(self) -> Vec<u8> {
+    pub(in crate::tests) async fn raw_bytes(self) -> Vec<u8> {
         let mut stream = TcpStream::connect(("127.0.0.1", self.port)).await.unwrap();
         stream.write_all(&self.head()).await.unwrap();
         let mut bytes = Vec::new();
@@ -296,42 +296,42 @@ impl Ask {
     }
 
     /// Sends on a connection that is there, and leaves it open.
-    pub(super) async fn send_on(self, stream: &mut TcpStream) -> Reply {
+    pub(in crate::tests) async fn send_on(self, stream: &mut TcpStream) -> TestResponse {
         exchange_on(stream, &self.head(), &self.body).await
     }
 
-    pub(super) async fn send(self) -> Reply {
+    pub(in crate::tests) async fn send(self) -> TestResponse {
         exchange_bytes(self.port, &self.head(), &self.body).await
     }
 }
 
 /// What came back.
 #[derive(Debug)]
-pub(super) struct Reply {
-    pub(super) status: u16,
+pub(in crate::tests) struct TestResponse {
+    pub(in crate::tests) status: u16,
     headers: Vec<(String, String)>,
-    pub(super) body: Vec<u8>,
+    pub(in crate::tests) body: Vec<u8>,
 }
 
-impl Reply {
-    pub(super) fn header(&self, name: &str) -> Option<&str> {
+impl TestResponse {
+    pub(in crate::tests) fn header(&self, name: &str) -> Option<&str> {
         self.headers
             .iter()
             .find(|(known, _)| known.eq_ignore_ascii_case(name))
             .map(|(_, value)| value.as_str())
     }
 
-    pub(super) fn text(&self) -> &str {
+    pub(in crate::tests) fn text(&self) -> &str {
         std::str::from_utf8(&self.body).unwrap()
     }
 
-    pub(super) fn json(&self) -> Value {
+    pub(in crate::tests) fn json(&self) -> Value {
         serde_json::from_slice(&self.body).unwrap_or_else(|e| panic!("{e}: {}", self.text()))
     }
 
     /// Asserts the one error shape, and answers the rest of its members.
     #[track_caller]
-    pub(super) fn assert_error(&self, status: u16, error: &str, code: &str) -> Value {
+    pub(in crate::tests) fn assert_error(&self, status: u16, error: &str, code: &str) -> Value {
         let body = self.json();
         assert_eq!(
             (self.status, body["error"].as_str(), body["code"].as_str()),
@@ -345,12 +345,12 @@ impl Reply {
     }
 }
 
-async fn exchange_bytes(port: u16, head: &[u8], body: &[u8]) -> Reply {
+async fn exchange_bytes(port: u16, head: &[u8], body: &[u8]) -> TestResponse {
     let mut stream = within(TcpStream::connect(("127.0.0.1", port))).await.unwrap();
     exchange_on(&mut stream, head, body).await
 }
 
-async fn exchange_on(stream: &mut TcpStream, head: &[u8], body: &[u8]) -> Reply {
+async fn exchange_on(stream: &mut TcpStream, head: &[u8], body: &[u8]) -> TestResponse {
     within(async {
         stream.write_all(head).await.unwrap();
         // A refusal may come, and the connection end, before the whole body is sent.
@@ -362,7 +362,7 @@ async fn exchange_on(stream: &mut TcpStream, head: &[u8], body: &[u8]) -> Reply 
     .await
 }
 
-async fn read_reply(stream: &mut (impl tokio::io::AsyncRead + Unpin), bodiless: bool) -> Reply {
+async fn read_reply(stream: &mut (impl tokio::io::AsyncRead + Unpin), bodiless: bool) -> TestResponse {
     let mut bytes = Vec::new();
     let end = loop {
         if let Some(end) = bytes.windows(4).position(|window| window == b"\r\n\r\n") {
@@ -378,7 +378,7 @@ async fn read_reply(stream: &mut (impl tokio::io::AsyncRead + Unpin), bodiless: 
         .filter_map(|line| line.split_once(": "))
         .map(|(name, value)| (name.to_owned(), value.to_owned()))
         .collect();
-    let mut reply = Reply { status, headers, body: bytes[end..].to_vec() };
+    let mut reply = TestResponse { status, headers, body: bytes[end..].to_vec() };
     // An answer to HEAD announces a body that does not come.
     let announced = reply.header("content-length").filter(|_| !bodiless);
     let length = announced.map_or(0, |length| length.parse().unwrap());
@@ -389,6 +389,6 @@ async fn read_reply(stream: &mut (impl tokio::io::AsyncRead + Unpin), bodiless: 
 }
 
 /// Fails a test that waits for ever.
-pub(super) async fn within<F: Future>(work: F) -> F::Output {
+pub(in crate::tests) async fn within<F: Future>(work: F) -> F::Output {
     tokio::time::timeout(PATIENCE, work).await.expect("it takes too long")
 }

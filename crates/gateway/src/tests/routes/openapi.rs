@@ -1,10 +1,10 @@
 //! The examples of the OpenAPI document: every request and every answer of the local routes has
 //! one, and each of them is what its schema and the error codes say.
 
-use super::contract_codes::contract_code;
+use crate::tests::contract_codes::contract_code;
 use serde_json::{Map, Value, json};
 
-use super::place::Place;
+use crate::tests::test_gateway::TestGateway;
 
 /// Routes of loops; the others are local.
 const LOOPS: &str = "/api/gateway/orchestrator/";
@@ -112,7 +112,7 @@ fn document_is_the_one_that_is_checked_in() {
     let mut document = document();
     document["paths"].as_object_mut().unwrap().remove(OF_TESTS);
     let checked_in: Value =
-        serde_json::from_str(include_str!("../../../../docs/openapi/gateway.json")).unwrap();
+        serde_json::from_str(include_str!("../../../../../docs/openapi/gateway.json")).unwrap();
     for part in ["info", "security", "tags"] {
         assert_eq!(document[part], checked_in[part], "run `cargo xtask openapi`");
     }
@@ -127,7 +127,7 @@ fn document_is_the_one_that_is_checked_in() {
 
 #[tokio::test]
 async fn the_document_is_served_to_whoever_is_signed_in() {
-    let place = Place::new().await;
+    let place = TestGateway::new().await;
     let reply = place.ask("GET", "/api/gateway/openapi.json").send().await;
     reply.assert_error(401, "unauthorized", "unauthorized");
     let reply = place.internal("GET", "/api/gateway/openapi.json").send().await;

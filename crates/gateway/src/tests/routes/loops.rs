@@ -2,15 +2,15 @@
 
 use serde_json::json;
 
-use super::place::{Place, Wish};
+use crate::tests::test_gateway::{TestGateway, TestOptions};
 
 const LOOP: &str = "/api/gateway/orchestrator/loop";
 const KILL: &str = "/api/gateway/orchestrator/loop/kill";
 const ID: &str = "0190a5f3-c8b9-7f00-a1b2-c3d4e5f60718";
 
-async fn place() -> Place {
+async fn place() -> TestGateway {
     let api_origin = Some("http://127.0.0.1:9".to_owned());
-    Place::with(Wish { runtime: true, api_origin, ..Wish::default() }).await
+    TestGateway::with(TestOptions { runtime: true, api_origin, ..TestOptions::default() }).await
 }
 
 #[tokio::test]
@@ -33,7 +33,7 @@ async fn a_bad_order_is_refused_with_its_text() {
 
 #[tokio::test]
 async fn a_loop_needs_a_control_plane() {
-    let place = Place::with(Wish { runtime: true, ..Wish::default() }).await;
+    let place = TestGateway::with(TestOptions { runtime: true, ..TestOptions::default() }).await;
     let reply = place.internal("POST", LOOP).body("{}").send().await;
     reply.assert_error(503, "API origin not configured", "unavailable");
 }
@@ -52,7 +52,7 @@ async fn a_loop_that_does_not_run_cannot_be_ended() {
 
 #[tokio::test]
 async fn without_a_runtime_loops_are_not_implemented() {
-    let place = Place::new().await;
+    let place = TestGateway::new().await;
     for path in [LOOP, KILL] {
         let reply = place.internal("POST", path).body("{}").send().await;
         reply.assert_error(501, "operation not implemented", "operation_not_implemented");

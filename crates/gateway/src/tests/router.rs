@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use loopgate_api::operation::OperationId;
 
-use super::place::Place;
 use super::specified_routes::SPECIFIED;
+use super::test_gateway::TestGateway;
 use crate::route::{Auth, Route};
 use crate::router::{all_routes, all_schemas};
 
@@ -74,7 +74,7 @@ fn the_document_describes_what_is_built() {
 
 #[tokio::test]
 async fn no_route_but_health_answers_without_a_credential() {
-    let place = Place::new().await;
+    let place = TestGateway::new().await;
     for route in all_routes() {
         let path = route.path.replace(['{', '}', '*'], "");
         let reply = place.ask(route.method.as_str(), &path).send().await;
@@ -93,7 +93,7 @@ async fn no_route_but_health_answers_without_a_credential() {
 
 #[tokio::test]
 async fn routes_to_come_answer_501_by_name() {
-    let place = Place::new().await;
+    let place = TestGateway::new().await;
     for route in all_routes().into_iter().filter(|route| !route.is_built) {
         let path = route.path.replace(['{', '}', '*'], "");
         let reply = place.internal(route.method.as_str(), &path).send().await;

@@ -5,11 +5,11 @@ use std::time::{Duration, SystemTime};
 
 use serde_json::{Value, json};
 
-use super::place::{Place, Reply};
+use crate::tests::test_gateway::{TestGateway, TestResponse};
 
 /// A repository with the worktree of ticket `SHOP-7` beside it.
 struct Ticket {
-    place: Place,
+    place: TestGateway,
     repo: PathBuf,
     worktree: PathBuf,
     work: PathBuf,
@@ -17,7 +17,7 @@ struct Ticket {
 
 impl Ticket {
     async fn new() -> Self {
-        let place = Place::new().await;
+        let place = TestGateway::new().await;
         let (repo, worktree) = (place.sandbox().join("shop"), place.sandbox().join("shop-SHOP-7"));
         std::fs::create_dir_all(&repo).unwrap();
         let work = worktree.join(".loopgate/work");
@@ -30,7 +30,7 @@ impl Ticket {
         std::fs::write(self.work.join(name), text).unwrap();
     }
 
-    async fn get(&self, what: &str) -> Reply {
+    async fn get(&self, what: &str) -> TestResponse {
         let path = format!("/api/gateway/orchestrator/{what}");
         let separator = if what.contains('?') { '&' } else { '?' };
         self.place.internal("GET", &format!("{path}{separator}repo={}", self.repo.display())).send().await
@@ -242,7 +242,7 @@ async fn what_was_planted_in_a_work_directory_is_neither_followed_nor_waited_for
         std::fs::write(outside.join(name), secret).unwrap();
         std::os::unix::fs::symlink(outside.join(name), ticket.work.join(name)).unwrap();
     }
-    let untold = |reply: &Reply| assert!(!reply.text().contains("secret"), "{}", reply.text());
+    let untold = |reply: &TestResponse| assert!(!reply.text().contains("secret"), "{}", reply.text());
     for what in ["status/SHOP-7", "plan/SHOP-7", "logs/SHOP-7"] {
         untold(&ticket.get(what).await);
     }

@@ -3,7 +3,7 @@
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 
-use super::place::{Place, Wish, within};
+use super::test_gateway::{TestGateway, TestOptions, within};
 use crate::{BindError, Health};
 
 async fn taken() -> (TcpListener, u16) {
@@ -15,7 +15,7 @@ async fn taken() -> (TcpListener, u16) {
 #[tokio::test]
 async fn a_taken_port_moves_on_to_the_next() {
     let (_holder, occupied) = taken().await;
-    let mut place = Place::on_ports(Wish::default(), &[occupied, 0]).await;
+    let mut place = TestGateway::on_ports(TestOptions::default(), &[occupied, 0]).await;
     assert_ne!(place.port, occupied);
     assert_eq!(place.ask("GET", "/health").send().await.json()["port"], place.port);
     assert_eq!(std::fs::read_to_string(place.discovery_file()).unwrap(), place.port.to_string());
@@ -25,7 +25,7 @@ async fn a_taken_port_moves_on_to_the_next() {
 
 #[tokio::test]
 async fn all_ports_taken_is_told_with_all_of_them() {
-    let place = Place::new().await;
+    let place = TestGateway::new().await;
     let (_one, first) = taken().await;
     let (_two, second) = taken().await;
     let error = place.gateway.bind(&[first, second]).await.err().unwrap();
@@ -37,7 +37,7 @@ async fn all_ports_taken_is_told_with_all_of_them() {
 
 #[tokio::test]
 async fn the_discovery_file_of_another_gateway_stays() {
-    let mut place = Place::new().await;
+    let mut place = TestGateway::new().await;
     std::fs::write(place.discovery_file(), "1").unwrap();
     place.stop().await;
     assert_eq!(std::fs::read_to_string(place.discovery_file()).unwrap(), "1");
@@ -49,7 +49,7 @@ fn is_back(health: &Health) -> bool {
 
 #[tokio::test]
 async fn a_lost_listener_is_told_and_opened_again_on_its_port() {
-    let mut place = Place::with(Wish { lost_listener: true, ..Wish::default() }).await;
+    let mut place = TestGateway::with(TestOptions { lost_listener: true, ..TestOptions::default() }).await;
     within(place.health.wait_for(is_back)).await.unwrap();
     assert_eq!(place.ask("GET", "/health").send().await.json()["port"], place.port);
     assert_eq!(std::fs::read_to_string(place.discovery_file()).unwrap(), place.port.to_string());
@@ -59,7 +59,7 @@ async fn a_lost_listener_is_told_and_opened_again_on_its_port() {
 
 #[tokio::test]
 async fn a_gateway_that_answers_itself_is_left_alone_and_one_that_does_not_listens_anew() {
-    let mut place = Place::new().await;
+    let mut place = TestGateway::new().await;
     within(place.gateway.probe()).await;
     assert!(!place.health.has_changed().unwrap());
     // Somebody else has the port that it believes to hold.
@@ -72,8 +72,11 @@ async fn a_gateway_that_answers_itself_is_left_alone_and_one_that_does_not_liste
 
 #[tokio::test]
 async fn a_stop_closes_idle_and_busy_connections() {
-    let mut place =
-        Place::with(Wish { settings: "default_approval_tier = \"none\"", ..Wish::default() }).await;
+    let mut place = TestGateway::with(TestOptions {
+        settings: "default_approval_tier = \"none\"",
+        ..TestOptions::default()
+    })
+    .await;
     let mut idle = TcpStream::connect(("127.0.0.1", place.port)).await.unwrap();
     let held = tokio::spawn(place.internal("GET", "/api/gateway/version").raw_bytes());
     let mut waiting = place.gateway.approvals().subscribe();
@@ -86,9 +89,9 @@ async fn a_stop_closes_idle_and_busy_connections() {
 
 #[tokio::test]
 async fn a_head_that_never_ends_is_given_up() {
-    let mut wish = Wish::default();
-    wish.limits.header_timeout = std::time::Duration::from_millis(50);
-    let place = Place::with(wish).await;
+    let mut options = TestOptions::default();
+    options.limits.header_timeout = std::time::Duration::from_millis(50);
+    let place = TestGateway::with(options).await;
     let mut stream = TcpStream::connect(("127.0.0.1", place.port)).await.unwrap();
     stream.write_all(b"GET /health HTTP/1.1\r\nHost: ").await.unwrap();
     let mut rest = Vec::new();
@@ -98,7 +101,7 @@ async fn a_head_that_never_ends_is_given_up() {
 
 #[tokio::test]
 async fn a_head_of_more_than_16_kib_is_refused() {
-    let place = Place::new().await;
+    let place = TestGateway::new().await;
     let reply = place.ask("GET", "/health").header("X-Long", &"x".repeat(17 * 1024)).send().await;
     assert_eq!(reply.status, 431);
     let reply = place.ask("GET", "/health").header("X-Long", &"x".repeat(15 * 1024)).send().await;
@@ -107,9 +110,9 @@ async fn a_head_of_more_than_16_kib_is_refused() {
 
 #[tokio::test]
 async fn idle_connections_beyond_the_limit_are_closed_oldest_first() {
-    let mut wish = Wish::default();
-    wish.limits.connections = 4;
-    let place = Place::with(wish).await;
+    let mut options = TestOptions::default();
+    options.limits.connections = 4;
+    let place = TestGateway::with(options).await;
     let mut idle = Vec::new();
     for _ in 0..12 {
         idle.push(TcpStream::connect(("127.0.0.1", place.port)).await.unwrap());
@@ -124,9 +127,9 @@ async fn idle_connections_beyond_the_limit_are_closed_oldest_first() {
 
 #[tokio::test]
 async fn health_is_answered_while_all_other_connections_are_busy() {
-    let mut wish = Wish { settings: "default_approval_tier = \"none\"", ..Wish::default() };
-    wish.limits.connections = 2;
-    let place = Place::with(wish).await;
+    let mut options = TestOptions { settings: "default_approval_tier = \"none\"", ..TestOptions::default() };
+    options.limits.connections = 2;
+    let place = TestGateway::with(options).await;
     let mut waiting = place.gateway.approvals().subscribe();
     // Different ones: the same question is asked once.
     let paths = ["/api/gateway/version", "/api/gateway/repos"];

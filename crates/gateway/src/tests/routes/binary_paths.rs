@@ -2,15 +2,15 @@
 
 use serde_json::json;
 
-use super::approvals::held;
-use super::place::{Place, Wish, script, within};
+use crate::tests::approvals::held;
+use crate::tests::test_gateway::{TestGateway, TestOptions, script, within};
 use crate::{Coverage, Effect};
 
 const PATH: &str = "/api/gateway/settings/binary-paths";
 
 #[tokio::test]
 async fn a_path_is_set_by_its_target_and_cleared() {
-    let place = Place::new().await;
+    let place = TestGateway::new().await;
     let get = || place.internal("GET", PATH).send();
     assert_eq!(get().await.json(), json!({"binaryPaths": {}}));
     let git = place.program("git", "echo git version 2.46.1");
@@ -30,7 +30,7 @@ async fn a_path_is_set_by_its_target_and_cleared() {
 
 #[tokio::test]
 async fn the_first_wrong_member_answers_and_nothing_is_stored() {
-    let place = Place::new().await;
+    let place = TestGateway::new().await;
     let git = place.program("git", "");
     let plain = place.sandbox().join("plain");
     std::fs::write(&plain, "").unwrap();
@@ -80,7 +80,7 @@ async fn the_first_wrong_member_answers_and_nothing_is_stored() {
 async fn whoever_is_not_the_owners_own_program_asks_each_time() {
     let origin = "http://localhost:3000";
     for no_auth in [false, true] {
-        let place = Place::with(Wish { no_auth, ..Wish::default() }).await;
+        let place = TestGateway::with(TestOptions { no_auth, ..TestOptions::default() }).await;
         let approvals = place.gateway.approvals();
         let git = place.program("git", "echo git version 2.46.1");
         let set = json!({"git": git}).to_string();

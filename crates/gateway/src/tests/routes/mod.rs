@@ -1,0 +1,9 @@
+//! The routes, one file a resource.
+
+mod binary_paths;
+mod health;
+mod loops;
+mod mcp_auth;
+mod openapi;
+mod repos;
+mod tickets;
