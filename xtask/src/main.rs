@@ -4,6 +4,7 @@
 //! dependencies, so that the first `cargo xtask` compiles in seconds.
 
 mod bench;
+mod contract_rows;
 mod count;
 mod faults;
 mod fuzz;
@@ -38,6 +39,8 @@ enum Command {
     Test,
     /// Write docs/openapi from the handlers, or check that it is fresh.
     Openapi(openapi::Openapi),
+    /// Print the rows of the contract that no test names.
+    ContractRows,
     /// Measure the release binary beside its floors.
     Bench(bench::Bench),
     /// Let schemathesis ask a gateway everything that its OpenAPI document allows.
@@ -59,6 +62,7 @@ fn main() -> ExitCode {
         Command::Up(command) => command.run(),
         Command::Test => Ok(test::run_all()),
         Command::Openapi(command) => command.run(),
+        Command::ContractRows => contract_rows::report().map(|()| ExitCode::SUCCESS),
         Command::Bench(command) => command.run(),
         Command::Schemathesis(command) => command.run(),
         Command::Faults(command) => command.run(),

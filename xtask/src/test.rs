@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use crate::count::Count;
 use crate::run::{cargo, command, npm, run};
-use crate::{install, openapi, root, target, web};
+use crate::{contract_rows, install, openapi, root, target, web};
 
 /// What went wrong so far, and how much went right.
 #[derive(Default)]
@@ -135,6 +135,7 @@ fn rust(report: &mut Report) {
         run(command(binary("trial")).arg("--quick").env("LOOPGATE_BIN", binary("loopgate")))
     });
     report.check("interface descriptions", openapi::check);
+    report.need("rows of the contract that no test names", contract_rows::report);
 }
 
 fn web_app(report: &mut Report) {

@@ -27,6 +27,7 @@ pub mod repos;
 pub mod spend;
 pub mod ticket;
 pub mod time;
+pub mod tokens;
 
 /// Version of the desktop program, sent as `desktopClientVersion` and answered by `version`.
 pub const DESKTOP_VERSION: &str = env!("CARGO_PKG_VERSION");

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use crate::event::{ModelTokens, TokenUsage};
+use crate::tokens::{ModelTokens, TokenUsage};
 
 /// Money, as the assistant itself reports it, in US dollars.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, ToSchema)]

@@ -1,7 +1,7 @@
 //! Opening, serving and closing a control plane.
 
 use axum::Router;
-use loopgate_link::server::Switchboard;
+use loopgate_link::server::ConnectionRegistry;
 use sea_orm::DbErr;
 use thiserror::Error;
 use tokio_util::sync::CancellationToken;
@@ -58,7 +58,7 @@ impl ControlPlane {
         let app = App::new(Parts {
             session_cookie: SessionCookie::new(&config.secrets.local_gateway, secure),
             origins: Origins::new(&config.api_origin, &config.web_origin, &config.trusted_origins),
-            desktops: Switchboard::new(DesktopHost { store: store.clone(), bus: bus.clone() }),
+            desktops: ConnectionRegistry::new(DesktopHost { store: store.clone(), bus: bus.clone() }),
             runner_tokens: RunnerTokens::new(&config.secrets.runner_tokens),
             challenges: Challenges::new(&config.secrets.local_gateway),
             tasks: TaskTracker::new(),

@@ -13,14 +13,14 @@ use crate::error::{ApiError, ApiResult, Issues, bad_request};
 /// Largest body of a route that names no limit of its own, in bytes.
 pub const BODY_LIMIT: usize = 10 * 1024 * 1024;
 
-/// A JSON body that has been read into its type.
-pub struct Body<T>(pub T);
+/// A JSON body of at most `LIMIT` bytes that has been read into its type.
+pub struct Body<T, const LIMIT: usize = BODY_LIMIT>(pub T);
 
-impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Body<T> {
+impl<T: DeserializeOwned, S: Send + Sync, const LIMIT: usize> FromRequest<S> for Body<T, LIMIT> {
     type Rejection = ApiError;
 
     async fn from_request(request: Request, _: &S) -> ApiResult<Self> {
-        parse(&bytes(request, BODY_LIMIT).await?).map(Self)
+        parse(&bytes(request, LIMIT).await?).map(Self)
     }
 }
 
@@ -44,7 +44,7 @@ pub async fn bytes(request: Request, limit: usize) -> ApiResult<Bytes> {
 }
 
 /// Reads JSON into its type; what does not fit is named by its path.
-pub fn parse<T: DeserializeOwned>(bytes: &[u8]) -> ApiResult<T> {
+fn parse<T: DeserializeOwned>(bytes: &[u8]) -> ApiResult<T> {
     let mut json = serde_json::Deserializer::from_slice(bytes);
     serde_path_to_error::deserialize(&mut json).map_err(|error| {
         let inner = error.inner();

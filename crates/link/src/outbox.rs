@@ -24,19 +24,19 @@ pub(crate) enum Outgoing {
     /// A protocol-level ping.
     Ping,
     /// The end of the connection.
-    Close(Closing),
+    Close(CloseReason),
 }
 
 /// Why and how a connection ends.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Closing {
+pub(crate) struct CloseReason {
     /// Close code.
     pub code: u16,
     /// For the log of the other end, at most 123 bytes.
     pub reason: String,
 }
 
-impl Closing {
+impl CloseReason {
     pub(crate) fn new(code: u16, reason: &str) -> Self {
         const MAX_REASON_BYTES: usize = 123;
         let mut end = reason.len().min(MAX_REASON_BYTES);
@@ -49,10 +49,10 @@ impl Closing {
 
 /// The queue is full; what was pushed is not in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Full;
+pub(crate) struct OutboxFull;
 
 #[derive(Default)]
-struct State {
+struct OutboxState {
     queue: VecDeque<Outgoing>,
     /// Filled instead of `queue` until the handshake is answered, so that nothing overtakes it.
     held: Option<VecDeque<Outgoing>>,
@@ -65,7 +65,7 @@ struct State {
 /// The queue of one connection.
 #[derive(Default)]
 pub(crate) struct Outbox {
-    state: Mutex<State>,
+    state: Mutex<OutboxState>,
     /// Woken when the writer has something to do.
     filled: Notify,
     /// Woken when something was written.
@@ -80,24 +80,24 @@ impl Outbox {
         outbox
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, OutboxState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Queues a frame; after a close it is dropped silently.
-    pub(crate) fn push(&self, frame: &Frame) -> Result<(), Full> {
+    pub(crate) fn push(&self, frame: &Frame) -> Result<(), OutboxFull> {
         self.push_text(frame.to_text(), false)
     }
 
     /// Queues a text, past what is held back when that is wanted.
-    pub(crate) fn push_text(&self, text: String, past_held: bool) -> Result<(), Full> {
+    pub(crate) fn push_text(&self, text: String, past_held: bool) -> Result<(), OutboxFull> {
         let mut state = self.lock();
         if state.closed {
             return Ok(());
         }
         // One message may always wait, whatever its size: it was checked against the message limit.
         if state.bytes > 0 && state.bytes + text.len() > MAX_QUEUED_BYTES {
-            return Err(Full);
+            return Err(OutboxFull);
         }
         state.bytes += text.len();
         match &mut state.held {
@@ -130,7 +130,7 @@ impl Outbox {
     }
 
     /// Queues the end. With `at_once` everything that waits is dropped, otherwise it goes first.
-    pub(crate) fn close(&self, closing: Closing, at_once: bool) {
+    pub(crate) fn close(&self, closing: CloseReason, at_once: bool) {
         let mut state = self.lock();
         if !state.closed {
             state.closed = true;
@@ -228,7 +228,7 @@ mod tests {
         outbox.push(&frame("command")).unwrap();
         outbox.push_text(frame("ack").to_text(), true).unwrap();
         outbox.release();
-        outbox.close(Closing::new(1000, ""), false);
+        outbox.close(CloseReason::new(1000, ""), false);
         let mut seen = Vec::new();
         for _ in 0..3 {
             seen.push(outbox.next().await);
@@ -244,7 +244,7 @@ mod tests {
         let big = frame(&"x".repeat(MAX_QUEUED_BYTES / 2));
         outbox.push(&big).unwrap();
         let Outgoing::Text(text) = outbox.next().await else { panic!("a text") };
-        assert_eq!(outbox.push(&big), Err(Full));
+        assert_eq!(outbox.push(&big), Err(OutboxFull));
         outbox.wrote(text.len());
         outbox.room_for(text.len()).await;
         assert_eq!(outbox.push(&big), Ok(()));
@@ -252,6 +252,6 @@ mod tests {
 
     #[test]
     fn a_reason_is_cut_at_a_character() {
-        assert_eq!(Closing::new(1000, &"ä".repeat(100)).reason, "ä".repeat(61));
+        assert_eq!(CloseReason::new(1000, &"ä".repeat(100)).reason, "ä".repeat(61));
     }
 }

@@ -12,7 +12,7 @@ use bench::{ControlPlane, Desktop, KEY, Store, command, numbers, patiently, quic
 use bytes::Bytes;
 use loopgate_api::link::{Cancel, Command, EventType};
 use loopgate_api::names::{POP_GATEWAY_HEADER, POP_SIGNATURE_HEADER, POP_TIMESTAMP_HEADER};
-use loopgate_link::executor::{self, FileMemory};
+use loopgate_link::executor::{self, InMemoryCommandLog};
 use loopgate_link::{client, server};
 use serde_json::json;
 use tokio::sync::mpsc;
@@ -66,7 +66,7 @@ async fn a_refused_key_is_said_in_words_and_tried_again_after_a_change() {
         &control_plane.origin(),
         Some("lgk_live_bad"),
         quick(),
-        executor::Timing::default(),
+        executor::ExecutorTiming::default(),
     );
     let text = desktop.degraded("Authentication").await;
     assert_eq!(text, "Authentication failed -- verify your API key in Settings");
@@ -78,7 +78,8 @@ async fn a_refused_key_is_said_in_words_and_tried_again_after_a_change() {
 
 #[tokio::test]
 async fn without_a_key_or_an_origin_there_is_no_connection() {
-    let mut desktop = Desktop::start_with("http://127.0.0.1:9", None, quick(), executor::Timing::default());
+    let mut desktop =
+        Desktop::start_with("http://127.0.0.1:9", None, quick(), executor::ExecutorTiming::default());
     assert_eq!(desktop.degraded("Missing").await, "Missing API key for cloud socket connection");
     let mut desktop = Desktop::start("http://relay.example.test");
     assert!(desktop.degraded("Relay origin").await.contains("must use https"));
@@ -86,12 +87,13 @@ async fn without_a_key_or_an_origin_there_is_no_connection() {
     desktop.degraded("Cloud socket connection failed: ").await;
 }
 
+// CL-50
 #[tokio::test]
 async fn a_revoked_key_waits_for_a_person() {
     let control_plane = ControlPlane::start().await;
     let mut desktop = Desktop::start(&control_plane.origin());
     desktop.online().await;
-    control_plane.switchboard.close_key(bench::identity(KEY).unwrap().key_id);
+    control_plane.registry.close_key(bench::identity(KEY).unwrap().key_id);
     let text = desktop.degraded("Cloud socket disconnected").await;
     assert_eq!(text, "Cloud socket disconnected: key revoked or expired");
     desktop.client.settings_changed();
@@ -109,6 +111,7 @@ fn line(n: usize) -> Result<Bytes, std::io::Error> {
     Ok(format!("{{\"type\":\"text\",\"content\":\"{n}\"}}\n").into())
 }
 
+// CL-26, CL-49
 #[tokio::test]
 async fn a_stream_survives_a_restart_of_the_server() {
     let control_plane = ControlPlane::start().await;
@@ -129,7 +132,7 @@ async fn a_stream_survives_a_restart_of_the_server() {
     }
     // The desktop tries while nobody is there.
     desktop.degraded("Cloud socket connection failed").await;
-    let control_plane = ControlPlane::start_at(address, store, server::Timing::default()).await;
+    let control_plane = ControlPlane::start_at(address, store, server::ServerTiming::default()).await;
     assert_eq!(desktop.online().await, target);
     drop(lines);
     let events = control_plane.ended("c").await;
@@ -145,7 +148,10 @@ async fn a_stream_survives_a_restart_of_the_server() {
 #[tokio::test]
 async fn a_server_that_stumbles_gets_every_event_once() {
     let control_plane = ControlPlane::start().await;
-    let timing = executor::Timing { ack_progress: Duration::from_millis(50), ..executor::Timing::default() };
+    let timing = executor::ExecutorTiming {
+        ack_progress: Duration::from_millis(50),
+        ..executor::ExecutorTiming::default()
+    };
     let mut desktop = Desktop::start_with(&control_plane.origin(), Some(KEY), quick(), timing);
     let target = desktop.online().await;
     control_plane.order(target, command("c"));
@@ -164,12 +170,13 @@ async fn a_server_that_stumbles_gets_every_event_once() {
     assert_eq!(numbers(&control_plane.ended("c").await), (1..=202).collect::<Vec<u64>>());
 }
 
+// CL-43
 #[tokio::test]
 async fn a_command_for_an_absent_desktop_waits_for_its_hello() {
     let control_plane = ControlPlane::start().await;
     let mut desktop = Desktop::start(&control_plane.origin());
     let target = desktop.online().await;
-    control_plane.switchboard.close_target(target);
+    control_plane.registry.close_target(target);
     control_plane.host().until("offline", |store| !store.online[&target]).await;
     control_plane.order(target, command("c"));
     desktop.call().await.answer("{}");
@@ -177,6 +184,7 @@ async fn a_command_for_an_absent_desktop_waits_for_its_hello() {
     assert_eq!(control_plane.host().store.borrow().targets.len(), 1);
 }
 
+// CL-17
 #[tokio::test]
 async fn a_cancelled_command_says_so() {
     let control_plane = ControlPlane::start().await;
@@ -185,7 +193,7 @@ async fn a_cancelled_command_says_so() {
     control_plane.order(target, command("c"));
     let _call = desktop.call().await;
     control_plane
-        .switchboard
+        .registry
         .cancel(target, &Cancel { command_id: "c".into(), reason: Some("no".into()) })
         .unwrap();
     let last = control_plane.ended("c").await.pop().unwrap();
@@ -195,19 +203,17 @@ async fn a_cancelled_command_says_so() {
 #[tokio::test]
 async fn a_restarted_desktop_tells_of_what_it_interrupted() {
     let control_plane = ControlPlane::start().await;
-    let directory = tempfile::tempdir().unwrap();
-    let file = directory.path().join("commands.jsonl");
-    let memory = Arc::new(FileMemory::open(&file).unwrap());
-    let start = |memory| {
-        Desktop::start_remembering(
+    let command_log = Arc::new(InMemoryCommandLog::default());
+    let start = || {
+        Desktop::start_with_log(
             &control_plane.origin(),
             Some(KEY),
             quick(),
-            executor::Timing::default(),
-            memory,
+            executor::ExecutorTiming::default(),
+            command_log.clone(),
         )
     };
-    let mut desktop = start(memory);
+    let mut desktop = start();
     let target = desktop.online().await;
     control_plane.order(target, command("c"));
     let _call = desktop.call().await;
@@ -215,30 +221,31 @@ async fn a_restarted_desktop_tells_of_what_it_interrupted() {
     desktop.stop().await;
     // The same machine comes back; its rows are told apart by the gateway id, so give it the old one.
     let old = control_plane.host().store.borrow().targets.values().next().copied().unwrap();
-    let mut desktop = start(Arc::new(FileMemory::open(&file).unwrap()));
+    let mut desktop = start();
     desktop.online().await;
     let gateway = desktop.credentials.gateway_id();
     control_plane.host().set(|store| {
         store.targets.insert(gateway, old);
     });
     control_plane
-        .switchboard
+        .registry
         .connected_targets()
         .into_iter()
-        .for_each(|t| control_plane.switchboard.close_target(t));
+        .for_each(|t| control_plane.registry.close_target(t));
     let events = control_plane.ended("c").await;
     assert_eq!(numbers(&events), [1, 2]);
     assert_eq!((events[1].event_type, &events[1].data["code"]), (EventType::Error, &json!("interrupted")));
     assert!(desktop.calls.try_recv().is_err());
 }
 
+// CL-37
 #[tokio::test]
 async fn queue_counters_are_reported_once_a_burst() {
     let control_plane = ControlPlane::start().await;
     let short = Duration::from_millis(100);
-    let timing = client::Timing { stats_quiet: short, stats_latest: short * 20, ..quick() };
+    let timing = client::ClientTiming { stats_quiet: short, stats_latest: short * 20, ..quick() };
     let mut desktop =
-        Desktop::start_with(&control_plane.origin(), Some(KEY), timing, executor::Timing::default());
+        Desktop::start_with(&control_plane.origin(), Some(KEY), timing, executor::ExecutorTiming::default());
     let target = desktop.online().await;
     for n in 0..12 {
         control_plane.order(target, command(&n.to_string()));
@@ -257,7 +264,7 @@ async fn queue_counters_are_reported_once_a_burst() {
     assert!(store.presence.len() >= 12, "presence is not held back");
     assert!(store.telemetry.iter().any(|telemetry| telemetry.category == "connection.established"));
     // An idle reconnect changes no counter, so it reports none.
-    control_plane.switchboard.close_target(target);
+    control_plane.registry.close_target(target);
     control_plane
         .host()
         .until("a resumed connection", |store| {

@@ -124,15 +124,16 @@ impl Line {
     }
 }
 
-fn start(server: &Server, timing: client::Timing) -> Desktop {
-    Desktop::start_with(&server.origin(), Some(KEY), timing, executor::Timing::default())
+fn start(server: &Server, timing: client::ClientTiming) -> Desktop {
+    Desktop::start_with(&server.origin(), Some(KEY), timing, executor::ExecutorTiming::default())
 }
 
+// CL-10
 #[tokio::test]
 async fn a_silent_server_gets_a_second_hello_and_then_a_new_connection() {
     let server = Server::start().await;
     let wait = Duration::from_millis(100);
-    let mut desktop = start(&server, client::Timing { hello_ack: wait, ..quick() });
+    let mut desktop = start(&server, client::ClientTiming { hello_ack: wait, ..quick() });
     let mut line = server.accept().await;
     line.hello().await;
     let start = Instant::now();
@@ -159,6 +160,7 @@ async fn the_target_is_kept_over_a_reconnect() {
     assert_eq!(line.hello().await.compute_target_id, Some(Uuid::from_u128(7)));
 }
 
+// CL-09
 #[tokio::test]
 async fn a_refused_hello_is_shown_and_waits_for_a_person() {
     let server = Server::start().await;
@@ -180,7 +182,7 @@ async fn a_refused_hello_is_shown_and_waits_for_a_person() {
 async fn a_superseded_desktop_waits_its_time() {
     let server = Server::start().await;
     let wait = Duration::from_millis(300);
-    let mut desktop = start(&server, client::Timing { superseded_retry: wait, ..quick() });
+    let mut desktop = start(&server, client::ClientTiming { superseded_retry: wait, ..quick() });
     let mut line = server.register(&mut desktop).await;
     let start = Instant::now();
     line.close(4410, "superseded").await;
@@ -188,10 +190,11 @@ async fn a_superseded_desktop_waits_its_time() {
     assert!(start.elapsed() >= wait);
 }
 
+// CL-48
 #[tokio::test]
 async fn a_server_that_falls_silent_is_left() {
     let server = Server::start().await;
-    let mut desktop = start(&server, client::Timing { silence: Duration::from_millis(200), ..quick() });
+    let mut desktop = start(&server, client::ClientTiming { silence: Duration::from_millis(200), ..quick() });
     let mut line = server.register(&mut desktop).await;
     // Pings are signs of life.
     let start = Instant::now();
@@ -204,6 +207,7 @@ async fn a_server_that_falls_silent_is_left() {
     server.register(&mut desktop).await;
 }
 
+// CL-46
 #[tokio::test]
 async fn wrong_frames_of_a_server_close_with_their_codes() {
     let server = Server::start().await;
@@ -221,6 +225,7 @@ async fn wrong_frames_of_a_server_close_with_their_codes() {
     }
 }
 
+// CL-47
 #[tokio::test]
 async fn unknown_events_and_broken_commands_leave_the_connection_alone() {
     let server = Server::start().await;

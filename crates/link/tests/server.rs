@@ -14,7 +14,7 @@ use loopgate_api::link::{
     Accepted, Cancel, CommandAck, CommandEventAck, Frame, HelloAck, HelloNack, LINK_PATH, MAX_MESSAGE_BYTES,
     NackReason, SUBPROTOCOL, Severity, Telemetry, TelemetryRejected, event,
 };
-use loopgate_link::server::{Timing, Undelivered};
+use loopgate_link::server::{DeliveryError, ServerTiming};
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::sync::oneshot;
@@ -25,6 +25,7 @@ fn bearer(key: &str) -> String {
     format!("Bearer {key}")
 }
 
+// CL-02, CL-53
 #[tokio::test]
 async fn an_upgrade_is_checked_in_order() {
     let control_plane = ControlPlane::start().await;
@@ -46,6 +47,7 @@ async fn an_upgrade_is_checked_in_order() {
     assert!(Raw::try_connect(&control_plane, &trusted, Some(SUBPROTOCOL)).await.is_ok());
 }
 
+// CL-01, CL-02
 #[tokio::test]
 async fn a_plain_request_must_upgrade_and_a_key_in_the_query_counts_for_nothing() {
     let control_plane = ControlPlane::start().await;
@@ -62,6 +64,7 @@ async fn a_plain_request_must_upgrade_and_a_key_in_the_query_counts_for_nothing(
     }
 }
 
+// CL-08
 #[tokio::test]
 async fn a_hello_is_acknowledged_and_a_second_one_gives_the_same_target() {
     let control_plane = ControlPlane::start().await;
@@ -81,6 +84,7 @@ async fn a_hello_is_acknowledged_and_a_second_one_gives_the_same_target() {
     assert_eq!(store.targets.len(), 1);
 }
 
+// CL-07, CL-09
 #[tokio::test]
 async fn a_bad_hello_is_refused_with_its_reason() {
     let control_plane = ControlPlane::start().await;
@@ -113,7 +117,7 @@ async fn a_bad_hello_is_refused_with_its_reason() {
 
 #[tokio::test]
 async fn a_registration_that_hangs_is_refused() {
-    let timing = Timing { registration_step: Duration::from_millis(50), ..Timing::default() };
+    let timing = ServerTiming { registration_step: Duration::from_millis(50), ..ServerTiming::default() };
     let control_plane = ControlPlane::start_with(timing).await;
     let (_never, gate) = oneshot::channel();
     *control_plane.host().gate.lock().unwrap() = Some(gate);
@@ -125,7 +129,7 @@ async fn a_registration_that_hangs_is_refused() {
 
 #[tokio::test]
 async fn a_desktop_that_says_nothing_is_closed() {
-    let timing = Timing { hello: Duration::from_millis(50), ..Timing::default() };
+    let timing = ServerTiming { hello: Duration::from_millis(50), ..ServerTiming::default() };
     let control_plane = ControlPlane::start_with(timing).await;
     let mut raw = Raw::connect(&control_plane, KEY).await;
     raw.say(&Frame::event("not.a.hello", &json!({}))).await;
@@ -171,6 +175,7 @@ async fn more_than_a_hundred_early_frames_are_dropped() {
     assert_eq!(raw.frame().await.ack.as_deref(), Some("last"));
 }
 
+// CL-46
 #[tokio::test]
 async fn wrong_frames_close_with_their_codes() {
     let control_plane = ControlPlane::start().await;
@@ -212,6 +217,7 @@ async fn text_that_is_not_utf8_closes_with_1007() {
     assert_eq!(raw.closed().await, 1007);
 }
 
+// CL-47
 #[tokio::test]
 async fn unknown_events_and_acknowledgements_leave_the_connection_alone() {
     let control_plane = ControlPlane::start().await;
@@ -240,6 +246,7 @@ async fn registered(control_plane: &ControlPlane) -> (Raw, Uuid) {
     (raw, ack.compute_target_id)
 }
 
+// CL-27, CL-28
 #[tokio::test]
 async fn events_are_acknowledged_once_stored_and_a_gap_is_reported() {
     let control_plane = ControlPlane::start().await;
@@ -303,7 +310,7 @@ async fn what_is_outstanding_follows_the_hello_in_order() {
     for id in ["a", "b"] {
         control_plane.order(target, command(id));
     }
-    assert_eq!(control_plane.switchboard.deliver(target, &command("x")), Err(Undelivered::NotConnected));
+    assert_eq!(control_plane.registry.deliver(target, &command("x")), Err(DeliveryError::NotConnected));
     let mut raw = Raw::connect(&control_plane, KEY).await;
     let ack = raw.hello(gateway).await;
     assert_eq!(resumes(&ack), [("a".to_owned(), 0), ("b".to_owned(), 0)].into());
@@ -315,13 +322,14 @@ async fn what_is_outstanding_follows_the_hello_in_order() {
     let store = control_plane.host().until("an ack", |store| store.entry("a").ack.is_some()).await;
     assert_eq!(store.entry("a").ack.as_ref().unwrap().reason.as_deref(), Some("queue full"));
     let cancel = Cancel { command_id: "b".into(), reason: None };
-    control_plane.switchboard.cancel(target, &cancel).unwrap();
+    control_plane.registry.cancel(target, &cancel).unwrap();
     assert_eq!(raw.frame().await.event, event::CANCEL);
     // A desktop that missed the acknowledgement asks again.
     assert_eq!(raw.hello(gateway).await.event, event::HELLO_ACK);
     assert_eq!(raw.frame().await.event, event::COMMAND);
 }
 
+// CL-44
 #[tokio::test]
 async fn a_newer_connection_takes_over() {
     let control_plane = ControlPlane::start().await;
@@ -339,12 +347,13 @@ async fn a_newer_connection_takes_over() {
     let store = control_plane.host().store.borrow().clone();
     assert!(store.online[&target]);
     assert_eq!((store.disconnects, store.entry("c").events.len()), (0, 1));
-    assert!(control_plane.switchboard.is_connected(target));
+    assert!(control_plane.registry.is_connected(target));
     drop((first, second));
     // The end of the superseded connection was never reported, only that of its successor.
     assert_eq!(control_plane.stop().await.disconnects, 1);
 }
 
+// CL-50
 #[tokio::test]
 async fn connections_end_with_their_key_their_target_and_the_server() {
     let control_plane = ControlPlane::start().await;
@@ -352,27 +361,28 @@ async fn connections_end_with_their_key_their_target_and_the_server() {
     let mut unregistered = Raw::connect(&control_plane, KEY).await;
     let mut other = Raw::connect(&control_plane, OTHER_KEY).await;
     other.hello(Uuid::new_v4()).await;
-    control_plane.switchboard.close_key(identity(KEY).unwrap().key_id);
+    control_plane.registry.close_key(identity(KEY).unwrap().key_id);
     assert_eq!(raw.closed().await, 4401);
     assert_eq!(unregistered.closed().await, 4401);
     control_plane.host().until("offline", |store| !store.online[&target]).await;
-    assert!(!control_plane.switchboard.is_connected(target));
+    assert!(!control_plane.registry.is_connected(target));
 
     let (mut raw, target) = registered(&control_plane).await;
-    control_plane.switchboard.close_target(target);
+    control_plane.registry.close_target(target);
     assert_eq!(raw.closed().await, 1000);
     let (stopped, code) = tokio::join!(control_plane.stop(), other.closed());
     assert_eq!(code, 1001);
     assert!(stopped.online.values().all(|online| !online));
 }
 
+// CL-48
 #[tokio::test]
 async fn a_desktop_that_answers_no_ping_is_dropped() {
-    let timing = Timing {
+    let timing = ServerTiming {
         ping: Duration::from_millis(30),
         pong: Duration::from_millis(60),
         touch: Duration::from_millis(20),
-        ..Timing::default()
+        ..ServerTiming::default()
     };
     let control_plane = ControlPlane::start_with(timing).await;
     let (mut raw, target) = registered(&control_plane).await;
@@ -394,13 +404,13 @@ async fn a_desktop_that_does_not_read_is_too_far_behind() {
     let mut big = command("big");
     big.body = Some(json!("x".repeat(MAX_MESSAGE_BYTES - 4096)));
     let mut delivered = 0;
-    while control_plane.switchboard.deliver(target, &big).is_ok() {
+    while control_plane.registry.deliver(target, &big).is_ok() {
         delivered += 1;
         assert!(delivered < 20, "the queue has no end");
         tokio::task::yield_now().await;
     }
     big.body = Some(json!("x".repeat(MAX_MESSAGE_BYTES)));
-    assert_eq!(control_plane.switchboard.deliver(Uuid::new_v4(), &big), Err(Undelivered::TooLarge));
+    assert_eq!(control_plane.registry.deliver(Uuid::new_v4(), &big), Err(DeliveryError::TooLarge));
     control_plane.host().until("offline", |store| !store.online[&target]).await;
     loop {
         match raw.hear().await {
@@ -411,6 +421,7 @@ async fn a_desktop_that_does_not_read_is_too_far_behind() {
     }
 }
 
+// CL-40
 #[tokio::test]
 async fn telemetry_of_another_target_is_refused_and_of_its_own_taken() {
     let control_plane = ControlPlane::start().await;

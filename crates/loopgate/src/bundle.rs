@@ -32,7 +32,7 @@ pub struct Entry {
 
 /// A file that is not in the archive.
 #[derive(Debug, Serialize)]
-pub struct Skipped {
+pub struct SkippedFile {
     /// The name that it would have had.
     pub name: String,
     /// Why it is not there.
@@ -43,7 +43,7 @@ pub struct Skipped {
 pub struct Bundle {
     folder: String,
     entries: Vec<Entry>,
-    skipped: Vec<Skipped>,
+    skipped: Vec<SkippedFile>,
 }
 
 impl Bundle {
@@ -92,7 +92,7 @@ impl Bundle {
     }
 
     /// What is not.
-    pub fn skipped(&self) -> &[Skipped] {
+    pub fn skipped(&self) -> &[SkippedFile] {
         &self.skipped
     }
 
@@ -157,7 +157,7 @@ impl Bundle {
     }
 
     fn skip(&mut self, name: &str, reason: &str) {
-        self.skipped.push(Skipped { name: name.to_owned(), reason: reason.to_owned() });
+        self.skipped.push(SkippedFile { name: name.to_owned(), reason: reason.to_owned() });
     }
 
     /// Comes first, for whoever lists the archive.

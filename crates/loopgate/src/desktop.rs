@@ -9,8 +9,8 @@ use anyhow::Context as _;
 use loopgate_api::names::GATEWAY_PORTS;
 use loopgate_gateway::{BindError, Bound, Gateway, GatewayConfig, Limits, SignIn};
 use loopgate_home::{ReposError, Settings, SettingsStore, files, secret_file};
-use loopgate_link::client::{self, Client, ClientConfig, Facts, HelloFacts};
-use loopgate_link::executor::{self, Executor, ExecutorConfig, FileMemory, InProcess};
+use loopgate_link::client::{self, Client, ClientConfig, HelloInfo, LinkSettings};
+use loopgate_link::executor::{self, Executor, ExecutorConfig, InProcess};
 use loopgate_plugin_kit::Plugins;
 use loopgate_runtime::{Runtime, RuntimeConfig, Timing};
 use loopgate_tools::programs::{Programs, Source, is_executable};
@@ -18,10 +18,11 @@ use secrecy::{ExposeSecret as _, SecretString};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
-use crate::asking;
-use crate::cli::DesktopArgs;
+use crate::args::DesktopArgs;
+use crate::command_log::DesktopCommandLog;
 use crate::home::{Home, flag_variable};
 use crate::presence;
+use crate::prompt_user;
 use crate::reports;
 use crate::shutdown::Shutdown;
 
@@ -42,19 +43,19 @@ pub struct Desktop {
 }
 
 /// What the link asks about this desktop before each connection.
-struct LiveFacts {
+struct LiveSettings {
     settings: Arc<SettingsStore>,
-    hello: HelloFacts,
+    hello: HelloInfo,
 }
 
-impl Facts for LiveFacts {
+impl LinkSettings for LiveSettings {
     fn relay_origin(&self) -> String {
         self.settings.get().relay_origin.clone().unwrap_or_default()
     }
 
-    fn hello(&self) -> HelloFacts {
+    fn hello(&self) -> HelloInfo {
         let allowed_directories = self.settings.get().sandbox_base_directory.clone().into_iter().collect();
-        HelloFacts { allowed_directories, ..self.hello.clone() }
+        HelloInfo { allowed_directories, ..self.hello.clone() }
     }
 
     fn enabled(&self) -> bool {
@@ -135,18 +136,18 @@ impl Desktop {
     /// which work reaches them, and the link last: it says what the others told before they ended.
     pub async fn serve(self, home: &Home, shutdown: &Shutdown) -> anyhow::Result<()> {
         let stop = shutdown.requested();
-        let executor = self.executor(home)?;
+        let executor = self.executor(home);
         let client = Client::new(ClientConfig {
-            facts: Arc::new(LiveFacts {
+            settings: Arc::new(LiveSettings {
                 settings: home.settings.clone(),
-                hello: HelloFacts {
+                hello: HelloInfo {
                     gateway_port: Some(self.port()),
-                    ..HelloFacts::of_this_machine(Vec::new())
+                    ..HelloInfo::of_this_machine(Vec::new())
                 },
             }),
             credentials: home.credentials.clone(),
             executor: executor.clone(),
-            timing: client::Timing::default(),
+            timing: client::ClientTiming::default(),
         });
         let failed_stop = shutdown.last_failure();
         if let Some(failed) = &failed_stop {
@@ -171,7 +172,7 @@ impl Desktop {
         let approvals = self.gateway.approvals();
         parts.spawn(until(
             stop.clone(),
-            asking::keep(approvals.events(), self.gateway.clone(), self.runtime.clone()),
+            prompt_user::run(approvals.events(), self.gateway.clone(), self.runtime.clone()),
         ));
         if home.settings.get().api_origin.is_some() {
             let heeding = heed_settings(home.settings.clone(), executor.clone(), client.clone());
@@ -203,15 +204,15 @@ impl Desktop {
         Ok(())
     }
 
-    fn executor(&self, home: &Home) -> anyhow::Result<Arc<Executor>> {
+    fn executor(&self, home: &Home) -> Arc<Executor> {
         let (settings, credentials) = (home.settings.clone(), home.credentials.clone());
-        Ok(Executor::new(ExecutorConfig {
+        Executor::new(ExecutorConfig {
             gateway: Arc::new(InProcess(self.gateway.service())),
             gateway_token: self.token.clone(),
-            memory: Arc::new(FileMemory::open(&home.dir.file("commands.jsonl"))?),
+            command_log: Arc::new(DesktopCommandLog(self.runtime.command_log.clone())),
             setup_complete: Box::new(move || settings.get().setup_complete(credentials.api_key().is_some())),
-            timing: executor::Timing::default(),
-        }))
+            timing: executor::ExecutorTiming::default(),
+        })
     }
 }
 

@@ -8,7 +8,7 @@ use loopgate_home::{
     Credentials, DataDir, DataDirError, Overrides, Repos, Sandbox, Settings, SettingsStore, normalize_origin,
 };
 
-use crate::cli::{Common, DesktopArgs};
+use crate::args::{Common, DesktopArgs};
 
 /// The settings file, in the data directory.
 pub const SETTINGS_FILE: &str = "settings.toml";

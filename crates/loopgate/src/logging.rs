@@ -24,9 +24,9 @@ const KEPT_FILES: usize = 7;
 const TOO_FRANK: &str = "tungstenite";
 
 /// A writer that takes whole lines, and cleans each.
-struct Cleaned<W>(W);
+struct RedactingWriter<W>(W);
 
-impl<W: Write> Write for Cleaned<W> {
+impl<W: Write> Write for RedactingWriter<W> {
     fn write(&mut self, line: &[u8]) -> io::Result<usize> {
         self.0.write_all(redact::log_line(&String::from_utf8_lossy(line)).as_bytes())?;
         Ok(line.len())
@@ -66,12 +66,12 @@ pub fn start(directory: &Path, format: LogFormat) -> anyhow::Result<WorkerGuard>
         .filename_suffix("log")
         .max_log_files(KEPT_FILES)
         .build(directory)?;
-    let daily = Cleaned(Daily { directory: directory.to_owned(), appender });
+    let daily = RedactingWriter(Daily { directory: directory.to_owned(), appender });
     let (file, guard) = NonBlockingBuilder::default().buffered_lines_limit(BUFFERED_LINES).finish(daily);
     let filter = EnvFilter::try_from_env("LOOPGATE_LOG").unwrap_or_else(|_| EnvFilter::new("info,sqlx=warn"));
     let harmless = filter_fn(|line| *line.level() <= Level::INFO || !line.target().contains(TOO_FRANK));
     let filter = filter.and(harmless);
-    let terminal = || Cleaned(io::stderr());
+    let terminal = || RedactingWriter(io::stderr());
     let colours = io::stderr().is_terminal();
     let (to_file, to_terminal): (
         Box<dyn Layer<Registry> + Send + Sync>,

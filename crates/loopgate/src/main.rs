@@ -1,10 +1,12 @@
 //! The `loopgate` program: one file a sub-command, and the one place where the rooms are wired
 //! together.
 
-mod asking;
+mod args;
+mod banner;
 #[cfg(unix)]
 mod bundle;
 mod cli;
+mod command_log;
 mod commands;
 mod control_client;
 mod desktop;
@@ -15,10 +17,11 @@ mod logging;
 mod memory;
 mod onboarding;
 mod presence;
+mod prompt_user;
 mod reports;
 mod sandbox_choice;
-mod screen;
 mod shutdown;
+mod terminal;
 
 use std::process::ExitCode;
 
@@ -37,7 +40,7 @@ fn main() -> ExitCode {
     match cli.run() {
         Ok(code) => code,
         Err(error) => {
-            screen::failure(&error);
+            terminal::print_error(&error);
             ExitCode::FAILURE
         }
     }

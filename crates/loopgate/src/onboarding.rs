@@ -13,12 +13,12 @@ const CLAIM_TIMEOUT: Duration = Duration::from_secs(10);
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Claimed {
+struct ClaimResponse {
     api_key: SecretString,
 }
 
 #[derive(Deserialize)]
-struct Refused {
+struct ClaimError {
     code: String,
 }
 
@@ -75,9 +75,10 @@ async fn claim(
         .await
         .with_context(|| format!("the control plane at {api_origin} does not answer"))?;
     if !response.status().is_success() {
-        let code = response.json::<Refused>().await.map_or_else(|_| "no reason given".to_owned(), |r| r.code);
+        let code =
+            response.json::<ClaimError>().await.map_or_else(|_| "no reason given".to_owned(), |r| r.code);
         bail!("the control plane refused to issue a key for this desktop ({code})");
     }
-    let claimed: Claimed = response.json().await.context("the control plane's answer has no key")?;
+    let claimed: ClaimResponse = response.json().await.context("the control plane's answer has no key")?;
     credentials.store_managed_key(claimed.api_key).context("the key of this desktop cannot be stored")
 }

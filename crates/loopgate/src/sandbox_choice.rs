@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, bail, ensure};
 use loopgate_home::DataDir;
 
-use crate::cli::DesktopArgs;
+use crate::args::DesktopArgs;
 use crate::home::settings;
-use crate::screen;
+use crate::terminal;
 
 /// Places that are never taken without being asked for.
 const RISKY: &[&str] = &["/", "/home", "/Users"];
@@ -41,7 +41,7 @@ pub fn named(dir: &DataDir, args: &DesktopArgs) -> anyhow::Result<Option<PathBuf
              hint: name the directory with your repositories, for example ~/src, or agree with --yes",
             base.display()
         );
-        ensure!(screen::confirm(&question)?.unwrap_or(false), refused);
+        ensure!(terminal::confirm(&question)?.unwrap_or(false), refused);
     }
     Ok(Some(base))
 }
@@ -57,7 +57,7 @@ pub fn named_or_chosen(dir: &DataDir, args: &DesktopArgs) -> anyhow::Result<Path
     dir.keep_apart(&base)?;
     println!("Loopgate works in one directory, with all repositories in it: {}", base.display());
     println!("It is kept as sandbox_base_directory in settings.toml; --sandbox chooses another.");
-    let agreed = args.yes || screen::confirm("Take it?")?.unwrap_or(true);
+    let agreed = args.yes || terminal::confirm("Take it?")?.unwrap_or(true);
     ensure!(agreed, "no sandbox was chosen\nhint: name one, for example: loopgate up --sandbox ~/src");
     settings(dir, args)?.update(|settings| settings.sandbox_base_directory = Some(base.clone()))?;
     Ok(base)

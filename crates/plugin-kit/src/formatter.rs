@@ -245,6 +245,7 @@ mod tests {
         String::from_utf8(out).unwrap()
     }
 
+    // PL-34
     #[test]
     fn two_models_are_counted_apart() {
         let said = |model: &str, read: u64| {

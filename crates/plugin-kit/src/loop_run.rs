@@ -8,6 +8,7 @@ mod archive;
 mod child;
 mod context;
 mod driver;
+mod exit_code;
 mod failure;
 mod git;
 mod journal;
@@ -26,12 +27,8 @@ mod stream;
 use std::ffi::OsString;
 use std::process::ExitCode;
 
+use self::exit_code::FAILED;
 use crate::console::{complain, say};
-
-/// Exit code of a loop that failed.
-const FAILED: u8 = 1;
-/// Exit code of a loop that was interrupted.
-const INTERRUPTED: u8 = 130;
 
 /// `loopgate loop run`: see [`options::USAGE`], which `--help` prints.
 #[derive(Debug, clap::Args)]
@@ -54,11 +51,11 @@ impl LoopRunArgs {
             Err(word) => Err(format!("Error: argument is not valid text: {}", word.display())),
         };
         match options {
-            Ok(options::Parsed::Help) => {
+            Ok(options::ParsedArguments::Help) => {
                 say(options::USAGE.trim_end());
                 ExitCode::SUCCESS
             }
-            Ok(options::Parsed::Run(options)) => ExitCode::from(run(&options)),
+            Ok(options::ParsedArguments::Run(options)) => ExitCode::from(run(&options)),
             Err(message) => {
                 complain(message);
                 ExitCode::from(FAILED)

@@ -140,6 +140,7 @@ mod tests {
         text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
     }
 
+    // PL-33
     #[test]
     fn the_newer_members_appear_only_when_asked_for() {
         let old = events(false);

@@ -7,6 +7,7 @@
 mod build;
 mod document;
 mod markdown;
+mod paths;
 mod state;
 pub(crate) mod structure;
 mod text_check;
@@ -14,10 +15,9 @@ mod text_check;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use loopgate_api::names::{PLAN_JSON, PLAN_MD};
+use loopgate_api::names::PLAN_MD;
 
 use crate::console::{complain, say};
-use crate::variables as var;
 
 pub use state::SetStateArgs;
 
@@ -122,14 +122,4 @@ fn extract(path: &Path) -> Result<String, String> {
 /// Judges the text of the plan of a work directory; the first line is the judgement.
 pub(crate) fn check(prd: &Path, workdir: &Path) -> String {
     text_check::report(prd, workdir)
-}
-
-/// The plan of a work directory.
-fn plan_path(workdir: &Path) -> PathBuf {
-    workdir.join(PLAN_JSON)
-}
-
-/// Id of the present run, for timing events.
-fn run_id() -> String {
-    var::text(var::RUN_ID).unwrap_or_default()
 }

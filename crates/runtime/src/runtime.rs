@@ -18,7 +18,7 @@ use crate::commands::bootstrap::AgentBootstrap;
 use crate::delivery::Finalizer;
 use crate::jobs::Jobs;
 use crate::jobs::reservations::Reservations;
-use crate::jobs::store::{Store, StoreError};
+use crate::jobs::store::{CommandLogTable, Store, StoreError};
 use crate::launch::Launcher;
 use crate::launch::launch_queue::LaunchQueue;
 use crate::launch::queue::QueueEntries;
@@ -99,6 +99,8 @@ pub enum OpenError {
 pub struct Runtime {
     /// Records of loops.
     pub jobs: Jobs,
+    /// Progress of the control plane's commands.
+    pub command_log: CommandLogTable,
     /// Records together with what processes and files say at this moment.
     pub snapshots: Snapshots,
     /// Starts loops.
@@ -157,6 +159,7 @@ impl Runtime {
         loopgate_home::files::create_private_dir(&sockets)?;
         let store = Store::open(&data_dir.join("desktop.db"), credentials.clone()).await?;
         store.import_launch_requests(&data_dir.join("queue")).await?;
+        let command_log = CommandLogTable::open(store.clone(), &data_dir.join("commands.jsonl")).await?;
 
         let tasks = Tasks::default();
         let woken = watch::Sender::default();
@@ -342,6 +345,7 @@ impl Runtime {
                 stopper: stopper.clone(),
             },
             commit_texts: CommitTextWriter::new(git, programs, environment, tasks.stop.clone()),
+            command_log,
             support_reports: SupportReports { store },
             jobs,
             launcher,

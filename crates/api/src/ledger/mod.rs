@@ -9,8 +9,8 @@ use std::collections::{BTreeMap, HashMap, VecDeque};
 
 use serde_json::Value;
 
-use crate::event::{ModelTokens, TokenUsage};
 use crate::spend::{Cost, Run, Spend, Turn};
+use crate::tokens::{ModelTokens, TokenUsage};
 
 /// Messages whose repetition is recognized; the blocks of one message follow one another closely.
 const KNOWN_MESSAGES: usize = 4096;
@@ -37,8 +37,8 @@ pub struct Ledger {
     settled: BTreeMap<String, ModelTokens>,
     /// Of messages since the last result.
     open: BTreeMap<String, ModelTokens>,
-    /// What the last result of this process told.
-    told: Told,
+    /// What the last result of this process reported.
+    reported: ReportedTotals,
     cost: Option<Cost>,
     models: Vec<String>,
     turns: u64,
@@ -67,7 +67,7 @@ struct Message {
 
 /// The totals of a `result` record.
 #[derive(Debug, Clone, Default)]
-struct Told {
+struct ReportedTotals {
     tokens: BTreeMap<String, ModelTokens>,
     usd: BTreeMap<String, f64>,
     total_usd: Option<f64>,
@@ -154,7 +154,7 @@ impl Ledger {
             return;
         }
         self.session = Some(session.to_owned());
-        self.told = Told::default();
+        self.reported = ReportedTotals::default();
         for (model, tokens) in std::mem::take(&mut self.open) {
             *self.settled.entry(model).or_default() += tokens;
         }
@@ -222,12 +222,12 @@ impl Ledger {
     }
 
     fn result(&mut self, record: &Value) -> Run {
-        let told = Told::read(record);
-        let goes_on = told.includes(&self.told, &self.open);
-        let before = if goes_on { std::mem::take(&mut self.told) } else { Told::default() };
+        let reported = ReportedTotals::read(record);
+        let goes_on = reported.includes(&self.reported, &self.open);
+        let before = if goes_on { std::mem::take(&mut self.reported) } else { ReportedTotals::default() };
         let mut run = ModelTokens::default();
         let mut open = std::mem::take(&mut self.open);
-        for (model, now) in &told.tokens {
+        for (model, now) in &reported.tokens {
             let since = now.minus(before.tokens.get(model).copied().unwrap_or_default());
             let said = open.remove(model).unwrap_or_default();
             run += self.settle(model, since.at_least(said));
@@ -235,17 +235,17 @@ impl Ledger {
         for (model, said) in open {
             run += self.settle(&model, said);
         }
-        let cost_usd = told.total_usd.map(|now| money(now - before.total_usd.unwrap_or_default()));
+        let cost_usd = reported.total_usd.map(|now| money(now - before.total_usd.unwrap_or_default()));
         if let Some(usd) = cost_usd {
             let cost = self.cost.get_or_insert_default();
             cost.total_usd = money(cost.total_usd + usd);
-            for (model, now) in &told.usd {
+            for (model, now) in &reported.usd {
                 let since = now - before.usd.get(model).copied().unwrap_or_default();
                 let sum = cost.by_model.entry(model.clone()).or_default();
                 *sum = money(*sum + since);
             }
         }
-        self.told = told;
+        self.reported = reported;
         self.runs += 1;
         let turns = self.turns - std::mem::replace(&mut self.settled_turns, self.turns);
         let run = Run { run: self.runs, turns, tokens: run, cost_usd };
@@ -277,22 +277,22 @@ impl Ledger {
     }
 }
 
-impl Told {
+impl ReportedTotals {
     fn read(record: &Value) -> Self {
-        let mut told =
+        let mut reported =
             Self { total_usd: record.get("total_cost_usd").and_then(Value::as_f64), ..Self::default() };
         for (model, usage) in record.get("modelUsage").and_then(Value::as_object).into_iter().flatten() {
             let count = |name: &str| usage.get(name).and_then(Value::as_u64).unwrap_or(0);
-            *told.tokens.entry(plain_name(model)).or_default() += ModelTokens {
+            *reported.tokens.entry(plain_name(model)).or_default() += ModelTokens {
                 input: count("inputTokens"),
                 output: count("outputTokens"),
                 cache_creation: count("cacheCreationInputTokens"),
                 cache_read: count("cacheReadInputTokens"),
             };
             let usd = usage.get("costUSD").and_then(Value::as_f64).unwrap_or(0.0);
-            *told.usd.entry(plain_name(model)).or_default() += usd;
+            *reported.usd.entry(plain_name(model)).or_default() += usd;
         }
-        told
+        reported
     }
 
     /// Whether this includes an earlier result and all that was said since: then it goes on from it.

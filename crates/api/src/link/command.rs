@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -270,4 +271,22 @@ pub struct Cancel {
     /// Why; `cancelled` when absent.
     #[serde(default, deserialize_with = "lenient::or_default", skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
+}
+
+/// How far a desktop has come with a command, as it is logged for the time after a restart.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "state", rename_all = "camelCase")]
+pub enum CommandProgress {
+    /// It was started; nothing says that it ended.
+    Started,
+    /// It ended. The events are those that the server had not acknowledged then, unless they were too large.
+    Finished {
+        /// In order; the last one ends the command.
+        events: Vec<CommandEvent>,
+    },
+}
+
+impl CommandProgress {
+    /// How long an entry is kept.
+    pub const RETENTION: Duration = Duration::from_secs(24 * 3600);
 }

@@ -7,8 +7,8 @@ use regex::{Captures, Regex, RegexSet};
 
 use super::{named, vendors};
 
-/// What becomes of a match.
-enum Becomes {
+/// What a match is replaced by.
+enum Replacement {
     /// This text, with the match's groups in it.
     Text(&'static str),
     /// The same, when the match is held to be a secret.
@@ -20,7 +20,7 @@ enum Becomes {
     Named,
 }
 
-use Becomes::{Named, Text, TextIf, TextOf};
+use Replacement::{Named, Text, TextIf, TextOf};
 
 /// Passes over one text; two do for all that programs print.
 const MAX_PASSES: usize = 8;
@@ -34,7 +34,7 @@ macro_rules! curl_user {
 
 /// Every rule, in the order in which they are applied: what encloses comes before what it holds.
 /// The boundaries of words are those of ASCII, because others make the automaton slow.
-static RULES: [(&str, Becomes); 25] = [
+static RULES: [(&str, Replacement); 25] = [
     // A private key, also one whose end or beginning was cut off.
     (
         concat!(
@@ -102,7 +102,7 @@ pub(super) const USER_IN_URL: &str = r#"(:(?:\\?/){2})([^\s/"'<>`]+)@"#;
 static COMPILED: LazyLock<(RegexSet, Vec<Regex>)> = LazyLock::new(|| {
     #[expect(clippy::expect_used, reason = "the patterns are constants, and a test compiles them all")]
     let set = RegexSet::new(RULES.iter().map(|(pattern, _)| pattern)).expect("constant patterns");
-    let whole = |(pattern, becomes): &(&str, Becomes)| match becomes {
+    let whole = |(pattern, replacement): &(&str, Replacement)| match replacement {
         TextOf(whole, _) => compiled(whole),
         _ => compiled(pattern),
     };
@@ -131,8 +131,8 @@ pub(super) fn apply(text: &str) -> Cow<'_, str> {
 pub(super) fn finds_key(text: &str) -> bool {
     let (set, regexes) = &*COMPILED;
     set.matches(text).into_iter().any(|index| {
-        let (Text(replacement) | TextOf(_, replacement)) = RULES[index].1 else { return false };
-        replacement.contains("[REDACTED_")
+        let (Text(template) | TextOf(_, template)) = RULES[index].1 else { return false };
+        template.contains("[REDACTED_")
             && regexes[index].find_iter(text).any(|found| is_random(found.as_str()))
     })
 }
@@ -154,17 +154,17 @@ fn pass(text: &str) -> Option<String> {
     let (set, regexes) = &*COMPILED;
     let mut cleaned = Cow::Borrowed(text);
     for index in set.matches(text) {
-        let (regex, (_, becomes)) = (&regexes[index], &RULES[index]);
-        let replaced = match becomes {
-            Text(replacement) | TextOf(_, replacement) => regex.replace_all(&cleaned, *replacement),
-            TextIf(judge, replacement) => regex.replace_all(&cleaned, |found: &Captures<'_>| {
-                let mut becomes = String::new();
-                if judge(found) {
-                    found.expand(replacement, &mut becomes);
+        let (regex, (_, replacement)) = (&regexes[index], &RULES[index]);
+        let replaced = match replacement {
+            Text(template) | TextOf(_, template) => regex.replace_all(&cleaned, *template),
+            TextIf(is_secret, template) => regex.replace_all(&cleaned, |found: &Captures<'_>| {
+                let mut text = String::new();
+                if is_secret(found) {
+                    found.expand(template, &mut text);
                 } else {
-                    becomes.push_str(&found[0]);
+                    text.push_str(&found[0]);
                 }
-                becomes
+                text
             }),
             Named => named::replace(regex, &cleaned),
         };

@@ -4,7 +4,7 @@ use loopgate_api::link::{
     Cancel, Command, CommandAck, CommandEvent, Hello, HelloNack, NackReason, Presence, ServerCapabilities,
     Telemetry,
 };
-use loopgate_link::server::{Host, Identity, Ingested, Outstanding, Session};
+use loopgate_link::server::{DesktopSession, EventOutcome, Host, Identity, OutstandingCommands};
 use sea_orm::QueryOrder;
 use sea_orm::prelude::*;
 use sea_orm::sea_query::Expr;
@@ -18,7 +18,7 @@ use crate::store::entity::desktop_command::{self, CommandStatus};
 use crate::store::{Store, now};
 
 /// Every connected desktop.
-pub type Desktops = loopgate_link::server::Switchboard<DesktopHost>;
+pub type Desktops = loopgate_link::server::ConnectionRegistry<DesktopHost>;
 
 /// Stores what desktops report.
 #[derive(Debug, Clone)]
@@ -30,7 +30,7 @@ pub struct DesktopHost {
 }
 
 impl DesktopHost {
-    async fn set_online(&self, session: &Session, online: bool) {
+    async fn set_online(&self, session: &DesktopSession, online: bool) {
         match register::set_online(&self.store, session.target_id, online).await {
             Ok(true) => self.bus.publish(Topic::Targets(session.identity.organization_id)),
             Ok(false) => {}
@@ -45,7 +45,7 @@ impl Host for DesktopHost {
         identity: &Identity,
         _session_id: Uuid,
         hello: Hello,
-    ) -> Result<loopgate_link::server::Registration, HelloNack> {
+    ) -> Result<loopgate_link::server::TargetRegistration, HelloNack> {
         let capabilities = hello.stored_capabilities();
         let registration = Registration {
             organization_id: identity.organization_id,
@@ -65,13 +65,13 @@ impl Host for DesktopHost {
             }
         })?;
         self.bus.publish(Topic::Targets(identity.organization_id));
-        Ok(loopgate_link::server::Registration {
+        Ok(loopgate_link::server::TargetRegistration {
             target_id: row.id,
             server_capabilities: ServerCapabilities::default(),
         })
     }
 
-    async fn outstanding(&self, session: &Session) -> Result<Outstanding, HelloNack> {
+    async fn outstanding(&self, session: &DesktopSession) -> Result<OutstandingCommands, HelloNack> {
         let rows = desktop_command::Entity::find()
             .filter(desktop_command::Column::ComputeTargetId.eq(session.target_id))
             .filter(desktop_command::Column::Status.is_in(CommandStatus::OPEN.map(StoredEnum)))
@@ -83,7 +83,7 @@ impl Host for DesktopHost {
                 tracing::error!(%error, "pending commands were not read");
                 nack(NackReason::PendingCommandsLookupFailed)
             })?;
-        let mut outstanding = Outstanding::default();
+        let mut outstanding = OutstandingCommands::default();
         for row in rows {
             let last = u64::try_from(row.last_sequence_acked).unwrap_or_default();
             outstanding.resume_from_sequence.insert(row.id.to_string(), last);
@@ -99,20 +99,20 @@ impl Host for DesktopHost {
         Ok(outstanding)
     }
 
-    async fn command_ack(&self, session: &Session, ack: CommandAck) {
+    async fn command_ack(&self, session: &DesktopSession, ack: CommandAck) {
         if let Err(error) = results::ack(&self.store, &self.bus, session.target_id, &ack).await {
             tracing::error!(command_id = %ack.command_id, %error, "acknowledgement was not stored");
         }
     }
 
-    async fn command_event(&self, session: &Session, event: CommandEvent) -> Ingested {
+    async fn command_event(&self, session: &DesktopSession, event: CommandEvent) -> EventOutcome {
         results::event(&self.store, &self.bus, session.target_id, &event).await.unwrap_or_else(|error| {
             tracing::error!(command_id = %event.command_id, %error, "event was not stored");
-            Ingested::Ignored
+            EventOutcome::Ignored
         })
     }
 
-    async fn presence(&self, session: &Session, presence: Presence) {
+    async fn presence(&self, session: &DesktopSession, presence: Presence) {
         use compute_target::Column;
         let state = serde_json::to_value(presence.state).ok();
         let state = state.as_ref().and_then(serde_json::Value::as_str).map(str::to_owned);
@@ -130,7 +130,7 @@ impl Host for DesktopHost {
         self.set_online(session, true).await;
     }
 
-    async fn telemetry(&self, session: &Session, telemetry: Telemetry) {
+    async fn telemetry(&self, session: &DesktopSession, telemetry: Telemetry) {
         let Telemetry { severity, category, message, timestamp, trace, diagnostics, .. } = telemetry;
         // Who sent it is what the connection says, whatever stands in the payload.
         tracing::info!(
@@ -151,11 +151,11 @@ impl Host for DesktopHost {
         );
     }
 
-    async fn touch(&self, session: &Session) {
+    async fn touch(&self, session: &DesktopSession) {
         self.set_online(session, true).await;
     }
 
-    async fn disconnected(&self, session: &Session) {
+    async fn disconnected(&self, session: &DesktopSession) {
         self.set_online(session, false).await;
     }
 }

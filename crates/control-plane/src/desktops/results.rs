@@ -6,7 +6,7 @@
 use loopgate_api::event::code;
 use loopgate_api::launch;
 use loopgate_api::link::{CommandAck, CommandEvent, CommandFailure, EventType, GatewayError};
-use loopgate_link::server::{Ingested, Placement};
+use loopgate_link::server::{EventOutcome, SequenceCheck};
 use sea_orm::ActiveValue::Set;
 use sea_orm::prelude::*;
 use sea_orm::sea_query::Expr;
@@ -71,21 +71,23 @@ pub async fn event(
     bus: &Bus,
     target_id: Uuid,
     event: &CommandEvent,
-) -> Result<Ingested, DbErr> {
+) -> Result<EventOutcome, DbErr> {
     let tx = store.begin().await?;
-    let Some(row) = of_target(&tx, target_id, &event.command_id).await? else { return Ok(Ingested::Ignored) };
+    let Some(row) = of_target(&tx, target_id, &event.command_id).await? else {
+        return Ok(EventOutcome::Ignored);
+    };
     let last = u64::try_from(row.last_sequence_acked).unwrap_or_default();
-    match Placement::of(event.sequence, last) {
-        Placement::Next => {}
-        Placement::Duplicate => return Ok(Ingested::Duplicate),
-        Placement::Gap => return Ok(Ingested::Gap(last)),
+    match SequenceCheck::of(event.sequence, last) {
+        SequenceCheck::Next => {}
+        SequenceCheck::Duplicate => return Ok(EventOutcome::Duplicate),
+        SequenceCheck::Gap => return Ok(EventOutcome::Gap(last)),
     }
     let sequence = row.last_sequence_acked + 1;
     append(&tx, &row, sequence, event.event_type, event.data.clone()).await?;
     follow(&tx, &row, event).await?;
     tx.commit().await?;
     announce(bus, &row);
-    Ok(Ingested::Stored)
+    Ok(EventOutcome::Stored)
 }
 
 async fn of_target(

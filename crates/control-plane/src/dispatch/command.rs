@@ -2,7 +2,7 @@
 
 use loopgate_api::link::{Cancel, Command};
 use loopgate_api::operation::OperationId;
-use loopgate_link::server::Undelivered;
+use loopgate_link::server::DeliveryError;
 use sea_orm::ActiveValue::Set;
 use sea_orm::prelude::*;
 use sea_orm::sea_query::Expr;
@@ -110,7 +110,7 @@ pub async fn launch_command(app: &App, loop_id: Uuid) -> Result<Option<desktop_c
 }
 
 /// Hands a stored command to its desktop, when that is connected.
-pub fn deliver(app: &App, row: &desktop_command::Model) -> Result<(), Undelivered> {
+pub fn deliver(app: &App, row: &desktop_command::Model) -> Result<(), DeliveryError> {
     let request: Command = serde_json::from_value(row.request_payload.clone()).unwrap_or_default();
     app.desktops.deliver(row.compute_target_id, &request)
 }

@@ -186,6 +186,7 @@ mod tests {
         assert_eq!(flat.members, enveloped.members);
     }
 
+    // CP-31
     #[test]
     fn what_does_not_fit_is_named() {
         assert_eq!(refusal(json!({"type": "output"})), "chunk: must be a string");

@@ -4,7 +4,7 @@ use axum::extract::{Request, State};
 use axum::response::{IntoResponse, Response};
 use loopgate_api::link::KEY_VERIFICATION_PATH;
 use loopgate_api::names::API_KEY_PREFIX;
-use loopgate_link::server::{Identity, Refusal, accept, admit};
+use loopgate_link::server::{Identity, UpgradeError, accept, admit};
 use secrecy::ExposeSecret;
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ pub async fn connect(State(app): State<App>, request: Request) -> Response {
         Err(refusal) => return refusal.into_response(),
     };
     if !key.expose_secret().starts_with(API_KEY_PREFIX) {
-        return Refusal::Unauthorized.into_response();
+        return UpgradeError::Unauthorized.into_response();
     }
     let verified = verify_key(&app, key.expose_secret(), &parts.headers, "POST", KEY_VERIFICATION_PATH).await;
     match verified {
@@ -30,7 +30,7 @@ pub async fn connect(State(app): State<App>, request: Request) -> Response {
             let identity = Identity { user_id: user.id, organization_id: organization.id, key_id: key.id };
             accept(upgrade, Arc::clone(&app.desktops), identity)
         }
-        Err(error) if error.is_internal() => Refusal::ControlPlaneUnavailable.into_response(),
-        _ => Refusal::Unauthorized.into_response(),
+        Err(error) if error.is_internal() => UpgradeError::ControlPlaneUnavailable.into_response(),
+        _ => UpgradeError::Unauthorized.into_response(),
     }
 }

@@ -4,7 +4,7 @@
 //! These routes answer without the envelope, and nothing of theirs may be cached.
 
 use axum::Json;
-use axum::extract::{Request, State};
+use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -23,7 +23,7 @@ use crate::credentials::header::header;
 use crate::credentials::secret::{random_secret, sha256_hex};
 use crate::credentials::{api_key, proof};
 use crate::error::ApiError;
-use crate::extract::{BODY_LIMIT, bytes};
+use crate::extract::Body;
 use crate::store::entity::{onboarding_attempt, user};
 use crate::store::{Store, is_duplicate, iso, now};
 
@@ -88,7 +88,7 @@ pub async fn attempt(
     State(app): State<App>,
     session: Result<SessionAuth, ApiError>,
     headers: HeaderMap,
-    request: Request,
+    body: Result<Body<AttemptRequest>, ApiError>,
 ) -> Result<Response, OnboardingError> {
     let persist_failed =
         || failure(StatusCode::SERVICE_UNAVAILABLE, "ONBOARDING_ATTEMPT_PERSIST_FAILED", true);
@@ -99,7 +99,7 @@ pub async fn attempt(
         _ => persist_failed(),
     })?;
     let invalid = || failure(StatusCode::BAD_REQUEST, "INVALID_ONBOARDING_ATTEMPT_REQUEST", false);
-    let body: AttemptRequest = read(request).await.ok_or_else(invalid)?;
+    let Body(body) = body.map_err(|_| invalid())?;
     let origin = body.web_app_origin.trim();
     let platform = body.platform.as_deref().map(str::trim);
     if !has_length(origin, ORIGIN_LIMIT)
@@ -177,9 +177,12 @@ pub struct Claimed {
 /// making the key are one transaction, so a failure of the storage can be tried again.
 #[utoipa::path(post, path = "/desktop/bootstrap/claim", tag = "onboarding", request_body = ClaimRequest,
     responses((status = 200, body = Claimed), (status = "4XX", body = OnboardingFailure)))]
-pub async fn claim(State(app): State<App>, request: Request) -> Result<Response, OnboardingError> {
+pub async fn claim(
+    State(app): State<App>,
+    body: Result<Body<ClaimRequest>, ApiError>,
+) -> Result<Response, OnboardingError> {
     let invalid = || failure(StatusCode::BAD_REQUEST, "INVALID_BOOTSTRAP_CLAIM_REQUEST", false);
-    let body: ClaimRequest = read(request).await.ok_or_else(invalid)?;
+    let Body(body) = body.map_err(|_| invalid())?;
     let attempt_id = body.onboarding_attempt_id.trim();
     let pem = body.gateway_public_key_pem.or(body.gateway_public_key);
     let pem_fits = pem.as_deref().is_none_or(|pem| has_length(pem.trim(), PEM_LIMIT));
@@ -273,10 +276,6 @@ async fn consume(tx: &DatabaseTransaction, attempt_hash: &str, gateway_id: Uuid)
         .exec(tx)
         .await?;
     Ok(consumed.rows_affected == 1)
-}
-
-async fn read<T: serde::de::DeserializeOwned>(request: Request) -> Option<T> {
-    serde_json::from_slice(&bytes(request, BODY_LIMIT).await.ok()?).ok()
 }
 
 fn has_length(text: &str, limit: usize) -> bool {

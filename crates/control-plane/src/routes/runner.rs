@@ -1,6 +1,6 @@
 //! What a desktop reports and asks about the loop that it runs, with the loop's own token.
 
-use axum::extract::{Request, State};
+use axum::extract::State;
 use http::{HeaderMap, StatusCode};
 use loopgate_api::job::LoopStatus;
 use loopgate_api::names::{API_KEY_PREFIX, EVENT_NONCE_HEADER};
@@ -19,7 +19,7 @@ use crate::credentials::header::{bearer, header};
 use crate::credentials::runner_token::IssuedToken;
 use crate::envelope::Data;
 use crate::error::{ApiError, ApiResult, Failures, Issues, ResultExt, bad_request, not_found};
-use crate::extract::{Body, Id, bytes, parse};
+use crate::extract::{Body, Id};
 use crate::ingest::runner_event::RunnerEvent;
 use crate::ingest::{self, HEARTBEAT_THROTTLE, IngestOutcome};
 use crate::loop_state::stored_statuses;
@@ -55,15 +55,17 @@ pub async fn event(
     State(app): State<App>,
     runner: RunnerAuth,
     headers: HeaderMap,
-    request: Request,
+    body: ApiResult<Body<Value, EVENT_LIMIT>>,
 ) -> ApiResult<Data<ReceivedView>> {
     let nonce = header(&headers, EVENT_NONCE_HEADER)
         .ok_or_else(|| ApiError::new(StatusCode::UNAUTHORIZED, "Missing runner event nonce"))?;
     let nonce = Uuid::try_parse(nonce).ok().filter(|_| nonce.len() == 36);
     let nonce = nonce.ok_or_else(|| bad_request("Invalid runner event nonce"))?;
-    let body =
-        bytes(request, EVENT_LIMIT).await.map_err(|_| bad_request("Event payload too large (max 20MB)"))?;
-    let event = RunnerEvent::parse(parse(&body)?)?;
+    let Body(body) = body.map_err(|error| match error.status {
+        StatusCode::PAYLOAD_TOO_LARGE => bad_request("Event payload too large (max 20MB)"),
+        _ => error,
+    })?;
+    let event = RunnerEvent::parse(body)?;
     let received =
         ingest::receive(&app, &runner, nonce, event).await.context("Failed to record loop event")?;
     let ignored = (received == IngestOutcome::Ignored).then_some(true);
@@ -227,9 +229,8 @@ pub struct Uploaded {
 pub async fn upload_artifacts(
     State(app): State<App>,
     runner: RunnerAuth,
-    request: Request,
+    Body(body): Body<UploadArtifacts, UPLOAD_LIMIT>,
 ) -> ApiResult<Data<Uploaded>> {
-    let body: UploadArtifacts = parse(&bytes(request, UPLOAD_LIMIT).await?)?;
     let kept = keep(&app, runner.row.id, body);
     kept.await.context("Failed to upload artifacts")?;
     Ok(Data::new(Uploaded { stored: true }))

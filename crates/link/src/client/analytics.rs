@@ -22,12 +22,12 @@ const DISABLED: &str = "feature_disabled";
 
 /// Events that wait for a connection; they outlive each of them.
 #[derive(Default)]
-pub(super) struct Waiting {
+pub(super) struct AnalyticsQueue {
     events: Mutex<VecDeque<(Instant, Analytics)>>,
     grown: Notify,
 }
 
-impl Waiting {
+impl AnalyticsQueue {
     pub(super) fn push(&self, analytics: Analytics) {
         let mut events = self.lock();
         if events.len() == MAX_WAITING {
@@ -60,8 +60,8 @@ impl Waiting {
 }
 
 /// What one connection does with them.
-pub(super) struct Sender<'a> {
-    waiting: &'a Waiting,
+pub(super) struct AnalyticsSender<'a> {
+    waiting: &'a AnalyticsQueue,
     ack_time: Duration,
     /// The frame that is not answered yet, and until when an answer counts.
     open: Option<(String, Instant)>,
@@ -69,8 +69,8 @@ pub(super) struct Sender<'a> {
     disabled: bool,
 }
 
-impl<'a> Sender<'a> {
-    pub(super) const fn new(waiting: &'a Waiting, ack_time: Duration) -> Self {
+impl<'a> AnalyticsSender<'a> {
+    pub(super) const fn new(waiting: &'a AnalyticsQueue, ack_time: Duration) -> Self {
         Self { waiting, ack_time, open: None, disabled: false }
     }
 
@@ -143,7 +143,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn what_waits_is_bounded_in_number_and_age() {
-        let waiting = Waiting::default();
+        let waiting = AnalyticsQueue::default();
         (0..MAX_WAITING + 10).for_each(|number| waiting.push(analytics(number)));
         assert_eq!(waiting.next().await.event, "10");
         tokio::time::advance(MAX_AGE).await;
@@ -152,11 +152,12 @@ mod tests {
         assert!(waiting.next().now_or_never().is_none());
     }
 
+    // CL-51
     #[tokio::test(start_paused = true)]
     async fn one_is_under_way_until_it_is_answered_or_its_time_has_passed() {
-        let waiting = Waiting::default();
+        let waiting = AnalyticsQueue::default();
         (0..4).for_each(|number| waiting.push(analytics(number)));
-        let mut sender = Sender::new(&waiting, ACK_TIME);
+        let mut sender = AnalyticsSender::new(&waiting, ACK_TIME);
         let first = sender.next().await;
         assert_eq!(name(&first), "0");
         assert!(sender.next().now_or_never().is_none());
@@ -175,14 +176,18 @@ mod tests {
         waiting.push(analytics(5));
         assert!(sender.next().now_or_never().is_none());
         assert!(sender.rest().is_empty());
-        assert_eq!(name(&Sender::new(&waiting, ACK_TIME).next().await), "5", "on the next connection");
+        assert_eq!(
+            name(&AnalyticsSender::new(&waiting, ACK_TIME).next().await),
+            "5",
+            "on the next connection"
+        );
     }
 
     #[tokio::test]
     async fn the_end_of_the_program_awaits_no_answer() {
-        let waiting = Waiting::default();
+        let waiting = AnalyticsQueue::default();
         (0..3).for_each(|number| waiting.push(analytics(number)));
-        let mut sender = Sender::new(&waiting, ACK_TIME);
+        let mut sender = AnalyticsSender::new(&waiting, ACK_TIME);
         assert_eq!(name(&sender.next().await), "0");
         let rest = sender.rest();
         assert_eq!(rest.iter().map(name).collect::<Vec<_>>(), ["1", "2"]);

@@ -19,9 +19,9 @@ const CODE_PLUGIN: &str = "code@loopgate";
 const UNKNOWN_VERSION: &str = "unknown";
 const MAX_VERSION_CHARS: usize = 64;
 
-/// Facts about this desktop.
+/// LinkSettings about this desktop.
 #[derive(Debug, Clone, PartialEq)]
-pub struct HelloFacts {
+pub struct HelloInfo {
     /// Host name.
     pub machine_name: String,
     /// `darwin`, `linux` or `win32`.
@@ -38,8 +38,8 @@ pub struct HelloFacts {
     pub gateway_port: Option<u16>,
 }
 
-impl HelloFacts {
-    /// The facts of this machine: every operation, and what the loop runner can do. Reads the
+impl HelloInfo {
+    /// The settings of this machine: every operation, and what the loop runner can do. Reads the
     /// plugin registry, so call it once while the program starts.
     #[must_use]
     pub fn of_this_machine(allowed_directories: Vec<PathBuf>) -> Self {
@@ -144,6 +144,7 @@ mod tests {
 
     use super::*;
 
+    // CL-06
     #[test]
     fn the_override_decides_alone() {
         let registry =
@@ -179,12 +180,13 @@ mod tests {
         assert!(!is_version(&format!("1.2.3-{}", "a".repeat(64))));
     }
 
+    // CL-05
     #[test]
     fn a_hello_names_three_versions() {
-        let mut facts = HelloFacts::of_this_machine(vec!["/b".into(), "/a".into()]);
-        facts.plugin_version = "9.8.7".into();
-        facts.gateway_port = Some(50_123);
-        let hello = serde_json::to_value(facts.hello(Uuid::new_v4(), None)).unwrap();
+        let mut settings = HelloInfo::of_this_machine(vec!["/b".into(), "/a".into()]);
+        settings.plugin_version = "9.8.7".into();
+        settings.gateway_port = Some(50_123);
+        let hello = serde_json::to_value(settings.hello(Uuid::new_v4(), None)).unwrap();
         assert_eq!(hello["pluginVersion"], "9.8.7");
         assert_eq!(hello["desktopClientVersion"], DESKTOP_VERSION);
         assert_eq!(hello["gatewayProtocolVersion"], "0.1.0");

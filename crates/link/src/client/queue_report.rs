@@ -5,13 +5,13 @@ use serde_json::json;
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until};
 
-use super::Timing;
+use super::timing::ClientTiming;
 use crate::executor::QueueStats;
 
 /// Emits the last counters of each burst, until it is dropped: nothing is emitted afterwards.
 pub(super) async fn report(
     mut stats: watch::Receiver<QueueStats>,
-    timing: &Timing,
+    timing: &ClientTiming,
     emit: impl Fn(Telemetry),
 ) {
     while stats.changed().await.is_ok() {
@@ -57,11 +57,12 @@ mod tests {
         }
     }
 
+    // CL-37, CL-39
     #[tokio::test(start_paused = true)]
     async fn a_burst_is_reported_once_with_its_last_values() {
         let (sender, receiver) = watch::channel(QueueStats::default());
         let (emitted, mut seen) = mpsc::unbounded_channel();
-        let timing = Timing::default();
+        let timing = ClientTiming::default();
         let reporting = tokio::spawn(async move {
             report(receiver, &timing, |telemetry| emitted.send(telemetry).unwrap()).await;
         });

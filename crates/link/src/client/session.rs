@@ -20,16 +20,16 @@ use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
 use super::analytics;
+use super::context::{LinkContext, LinkState};
 use super::dial::Socket;
-use super::pace::Pace;
-use super::{Client, LinkState};
+use super::timing::Retry;
 use crate::executor::Report;
-use crate::outbox::{Closing, MAX_QUEUED_BYTES, Outbox, Outgoing};
+use crate::outbox::{CloseReason, MAX_QUEUED_BYTES, Outbox, Outgoing};
 
 /// How a connection ended.
 #[derive(Debug)]
-pub(super) struct Ended {
-    pub(super) pace: Pace,
+pub(super) struct SessionEnd {
+    pub(super) retry: Retry,
     pub(super) reason: String,
     /// The server does not accept the key.
     pub(super) unauthorized: bool,
@@ -38,57 +38,58 @@ pub(super) struct Ended {
 }
 
 /// Why the conversation stops.
-enum Stop {
+enum Disconnect {
     /// We close the connection.
-    Close(Closing),
+    Close(CloseReason),
     /// The socket is gone.
     Gone(String),
     /// The server closed it.
     Closed(u16, String),
 }
 
-impl Stop {
+impl Disconnect {
     fn close(code: u16, reason: &str) -> Self {
-        Self::Close(Closing::new(code, reason))
+        Self::Close(CloseReason::new(code, reason))
     }
 }
 
 /// Serves one connection until it ends, or until `stop`.
 pub(super) async fn serve(
-    client: &Client,
+    context: &LinkContext,
     socket: Socket,
     target: &mut Option<Uuid>,
     stop: &CancellationToken,
-) -> Ended {
+) -> SessionEnd {
     let (sink, mut stream) = socket.split();
     let outbox = Outbox::default();
     let mut session =
-        Session { client, outbox: &outbox, target, session_id: None, online: false, refused: None };
-    let mut analytics = analytics::Sender::new(&client.analytics, client.config.timing.analytics_ack);
+        ClientSession { context, outbox: &outbox, target, session_id: None, online: false, refused: None };
+    let mut analytics =
+        analytics::AnalyticsSender::new(&context.analytics, context.config.timing.analytics_ack);
     let mut writer = pin!(outbox.write_to(sink, message));
     let stopped = tokio::select! {
         stopped = session.converse(&mut stream, &mut analytics) => stopped,
         () = stop.cancelled() => {
-            session.say_rest(&analytics);
-            Stop::close(close::NORMAL, "desktop stopped")
+            session.send_rest(&analytics);
+            Disconnect::close(close::NORMAL, "desktop stopped")
         }
-        () = &mut writer => Stop::Gone("connection lost".to_owned()),
+        () = &mut writer => Disconnect::Gone("connection lost".to_owned()),
     };
     let was_online = session.online;
-    client.config.executor.disconnected();
+    context.config.executor.disconnected();
     let (code, reason) = match stopped {
-        Stop::Gone(reason) => (None, reason),
-        Stop::Closed(code, reason) => (Some(code), reason),
-        Stop::Close(closing) => {
+        Disconnect::Gone(reason) => (None, reason),
+        Disconnect::Closed(code, reason) => (Some(code), reason),
+        Disconnect::Close(closing) => {
             let reason = closing.reason.clone();
             outbox.close(closing, !stop.is_cancelled());
             let last_words = async { tokio::join!(writer, drain(&mut stream)) };
-            let _ = timeout(client.config.timing.close, last_words).await;
+            let _ = timeout(context.config.timing.close, last_words).await;
             (None, reason)
         }
     };
     let unauthorized = matches!(code, Some(close::KEY_ENDED | close::FORBIDDEN));
-    Ended { pace: code.map_or(Pace::Soon, Pace::after), reason, unauthorized, was_online }
+    SessionEnd { retry: code.map_or(Retry::Backoff, Retry::after), reason, unauthorized, was_online }
 }
 
 fn message(outgoing: Outgoing) -> Message {
@@ -105,8 +106,8 @@ async fn drain(stream: &mut SplitStream<Socket>) {
     while let Some(Ok(_)) = stream.next().await {}
 }
 
-struct Session<'a> {
-    client: &'a Client,
+struct ClientSession<'a> {
+    context: &'a LinkContext,
     outbox: &'a Outbox,
     target: &'a mut Option<Uuid>,
     session_id: Option<Uuid>,
@@ -115,58 +116,58 @@ struct Session<'a> {
     refused: Option<String>,
 }
 
-impl Session<'_> {
+impl ClientSession<'_> {
     async fn converse(
         &mut self,
         stream: &mut SplitStream<Socket>,
-        analytics: &mut analytics::Sender<'_>,
-    ) -> Stop {
-        let timing = &self.client.config.timing;
-        let mut last_heard = Instant::now();
+        analytics: &mut analytics::AnalyticsSender<'_>,
+    ) -> Disconnect {
+        let timing = &self.context.config.timing;
+        let mut last_received = Instant::now();
         let mut hellos = 1;
         let mut hello_due = Instant::now() + timing.hello_ack;
-        self.say_hello();
+        self.send_hello();
         loop {
             tokio::select! {
                 message = stream.next() => {
-                    last_heard = Instant::now();
-                    if let Err(stop) = self.hear(message, analytics).await {
+                    last_received = Instant::now();
+                    if let Err(stop) = self.receive(message, analytics).await {
                         return stop;
                     }
                 }
                 report = self.next_report(), if self.online => self.send_report(report),
                 frame = analytics.next(), if self.online => self.push(&frame),
-                () = sleep_until(last_heard + timing.silence) => {
-                    return Stop::Gone("the server fell silent".to_owned());
+                () = sleep_until(last_received + timing.silence) => {
+                    return Disconnect::Gone("the server fell silent".to_owned());
                 }
                 () = sleep_until(hello_due), if !self.online => {
                     if hellos == 2 {
                         self.degraded("Relay did not respond to handshake — reconnecting");
-                        return Stop::close(close::NORMAL, "the server did not answer the hello");
+                        return Disconnect::close(close::NORMAL, "the server did not answer the hello");
                     }
                     self.degraded("Relay did not respond to handshake — retrying");
                     hellos += 1;
                     hello_due = Instant::now() + timing.hello_ack;
-                    self.say_hello();
+                    self.send_hello();
                 }
             }
         }
     }
 
-    fn say_hello(&self) {
-        let config = &self.client.config;
-        let hello = config.facts.hello().hello(config.credentials.gateway_id(), *self.target);
+    fn send_hello(&self) {
+        let config = &self.context.config;
+        let hello = config.settings.hello().hello(config.credentials.gateway_id(), *self.target);
         self.push(&Frame::event(event::HELLO, &hello));
     }
 
     /// The executor's next report, once there is room for it.
     async fn next_report(&self) -> Report {
         self.outbox.room_for(MAX_QUEUED_BYTES / 2).await;
-        self.client.config.executor.next_report().await
+        self.context.config.executor.next_report().await
     }
 
     /// Says all that waits to be said, to a server that knows this desktop.
-    fn say_rest(&self, analytics: &analytics::Sender<'_>) {
+    fn send_rest(&self, analytics: &analytics::AnalyticsSender<'_>) {
         if !self.online {
             return;
         }
@@ -194,39 +195,41 @@ impl Session<'_> {
         telemetry
     }
 
-    async fn hear(
+    async fn receive(
         &mut self,
         message: Option<Result<Message, tungstenite::Error>>,
-        analytics: &mut analytics::Sender<'_>,
-    ) -> Result<(), Stop> {
+        analytics: &mut analytics::AnalyticsSender<'_>,
+    ) -> Result<(), Disconnect> {
         let text = match message {
             Some(Ok(Message::Text(text))) => text,
-            Some(Ok(Message::Binary(_))) => return Err(Stop::close(close::UNSUPPORTED, "binary frame")),
+            Some(Ok(Message::Binary(_))) => {
+                return Err(Disconnect::close(close::UNSUPPORTED, "binary frame"));
+            }
             Some(Ok(Message::Close(frame))) => return Err(self.closed(frame)),
             Some(Ok(Message::Ping(_) | Message::Pong(_) | Message::Frame(_))) => return Ok(()),
             Some(Err(error)) => return Err(unreadable(&error)),
-            None => return Err(Stop::Gone("connection lost".to_owned())),
+            None => return Err(Disconnect::Gone("connection lost".to_owned())),
         };
         if text.len() > MAX_MESSAGE_BYTES {
-            return Err(Stop::close(close::TOO_BIG, "message above 10 MiB"));
+            return Err(Disconnect::close(close::TOO_BIG, "message above 10 MiB"));
         }
-        let frame = Frame::parse(&text).map_err(|_| Stop::close(close::MALFORMED, "not a frame"))?;
+        let frame = Frame::parse(&text).map_err(|_| Disconnect::close(close::MALFORMED, "not a frame"))?;
         analytics.answered(&frame);
         self.handle(frame).await;
         Ok(())
     }
 
-    fn closed(&mut self, frame: Option<CloseFrame>) -> Stop {
+    fn closed(&mut self, frame: Option<CloseFrame>) -> Disconnect {
         let (code, said) = frame
             .map_or((1005, String::new()), |frame| (u16::from(frame.code), frame.reason.as_str().to_owned()));
         let said = self.refused.take().unwrap_or(said);
         let reason = if said.is_empty() { format!("closed with {code}") } else { said };
         tracing::info!(code, reason, "the control plane closed the connection");
-        Stop::Closed(code, reason)
+        Disconnect::Closed(code, reason)
     }
 
     async fn handle(&mut self, frame: Frame) {
-        let executor = &self.client.config.executor;
+        let executor = &self.context.config.executor;
         match frame.event.as_str() {
             event::HELLO_ACK => {
                 if let Ok(ack) = frame.payload::<HelloAck>() {
@@ -263,7 +266,7 @@ impl Session<'_> {
             }
             event::CANCEL => {
                 if let Ok(cancel) = frame.payload::<Cancel>() {
-                    executor.cancel(&cancel);
+                    executor.cancel(&cancel).await;
                 }
             }
             // Analytics alone ask for an acknowledgement of a frame, and have seen it.
@@ -280,21 +283,21 @@ impl Session<'_> {
         let first = !std::mem::replace(&mut self.online, true);
         *self.target = Some(ack.compute_target_id);
         self.session_id = ack.session_id;
-        let executor = &self.client.config.executor;
+        let executor = &self.context.config.executor;
         executor.resume(&ack.resume_from_sequence);
         if first {
-            let (category, message) = if self.client.was_ever_online() {
+            let (category, message) = if self.context.was_ever_online() {
                 ("connection.reconnection_resumed", "Connection resumed")
             } else {
                 ("connection.established", "Connection established")
             };
             executor.telemetry(Telemetry::new(Severity::Info, category, message));
-            self.client.set_state(LinkState::Online { target_id: ack.compute_target_id });
+            self.context.set_state(LinkState::Online { target_id: ack.compute_target_id });
         }
     }
 
     fn degraded(&self, error: &str) {
-        self.client.set_state(LinkState::Degraded { error: error.to_owned() });
+        self.context.set_state(LinkState::Degraded { error: error.to_owned() });
     }
 
     fn push(&self, frame: &Frame) {
@@ -306,14 +309,14 @@ impl Session<'_> {
     }
 }
 
-fn unreadable(error: &tungstenite::Error) -> Stop {
+fn unreadable(error: &tungstenite::Error) -> Disconnect {
     match error {
-        tungstenite::Error::Utf8(_) => Stop::close(close::INVALID_TEXT, "text is not UTF-8"),
-        tungstenite::Error::Capacity(_) => Stop::close(close::TOO_BIG, "message above 10 MiB"),
+        tungstenite::Error::Utf8(_) => Disconnect::close(close::INVALID_TEXT, "text is not UTF-8"),
+        tungstenite::Error::Capacity(_) => Disconnect::close(close::TOO_BIG, "message above 10 MiB"),
         tungstenite::Error::Protocol(tungstenite::error::ProtocolError::ResetWithoutClosingHandshake) => {
-            Stop::Gone("connection lost".to_owned())
+            Disconnect::Gone("connection lost".to_owned())
         }
-        tungstenite::Error::Protocol(_) => Stop::close(close::PROTOCOL, "protocol violation"),
-        other => Stop::Gone(other.to_string()),
+        tungstenite::Error::Protocol(_) => Disconnect::close(close::PROTOCOL, "protocol violation"),
+        other => Disconnect::Gone(other.to_string()),
     }
 }

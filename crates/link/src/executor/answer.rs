@@ -22,6 +22,24 @@ pub(crate) enum StreamKind {
     ServerSent,
 }
 
+/// An event and its weight in bytes.
+pub(crate) fn weighed(event: Event) -> (Event, usize) {
+    let bytes = weight(&event.1);
+    (event, bytes)
+}
+
+/// About the bytes that a value takes, without writing it.
+fn weight(value: &Value) -> usize {
+    match value {
+        Value::String(text) => text.len() + 2,
+        Value::Array(items) => items.iter().map(|item| weight(item) + 1).sum::<usize>() + 2,
+        Value::Object(members) => {
+            members.iter().map(|(name, value)| name.len() + weight(value) + 4).sum::<usize>() + 2
+        }
+        _ => 8,
+    }
+}
+
 /// Whether an answer is a stream, whatever its status.
 pub(crate) fn stream_kind(headers: &HeaderMap) -> Option<StreamKind> {
     let value = headers.get(CONTENT_TYPE)?.to_str().ok()?;

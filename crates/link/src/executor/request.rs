@@ -196,6 +196,7 @@ mod tests {
         assert!(!headers.contains_key("x-injected") && !headers.contains_key("transfer-encoding"));
     }
 
+    // CL-24, CL-25
     #[test]
     fn ids_travel_only_when_they_are_harmless() {
         let mut odd = command();
@@ -218,6 +219,7 @@ mod tests {
         assert_eq!(request.headers()[APPROVAL_REASON_HEADER], "deploys");
     }
 
+    // CL-23
     #[test]
     fn only_get_goes_without_its_body() {
         let mut with_body = Command { body: Some(json!({"a": 1})), ..command() };

@@ -13,9 +13,10 @@ use serde_json::{Value, json};
 use tokio::time::{Instant, timeout};
 
 use super::answer::{self, Event, StreamKind, StreamReader};
-use super::memory::{MAX_REMEMBERED_BYTES, Remembered};
-use super::state::{Job, MAX_UNACKNOWLEDGED, Overflow};
-use super::{Executor, request};
+use super::command_log::{CommandProgress, MAX_LOGGED_BYTES};
+use super::executor::Executor;
+use super::request;
+use super::state::{MAX_UNACKNOWLEDGED, Overflow, QueuedCommand};
 
 /// Room for the frame around an event.
 const FRAME_BYTES: usize = 4096;
@@ -31,26 +32,8 @@ const SLOW_ROUTES: [&str; 6] = [
     "deploy/",
 ];
 
-/// The command has its last event; nothing more is to be done for it.
-struct Ended;
-
-/// An event and its weight in bytes.
-pub(super) fn weighed(event: Event) -> (Event, usize) {
-    let bytes = weight(&event.1);
-    (event, bytes)
-}
-
-/// About the bytes that a value takes, without writing it.
-fn weight(value: &Value) -> usize {
-    match value {
-        Value::String(text) => text.len() + 2,
-        Value::Array(items) => items.iter().map(|item| weight(item) + 1).sum::<usize>() + 2,
-        Value::Object(members) => {
-            members.iter().map(|(name, value)| name.len() + weight(value) + 4).sum::<usize>() + 2
-        }
-        _ => 8,
-    }
-}
+/// The command has its last event; nothing may follow.
+struct TerminalEvent;
 
 /// Whether an event fits into one message. Escapes can make a text several times as long.
 fn fits(data: &Value, weight: usize) -> bool {
@@ -59,8 +42,8 @@ fn fits(data: &Value, weight: usize) -> bool {
 }
 
 impl Executor {
-    pub(super) async fn run(self: Arc<Self>, job: Job) {
-        let Job { command, operation, switch, .. } = job;
+    pub(super) async fn run(self: Arc<Self>, job: QueuedCommand) {
+        let QueuedCommand { command, operation, abort_handle, .. } = job;
         let command_id = command.command_id.clone();
         self.trace(Severity::Info, "command.started", "Command started", &command, operation);
         let limit = command.timeout_ms.filter(|limit| *limit > 0).map(Duration::from_millis);
@@ -73,7 +56,7 @@ impl Executor {
         let executing = AssertUnwindSafe(self.execute(&command, operation)).catch_unwind();
         tokio::select! {
             biased;
-            () = switch.token.cancelled() => match switch.reason() {
+            () = abort_handle.token.cancelled() => match abort_handle.reason() {
                 Some(reason) => {
                     let _ = self.emit(&command_id, answer::cancelled(reason));
                     self.trace(Severity::Info, "command.cancelled", "Command cancelled", &command, operation);
@@ -92,7 +75,7 @@ impl Executor {
         }
         self.lock().stopped(&command_id);
         self.start_ready();
-        self.remember_end(command_id).await;
+        self.log_end(command_id).await;
     }
 
     async fn execute(&self, command: &Command, operation: OperationId) {
@@ -100,13 +83,13 @@ impl Executor {
         let _ = self.try_execute(command, operation).await;
     }
 
-    async fn try_execute(&self, command: &Command, operation: OperationId) -> Result<(), Ended> {
+    async fn try_execute(&self, command: &Command, operation: OperationId) -> Result<(), TerminalEvent> {
         let id = &command.command_id;
-        self.remember(id, Remembered::Started).await;
+        self.log_progress(id, CommandProgress::Started).await;
         let running = json!({"type": "status", "status": "running", "operationId": operation});
         self.emit(id, (EventType::Status, running))?;
         // Both were checked before the command was accepted.
-        let method = request::method(command).ok_or(Ended)?;
+        let method = request::method(command).ok_or(TerminalEvent)?;
         let request = match request::build(command, method, &self.config.gateway_token) {
             Ok(request) => request,
             Err(error) => {
@@ -147,7 +130,7 @@ impl Executor {
         if slow { self.config.timing.long_header_wait } else { self.config.timing.header_wait }
     }
 
-    fn give_up(&self, command: &Command, operation: OperationId) -> Result<(), Ended> {
+    fn give_up(&self, command: &Command, operation: OperationId) -> Result<(), TerminalEvent> {
         let text = "The gateway did not answer in time";
         self.trace(Severity::Error, "command.gateway_error", text, command, operation);
         let failure = answer::failure(CommandFailure::GatewayTimeout, "gateway response timeout");
@@ -155,7 +138,7 @@ impl Executor {
     }
 
     /// Hands a stream on, line by line.
-    async fn relay(&self, id: &str, response: Response<Body>, kind: StreamKind) -> Result<(), Ended> {
+    async fn relay(&self, id: &str, response: Response<Body>, kind: StreamKind) -> Result<(), TerminalEvent> {
         let mut reader = StreamReader::new(kind);
         let mut body = response.into_body().into_data_stream();
         while let Some(bytes) = body.next().await {
@@ -175,36 +158,37 @@ impl Executor {
     }
 
     /// Adds an event to the command's log. What cannot be kept or sent ends the command instead.
-    fn emit(&self, id: &str, event: Event) -> Result<(), Ended> {
-        let (mut event, mut bytes) = weighed(event);
+    fn emit(&self, id: &str, event: Event) -> Result<(), TerminalEvent> {
+        let (mut event, mut bytes) = answer::weighed(event);
         if !fits(&event.1, bytes) {
-            (event, bytes) = weighed(answer::too_large());
+            (event, bytes) = answer::weighed(answer::too_large());
         }
         let mut state = self.lock();
-        let Some(admitted) = state.admits(id, bytes) else { return Err(Ended) };
+        let Some(admitted) = state.admits(id, bytes) else { return Err(TerminalEvent) };
         let ends = event.0.is_terminal(&event.1);
         if let (Err(overflow), false) = (admitted, ends) {
-            (event, bytes) = weighed(answer::failure(CommandFailure::BufferOverflow, &overflow.to_string()));
+            (event, bytes) =
+                answer::weighed(answer::failure(CommandFailure::BufferOverflow, &overflow.to_string()));
         }
         let ends = event.0.is_terminal(&event.1);
         state.push(id, event, bytes, Instant::now());
         drop(state);
         self.wake.notify_one();
-        if ends { Err(Ended) } else { Ok(()) }
+        if ends { Err(TerminalEvent) } else { Ok(()) }
     }
 
-    async fn remember(&self, id: &str, what: Remembered) {
-        let writing = self.config.memory.remember(id.to_owned(), what);
-        match timeout(self.config.timing.memory, writing).await {
+    async fn log_progress(&self, id: &str, progress: CommandProgress) {
+        let writing = self.config.command_log.record(id.to_owned(), progress);
+        match timeout(self.config.timing.command_log, writing).await {
             Ok(Ok(())) => {}
-            Ok(Err(error)) => tracing::warn!(id, %error, "a command could not be remembered"),
-            Err(_) => tracing::warn!(id, "a command could not be remembered in time"),
+            Ok(Err(error)) => tracing::warn!(id, %error, "the progress of a command could not be logged"),
+            Err(_) => tracing::warn!(id, "the progress of a command could not be logged in time"),
         }
     }
 
-    pub(super) async fn remember_end(self: Arc<Self>, id: String) {
-        let events = self.lock().last_words(&id, MAX_REMEMBERED_BYTES);
-        self.remember(&id, Remembered::Finished { events }).await;
+    pub(super) async fn log_end(self: Arc<Self>, id: String) {
+        let events = self.lock().unacknowledged_events(&id, MAX_LOGGED_BYTES);
+        self.log_progress(&id, CommandProgress::Finished { events }).await;
     }
 }
 

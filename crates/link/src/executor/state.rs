@@ -10,9 +10,9 @@ use loopgate_api::operation::OperationId;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use super::Timing;
+use super::event_log::EventLog;
 use super::rejection::Rejection;
-use super::replay::EventLog;
+use super::timing::ExecutorTiming;
 
 /// Commands that run at once.
 pub const MAX_IN_FLIGHT: usize = 2;
@@ -51,22 +51,22 @@ pub(crate) enum Report {
 }
 
 /// A command that may run.
-pub(super) struct Job {
+pub(super) struct QueuedCommand {
     pub(super) command: Command,
     pub(super) operation: OperationId,
     pub(super) lock: Option<String>,
-    pub(super) switch: Arc<Switch>,
+    pub(super) abort_handle: Arc<AbortHandle>,
 }
 
 /// Ends a running command.
 #[derive(Default)]
-pub(super) struct Switch {
+pub(super) struct AbortHandle {
     reason: OnceLock<String>,
     pub(super) token: CancellationToken,
 }
 
-impl Switch {
-    fn pull(&self, reason: &str) {
+impl AbortHandle {
+    fn abort(&self, reason: &str) {
         let _ = self.reason.set(reason.to_owned());
         self.token.cancel();
     }
@@ -79,10 +79,10 @@ impl Switch {
 
 struct Running {
     lock: Option<String>,
-    switch: Arc<Switch>,
+    abort_handle: Arc<AbortHandle>,
 }
 
-struct Tracked {
+struct CommandEntry {
     log: EventLog,
     ended: Option<Instant>,
     /// Since when an acknowledgement is awaited.
@@ -100,16 +100,16 @@ pub(super) enum Overflow {
 }
 
 #[derive(Default)]
-pub(super) struct State {
+pub(super) struct ExecutorState {
     pub(super) online: bool,
     pub(super) paused: bool,
     /// Why the gateway cannot be reached just now.
     pub(super) gateway_lost: Option<String>,
     /// The program ends: nothing starts any more.
     stopping: bool,
-    queue: VecDeque<Job>,
+    queue: VecDeque<QueuedCommand>,
     running: HashMap<String, Running>,
-    commands: HashMap<String, Tracked>,
+    commands: HashMap<String, CommandEntry>,
     /// Ended commands, the earliest first.
     ended: VecDeque<String>,
     /// Last sequences that the server has of commands from an earlier life of this program.
@@ -122,7 +122,7 @@ pub(super) struct State {
     stats: QueueStats,
 }
 
-impl State {
+impl ExecutorState {
     // Commands
 
     pub(super) fn is_known(&self, command_id: &str) -> bool {
@@ -141,26 +141,26 @@ impl State {
     /// Begins to keep the events of a command.
     pub(super) fn track(&mut self, command_id: &str) {
         let log = EventLog::after(command_id, self.seed(command_id));
-        let tracked = Tracked { log, ended: None, waiting_since: None, replays: 0, listed: false };
-        self.commands.insert(command_id.to_owned(), tracked);
+        let entry = CommandEntry { log, ended: None, waiting_since: None, replays: 0, listed: false };
+        self.commands.insert(command_id.to_owned(), entry);
     }
 
-    pub(super) fn enqueue(&mut self, job: Job) {
+    pub(super) fn enqueue(&mut self, job: QueuedCommand) {
         self.track(&job.command.command_id);
         self.queue.push_back(job);
     }
 
     /// The next command that may start, marked as running.
-    pub(super) fn start_next(&mut self) -> Option<Job> {
+    pub(super) fn start_next(&mut self) -> Option<QueuedCommand> {
         if !self.online || self.stopping || self.running.len() >= MAX_IN_FLIGHT {
             return None;
         }
         let held: HashSet<&str> =
             self.running.values().filter_map(|running| running.lock.as_deref()).collect();
-        let free = |job: &Job| job.lock.as_deref().is_none_or(|lock| !held.contains(lock));
+        let free = |job: &QueuedCommand| job.lock.as_deref().is_none_or(|lock| !held.contains(lock));
         let index = self.queue.iter().position(free)?;
         let job = self.queue.remove(index)?;
-        let running = Running { lock: job.lock.clone(), switch: Arc::clone(&job.switch) };
+        let running = Running { lock: job.lock.clone(), abort_handle: Arc::clone(&job.abort_handle) };
         self.running.insert(job.command.command_id.clone(), running);
         Some(job)
     }
@@ -170,26 +170,26 @@ impl State {
     }
 
     /// Takes a command out of the queue.
-    pub(super) fn unqueue(&mut self, command_id: &str) -> Option<Job> {
+    pub(super) fn unqueue(&mut self, command_id: &str) -> Option<QueuedCommand> {
         let index = self.queue.iter().position(|job| job.command.command_id == command_id)?;
         self.queue.remove(index)
     }
 
     /// Ends a running command; answers whether it runs.
-    pub(super) fn pull_switch(&self, command_id: &str, reason: &str) -> bool {
+    pub(super) fn abort_running(&self, command_id: &str, reason: &str) -> bool {
         let running = self.running.get(command_id);
         if let Some(running) = running {
-            running.switch.pull(reason);
+            running.abort_handle.abort(reason);
         }
         running.is_some()
     }
 
-    /// Ends every running command without a word, and forgets those that wait.
+    /// Aborts every running command without an event, and drops those that wait.
     pub(super) fn abandon(&mut self) {
         self.stopping = true;
         self.queue.clear();
         for running in self.running.values() {
-            running.switch.token.cancel();
+            running.abort_handle.token.cancel();
         }
     }
 
@@ -201,7 +201,7 @@ impl State {
 
     /// Whether a command takes events, and whether this one fits.
     pub(super) fn admits(&self, command_id: &str, bytes: usize) -> Option<Result<(), Overflow>> {
-        let log = &self.commands.get(command_id).filter(|tracked| !tracked.log.ended())?.log;
+        let log = &self.commands.get(command_id).filter(|entry| !entry.log.ended())?.log;
         Some(if log.unacknowledged() >= MAX_UNACKNOWLEDGED {
             Err(Overflow::Events)
         } else if log.bytes() + bytes > MAX_COMMAND_BYTES || self.bytes + bytes > MAX_TOTAL_BYTES {
@@ -212,46 +212,46 @@ impl State {
     }
 
     pub(super) fn push(&mut self, command_id: &str, event: super::answer::Event, bytes: usize, now: Instant) {
-        let Some(tracked) = self.commands.get_mut(command_id) else { return };
-        if tracked.log.ended() {
+        let Some(entry) = self.commands.get_mut(command_id) else { return };
+        if entry.log.ended() {
             return;
         }
-        tracked.log.push(event.0, event.1, bytes);
+        entry.log.push(event.0, event.1, bytes);
         self.bytes += bytes;
-        if tracked.log.ended() {
-            tracked.ended = Some(now);
+        if entry.log.ended() {
+            entry.ended = Some(now);
             self.ended.push_back(command_id.to_owned());
         }
         self.list(command_id);
     }
 
     /// What is worth remembering of an ended command.
-    pub(super) fn last_words(&self, command_id: &str, max_bytes: usize) -> Vec<CommandEvent> {
-        let Some(tracked) = self.commands.get(command_id) else { return Vec::new() };
-        if tracked.log.bytes() <= max_bytes {
-            tracked.log.unsettled().cloned().collect()
+    pub(super) fn unacknowledged_events(&self, command_id: &str, max_bytes: usize) -> Vec<CommandEvent> {
+        let Some(entry) = self.commands.get(command_id) else { return Vec::new() };
+        if entry.log.bytes() <= max_bytes {
+            entry.log.unsettled().cloned().collect()
         } else {
-            tracked.log.unsettled().last().cloned().into_iter().collect()
+            entry.log.unsettled().last().cloned().into_iter().collect()
         }
     }
 
     /// Everything that is kept of an ended command goes out once more.
     pub(super) fn repeat_if_ended(&mut self, command_id: &str) {
-        if let Some(tracked) = self.commands.get_mut(command_id)
-            && tracked.log.ended()
+        if let Some(entry) = self.commands.get_mut(command_id)
+            && entry.log.ended()
         {
-            tracked.log.send_all_again();
-            tracked.replays = 0;
+            entry.log.send_all_again();
+            entry.replays = 0;
             self.list(command_id);
         }
     }
 
     fn list(&mut self, command_id: &str) {
-        if let Some(tracked) = self.commands.get_mut(command_id)
-            && tracked.log.has_unsent()
-            && !tracked.listed
+        if let Some(entry) = self.commands.get_mut(command_id)
+            && entry.log.has_unsent()
+            && !entry.listed
         {
-            tracked.listed = true;
+            entry.listed = true;
             self.ready.push_back(command_id.to_owned());
         }
     }
@@ -269,21 +269,21 @@ impl State {
             }
         }
         let mut listed = Vec::new();
-        for (command_id, tracked) in &mut self.commands {
-            let before = tracked.log.bytes();
+        for (command_id, entry) in &mut self.commands {
+            let before = entry.log.bytes();
             match resume.get(command_id) {
-                Some(last) if first => tracked.log.reconnect(**last),
-                Some(last) => tracked.log.resume(**last),
+                Some(last) if first => entry.log.reconnect(**last),
+                Some(last) => entry.log.resume(**last),
                 // The server has the end of it, or has given it up.
-                None if first && tracked.log.ended() => {
-                    tracked.log.acknowledge(tracked.log.last());
+                None if first && entry.log.ended() => {
+                    entry.log.acknowledge(entry.log.last());
                 }
-                None if first => tracked.log.send_again(),
+                None if first => entry.log.send_again(),
                 None => continue,
             }
-            self.bytes -= before - tracked.log.bytes();
-            tracked.waiting_since = None;
-            tracked.replays = if first { 0 } else { tracked.replays };
+            self.bytes -= before - entry.log.bytes();
+            entry.waiting_since = None;
+            entry.replays = if first { 0 } else { entry.replays };
             listed.push(command_id.clone());
         }
         for command_id in listed {
@@ -301,19 +301,19 @@ impl State {
         self.presence.clear();
         self.telemetry.clear();
         self.ready.clear();
-        for tracked in self.commands.values_mut() {
-            tracked.listed = false;
-            tracked.waiting_since = None;
+        for entry in self.commands.values_mut() {
+            entry.listed = false;
+            entry.waiting_since = None;
         }
     }
 
     pub(super) fn acknowledge(&mut self, command_id: &str, sequence: u64, now: Instant) {
-        let Some(tracked) = self.commands.get_mut(command_id) else { return };
-        let before = tracked.log.bytes();
-        if tracked.log.acknowledge(sequence) {
-            self.bytes -= before - tracked.log.bytes();
-            tracked.replays = 0;
-            tracked.waiting_since = tracked.log.awaits_ack().then_some(now);
+        let Some(entry) = self.commands.get_mut(command_id) else { return };
+        let before = entry.log.bytes();
+        if entry.log.acknowledge(sequence) {
+            self.bytes -= before - entry.log.bytes();
+            entry.replays = 0;
+            entry.waiting_since = entry.log.awaits_ack().then_some(now);
         }
     }
 
@@ -326,10 +326,10 @@ impl State {
             return Some(Report::Presence(presence));
         }
         while let Some(command_id) = self.ready.pop_front() {
-            let Some(tracked) = self.commands.get_mut(&command_id) else { continue };
-            tracked.listed = false;
-            let Some(event) = tracked.log.take() else { continue };
-            tracked.waiting_since.get_or_insert(now);
+            let Some(entry) = self.commands.get_mut(&command_id) else { continue };
+            entry.listed = false;
+            let Some(event) = entry.log.take() else { continue };
+            entry.waiting_since.get_or_insert(now);
             self.list(&command_id);
             return Some(Report::Event(event));
         }
@@ -337,20 +337,20 @@ impl State {
     }
 
     /// When the first acknowledgement is overdue.
-    pub(super) fn overdue_at(&self, timing: &Timing) -> Option<Instant> {
-        let since = |tracked: &Tracked| tracked.waiting_since.filter(|_| tracked.replays < MAX_REPLAYS);
+    pub(super) fn overdue_at(&self, timing: &ExecutorTiming) -> Option<Instant> {
+        let since = |entry: &CommandEntry| entry.waiting_since.filter(|_| entry.replays < MAX_REPLAYS);
         self.commands.values().filter_map(since).min().map(|since| since + timing.ack_progress)
     }
 
     /// Sends again what was not acknowledged in time.
-    pub(super) fn replay_overdue(&mut self, now: Instant, timing: &Timing) {
+    pub(super) fn replay_overdue(&mut self, now: Instant, timing: &ExecutorTiming) {
         let mut overdue = Vec::new();
-        for (command_id, tracked) in &mut self.commands {
-            let waited = tracked.waiting_since.is_some_and(|since| now >= since + timing.ack_progress);
-            if waited && tracked.replays < MAX_REPLAYS {
-                tracked.replays += 1;
-                tracked.waiting_since = None;
-                tracked.log.send_again();
+        for (command_id, entry) in &mut self.commands {
+            let waited = entry.waiting_since.is_some_and(|since| now >= since + timing.ack_progress);
+            if waited && entry.replays < MAX_REPLAYS {
+                entry.replays += 1;
+                entry.waiting_since = None;
+                entry.log.send_again();
                 overdue.push(command_id.clone());
             }
         }
@@ -375,7 +375,7 @@ impl State {
         Some(stats)
     }
 
-    /// Tells the server how this desktop feels, when there is a server.
+    /// Queues the presence of this desktop, when it is connected.
     pub(super) fn announce(&mut self) {
         if self.online {
             if self.presence.len() >= MAX_REPORTS {
@@ -386,13 +386,13 @@ impl State {
     }
 
     /// Why nothing new is taken, if that is so.
-    pub(super) fn closed(&self) -> Option<Rejection> {
+    pub(super) fn rejection(&self) -> Option<Rejection> {
         let lost = self.gateway_lost.clone().map(Rejection::GatewayRecovering);
         lost.or(self.paused.then_some(Rejection::Paused))
     }
 
     fn presence_now(&self) -> Presence {
-        let closed = self.closed();
+        let closed = self.rejection();
         Presence {
             state: if closed.is_some() { PresenceState::Degraded } else { PresenceState::Online },
             error: closed.map(|rejection| rejection.to_string()),
@@ -409,13 +409,13 @@ impl State {
 
     /// Forgets ended commands that are old or too many. What the server may still want is kept
     /// longer, and goes last.
-    pub(super) fn prune(&mut self, now: Instant, timing: &Timing) {
+    pub(super) fn prune(&mut self, now: Instant, timing: &ExecutorTiming) {
         let commands = &self.commands;
         let keep = |command_id: &String| {
-            commands.get(command_id).is_some_and(|tracked| {
+            commands.get(command_id).is_some_and(|entry| {
                 let limit =
-                    if tracked.log.settled() { timing.settled_retention } else { timing.unsettled_retention };
-                tracked.ended.is_none_or(|ended| now.duration_since(ended) < limit)
+                    if entry.log.settled() { timing.settled_retention } else { timing.unsettled_retention };
+                entry.ended.is_none_or(|ended| now.duration_since(ended) < limit)
             })
         };
         let (mut kept, mut dropped): (Vec<String>, Vec<String>) = self.ended.drain(..).partition(keep);
@@ -427,8 +427,8 @@ impl State {
         }
         self.ended = kept.into();
         for command_id in dropped {
-            if let Some(tracked) = self.commands.remove(&command_id) {
-                self.bytes -= tracked.log.bytes();
+            if let Some(entry) = self.commands.remove(&command_id) {
+                self.bytes -= entry.log.bytes();
             }
         }
     }

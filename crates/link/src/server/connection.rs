@@ -19,25 +19,26 @@ use tokio::time::{Instant, sleep_until, timeout, timeout_at};
 use tokio_tungstenite::tungstenite;
 use uuid::Uuid;
 
-use super::lanes::Lanes;
-use super::switchboard::{Ending, Line};
-use super::{Host, Identity, Ingested, Outstanding, Session, Switchboard, telemetry};
-use crate::outbox::{Closing, Outbox, Outgoing};
+use super::host::{DesktopSession, EventOutcome, Host, Identity, OutstandingCommands};
+use super::keyed_tasks::KeyedTasks;
+use super::registry::{CloseHandle, ConnectionHandle, ConnectionRegistry};
+use super::telemetry;
+use crate::outbox::{CloseReason, Outbox, Outgoing};
 
 /// Frames that wait for the handshake; more are dropped.
 const MAX_EARLY_FRAMES: usize = 100;
 
 /// How a conversation came to its end.
-enum End {
+enum ConnectionEnd {
     /// The socket is gone.
     Lost,
     /// We close it. With the flag, what is queued does not leave any more.
-    Close(Closing, bool),
+    Close(CloseReason, bool),
 }
 
-impl End {
+impl ConnectionEnd {
     fn close(code: u16, reason: &str) -> Self {
-        Self::Close(Closing::new(code, reason), false)
+        Self::Close(CloseReason::new(code, reason), false)
     }
 }
 
@@ -50,7 +51,7 @@ enum Incoming {
 
 /// Work of one connection that keeps its order.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-enum Lane {
+enum TaskKey {
     Command(String),
     Presence,
     Telemetry,
@@ -58,36 +59,33 @@ enum Lane {
     Handshake,
 }
 
-pub(super) async fn serve<H: Host>(
-    switchboard: &Switchboard<H>,
-    socket: WebSocket,
-    identity: Identity,
-    session_id: Uuid,
-    ending: Arc<Ending>,
-) {
+/// Serves one upgraded connection until it ends.
+pub(super) async fn serve<H: Host>(registry: &ConnectionRegistry<H>, socket: WebSocket, identity: Identity) {
+    let guard = registry.open(identity);
+    let (session_id, close_handle) = (guard.session_id, Arc::clone(&guard.close_handle));
     let (sink, mut stream) = socket.split();
     let connection =
-        Connection { switchboard, identity, session_id, ending, outbox: Arc::new(Outbox::holding()) };
+        Connection { registry, identity, session_id, close_handle, outbox: Arc::new(Outbox::holding()) };
     let outbox = Arc::clone(&connection.outbox);
     let mut writer = pin!(outbox.write_to(sink, message));
     let mut session = None;
     let end = tokio::select! {
         end = connection.converse(&mut stream, &mut session) => end,
-        closing = connection.ending.wanted() => {
+        closing = connection.close_handle.requested() => {
             // A full queue would never get to the close.
             let at_once = closing.code == close::TRY_AGAIN_LATER;
-            End::Close(closing, at_once)
+            ConnectionEnd::Close(closing, at_once)
         }
-        () = &mut writer => End::Lost,
+        () = &mut writer => ConnectionEnd::Lost,
     };
-    if let End::Close(closing, at_once) = end {
+    if let ConnectionEnd::Close(closing, at_once) = end {
         tracing::info!(code = closing.code, reason = closing.reason, %session_id, "closing a desktop's connection");
         outbox.close(closing, at_once);
         let last_words = async { tokio::join!(writer, drain(&mut stream)) };
-        let _ = timeout(switchboard.timing.close, last_words).await;
+        let _ = timeout(registry.timing.close, last_words).await;
     }
     if let Some(session) = session {
-        switchboard.disconnect(&session).await;
+        registry.disconnect(&session).await;
     }
 }
 
@@ -107,15 +105,19 @@ async fn drain(stream: &mut SplitStream<WebSocket>) {
 }
 
 struct Connection<'a, H> {
-    switchboard: &'a Switchboard<H>,
+    registry: &'a ConnectionRegistry<H>,
     identity: Identity,
     session_id: Uuid,
-    ending: Arc<Ending>,
+    close_handle: Arc<CloseHandle>,
     outbox: Arc<Outbox>,
 }
 
 impl<H: Host> Connection<'_, H> {
-    async fn converse(&self, stream: &mut SplitStream<WebSocket>, registered: &mut Option<Session>) -> End {
+    async fn converse(
+        &self,
+        stream: &mut SplitStream<WebSocket>,
+        registered: &mut Option<DesktopSession>,
+    ) -> ConnectionEnd {
         match self.handshake(stream, registered).await {
             Ok((session, capabilities, early)) => self.talk(stream, session, capabilities, early).await,
             Err(end) => end,
@@ -126,14 +128,14 @@ impl<H: Host> Connection<'_, H> {
     async fn handshake(
         &self,
         stream: &mut SplitStream<WebSocket>,
-        registered: &mut Option<Session>,
-    ) -> Result<(Session, ServerCapabilities, Vec<(Frame, usize)>), End> {
-        let deadline = Instant::now() + self.switchboard.timing.hello;
+        registered: &mut Option<DesktopSession>,
+    ) -> Result<(DesktopSession, ServerCapabilities, Vec<(Frame, usize)>), ConnectionEnd> {
+        let deadline = Instant::now() + self.registry.timing.hello;
         let mut early = Vec::new();
         let hello = loop {
             let incoming = timeout_at(deadline, read(stream))
                 .await
-                .map_err(|_| End::close(close::NO_HELLO, "no hello"))??;
+                .map_err(|_| ConnectionEnd::close(close::NO_HELLO, "no hello"))??;
             let Incoming::Frame(frame, bytes) = incoming else { continue };
             if frame.event == event::HELLO {
                 break frame;
@@ -157,11 +159,14 @@ impl<H: Host> Connection<'_, H> {
             Err(nack) => return Err(refused(nack)),
         };
         *registered = Some(session);
-        let line = Line { session, outbox: Arc::clone(&self.outbox), ending: Arc::clone(&self.ending) };
-        self.switchboard.connect(line).await;
+        let handle = ConnectionHandle {
+            session,
+            outbox: Arc::clone(&self.outbox),
+            close_handle: Arc::clone(&self.close_handle),
+        };
+        self.registry.connect(handle).await;
         // Whatever the end of a former connection stored, the target is online now.
-        let online =
-            timeout(self.switchboard.timing.registration_step, self.switchboard.host.touch(&session));
+        let online = timeout(self.registry.timing.registration_step, self.registry.host.touch(&session));
         if online.await.is_err() {
             return Err(refused(NackReason::OnlineStateUpdateFailed.into()));
         }
@@ -171,18 +176,18 @@ impl<H: Host> Connection<'_, H> {
         Ok((session, capabilities, early))
     }
 
-    async fn register(&self, hello: Hello) -> Result<(Session, ServerCapabilities), HelloNack> {
+    async fn register(&self, hello: Hello) -> Result<(DesktopSession, ServerCapabilities), HelloNack> {
         let failed = if hello.compute_target_id.is_some() {
             NackReason::ComputeTargetUpdateFailed
         } else {
             NackReason::ComputeTargetRegisterFailed
         };
-        let host = &self.switchboard.host;
-        let step = self.switchboard.timing.registration_step;
+        let host = &self.registry.host;
+        let step = self.registry.timing.registration_step;
         let registration = timeout(step, host.register(&self.identity, self.session_id, hello))
             .await
             .map_err(|_| HelloNack::from(failed))??;
-        let session = Session {
+        let session = DesktopSession {
             target_id: registration.target_id,
             session_id: self.session_id,
             identity: self.identity,
@@ -190,14 +195,19 @@ impl<H: Host> Connection<'_, H> {
         Ok((session, registration.server_capabilities))
     }
 
-    async fn outstanding(&self, session: &Session) -> Result<Outstanding, HelloNack> {
-        timeout(self.switchboard.timing.registration_step, self.switchboard.host.outstanding(session))
+    async fn outstanding(&self, session: &DesktopSession) -> Result<OutstandingCommands, HelloNack> {
+        timeout(self.registry.timing.registration_step, self.registry.host.outstanding(session))
             .await
             .map_err(|_| HelloNack::from(NackReason::PendingCommandsLookupFailed))?
     }
 
     /// Sends the acknowledgement of a hello, then what is outstanding, as fast as it is taken.
-    async fn welcome(&self, session: &Session, capabilities: ServerCapabilities, outstanding: &Outstanding) {
+    async fn welcome(
+        &self,
+        session: &DesktopSession,
+        capabilities: ServerCapabilities,
+        outstanding: &OutstandingCommands,
+    ) {
         self.acknowledge_hello(session, capabilities, outstanding.resume_from_sequence.clone());
         let cancelled = outstanding.cancelled.iter().map(|cancel| Frame::event(event::CANCEL, cancel));
         let pending = outstanding.pending.iter().map(|command| Frame::event(event::COMMAND, command));
@@ -209,8 +219,8 @@ impl<H: Host> Connection<'_, H> {
                 tracing::warn!(command_id, bytes, "a command is too large for the connection");
                 continue;
             }
-            if timeout(self.switchboard.timing.pong, self.outbox.room_for(bytes)).await.is_err() {
-                return self.ending.end(close::TRY_AGAIN_LATER, "too far behind");
+            if timeout(self.registry.timing.pong, self.outbox.room_for(bytes)).await.is_err() {
+                return self.close_handle.end(close::TRY_AGAIN_LATER, "too far behind");
             }
             self.push_text(text);
         }
@@ -218,7 +228,7 @@ impl<H: Host> Connection<'_, H> {
 
     fn acknowledge_hello(
         &self,
-        session: &Session,
+        session: &DesktopSession,
         capabilities: ServerCapabilities,
         resume: BTreeMap<String, u64>,
     ) {
@@ -232,25 +242,25 @@ impl<H: Host> Connection<'_, H> {
         self.push(&Frame::event(event::HELLO_ACK, &ack));
     }
 
-    fn refuse(&self, nack: &HelloNack) -> End {
+    fn refuse(&self, nack: &HelloNack) -> ConnectionEnd {
         self.push(&Frame::event(event::HELLO_NACK, nack));
-        End::close(nack.reason.close_code(), nack.reason.as_str())
+        ConnectionEnd::close(nack.reason.close_code(), nack.reason.as_str())
     }
 
     /// The life of a registered connection.
     async fn talk(
         &self,
         stream: &mut SplitStream<WebSocket>,
-        session: Session,
+        session: DesktopSession,
         capabilities: ServerCapabilities,
         early: Vec<(Frame, usize)>,
-    ) -> End {
-        let timing = self.switchboard.timing;
-        let known = Known { connection: self, session, capabilities };
-        let mut rate = telemetry::Rate::new();
-        let mut lanes = Lanes::new();
+    ) -> ConnectionEnd {
+        let timing = self.registry.timing;
+        let registered_connection = RegisteredConnection { connection: self, session, capabilities };
+        let mut rate = telemetry::RateLimit::new();
+        let mut tasks = KeyedTasks::new();
         for (frame, bytes) in early {
-            known.handle(frame, bytes, &mut lanes, &mut rate);
+            registered_connection.handle(frame, bytes, &mut tasks, &mut rate);
         }
         let mut next_ping = Instant::now() + timing.ping;
         let mut next_touch = Instant::now() + timing.touch;
@@ -259,7 +269,7 @@ impl<H: Host> Connection<'_, H> {
             tokio::select! {
                 // In this order a deadline never fires while its answer lies unread.
                 biased;
-                () = lanes.step() => {}
+                () = tasks.step() => {}
                 () = sleep_until(next_ping) => {
                     self.outbox.ping();
                     next_ping += timing.ping;
@@ -267,17 +277,17 @@ impl<H: Host> Connection<'_, H> {
                 }
                 () = sleep_until(next_touch) => {
                     next_touch += timing.touch;
-                    known.touch(&mut lanes);
+                    registered_connection.touch(&mut tasks);
                 }
-                incoming = read(stream), if lanes.has_room() => match incoming {
-                    Ok(Incoming::Frame(frame, bytes)) => known.handle(frame, bytes, &mut lanes, &mut rate),
+                incoming = read(stream), if tasks.has_room() => match incoming {
+                    Ok(Incoming::Frame(frame, bytes)) => registered_connection.handle(frame, bytes, &mut tasks, &mut rate),
                     Ok(Incoming::Pong) => pong_due = None,
                     Ok(Incoming::Nothing) => {}
                     Err(end) => return end,
                 },
-                () = sleep_until(pong_due.unwrap_or(next_ping)), if pong_due.is_some() && lanes.has_room() => {
+                () = sleep_until(pong_due.unwrap_or(next_ping)), if pong_due.is_some() && tasks.has_room() => {
                     tracing::info!(target_id = %session.target_id, "a desktop stopped answering");
-                    return End::Lost;
+                    return ConnectionEnd::Lost;
                 }
             }
         }
@@ -295,64 +305,64 @@ impl<H: Host> Connection<'_, H> {
 
     fn push_text(&self, text: String) {
         if self.outbox.push_text(text, true).is_err() {
-            self.ending.end(close::TRY_AGAIN_LATER, "too far behind");
+            self.close_handle.end(close::TRY_AGAIN_LATER, "too far behind");
         }
     }
 }
 
 /// A registered connection.
-struct Known<'a, H> {
+struct RegisteredConnection<'a, H> {
     connection: &'a Connection<'a, H>,
-    session: Session,
+    session: DesktopSession,
     capabilities: ServerCapabilities,
 }
 
-impl<'a, H: Host> Known<'a, H> {
+impl<'a, H: Host> RegisteredConnection<'a, H> {
     fn handle<'k>(
         &'k self,
         frame: Frame,
         bytes: usize,
-        lanes: &mut Lanes<'k, Lane>,
-        rate: &mut telemetry::Rate,
+        tasks: &mut KeyedTasks<'k, TaskKey>,
+        rate: &mut telemetry::RateLimit,
     ) {
         match frame.event.as_str() {
             event::COMMAND_EVENT => {
                 let Ok(command_event) = frame.payload::<CommandEvent>() else { return };
                 if command_event.sequence > 0 {
-                    let lane = Lane::Command(command_event.command_id.clone());
-                    lanes.push(lane, bytes, async move { self.command_event(command_event).await });
+                    let key = TaskKey::Command(command_event.command_id.clone());
+                    tasks.push(key, bytes, async move { self.command_event(command_event).await });
                 }
             }
             event::COMMAND_ACK => {
                 let Ok(ack) = frame.payload::<CommandAck>() else { return };
-                let lane = Lane::Command(ack.command_id.clone());
-                lanes.push(lane, bytes, async move {
+                let key = TaskKey::Command(ack.command_id.clone());
+                tasks.push(key, bytes, async move {
                     self.limited(self.host().command_ack(&self.session, ack)).await;
                 });
             }
             event::PRESENCE => {
                 let Ok(presence) = frame.payload::<Presence>() else { return };
-                lanes.push(Lane::Presence, bytes, async move {
+                tasks.push(TaskKey::Presence, bytes, async move {
                     self.limited(self.host().presence(&self.session, presence)).await;
                 });
             }
-            event::TELEMETRY => self.telemetry(&frame, bytes, lanes, rate),
-            event::ANALYTICS => match frame.payload::<Analytics>() {
-                Ok(analytics) => {
-                    lanes.push(
-                        Lane::Analytics,
-                        bytes,
-                        async move { self.analytics(&frame, analytics).await },
-                    );
+            event::TELEMETRY => self.telemetry(&frame, bytes, tasks, rate),
+            event::ANALYTICS => {
+                match frame.payload::<Analytics>() {
+                    Ok(analytics) => {
+                        tasks.push(TaskKey::Analytics, bytes, async move {
+                            self.analytics(&frame, analytics).await
+                        });
+                    }
+                    Err(_) => self.connection.acknowledge(&frame, &Accepted::no("validation_failed")),
                 }
-                Err(_) => self.connection.acknowledge(&frame, &Accepted::no("validation_failed")),
-            },
+            }
             event::AGENT_SESSIONS => {
                 self.connection.acknowledge(&frame, &Accepted::no("feature_disabled"));
             }
             // A desktop that missed our answer says hello again.
             event::HELLO => {
-                lanes.push(Lane::Handshake, bytes, async move { self.repeat_welcome().await });
+                tasks.push(TaskKey::Handshake, bytes, async move { self.repeat_welcome().await });
             }
             _ if frame.ack.is_some() => {}
             _ => self.connection.acknowledge(&frame, &Accepted::no("unknown_event")),
@@ -360,11 +370,11 @@ impl<'a, H: Host> Known<'a, H> {
     }
 
     const fn host(&self) -> &'a H {
-        &self.connection.switchboard.host
+        &self.connection.registry.host
     }
 
     async fn limited(&self, call: impl Future<Output = ()>) {
-        if timeout(self.connection.switchboard.timing.host_call, call).await.is_err() {
+        if timeout(self.connection.registry.timing.host_call, call).await.is_err() {
             tracing::warn!(target_id = %self.session.target_id, "a report of a desktop could not be stored in time");
         }
     }
@@ -374,20 +384,20 @@ impl<'a, H: Host> Known<'a, H> {
         let sequence = command_event.sequence;
         let ingesting = self.host().command_event(&self.session, command_event);
         // Without an acknowledgement the desktop sends the event again.
-        let Ok(ingested) = timeout(self.connection.switchboard.timing.host_call, ingesting).await else {
+        let Ok(ingested) = timeout(self.connection.registry.timing.host_call, ingesting).await else {
             tracing::warn!(command_id, sequence, "a command event could not be stored in time");
             return;
         };
         match ingested {
-            Ingested::Stored | Ingested::Duplicate => {
+            EventOutcome::Stored | EventOutcome::Duplicate => {
                 let ack = CommandEventAck { command_id, sequence };
                 self.connection.push(&Frame::event(event::COMMAND_EVENT_ACK, &ack));
             }
-            Ingested::Gap(last) => {
+            EventOutcome::Gap(last) => {
                 let resume = [(command_id, last)].into();
                 self.connection.acknowledge_hello(&self.session, self.capabilities, resume);
             }
-            Ingested::Ignored => {}
+            EventOutcome::Ignored => {}
         }
     }
 
@@ -402,7 +412,7 @@ impl<'a, H: Host> Known<'a, H> {
 
     async fn analytics(&self, frame: &Frame, analytics: Analytics) {
         let taking = self.host().analytics(&self.session, analytics);
-        if let Ok(result) = timeout(self.connection.switchboard.timing.host_call, taking).await {
+        if let Ok(result) = timeout(self.connection.registry.timing.host_call, taking).await {
             self.connection.acknowledge(frame, &result);
         }
     }
@@ -411,8 +421,8 @@ impl<'a, H: Host> Known<'a, H> {
         &'k self,
         frame: &Frame,
         bytes: usize,
-        lanes: &mut Lanes<'k, Lane>,
-        rate: &mut telemetry::Rate,
+        tasks: &mut KeyedTasks<'k, TaskKey>,
+        rate: &mut telemetry::RateLimit,
     ) {
         let category = frame.data.get("category").and_then(serde_json::Value::as_str).unwrap_or_default();
         let Some(dropped) = rate.admit(category, Instant::now()) else { return };
@@ -420,7 +430,7 @@ impl<'a, H: Host> Known<'a, H> {
             tracing::warn!(target_id = %self.session.target_id, dropped, "telemetry above its rate was dropped");
         }
         match telemetry::read(&frame.data, self.session.target_id) {
-            Ok(telemetry) => lanes.push(Lane::Telemetry, bytes, async move {
+            Ok(telemetry) => tasks.push(TaskKey::Telemetry, bytes, async move {
                 self.limited(self.host().telemetry(&self.session, telemetry)).await;
             }),
             Err(issues) => {
@@ -431,36 +441,36 @@ impl<'a, H: Host> Known<'a, H> {
         }
     }
 
-    fn touch<'k>(&'k self, lanes: &mut Lanes<'k, Lane>) {
-        lanes.push(Lane::Presence, 0, async move {
+    fn touch<'k>(&'k self, tasks: &mut KeyedTasks<'k, TaskKey>) {
+        tasks.push(TaskKey::Presence, 0, async move {
             self.limited(self.host().touch(&self.session)).await;
         });
     }
 }
 
 /// Reads one message and applies the rules that every frame is under.
-async fn read(stream: &mut SplitStream<WebSocket>) -> Result<Incoming, End> {
+async fn read(stream: &mut SplitStream<WebSocket>) -> Result<Incoming, ConnectionEnd> {
     match stream.next().await {
         Some(Ok(Message::Text(text))) if text.len() > MAX_MESSAGE_BYTES => {
-            Err(End::close(close::TOO_BIG, "message above 10 MiB"))
+            Err(ConnectionEnd::close(close::TOO_BIG, "message above 10 MiB"))
         }
         Some(Ok(Message::Text(text))) => match Frame::parse(&text) {
             Ok(frame) => Ok(Incoming::Frame(frame, text.len())),
-            Err(_) => Err(End::close(close::MALFORMED, "not a frame")),
+            Err(_) => Err(ConnectionEnd::close(close::MALFORMED, "not a frame")),
         },
-        Some(Ok(Message::Binary(_))) => Err(End::close(close::UNSUPPORTED, "binary frame")),
+        Some(Ok(Message::Binary(_))) => Err(ConnectionEnd::close(close::UNSUPPORTED, "binary frame")),
         Some(Ok(Message::Pong(_))) => Ok(Incoming::Pong),
         Some(Ok(Message::Ping(_))) => Ok(Incoming::Nothing),
-        Some(Ok(Message::Close(_))) | None => Err(End::Lost),
+        Some(Ok(Message::Close(_))) | None => Err(ConnectionEnd::Lost),
         Some(Err(error)) => Err(unreadable(error)),
     }
 }
 
-fn unreadable(error: axum::Error) -> End {
+fn unreadable(error: axum::Error) -> ConnectionEnd {
     match error.into_inner().downcast_ref::<tungstenite::Error>() {
-        Some(tungstenite::Error::Utf8(_)) => End::close(close::INVALID_TEXT, "text is not UTF-8"),
-        Some(tungstenite::Error::Capacity(_)) => End::close(close::TOO_BIG, "message above 10 MiB"),
-        Some(tungstenite::Error::Protocol(_)) => End::close(close::PROTOCOL, "protocol violation"),
-        _ => End::Lost,
+        Some(tungstenite::Error::Utf8(_)) => ConnectionEnd::close(close::INVALID_TEXT, "text is not UTF-8"),
+        Some(tungstenite::Error::Capacity(_)) => ConnectionEnd::close(close::TOO_BIG, "message above 10 MiB"),
+        Some(tungstenite::Error::Protocol(_)) => ConnectionEnd::close(close::PROTOCOL, "protocol violation"),
+        _ => ConnectionEnd::Lost,
     }
 }

@@ -1,4 +1,4 @@
-//! What the switchboard needs from the control plane.
+//! The interface to the control plane that stores what desktops report.
 
 use std::collections::BTreeMap;
 use std::future::Future;
@@ -22,7 +22,7 @@ pub struct Identity {
 
 /// A registered connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Session {
+pub struct DesktopSession {
     /// The desktop's target.
     pub target_id: Uuid,
     /// This connection.
@@ -33,7 +33,7 @@ pub struct Session {
 
 /// A hello that was taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Registration {
+pub struct TargetRegistration {
     /// The desktop's target, now online.
     pub target_id: Uuid,
     /// What the control plane offers on this connection.
@@ -42,7 +42,7 @@ pub struct Registration {
 
 /// What a target has yet to finish.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Outstanding {
+pub struct OutstandingCommands {
     /// Every command that is not terminal → last sequence that is stored, 0 when there is none.
     pub resume_from_sequence: BTreeMap<String, u64>,
     /// The same commands without those that are to be cancelled, oldest first.
@@ -53,7 +53,7 @@ pub struct Outstanding {
 
 /// What became of a command event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ingested {
+pub enum EventOutcome {
     /// It is stored; it is acknowledged.
     Stored,
     /// It was stored before; it is acknowledged and has no effect.
@@ -66,7 +66,7 @@ pub enum Ingested {
 
 /// Where an event belongs, given the last sequence that is stored for its command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Placement {
+pub enum SequenceCheck {
     /// It is the next one.
     Next,
     /// It is stored already.
@@ -75,7 +75,7 @@ pub enum Placement {
     Gap,
 }
 
-impl Placement {
+impl SequenceCheck {
     /// Compares an event's sequence with the last one that is stored (0 when there is none).
     #[must_use]
     pub const fn of(sequence: u64, last_stored: u64) -> Self {
@@ -89,11 +89,11 @@ impl Placement {
     }
 }
 
-/// The control plane, as the switchboard sees it.
+/// The control plane, as the registry sees it.
 ///
 /// Calls for one command come one after the other in the order in which the desktop sent them;
 /// calls for different commands, and the other calls, run beside each other. Each is given up
-/// after a time ([`super::Timing`]), and dropped when its connection ends; the desktop then sends
+/// after a time ([`super::ServerTiming`]), and dropped when its connection ends; the desktop then sends
 /// again what was not acknowledged.
 pub trait Host: Send + Sync + 'static {
     /// Finds or makes the desktop's target, stores what the hello says, sets the target online.
@@ -105,37 +105,44 @@ pub trait Host: Send + Sync + 'static {
         identity: &Identity,
         session_id: Uuid,
         hello: Hello,
-    ) -> impl Future<Output = Result<Registration, HelloNack>> + Send;
+    ) -> impl Future<Output = Result<TargetRegistration, HelloNack>> + Send;
 
     /// Lists what the target has yet to finish. Called when the target can be reached already, so
     /// that a command created meanwhile is either in the list or delivered by
-    /// [`super::Switchboard::deliver`]; one that is both runs once.
+    /// [`super::ConnectionRegistry::deliver`]; one that is both runs once.
     ///
     /// # Errors
     /// A refusal; the connection is closed after it.
-    fn outstanding(&self, session: &Session) -> impl Future<Output = Result<Outstanding, HelloNack>> + Send;
+    fn outstanding(
+        &self,
+        session: &DesktopSession,
+    ) -> impl Future<Output = Result<OutstandingCommands, HelloNack>> + Send;
 
     /// Stores the desktop's decision about a command.
-    fn command_ack(&self, session: &Session, ack: CommandAck) -> impl Future<Output = ()> + Send;
+    fn command_ack(&self, session: &DesktopSession, ack: CommandAck) -> impl Future<Output = ()> + Send;
 
-    /// Stores an event, or says why not. A failure of the storage is [`Ingested::Ignored`]: the
+    /// Stores an event, or says why not. A failure of the storage is [`EventOutcome::Ignored`]: the
     /// desktop keeps the event and sends it again.
-    fn command_event(&self, session: &Session, event: CommandEvent) -> impl Future<Output = Ingested> + Send;
+    fn command_event(
+        &self,
+        session: &DesktopSession,
+        event: CommandEvent,
+    ) -> impl Future<Output = EventOutcome> + Send;
 
     /// Stores state and load; counts as a sign of life.
-    fn presence(&self, session: &Session, presence: Presence) -> impl Future<Output = ()> + Send;
+    fn presence(&self, session: &DesktopSession, presence: Presence) -> impl Future<Output = ()> + Send;
 
     /// Takes a telemetry event that is valid, within the rate and free of credentials.
-    fn telemetry(&self, session: &Session, telemetry: Telemetry) -> impl Future<Output = ()> + Send;
+    fn telemetry(&self, session: &DesktopSession, telemetry: Telemetry) -> impl Future<Output = ()> + Send;
 
     /// Takes an analytics event. Off unless the control plane says otherwise.
-    fn analytics(&self, _: &Session, _: Analytics) -> impl Future<Output = Accepted> + Send {
+    fn analytics(&self, _: &DesktopSession, _: Analytics) -> impl Future<Output = Accepted> + Send {
         async { Accepted::no("feature_disabled") }
     }
 
     /// The desktop is still there: sets it online and its last sign of life to now.
-    fn touch(&self, session: &Session) -> impl Future<Output = ()> + Send;
+    fn touch(&self, session: &DesktopSession) -> impl Future<Output = ()> + Send;
 
     /// The target's connection ended and no newer one took its place: sets it offline.
-    fn disconnected(&self, session: &Session) -> impl Future<Output = ()> + Send;
+    fn disconnected(&self, session: &DesktopSession) -> impl Future<Output = ()> + Send;
 }

@@ -1,16 +1,20 @@
 //! The control plane's end of the connection.
 //!
-//! The [`Switchboard`] keeps one connection a desktop, speaks the protocol and its timers, and
-//! hands out commands. It stores nothing: what a desktop reports goes to the [`Host`], which
+//! The [`ConnectionRegistry`] keeps one connection a desktop and hands out commands; a connection speaks the
+//! protocol and keeps its time limits. Nothing is stored: what a desktop reports goes to the [`Host`], which
 //! decides what is new, and what was outstanding when a desktop comes back.
 
 mod connection;
 mod host;
-mod lanes;
-mod switchboard;
+mod keyed_tasks;
+mod registry;
 mod telemetry;
+mod timing;
 mod upgrade;
 
-pub use host::{Host, Identity, Ingested, Outstanding, Placement, Registration, Session};
-pub use switchboard::{Switchboard, Timing, Undelivered};
-pub use upgrade::{Refusal, accept, admit};
+pub use host::{
+    DesktopSession, EventOutcome, Host, Identity, OutstandingCommands, SequenceCheck, TargetRegistration,
+};
+pub use registry::{ConnectionRegistry, DeliveryError};
+pub use timing::ServerTiming;
+pub use upgrade::{UpgradeError, accept, admit};

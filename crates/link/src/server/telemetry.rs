@@ -41,13 +41,13 @@ impl Window {
 }
 
 /// The rate of one connection.
-pub(super) struct Rate {
+pub(super) struct RateLimit {
     ordinary: Window,
     performance: Window,
     dropped: u64,
 }
 
-impl Rate {
+impl RateLimit {
     pub(super) const fn new() -> Self {
         Self {
             ordinary: Window::new(MAX_PER_MINUTE),
@@ -127,7 +127,7 @@ mod tests {
 
     #[test]
     fn the_sixty_first_event_of_a_minute_is_dropped_and_counted() {
-        let mut rate = Rate::new();
+        let mut rate = RateLimit::new();
         let start = Instant::now();
         for _ in 0..MAX_PER_MINUTE {
             assert_eq!(rate.admit("job.failed", start), Some(0));
@@ -150,7 +150,7 @@ mod tests {
     #[test]
     fn tails_are_cut_at_a_line_and_cleaned() {
         let own = Uuid::new_v4();
-        let log: String = (0..2000).map(|n| format!("line {n}\n")).collect();
+        let log: String = (0..2000).map(|n| format!("handle {n}\n")).collect();
         let mut sent = telemetry(own);
         sent.diagnostics =
             json!({"logTail": log, "stderrTail": "Bearer abcdefgh", "extra": {"k": "password=x1"}})
@@ -159,7 +159,7 @@ mod tests {
         let read = read(&serde_json::to_value(sent).unwrap(), own).unwrap();
         let diagnostics = read.diagnostics.unwrap();
         let tail = diagnostics["logTail"].as_str().unwrap();
-        assert!(tail.len() <= MAX_TAIL_BYTES && tail.starts_with("line ") && tail.ends_with("1999"));
+        assert!(tail.len() <= MAX_TAIL_BYTES && tail.starts_with("handle ") && tail.ends_with("1999"));
         assert_eq!(diagnostics["stderrTail"], "Bearer [REDACTED]");
         assert_eq!(diagnostics["extra"]["k"], "password=[REDACTED]");
     }

@@ -14,7 +14,9 @@ use secrecy::SecretString;
 use serde_json::json;
 use thiserror::Error;
 
-use super::{Host, Identity, Switchboard};
+use super::connection;
+use super::host::{Host, Identity};
+use super::registry::ConnectionRegistry;
 
 /// Largest message that is read at all. Above the protocol's limit, so that one just beyond it is
 /// read to its end and the close code reaches the sender.
@@ -22,7 +24,7 @@ pub(super) const MAX_READ_BYTES: usize = 2 * MAX_MESSAGE_BYTES;
 
 /// Why an upgrade is refused. The text is what the caller reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
-pub enum Refusal {
+pub enum UpgradeError {
     /// The request is no WebSocket upgrade.
     #[error("Upgrade required")]
     NotAnUpgrade,
@@ -41,7 +43,7 @@ pub enum Refusal {
     ControlPlaneUnavailable,
 }
 
-impl Refusal {
+impl UpgradeError {
     /// Status of the answer.
     #[must_use]
     pub const fn status(self) -> StatusCode {
@@ -65,7 +67,7 @@ impl Refusal {
     }
 }
 
-impl IntoResponse for Refusal {
+impl IntoResponse for UpgradeError {
     fn into_response(self) -> Response {
         let body = json!({"success": false, "error": self.to_string(), "code": self.code()});
         (self.status(), Json(body)).into_response()
@@ -77,25 +79,25 @@ impl IntoResponse for Refusal {
 /// request's headers. Then comes [`accept`].
 ///
 /// # Errors
-/// The first [`Refusal`] that applies.
+/// The first [`UpgradeError`] that applies.
 pub async fn admit(
     parts: &mut Parts,
     origin_trusted: impl Fn(&str) -> bool,
-) -> Result<(WebSocketUpgrade, SecretString), Refusal> {
+) -> Result<(WebSocketUpgrade, SecretString), UpgradeError> {
     let upgrade =
-        WebSocketUpgrade::from_request_parts(parts, &()).await.map_err(|_| Refusal::NotAnUpgrade)?;
+        WebSocketUpgrade::from_request_parts(parts, &()).await.map_err(|_| UpgradeError::NotAnUpgrade)?;
     let upgrade =
         upgrade.protocols([SUBPROTOCOL]).max_message_size(MAX_READ_BYTES).max_frame_size(MAX_READ_BYTES);
     if upgrade.selected_protocol().is_none() {
-        return Err(Refusal::SubprotocolMissing);
+        return Err(UpgradeError::SubprotocolMissing);
     }
     if let Some(origin) = parts.headers.get(ORIGIN) {
         let trusted = origin.to_str().is_ok_and(origin_trusted);
         if !trusted {
-            return Err(Refusal::UntrustedOrigin);
+            return Err(UpgradeError::UntrustedOrigin);
         }
     }
-    let key = bearer(&parts.headers).ok_or(Refusal::Unauthorized)?;
+    let key = bearer(&parts.headers).ok_or(UpgradeError::Unauthorized)?;
     Ok((upgrade, key))
 }
 
@@ -109,8 +111,8 @@ fn bearer(headers: &HeaderMap) -> Option<SecretString> {
 /// Answers an admitted upgrade and serves the connection until it ends.
 pub fn accept<H: Host>(
     upgrade: WebSocketUpgrade,
-    switchboard: Arc<Switchboard<H>>,
+    registry: Arc<ConnectionRegistry<H>>,
     identity: Identity,
 ) -> Response {
-    upgrade.on_upgrade(move |socket| async move { switchboard.serve(socket, identity).await })
+    upgrade.on_upgrade(move |socket| async move { connection::serve(&registry, socket, identity).await })
 }

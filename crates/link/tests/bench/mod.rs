@@ -1,4 +1,4 @@
-//! Both ends for tests: a control plane that keeps everything in memory behind a real socket, a
+//! Both ends for tests: a control plane that keeps everything in command_log behind a real socket, a
 //! raw desktop that says whatever a test wants, and a real desktop with a scripted gateway.
 #![allow(dead_code, reason = "each test file uses its own part")]
 #![allow(clippy::unwrap_used, clippy::panic, clippy::expect_used, reason = "a test that cannot go on fails")]
@@ -23,10 +23,11 @@ use loopgate_api::link::{
     Presence, SUBPROTOCOL, ServerCapabilities, Telemetry, event,
 };
 use loopgate_home::{Credentials, DataDir};
-use loopgate_link::client::{self, Client, ClientConfig, FixedFacts, HelloFacts, LinkState};
-use loopgate_link::executor::{self, CommandMemory, Executor, ExecutorConfig, Gateway, VolatileMemory};
+use loopgate_link::client::{self, Client, ClientConfig, FixedSettings, HelloInfo, LinkState};
+use loopgate_link::executor::{self, CommandLog, Executor, ExecutorConfig, Gateway, InMemoryCommandLog};
 use loopgate_link::server::{
-    self, Host, Identity, Ingested, Outstanding, Placement, Refusal, Registration, Session, Switchboard,
+    self, ConnectionRegistry, DesktopSession, EventOutcome, Host, Identity, OutstandingCommands,
+    SequenceCheck, TargetRegistration, UpgradeError,
 };
 use secrecy::ExposeSecret as _;
 use serde_json::{Value, json};
@@ -92,7 +93,7 @@ impl Store {
     }
 }
 
-/// Keeps everything in memory, and lets a test wait for it.
+/// Keeps everything in command_log, and lets a test wait for it.
 pub struct MemoryHost {
     pub store: watch::Sender<Store>,
     /// While set, the events of this command are not stored.
@@ -119,7 +120,12 @@ impl MemoryHost {
 }
 
 impl Host for MemoryHost {
-    async fn register(&self, identity: &Identity, _: Uuid, hello: Hello) -> Result<Registration, HelloNack> {
+    async fn register(
+        &self,
+        identity: &Identity,
+        _: Uuid,
+        hello: Hello,
+    ) -> Result<TargetRegistration, HelloNack> {
         let gate = self.gate.lock().unwrap().take();
         if let Some(gate) = gate {
             let _ = gate.await;
@@ -136,23 +142,23 @@ impl Host for MemoryHost {
                 return Err(NackReason::GatewayConflict.into());
             }
             store.online.insert(target_id, true);
-            Ok(Registration { target_id, server_capabilities: ServerCapabilities::default() })
+            Ok(TargetRegistration { target_id, server_capabilities: ServerCapabilities::default() })
         })
     }
 
-    async fn outstanding(&self, session: &Session) -> Result<Outstanding, HelloNack> {
+    async fn outstanding(&self, session: &DesktopSession) -> Result<OutstandingCommands, HelloNack> {
         let store = self.store.borrow();
         let open = store.commands.iter().filter(|entry| entry.target == session.target_id && !entry.ended());
         let open: Vec<&Entry> = open.collect();
         let last = |entry: &&Entry| (entry.command.command_id.clone(), entry.events.len() as u64);
-        Ok(Outstanding {
+        Ok(OutstandingCommands {
             resume_from_sequence: open.iter().map(last).collect(),
             pending: open.iter().map(|entry| entry.command.clone()).collect(),
             cancelled: Vec::new(),
         })
     }
 
-    async fn command_ack(&self, session: &Session, ack: CommandAck) {
+    async fn command_ack(&self, session: &DesktopSession, ack: CommandAck) {
         self.change(|store| {
             let own = |entry: &&mut Entry| {
                 entry.command.command_id == ack.command_id && entry.target == session.target_id
@@ -163,7 +169,7 @@ impl Host for MemoryHost {
         });
     }
 
-    async fn command_event(&self, session: &Session, event: CommandEvent) -> Ingested {
+    async fn command_event(&self, session: &DesktopSession, event: CommandEvent) -> EventOutcome {
         let stuck = {
             let mut stuck = self.stuck.lock().unwrap();
             stuck.take_if(|(id, _)| *id == event.command_id)
@@ -174,47 +180,47 @@ impl Host for MemoryHost {
         self.change(|store| {
             if store.stumbles > 0 {
                 store.stumbles -= 1;
-                return Ingested::Ignored;
+                return EventOutcome::Ignored;
             }
             let own = |entry: &&mut Entry| {
                 entry.command.command_id == event.command_id && entry.target == session.target_id
             };
-            let Some(entry) = store.commands.iter_mut().find(own) else { return Ingested::Ignored };
+            let Some(entry) = store.commands.iter_mut().find(own) else { return EventOutcome::Ignored };
             let last = entry.events.len() as u64;
-            match Placement::of(event.sequence, last) {
-                Placement::Next => {
+            match SequenceCheck::of(event.sequence, last) {
+                SequenceCheck::Next => {
                     entry.events.push(event);
-                    Ingested::Stored
+                    EventOutcome::Stored
                 }
-                Placement::Duplicate => {
+                SequenceCheck::Duplicate => {
                     store.duplicates += 1;
-                    Ingested::Duplicate
+                    EventOutcome::Duplicate
                 }
-                Placement::Gap => Ingested::Gap(last),
+                SequenceCheck::Gap => EventOutcome::Gap(last),
             }
         })
     }
 
-    async fn presence(&self, _: &Session, presence: Presence) {
+    async fn presence(&self, _: &DesktopSession, presence: Presence) {
         self.change(|store| store.presence.push(presence));
     }
 
-    async fn telemetry(&self, _: &Session, telemetry: Telemetry) {
+    async fn telemetry(&self, _: &DesktopSession, telemetry: Telemetry) {
         self.change(|store| store.telemetry.push(telemetry));
     }
 
-    async fn analytics(&self, _: &Session, analytics: Analytics) -> Accepted {
+    async fn analytics(&self, _: &DesktopSession, analytics: Analytics) -> Accepted {
         if analytics.event == "wanted" { Accepted::yes() } else { Accepted::no("feature_disabled") }
     }
 
-    async fn touch(&self, session: &Session) {
+    async fn touch(&self, session: &DesktopSession) {
         self.change(|store| {
             store.touches += 1;
             store.online.insert(session.target_id, true);
         });
     }
 
-    async fn disconnected(&self, session: &Session) {
+    async fn disconnected(&self, session: &DesktopSession) {
         self.change(|store| {
             store.disconnects += 1;
             store.online.insert(session.target_id, false);
@@ -224,16 +230,16 @@ impl Host for MemoryHost {
 
 pub struct ControlPlane {
     pub address: SocketAddr,
-    pub switchboard: Arc<Switchboard<MemoryHost>>,
+    pub registry: Arc<ConnectionRegistry<MemoryHost>>,
     /// Headers of every upgrade that came.
     pub upgrades: watch::Receiver<Vec<HeaderMap>>,
     stop: CancellationToken,
     serving: JoinHandle<()>,
 }
 
-type App = (Arc<Switchboard<MemoryHost>>, Arc<watch::Sender<Vec<HeaderMap>>>);
+type App = (Arc<ConnectionRegistry<MemoryHost>>, Arc<watch::Sender<Vec<HeaderMap>>>);
 
-async fn upgrade(State((switchboard, upgrades)): State<App>, request: Request) -> Response {
+async fn upgrade(State((registry, upgrades)): State<App>, request: Request) -> Response {
     let (mut parts, _) = request.into_parts();
     upgrades.send_modify(|seen| seen.push(parts.headers.clone()));
     let admitted = server::admit(&mut parts, |origin| origin == "http://trusted.test").await;
@@ -242,8 +248,8 @@ async fn upgrade(State((switchboard, upgrades)): State<App>, request: Request) -
         Err(refusal) => return refusal.into_response(),
     };
     match identity(key.expose_secret()) {
-        Some(identity) => server::accept(upgrade, switchboard, identity),
-        None => Refusal::Unauthorized.into_response(),
+        Some(identity) => server::accept(upgrade, registry, identity),
+        None => UpgradeError::Unauthorized.into_response(),
     }
 }
 
@@ -259,21 +265,20 @@ pub fn identity(key: &str) -> Option<Identity> {
 
 impl ControlPlane {
     pub async fn start() -> Self {
-        Self::start_with(server::Timing::default()).await
+        Self::start_with(server::ServerTiming::default()).await
     }
 
-    pub async fn start_with(timing: server::Timing) -> Self {
+    pub async fn start_with(timing: server::ServerTiming) -> Self {
         Self::start_at("127.0.0.1:0".parse().unwrap(), Store::default(), timing).await
     }
 
-    pub async fn start_at(address: SocketAddr, store: Store, timing: server::Timing) -> Self {
+    pub async fn start_at(address: SocketAddr, store: Store, timing: server::ServerTiming) -> Self {
         let host =
             MemoryHost { store: watch::channel(store).0, stuck: Mutex::default(), gate: Mutex::default() };
-        let switchboard = Switchboard::with_timing(host, timing);
+        let registry = ConnectionRegistry::with_timing(host, timing);
         let (seen, upgrades) = watch::channel(Vec::new());
-        let app = Router::new()
-            .route(LINK_PATH, any(upgrade))
-            .with_state((Arc::clone(&switchboard), Arc::new(seen)));
+        let app =
+            Router::new().route(LINK_PATH, any(upgrade)).with_state((Arc::clone(&registry), Arc::new(seen)));
         let listener = TcpListener::bind(address).await.unwrap();
         let address = listener.local_addr().unwrap();
         // Small frames answer each other here: waiting to fill a packet costs 40 ms each time.
@@ -283,11 +288,11 @@ impl ControlPlane {
         let serving = tokio::spawn(async move {
             axum::serve(listener, app).with_graceful_shutdown(stopped).await.unwrap();
         });
-        Self { address, switchboard, upgrades, stop, serving }
+        Self { address, registry, upgrades, stop, serving }
     }
 
     pub fn host(&self) -> &MemoryHost {
-        self.switchboard.host()
+        self.registry.host()
     }
 
     pub fn origin(&self) -> String {
@@ -299,7 +304,7 @@ impl ControlPlane {
         self.host().set(|store| {
             store.commands.push(Entry { target, command: command.clone(), ..Entry::default() });
         });
-        let _ = self.switchboard.deliver(target, &command);
+        let _ = self.registry.deliver(target, &command);
     }
 
     pub async fn ended(&self, id: &str) -> Vec<CommandEvent> {
@@ -309,10 +314,10 @@ impl ControlPlane {
 
     /// Ends everything and gives what was stored.
     pub async fn stop(self) -> Store {
-        patiently("the switchboard's end", self.switchboard.shutdown()).await;
+        patiently("the registry's end", self.registry.shutdown()).await;
         self.stop.cancel();
         patiently("the server's end", self.serving).await.unwrap();
-        self.switchboard.host().store.borrow().clone()
+        self.registry.host().store.borrow().clone()
     }
 }
 
@@ -466,31 +471,31 @@ pub struct Desktop {
 }
 
 /// Waits that make a test quick.
-pub fn quick() -> client::Timing {
+pub fn quick() -> client::ClientTiming {
     let short = Duration::from_millis(20);
-    client::Timing { first_retry: short, longest_retry: short * 4, ..client::Timing::default() }
+    client::ClientTiming { first_retry: short, longest_retry: short * 4, ..client::ClientTiming::default() }
 }
 
 impl Desktop {
     pub fn start(origin: &str) -> Self {
-        Self::start_with(origin, Some(KEY), quick(), executor::Timing::default())
+        Self::start_with(origin, Some(KEY), quick(), executor::ExecutorTiming::default())
     }
 
     pub fn start_with(
         origin: &str,
         key: Option<&str>,
-        timing: client::Timing,
-        executing: executor::Timing,
+        timing: client::ClientTiming,
+        executing: executor::ExecutorTiming,
     ) -> Self {
-        Self::start_remembering(origin, key, timing, executing, Arc::new(VolatileMemory::default()))
+        Self::start_with_log(origin, key, timing, executing, Arc::new(InMemoryCommandLog::default()))
     }
 
-    pub fn start_remembering(
+    pub fn start_with_log(
         origin: &str,
         key: Option<&str>,
-        timing: client::Timing,
-        executing: executor::Timing,
-        memory: Arc<dyn CommandMemory>,
+        timing: client::ClientTiming,
+        executing: executor::ExecutorTiming,
+        command_log: Arc<dyn CommandLog>,
     ) -> Self {
         let directory = tempfile::tempdir().unwrap();
         let data_dir = DataDir::open(directory.path()).unwrap();
@@ -502,14 +507,14 @@ impl Desktop {
         let executor = Executor::new(ExecutorConfig {
             gateway: Arc::new(ScriptedGateway(sender)),
             gateway_token: "token".into(),
-            memory,
+            command_log,
             setup_complete: Box::new(|| true),
             timing: executing,
         });
         let facts =
-            FixedFacts { relay_origin: origin.to_owned(), hello: HelloFacts::of_this_machine(Vec::new()) };
+            FixedSettings { relay_origin: origin.to_owned(), hello: HelloInfo::of_this_machine(Vec::new()) };
         let client = Client::new(ClientConfig {
-            facts: Arc::new(facts),
+            settings: Arc::new(facts),
             credentials: Arc::clone(&credentials),
             executor: Arc::clone(&executor),
             timing,

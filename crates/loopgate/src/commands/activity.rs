@@ -8,7 +8,7 @@ use owo_colors::OwoColorize as _;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::cli::Home;
+use crate::args::HomeArgs;
 use crate::control_client::ControlClient;
 
 /// Show what was asked of the gateway lately, newest first.
@@ -18,7 +18,7 @@ use crate::control_client::ControlClient;
 #[derive(Debug, Args)]
 pub struct Activity {
     #[command(flatten)]
-    home: Home,
+    home: HomeArgs,
     /// Only refusals that protect the machine.
     #[arg(long)]
     security: bool,

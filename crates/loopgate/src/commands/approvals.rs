@@ -12,9 +12,9 @@ use owo_colors::OwoColorize as _;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::cli::Home;
+use crate::args::HomeArgs;
 use crate::control_client::ControlClient;
-use crate::screen;
+use crate::terminal;
 
 /// Characters of an id that are shown, from its end, and that are enough to name it.
 const SHORT_ID: usize = 8;
@@ -27,7 +27,7 @@ const SHORT_ID: usize = 8;
 #[derive(Debug, Args)]
 pub struct Approvals {
     #[command(flatten)]
-    home: Home,
+    home: HomeArgs,
     /// Follow: print each request when it begins to wait, until Ctrl-C.
     #[arg(long)]
     watch: bool,
@@ -174,7 +174,7 @@ impl Approvals {
     pub fn run(self) -> anyhow::Result<ExitCode> {
         let mut client = ControlClient::connect(&self.home.data_dir()?)?;
         for problem in client.ask::<Vec<String>>("approvals.problems", &json!({}))? {
-            anstream::eprintln!("{} {}", "note:".yellow(), screen::harmless(&problem));
+            anstream::eprintln!("{} {}", "note:".yellow(), terminal::escape_control(&problem));
         }
         match &self.action {
             None if self.watch => self.follow(&mut client)?,
@@ -254,13 +254,13 @@ impl Approvals {
             short(&request.id).bold(),
             state.yellow(),
             request.method,
-            screen::harmless(&request.path),
-            screen::harmless(&scope),
+            terminal::escape_control(&request.path),
+            terminal::escape_control(&scope),
             request.operation_id,
             request.risk_tier,
-            screen::harmless(&request.location),
+            terminal::escape_control(&request.location),
             request.created_at,
-            screen::harmless(&request.reason).dimmed(),
+            terminal::escape_control(&request.reason).dimmed(),
         );
         Ok(())
     }
@@ -306,8 +306,8 @@ impl Approvals {
                 "{}  {} {}{}  {}, until {}",
                 short(&rule.id).bold(),
                 rule.method,
-                screen::harmless(&rule.path),
-                screen::harmless(&scope),
+                terminal::escape_control(&rule.path),
+                terminal::escape_control(&scope),
                 rule.operation_id,
                 rule.expires_at
             );
@@ -333,7 +333,7 @@ impl Approvals {
         let repository = policy.repository.map(|path| format!(" in {path}")).unwrap_or_default();
         let origin = policy.origin.map(|origin| format!(" asked by {origin}")).unwrap_or_default();
         let effect = policy.effect.yellow();
-        let places = screen::harmless(&format!("{repository}{origin}"));
+        let places = terminal::escape_control(&format!("{repository}{origin}"));
         anstream::println!("{}  {effect}  {operation}{places}", short(&policy.id).bold());
         Ok(())
     }

@@ -6,11 +6,11 @@ use std::process::ExitCode;
 use clap::Args;
 use url::Url;
 
-use crate::cli::Common;
+use crate::args::Common;
 use crate::embedded::{self, Embedded};
 use crate::home::{open_dir, stored_settings};
 use crate::shutdown::Shutdown;
-use crate::{commands, screen};
+use crate::{banner, commands};
 
 /// Run the control plane and the web app alone.
 ///
@@ -58,7 +58,7 @@ impl ControlPlane {
             require_origin(&web_origin, "--web-origin (LOOPGATE_WEB_APP_ORIGIN)")?;
             let embedded = Embedded::open(&dir, listener, &origin, &web_origin, self.database).await?;
             let owner = embedded.ensure_owner(&self.owner_name, &self.owner_email).await?;
-            screen::control_plane(&origin, &embedded.sign_in_link(&owner).await?);
+            banner::print_control_plane(&origin, &embedded.sign_in_link(&owner).await?);
             if let Some(failed) = shutdown.last_failure() {
                 tracing::warn!(%failed, "how the last run ended");
             }

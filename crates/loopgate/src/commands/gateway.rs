@@ -5,10 +5,10 @@ use std::process::ExitCode;
 
 use clap::Args;
 
-use crate::cli::{Common, DesktopArgs};
+use crate::args::{Common, DesktopArgs};
+use crate::banner::{self, ReadyFile};
 use crate::desktop::Desktop;
 use crate::home::{Home, SETTINGS_FILE, open_dir, stored_settings};
-use crate::screen::{self, Ready};
 use crate::shutdown::Shutdown;
 use crate::{commands, sandbox_choice};
 
@@ -39,7 +39,10 @@ impl Gateway {
             let shutdown = Shutdown::on_signals(&home.dir)?;
             let desktop = Desktop::open(&home, &self.desktop).await?;
             if let Some(file) = &self.ready_file {
-                screen::write_ready(file, &Ready { gateway_port: desktop.port(), ..Ready::default() })?;
+                banner::write_ready(
+                    file,
+                    &ReadyFile { gateway_port: desktop.port(), ..ReadyFile::default() },
+                )?;
             }
             println!("gateway listening on 127.0.0.1:{}", desktop.port());
             if !home.settings.get().setup_complete(home.credentials.api_key().is_some()) {

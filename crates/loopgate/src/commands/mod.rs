@@ -26,7 +26,7 @@ use anyhow::Context as _;
 use loopgate_home::{DataDir, LogFormat, Settings};
 use tracing_appender::non_blocking::WorkerGuard;
 
-use crate::cli::Common;
+use crate::args::Common;
 use crate::logging;
 
 /// Loopgate shares the machine with what it runs; two threads carry its own work.
@@ -59,7 +59,7 @@ fn block_on<T>(service: impl Future<Output = anyhow::Result<T>>) -> anyhow::Resu
 /// Asks the person at the terminal; without one, the answer has to be an option.
 #[cfg(unix)]
 fn agrees(question: &str) -> anyhow::Result<bool> {
-    crate::screen::confirm(question)?.context("there is nobody to ask; agree with --yes")
+    crate::terminal::confirm(question)?.context("there is nobody to ask; agree with --yes")
 }
 
 /// Bytes in the unit that leaves up to three digits before the point.

@@ -9,10 +9,10 @@ use owo_colors::OwoColorize as _;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::cli::Home;
+use crate::args::HomeArgs;
 use crate::commands::approvals::short;
 use crate::control_client::ControlClient;
-use crate::screen;
+use crate::terminal;
 
 /// Show the loops that run, those that wait, in the order in which they will start, and what waits for
 /// your approval.
@@ -24,7 +24,7 @@ use crate::screen;
 #[derive(Debug, Args)]
 pub struct Status {
     #[command(flatten)]
-    home: Home,
+    home: HomeArgs,
     /// Print JSON, one loop a line.
     #[arg(long)]
     json: bool,
@@ -32,7 +32,7 @@ pub struct Status {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Shown {
+struct LoopLine {
     loop_id: String,
     command: String,
     status: String,
@@ -81,9 +81,9 @@ impl Status {
             anstream::println!(
                 "{:<18}  {}\n{:<18}  {}\n{:<18}  {} {}",
                 "a request waits".yellow(),
-                screen::harmless(&format!("{path}{action}")),
+                terminal::escape_control(&format!("{path}{action}")),
                 "",
-                screen::harmless(reason).dimmed(),
+                terminal::escape_control(reason).dimmed(),
                 "",
                 "loopgate approvals approve",
                 short(id).bold(),
@@ -93,7 +93,7 @@ impl Status {
     }
 }
 
-fn line(shown: &Shown) -> String {
+fn line(shown: &LoopLine) -> String {
     let state = match (shown.queue_place, &shown.stillness) {
         _ if shown.approval.is_some() => "waits for approval".to_owned(),
         (Some(place), _) => format!("waits, {place} in line"),

@@ -11,8 +11,8 @@ use loopgate_gateway::SupportReport;
 use owo_colors::OwoColorize as _;
 use serde_json::json;
 
+use crate::args::HomeArgs;
 use crate::bundle::Bundle;
-use crate::cli::Home;
 use crate::commands::size;
 use crate::control_client::ControlClient;
 
@@ -28,7 +28,7 @@ const GATHER_LIMIT: Duration = Duration::from_secs(120);
 #[derive(Debug, Args)]
 pub struct SupportBundle {
     #[command(flatten)]
-    home: Home,
+    home: HomeArgs,
     /// Id of the loop, as the address of its page shows it.
     #[arg(value_name = "LOOP_ID", required_unless_present = "last", conflicts_with = "last")]
     loop_id: Option<LoopId>,

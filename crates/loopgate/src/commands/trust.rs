@@ -12,9 +12,9 @@ use loopgate_tools::git::{ExecutableContent, Git, GitError};
 use loopgate_tools::programs::Programs;
 use owo_colors::OwoColorize as _;
 
-use crate::cli::Home;
+use crate::args::HomeArgs;
 use crate::home::SETTINGS_FILE;
-use crate::{commands, screen};
+use crate::{commands, terminal};
 
 /// Look at what a repository brings along to be run, and let it.
 ///
@@ -24,7 +24,7 @@ use crate::{commands, screen};
 #[derive(Debug, Args)]
 pub struct Trust {
     #[command(flatten)]
-    home: Home,
+    home: HomeArgs,
     /// The repository, or a directory in it.
     #[arg(default_value = ".")]
     path: PathBuf,
@@ -83,11 +83,11 @@ fn list(store: &TrustStore) -> anyhow::Result<ExitCode> {
         println!("No repository may run anything.");
     }
     for repository in repositories {
-        println!("{}", screen::harmless(&repository.path.to_string_lossy()));
+        println!("{}", terminal::escape_control(&repository.path.to_string_lossy()));
         for part in repository.parts {
             // A digest stands before the name.
             let name = part.split_once(' ').map_or(part.as_str(), |(_, name)| name);
-            println!("    {}", screen::harmless(name));
+            println!("    {}", terminal::escape_control(name));
         }
     }
     Ok(ExitCode::SUCCESS)
@@ -113,9 +113,9 @@ async fn brought_by(data_dir: PathBuf, path: PathBuf) -> anyhow::Result<Executab
 fn show(brought: &ExecutableContent) {
     anstream::println!("{} brings this along to be run:\n", brought.root.display().bold());
     for part in &brought.parts {
-        anstream::println!("{}", screen::harmless(&part.name).cyan().bold());
+        anstream::println!("{}", terminal::escape_control(&part.name).cyan().bold());
         for line in String::from_utf8_lossy(&part.content).lines() {
-            println!("    {}", screen::harmless(line));
+            println!("    {}", terminal::escape_control(line));
         }
         println!();
     }

@@ -14,18 +14,18 @@ use loopgate_tools::programs::Programs;
 use tokio_util::sync::CancellationToken;
 use url::Url;
 
-use crate::cli::{Common, DesktopArgs};
+use crate::args::{Common, DesktopArgs};
+use crate::banner::{self, Banner, ListedRepository, ReadyFile, SHOWN_REPOSITORIES};
 use crate::desktop::Desktop;
 use crate::embedded::{self, Embedded};
 use crate::home::{Home, open_dir, settings};
-use crate::screen::{self, Listed, Ready, SHOWN_REPOSITORIES, Screen};
 use crate::shutdown::Shutdown;
 use crate::{commands, control_client, onboarding, sandbox_choice};
 
 /// Run everything on this machine: web app, control plane, gateway and runtime.
 ///
 /// The first start makes a data directory, an organization with you as its owner, and a key for
-/// this desktop. Then one screen shows the page's address with a link that signs you in, the
+/// this desktop. Then a banner shows the page's address with a link that signs you in, the
 /// repositories in the sandbox, and the programs that were found or are missing.
 ///
 /// Where Loopgate runs already, the same command opens its page with a fresh sign-in link.
@@ -68,7 +68,7 @@ impl Up {
         let Ok(sign_in_url) = control_client::sign_in_link(data_dir) else {
             return Err(DataDirError::InUse(data_dir.to_owned()).into());
         };
-        screen::running_already(&sign_in_url, &self.desktop.given());
+        banner::print_running_already(&sign_in_url, &self.desktop.given());
         self.open_page(&sign_in_url);
         Ok(ExitCode::SUCCESS)
     }
@@ -110,7 +110,7 @@ impl Up {
         let serving = tokio::spawn(control_plane.serve(deserted.clone()));
         onboarding::connect(&origin, &web_origin, &attempt, &home.credentials).await?;
         let shown = async {
-            let screen = Screen {
+            let banner = Banner {
                 sign_in_url: sign_in_url.clone(),
                 gateway_port: port,
                 // On the heap: the future is large.
@@ -118,15 +118,15 @@ impl Up {
                 sandbox,
                 programs: versions(&programs).await,
             };
-            anstream::print!("{}", screen.render());
+            anstream::print!("{}", banner.render());
             if let Some(file) = &self.ready_file {
-                let ready = Ready {
+                let ready = ReadyFile {
                     page_url: web_origin.clone(),
                     sign_in_url: sign_in_url.clone(),
                     gateway_port: port,
                     api_origin: origin.clone(),
                 };
-                screen::write_ready(file, &ready)?;
+                banner::write_ready(file, &ready)?;
             }
             self.open_page(&sign_in_url);
             anyhow::Ok(())
@@ -161,7 +161,7 @@ async fn listener(api_origin: Option<&str>) -> anyhow::Result<tokio::net::TcpLis
 
 /// The repositories of the sandbox. Clones that are not in `repos.json` yet are added, so that
 /// the page can offer them.
-async fn repositories(home: &Home, sandbox: &Path, programs: &Arc<Programs>) -> Vec<Listed> {
+async fn repositories(home: &Home, sandbox: &Path, programs: &Arc<Programs>) -> Vec<ListedRepository> {
     let mut found = Vec::new();
     look_for_clones(&home.sandbox, sandbox, REPOSITORY_DEPTH, &mut found);
     for (name, clone) in &found {
@@ -179,7 +179,7 @@ async fn repositories(home: &Home, sandbox: &Path, programs: &Arc<Programs>) -> 
         let brought = if shown { git.executable_content(&path).await.ok() } else { None };
         let untrusted =
             brought.is_some_and(|brought| !brought.parts.is_empty() && !brought.is_trusted(&store));
-        listed.push(Listed { full_name, path, untrusted });
+        listed.push(ListedRepository { full_name, path, untrusted });
     }
     listed
 }

@@ -15,7 +15,8 @@ use loopgate_api::link::{
     ServerCapabilities, Telemetry,
 };
 use loopgate_link::server::{
-    self, Host, Identity, Ingested, Outstanding, Registration, Session, Switchboard,
+    self, ConnectionRegistry, DesktopSession, EventOutcome, Host, Identity, OutstandingCommands,
+    TargetRegistration,
 };
 use loopgate_testkit::home::UserHome;
 use loopgate_testkit::loopgate::{Loopgate, Setup, signal};
@@ -47,49 +48,49 @@ struct Heard {
 struct Ear(watch::Sender<Heard>);
 
 impl Host for Ear {
-    async fn register(&self, _: &Identity, _: Uuid, _: Hello) -> Result<Registration, HelloNack> {
+    async fn register(&self, _: &Identity, _: Uuid, _: Hello) -> Result<TargetRegistration, HelloNack> {
         let target_id = Uuid::new_v4();
         self.0.send_modify(|heard| heard.target = Some(target_id));
-        Ok(Registration { target_id, server_capabilities: ServerCapabilities::default() })
+        Ok(TargetRegistration { target_id, server_capabilities: ServerCapabilities::default() })
     }
 
-    async fn outstanding(&self, _: &Session) -> Result<Outstanding, HelloNack> {
-        Ok(Outstanding::default())
+    async fn outstanding(&self, _: &DesktopSession) -> Result<OutstandingCommands, HelloNack> {
+        Ok(OutstandingCommands::default())
     }
 
-    async fn command_ack(&self, _: &Session, ack: CommandAck) {
+    async fn command_ack(&self, _: &DesktopSession, ack: CommandAck) {
         self.0.send_modify(|heard| heard.acks.push(ack));
     }
 
-    async fn command_event(&self, _: &Session, event: CommandEvent) -> Ingested {
+    async fn command_event(&self, _: &DesktopSession, event: CommandEvent) -> EventOutcome {
         self.0.send_modify(|heard| heard.events.push(event));
-        Ingested::Stored
+        EventOutcome::Stored
     }
 
-    async fn presence(&self, _: &Session, presence: Presence) {
+    async fn presence(&self, _: &DesktopSession, presence: Presence) {
         self.0.send_modify(|heard| heard.presence.push(presence));
     }
 
-    async fn telemetry(&self, _: &Session, _: Telemetry) {}
+    async fn telemetry(&self, _: &DesktopSession, _: Telemetry) {}
 
-    async fn touch(&self, _: &Session) {}
+    async fn touch(&self, _: &DesktopSession) {}
 
-    async fn disconnected(&self, _: &Session) {}
+    async fn disconnected(&self, _: &DesktopSession) {}
 }
 
 /// The relay of one desktop.
 struct Relay {
-    switchboard: Arc<Switchboard<Ear>>,
+    registry: Arc<ConnectionRegistry<Ear>>,
     origin: String,
 }
 
-async fn upgrade(State(switchboard): State<Arc<Switchboard<Ear>>>, request: Request) -> Response {
+async fn upgrade(State(registry): State<Arc<ConnectionRegistry<Ear>>>, request: Request) -> Response {
     let (mut parts, _) = request.into_parts();
     let id = Uuid::nil();
     match server::admit(&mut parts, |_| false).await {
         Ok((upgrade, _)) => {
             let identity = Identity { user_id: id, organization_id: id, key_id: id };
-            server::accept(upgrade, switchboard, identity)
+            server::accept(upgrade, registry, identity)
         }
         Err(refusal) => refusal.into_response(),
     }
@@ -97,17 +98,17 @@ async fn upgrade(State(switchboard): State<Arc<Switchboard<Ear>>>, request: Requ
 
 impl Relay {
     async fn start() -> Result<Self> {
-        let switchboard = Switchboard::new(Ear(watch::Sender::default()));
-        let app = Router::new().route(LINK_PATH, any(upgrade)).with_state(switchboard.clone());
+        let registry = ConnectionRegistry::new(Ear(watch::Sender::default()));
+        let app = Router::new().route(LINK_PATH, any(upgrade)).with_state(registry.clone());
         let listener = tokio::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
         let origin = format!("http://{}", listener.local_addr()?);
         tokio::spawn(async move { axum::serve(listener, app).await });
-        Ok(Self { switchboard, origin })
+        Ok(Self { registry, origin })
     }
 
     /// Waits until there is something to see in what was heard.
     async fn seen<T>(&self, look: impl Fn(&Heard) -> Option<T>) -> Result<T> {
-        let mut heard = self.switchboard.host().0.subscribe();
+        let mut heard = self.registry.host().0.subscribe();
         let looking = async {
             loop {
                 if let Some(found) = look(&heard.borrow_and_update()) {
@@ -135,7 +136,7 @@ impl Relay {
             path: "/api/gateway/version".to_owned(),
             ..Command::default()
         };
-        self.switchboard.deliver(target, &command)?;
+        self.registry.deliver(target, &command)?;
         self.seen(|heard| heard.acks.iter().find(|ack| ack.command_id == id).cloned()).await
     }
 }

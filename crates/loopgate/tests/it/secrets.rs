@@ -9,6 +9,7 @@ use loopgate_testkit::scene::Scene;
 use loopgate_testkit::{leftovers, story};
 use regex::Regex;
 use reqwest::{Method, header};
+use sea_orm::{ConnectionTrait as _, Database, DbBackend, Statement};
 use serde_json::{Value, json};
 
 use crate::commands::Desk;
@@ -83,7 +84,14 @@ async fn nothing_secret_is_left_in_logs_answers_and_records() -> Result<()> {
     // The screen is for the owner's eyes, and the link stands on it.
     let output = loopgate.output().replace(&ready.sign_in_url, "");
     let mut read = vec![(PathBuf::from("answers"), answers), (loopgate.setup().output_file(), output)];
-    for file in ["desktop-activity-log.json", "commands.jsonl", "desktop-approvals.json"] {
+    let database =
+        Database::connect(format!("sqlite://{}?mode=ro", data.join("desktop.db").display())).await?;
+    let commands = Statement::from_string(DbBackend::Sqlite, "SELECT progress FROM command");
+    for row in database.query_all_raw(commands).await? {
+        read.push((PathBuf::from("desktop.db"), row.try_get("", "progress")?));
+    }
+    database.close().await?;
+    for file in ["desktop-activity-log.json", "desktop-approvals.json"] {
         read.extend(text(&data.join(file)));
     }
     for entry in std::fs::read_dir(data.join("logs"))? {

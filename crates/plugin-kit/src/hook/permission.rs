@@ -141,6 +141,7 @@ mod tests {
         }
     }
 
+    // PL-24
     #[test]
     fn the_loops_files_are_allowed_and_keys_refused() {
         let place = Place::new();

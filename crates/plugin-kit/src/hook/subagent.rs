@@ -238,6 +238,7 @@ mod tests {
         }
     }
 
+    // PL-25
     #[test]
     fn a_subagent_is_told_its_loop() {
         let place = Place::new();
@@ -252,6 +253,7 @@ mod tests {
         assert_eq!(start(&stranger), None);
     }
 
+    // PL-26
     #[test]
     fn an_implementer_without_its_promise_goes_on_until_its_limit() {
         let place = Place::new();
@@ -280,6 +282,7 @@ mod tests {
         );
     }
 
+    // PL-27
     #[test]
     fn a_draft_with_placeholders_is_sent_back_with_the_report() {
         let place = Place::new();

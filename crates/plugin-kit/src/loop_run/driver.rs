@@ -14,13 +14,14 @@ use tokio_util::sync::CancellationToken;
 
 use super::child::{End, Invocation};
 use super::context::Context;
+use super::exit_code::{FAILED, INTERRUPTED};
 use super::git::Git;
 use super::journal::{Activity, Journal};
-use super::lock::{self, LoopLock, Refused};
+use super::lock::{self, LockError, LoopLock};
 use super::options::Options;
-use super::state_file::{self, LoopState, Unusable};
+use super::state_file::{self, LoopState, StateFileError};
 use super::stream::{Facts, Sink};
-use super::{FAILED, INTERRUPTED, archive, failure, marker, pipeline, review, stop};
+use super::{archive, failure, marker, pipeline, review, stop};
 use crate::clock::{self, Span};
 use crate::config_env::ConfigEnv;
 use crate::console::complain;
@@ -100,8 +101,8 @@ pub async fn run(options: &Options) -> u8 {
             warning.into_iter().for_each(complain);
             lock
         }
-        Err(Refused::Running(message)) => return refuse(message),
-        Err(Refused::Failed(error)) => {
+        Err(LockError::Held(message)) => return refuse(message),
+        Err(LockError::Io(error)) => {
             return refuse(format!("Error: cannot lock the work directory: {error}"));
         }
     };
@@ -167,8 +168,8 @@ fn check_other_loop(project_root: &Path, workdir: &Path) -> Result<(), String> {
 
 fn resumed_state(project_root: &Path) -> Result<LoopState, String> {
     LoopState::load(project_root).map_err(|unusable| match unusable {
-        Unusable::Absent => "Error: No active Loopgate loop found".to_owned(),
-        Unusable::Invalid(message) => message,
+        StateFileError::Absent => "Error: No active Loopgate loop found".to_owned(),
+        StateFileError::Invalid(message) => message,
     })
 }
 

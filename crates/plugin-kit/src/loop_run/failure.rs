@@ -250,6 +250,7 @@ mod tests {
         }
     }
 
+    // PL-19
     #[test]
     fn talk_retries_and_allowed_limits_are_no_failures() {
         let harmless = [

@@ -28,16 +28,16 @@ pub struct LoopLock {
 
 /// Why the lock was not taken.
 #[derive(Debug)]
-pub enum Refused {
+pub enum LockError {
     /// Another driver runs: what to show.
-    Running(String),
+    Held(String),
     /// The file cannot be made or locked.
-    Failed(io::Error),
+    Io(io::Error),
 }
 
-impl From<io::Error> for Refused {
+impl From<io::Error> for LockError {
     fn from(error: io::Error) -> Self {
-        Self::Failed(error)
+        Self::Io(error)
     }
 }
 
@@ -48,8 +48,8 @@ impl LoopLock {
     /// Takes the lock of a work directory.
     ///
     /// # Errors
-    /// See [`Refused`].
-    pub fn acquire(workdir: &Path, run_id: &str, now: &str) -> Result<Acquired, Refused> {
+    /// See [`LockError`].
+    pub fn acquire(workdir: &Path, run_id: &str, now: &str) -> Result<Acquired, LockError> {
         let path = workdir.join(".learnings/.lock");
         for _ in 0..TRIES {
             let mut file = untrusted::append(&path)?;
@@ -57,7 +57,7 @@ impl LoopLock {
             let age = age(&file);
             match file.try_lock() {
                 Ok(()) => {}
-                Err(TryLockError::WouldBlock) => return Err(Refused::Running(running(&path, &content, age))),
+                Err(TryLockError::WouldBlock) => return Err(LockError::Held(running(&path, &content, age))),
                 Err(TryLockError::Error(error)) => return Err(error.into()),
             }
             if !is_at(&file, &path) {
@@ -68,7 +68,7 @@ impl LoopLock {
             lock.write(run_id, now)?;
             return Ok((lock, warning));
         }
-        Err(Refused::Failed(io::Error::other("the lock file keeps changing")))
+        Err(LockError::Io(io::Error::other("the lock file keeps changing")))
     }
 
     /// Removes the file, then lets the lock go.
@@ -98,7 +98,7 @@ pub fn is_held(workdir: &Path) -> bool {
 }
 
 /// Decides about a file that the system does not hold: taken silently, with a warning, or not.
-fn takeover(path: &Path, content: &str, age: Duration) -> Result<Option<String>, Refused> {
+fn takeover(path: &Path, content: &str, age: Duration) -> Result<Option<String>, LockError> {
     if content.is_empty() {
         return Ok(None);
     }
@@ -106,7 +106,7 @@ fn takeover(path: &Path, content: &str, age: Duration) -> Result<Option<String>,
         return Ok(Some(format!("Warning: taking over the lock of a loop that is gone ({content})")));
     }
     if age < STALE_AFTER {
-        return Err(Refused::Running(running(path, content, age)));
+        return Err(LockError::Held(running(path, content, age)));
     }
     Ok(Some(format!("Warning: removing a stale lock, {} minutes old ({content})", age.as_secs() / 60)))
 }
@@ -166,13 +166,12 @@ mod tests {
         dir
     }
 
+    // PL-16
     #[test]
     fn a_lock_of_an_hour_is_respected_and_one_of_five_hours_replaced() {
         let parent = std::os::unix::process::parent_id();
         let young = old_lock(&format!("run_id=x|pid={parent}|started=y"), 1);
-        let Err(Refused::Running(text)) = LoopLock::acquire(young.path(), "r", "now") else {
-            panic!("taken")
-        };
+        let Err(LockError::Held(text)) = LoopLock::acquire(young.path(), "r", "now") else { panic!("taken") };
         assert!(
             text.contains("already running") && text.contains("Age: 60 minutes") && text.contains("run_id=x")
         );
@@ -199,7 +198,7 @@ mod tests {
             .unwrap()
             .set_modified(SystemTime::now() - Duration::from_hours(9))
             .unwrap();
-        assert!(matches!(LoopLock::acquire(dir.path(), "s", "now"), Err(Refused::Running(_))));
+        assert!(matches!(LoopLock::acquire(dir.path(), "s", "now"), Err(LockError::Held(_))));
         lock.release();
         assert!(!path.exists() && !is_held(dir.path()));
         assert!(LoopLock::acquire(dir.path(), "s", "now").is_ok());

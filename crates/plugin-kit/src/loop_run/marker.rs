@@ -66,6 +66,7 @@ fn is_subcode(subcode: &str) -> bool {
 mod tests {
     use super::*;
 
+    // PL-20
     #[test]
     fn the_signature_covers_the_exact_bytes() {
         let secret = SecretString::from("key");

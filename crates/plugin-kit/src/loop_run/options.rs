@@ -56,7 +56,7 @@ pub struct Options {
 
 /// Result of reading the arguments.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Parsed {
+pub enum ParsedArguments {
     /// Run with these.
     Run(Options),
     /// Print the help text.
@@ -67,7 +67,7 @@ pub enum Parsed {
 ///
 /// # Errors
 /// The line to print before leaving with exit code 1.
-pub fn parse(words: impl IntoIterator<Item = String>) -> Result<Parsed, String> {
+pub fn parse(words: impl IntoIterator<Item = String>) -> Result<ParsedArguments, String> {
     let mut options = Options {
         workdir: None,
         prd: None,
@@ -87,7 +87,7 @@ pub fn parse(words: impl IntoIterator<Item = String>) -> Result<Parsed, String> 
                 .ok_or_else(|| format!("Error: {word} requires {what}"))
         };
         match word.as_str() {
-            "-h" | "--help" => return Ok(Parsed::Help),
+            "-h" | "--help" => return Ok(ParsedArguments::Help),
             "--prd" => options.prd = Some(value("a file path")?),
             "--prompt" => options.prompt = Some(prompt_name(value("a prompt name")?)?),
             "--max-iterations" => options.max_iterations = count(&value("a positive integer")?)?,
@@ -101,7 +101,7 @@ pub fn parse(words: impl IntoIterator<Item = String>) -> Result<Parsed, String> 
         }
     }
     reject_line_breaks(&options)?;
-    Ok(Parsed::Run(options))
+    Ok(ParsedArguments::Run(options))
 }
 
 fn prompt_name(name: String) -> Result<String, String> {
@@ -141,13 +141,13 @@ fn reject_line_breaks(options: &Options) -> Result<(), String> {
 mod tests {
     use super::*;
 
-    fn read(words: &[&str]) -> Result<Parsed, String> {
+    fn read(words: &[&str]) -> Result<ParsedArguments, String> {
         parse(words.iter().map(|word| (*word).to_owned()))
     }
 
     #[test]
     fn everything_has_a_default() {
-        let Ok(Parsed::Run(options)) = read(&[]) else { panic!("not a run") };
+        let Ok(ParsedArguments::Run(options)) = read(&[]) else { panic!("not a run") };
         assert_eq!((options.workdir, options.max_iterations), (None, 5));
         assert_eq!(options.completion_promise, "COMPLETE");
     }
@@ -167,12 +167,13 @@ mod tests {
         for (words, expected) in refusals {
             assert_eq!(read(&words), Err(expected.to_owned()));
         }
-        assert_eq!(read(&["x", "-h"]), Ok(Parsed::Help));
+        assert_eq!(read(&["x", "-h"]), Ok(ParsedArguments::Help));
     }
 
     #[test]
     fn zero_means_no_limit() {
-        let Ok(Parsed::Run(options)) = read(&["w", "--max-iterations", "0", "--self-learning"]) else {
+        let Ok(ParsedArguments::Run(options)) = read(&["w", "--max-iterations", "0", "--self-learning"])
+        else {
             panic!()
         };
         assert!(options.max_iterations == 0 && options.self_learning);

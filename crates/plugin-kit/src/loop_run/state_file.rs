@@ -48,7 +48,7 @@ pub fn path(project_root: &Path) -> PathBuf {
 
 /// Why a loop cannot be resumed.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Unusable {
+pub enum StateFileError {
     /// There is no state file.
     Absent,
     /// The line to show.
@@ -59,10 +59,10 @@ impl LoopState {
     /// Reads the state file of a project.
     ///
     /// # Errors
-    /// See [`Unusable`].
-    pub fn load(project_root: &Path) -> Result<Self, Unusable> {
-        let text = untrusted::read_text(&path(project_root)).map_err(|_| Unusable::Absent)?;
-        Self::parse(&text).map_err(Unusable::Invalid)
+    /// See [`StateFileError`].
+    pub fn load(project_root: &Path) -> Result<Self, StateFileError> {
+        let text = untrusted::read_text(&path(project_root)).map_err(|_| StateFileError::Absent)?;
+        Self::parse(&text).map_err(StateFileError::Invalid)
     }
 
     /// Reads the file's content.
@@ -162,7 +162,7 @@ fn field(front: &str, key: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::options::{Parsed, parse};
+    use super::super::options::{ParsedArguments, parse};
     use super::*;
 
     fn state() -> LoopState {
@@ -186,6 +186,7 @@ mod tests {
         assert_eq!(LoopState::parse(&state().render()), Ok(state()));
     }
 
+    // PL-39
     #[test]
     fn a_state_without_command_is_resumed() {
         let text = state().render().replace("command: \"\"\n", "");
@@ -207,7 +208,7 @@ mod tests {
     #[test]
     fn arguments_are_quoted_for_a_shell() {
         let words = ["w", "--prd", "/a/$x \"y\".md"].map(str::to_owned);
-        let Ok(Parsed::Run(options)) = parse(words) else { panic!("not a run") };
+        let Ok(ParsedArguments::Run(options)) = parse(words) else { panic!("not a run") };
         assert_eq!(
             prompt_line(Path::new("/a/My Work"), &options),
             r#"/code:code "/a/My Work" --prd "/a/\$x \"y\".md""#

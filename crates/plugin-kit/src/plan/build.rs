@@ -11,7 +11,8 @@ use serde_json::{Map, Value, json};
 
 use super::document::{self, PlanLock};
 use super::markdown::{Outline, Point, Task};
-use super::{plan_path, structure};
+use super::paths::plan_path;
+use super::structure;
 
 /// Builds and judges; the answer is the validator's report in short.
 ///

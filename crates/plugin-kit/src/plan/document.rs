@@ -8,7 +8,8 @@ use loopgate_api::names::{OPEN_QUESTIONS, PLAN_MD, STATE_DIR};
 use loopgate_home::untrusted;
 use serde_json::{Map, Value};
 
-use super::{markdown, plan_path};
+use super::markdown;
+use super::paths::plan_path;
 
 /// Holds back other writers of the plan and the state until it is dropped.
 #[derive(Debug)]

@@ -8,7 +8,7 @@ use loopgate_home::untrusted;
 use serde_json::{Map, Value, json};
 
 use super::document::{PlanLock, tasks};
-use super::{plan_path, run_id};
+use super::paths::plan_path;
 use crate::clock::now;
 use crate::config_env::ConfigEnv;
 use crate::perf::Perf;
@@ -111,7 +111,7 @@ impl SetStateArgs {
         let iteration = var::text(var::ITERATION).and_then(|number| number.parse().ok()).unwrap_or(0);
         let at = state.get("timestamp").and_then(Value::as_str).unwrap_or_default();
         let sha = state.get("startSha").and_then(Value::as_str);
-        Perf::new(&self.workdir, &run_id(), &command, v2).phase(
+        Perf::new(&self.workdir, &var::text(var::RUN_ID).unwrap_or_default(), &command, v2).phase(
             iteration,
             &self.phase,
             self.status.name(),

@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 
 use super::document::tasks;
 use super::markdown::Outline;
-use super::plan_path;
+use super::paths::plan_path;
 
 /// Sections that every plan has.
 pub const SECTIONS: [&str; 10] = [
@@ -309,6 +309,7 @@ pub(super) mod tests {
         assert_eq!(report["decision_table_path"], "");
     }
 
+    // PL-29
     #[test]
     fn files_that_are_no_plan() {
         assert_eq!(reported("")["status"], "EMPTY_FILE");
@@ -317,6 +318,7 @@ pub(super) mod tests {
         assert_eq!(report(Path::new("/nonexistent"))["issues"][0], "File not found or empty");
     }
 
+    // PL-28
     #[test]
     fn lists_and_text_must_agree() {
         let changed = |change: &dyn Fn(&mut Value)| {

@@ -7,8 +7,9 @@ use std::sync::LazyLock;
 use regex::Regex;
 use serde_json::Value;
 
+use super::document;
 use super::markdown::prose;
-use super::{document, plan_path};
+use super::paths::plan_path;
 
 /// List items without a box that are still taken for notes.
 const BARE_ITEMS: usize = 5;

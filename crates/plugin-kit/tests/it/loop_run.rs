@@ -3,6 +3,7 @@
 use crate::support::{DONE, Ended, MORE, Project, runs, shell_words, signal, wait_until};
 use serde_json::{Value, json};
 
+// PL-12
 #[test]
 fn a_promise_in_an_earlier_record_completes_the_loop() {
     let project = Project::new();
@@ -18,6 +19,7 @@ fn a_promise_in_an_earlier_record_completes_the_loop() {
     assert!(ended.stdout.contains("All done."));
 }
 
+// PL-15
 #[test]
 fn the_assistant_gets_the_pinned_arguments_and_no_secret() {
     let project = Project::new()
@@ -44,6 +46,7 @@ fn the_assistant_gets_the_pinned_arguments_and_no_secret() {
     assert_eq!(project.events("run").len(), 1);
 }
 
+// PL-10
 #[test]
 fn a_path_with_blanks_dollars_and_quotes_survives_the_prompt() {
     let project = Project::with_workdir("My $HOME \"work\" `x`");
@@ -56,6 +59,7 @@ fn a_path_with_blanks_dollars_and_quotes_survives_the_prompt() {
     assert_eq!(set_up.code, 0, "{}", set_up.stderr);
 }
 
+// PL-11
 #[test]
 fn self_learning_is_off_unless_asked_for() {
     for (args, expected) in [(&["--self-learning"][..], "true"), (&[], "false")] {
@@ -72,6 +76,7 @@ fn self_learning_is_off_unless_asked_for() {
     }
 }
 
+// PL-13
 #[test]
 fn three_empty_runs_in_a_row_end_the_loop() {
     let project = Project::new();
@@ -88,6 +93,7 @@ fn three_empty_runs_in_a_row_end_the_loop() {
     assert_eq!(project.statuses().last().unwrap(), "max_iterations");
 }
 
+// PL-14
 #[test]
 fn a_loop_that_used_up_its_iterations_has_failed_and_says_so() {
     let project = Project::new().env("LOOPGATE_USER_VISIBLE_FAILURE_SECRET", "key");
@@ -104,6 +110,7 @@ fn a_loop_that_used_up_its_iterations_has_failed_and_says_so() {
     assert_eq!(codes, [json!(1), json!(1), json!(1), Value::Null]);
 }
 
+// PL-20
 #[test]
 fn equal_failures_stop_a_long_loop_with_a_signed_reason() {
     let project = Project::new().env("LOOPGATE_USER_VISIBLE_FAILURE_SECRET", "key");
@@ -172,6 +179,7 @@ fn a_run_is_ended_at_its_time_limit() {
     assert!(ended.stdout.contains("ended at its limit") && !runs(&project.note("pid")));
 }
 
+// PL-17
 #[test]
 fn an_interrupted_loop_is_resumed_where_it_was() {
     let project = Project::new();
@@ -245,6 +253,7 @@ fn a_killed_driver_leaves_nothing_that_blocks_the_next() {
     assert_eq!(streams, 2, "the stream of the killed run is kept under its own name");
 }
 
+// PL-18
 #[test]
 fn a_promise_against_the_plan_is_not_believed() {
     let plan = json!({"pendingTasks": [{"id": "T-1.1"}], "openQuestions": []}).to_string();
@@ -267,6 +276,7 @@ fn a_promise_against_the_plan_is_not_believed() {
     }
 }
 
+// PL-19
 #[test]
 fn limits_of_the_account_end_the_loop_at_once() {
     let cases = [
@@ -309,6 +319,7 @@ fn a_missing_assistant_is_named() {
     assert!(project.is_clean());
 }
 
+// PL-36
 #[test]
 fn a_broken_line_does_not_disturb_the_loop() {
     let project = Project::new();
@@ -319,6 +330,7 @@ fn a_broken_line_does_not_disturb_the_loop() {
     assert!(project.is_clean());
 }
 
+// PL-38
 #[test]
 fn a_promise_in_a_tool_result_is_no_promise() {
     let project = Project::new();
@@ -359,6 +371,7 @@ fn verdict(name: &str) -> String {
     format!("echo '{{\"verdict\":\"{name}\"}}' > .loopgate/code-review/cr-1000$n/verdict.json")
 }
 
+// PL-21
 #[test]
 fn two_failed_fixes_in_a_row_end_the_reviews() {
     let project = Project::new().with_review_plugin().env("POST_LOOP_REVIEW_CYCLES", "5");
@@ -374,6 +387,7 @@ fn two_failed_fixes_in_a_row_end_the_reviews() {
     assert!(project.is_clean());
 }
 
+// PL-22
 #[test]
 fn the_number_of_cycles_is_the_users() {
     let project = Project::new().with_review_plugin().env("POST_LOOP_REVIEW_CYCLES", "1");
@@ -394,6 +408,7 @@ fn an_approval_ends_the_reviews() {
     );
 }
 
+// PL-23
 #[test]
 fn without_changes_or_without_the_plugin_nothing_is_reviewed() {
     let project = Project::new().with_review_plugin();
@@ -405,6 +420,7 @@ fn without_changes_or_without_the_plugin_nothing_is_reviewed() {
     assert_eq!((project.note("calls").as_str(), project.events("post_loop_review").len()), ("", 0));
 }
 
+// PL-37
 #[test]
 fn a_review_without_a_verdict_is_not_an_approval() {
     for leave in [
@@ -422,6 +438,7 @@ fn a_review_without_a_verdict_is_not_an_approval() {
     }
 }
 
+// PL-39
 #[test]
 fn the_command_of_the_environment_wins_over_the_prompt() {
     let project = Project::new().env("LOOPGATE_COMMAND", "PLAN");

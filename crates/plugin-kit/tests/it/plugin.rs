@@ -89,6 +89,7 @@ fn the_template_of_a_plan_is_a_valid_plan() {
     );
 }
 
+// PL-41
 #[test]
 fn the_assistants_name_stands_only_where_the_assistant_owns_it() {
     let owned = Regex::new(r"CLAUDE_PLUGIN_ROOT|CLAUDE\.md|\.claude\b|\.claude-plugin").unwrap();

@@ -11,6 +11,7 @@ fn config(project: &Project) -> String {
     project.read(".loopgate/config.env")
 }
 
+// PL-01
 #[test]
 fn split_paths_are_joined() {
     let project = Project::with_workdir("My Work");
@@ -25,6 +26,7 @@ fn split_paths_are_joined() {
     assert!(ended.stdout.contains(config(&project).trim_end()));
 }
 
+// PL-03, PL-05
 #[test]
 fn a_plan_is_named_found_or_handed_in() {
     let project = Project::new();
@@ -49,6 +51,7 @@ fn a_plan_is_named_found_or_handed_in() {
     assert!(value(&ended.stdout, "LOOPGATE_PRD_FILE").ends_with("/prd.md"));
 }
 
+// PL-06
 #[test]
 fn a_second_run_changes_nothing_and_keeps_the_start() {
     let project = Project::new();
@@ -79,6 +82,7 @@ fn a_second_run_changes_nothing_and_keeps_the_start() {
     assert!(std::path::Path::new(&value(&first, "LOOPGATE_PROMPT_FILE")).is_file());
 }
 
+// PL-07, PL-08
 #[test]
 fn further_repositories_get_names_of_their_own() {
     let project = Project::new();
@@ -105,6 +109,7 @@ fn further_repositories_get_names_of_their_own() {
     assert_eq!(map, format!("api={}|api-two={}", dir("one/api"), dir("two/api")));
 }
 
+// PL-02, PL-04
 #[test]
 fn refusals_name_what_is_wrong() {
     let project = Project::new();
@@ -115,6 +120,7 @@ fn refusals_name_what_is_wrong() {
     assert!(prompt.stderr.ends_with("Available prompts:\nprompt\n"), "{}", prompt.stderr);
 }
 
+// PL-09
 #[test]
 fn the_session_of_the_assistant_is_mapped() {
     let project = Project::new().env("CLAUDE_CODE_SESSION_ID", "abc");

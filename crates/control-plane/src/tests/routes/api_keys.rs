@@ -3,6 +3,7 @@ use serde_json::{Value, json};
 use crate::router::{Access, all_routes};
 use crate::tests::TestApp;
 
+// CP-47
 #[tokio::test]
 async fn a_key_is_shown_once_and_works_until_it_is_revoked() {
     let plane = TestApp::start().await;
@@ -73,6 +74,7 @@ async fn a_key_gets_exactly_the_scopes_that_were_asked() {
     assert_eq!(more.refused(), (403, "Forbidden"), "nobody grants more than they may do");
 }
 
+// CP-44
 #[tokio::test]
 async fn a_key_is_held_to_its_scopes_on_every_route() {
     let plane = TestApp::start().await;
@@ -102,6 +104,7 @@ async fn a_key_is_held_to_its_scopes_on_every_route() {
     }
 }
 
+// CP-47
 #[tokio::test]
 async fn an_expired_key_is_no_key() {
     let plane = TestApp::start().await;

@@ -71,6 +71,7 @@ async fn a_foreign_host_name_gets_nothing() {
     }
 }
 
+// CP-46
 #[tokio::test]
 async fn a_session_reaches_the_other_organizations_of_its_person() {
     let plane = TestApp::start().await;

@@ -9,6 +9,7 @@ fn registration(name: &str, gateway: Option<Uuid>) -> serde_json::Value {
     json!({"machineName": name, "platform": "linux", "supportedOperations": ["git_action"], "gatewayId": gateway})
 }
 
+// CL-08
 #[tokio::test]
 async fn a_desktop_is_one_row_whatever_its_name_or_id() {
     let plane = TestApp::start().await;
@@ -50,6 +51,7 @@ async fn a_shared_desktop_is_seen_by_all_and_changed_by_its_owner() {
     assert_eq!(owner.delete(&path).await.status, 404);
 }
 
+// CL-45
 #[tokio::test]
 async fn a_desktop_that_falls_silent_goes_offline() {
     let plane = TestApp::start().await;

@@ -6,6 +6,7 @@ use crate::tests::{ORIGIN, TestApp};
 const CHALLENGE: &str = "/compute-targets/local-auth/challenge";
 const VERIFY: &str = "/compute-targets/local-auth/verify";
 
+// CP-42
 #[tokio::test]
 async fn a_challenge_is_verified_once_by_the_desktop_of_its_person() {
     let plane = TestApp::start().await;
@@ -43,6 +44,7 @@ async fn a_challenge_is_verified_once_by_the_desktop_of_its_person() {
     );
 }
 
+// CP-42
 #[tokio::test]
 async fn a_challenge_of_somebody_else_is_refused() {
     let plane = TestApp::start().await;
@@ -54,6 +56,7 @@ async fn a_challenge_of_somebody_else_is_refused() {
     assert_eq!(reply.refused(), (403, "Challenge was not issued for this API key owner"));
 }
 
+// CP-42
 #[tokio::test]
 async fn a_challenge_is_made_for_the_page_that_asks() {
     let plane = TestApp::start().await;

@@ -57,6 +57,7 @@ async fn loops_are_listed_newest_first_without_their_tokens() {
     assert_eq!(plane.anonymous().get("/loops").await.refused(), (401, "Unauthorized"));
 }
 
+// CP-20, CP-21
 #[tokio::test]
 async fn repositories_outside_the_list_are_refused_together() {
     let plane = TestApp::start().await;
@@ -84,6 +85,7 @@ async fn repositories_outside_the_list_are_refused_together() {
     assert_eq!(owner.post("/loops", with_peers(&[("acme/docs", "main")])).await.status, 200);
 }
 
+// CP-22, CP-23
 #[tokio::test]
 async fn bodies_that_do_not_fit_are_named() {
     let plane = TestApp::start().await;
@@ -108,6 +110,7 @@ async fn bodies_that_do_not_fit_are_named() {
     assert_eq!(owner.post("/loops", unknown).await.refused(), (404, "Document not found"));
 }
 
+// CP-24
 #[tokio::test]
 async fn one_loop_of_a_command_for_a_document() {
     let plane = TestApp::start().await;
@@ -146,6 +149,7 @@ async fn a_loop_that_was_never_dispatched_gives_its_slot_back() {
     );
 }
 
+// CP-25
 #[tokio::test]
 async fn the_eleventh_active_loop_of_a_person_is_one_too_many() {
     let plane = TestApp::start().await;
@@ -164,6 +168,7 @@ async fn the_eleventh_active_loop_of_a_person_is_one_too_many() {
     assert_eq!(member.post("/loops", plan()).await.status, 200, "the limit is each person's own");
 }
 
+// CP-43
 #[tokio::test]
 async fn a_running_loop_is_cancelled_once_also_without_its_desktop() {
     let plane = TestApp::start().await;
@@ -182,6 +187,7 @@ async fn a_running_loop_is_cancelled_once_also_without_its_desktop() {
     assert_eq!(events.json["data"][2]["reason"], "Cancelled by user");
 }
 
+// CP-49
 #[tokio::test]
 async fn its_own_runner_sees_where_a_loop_stands() {
     let plane = TestApp::start().await;

@@ -8,6 +8,7 @@ use crate::tests::{ORIGIN, TestApp};
 /// A public key of another kind.
 const RSA_PEM: &str = "-----BEGIN PUBLIC KEY-----\nMFwwDQYJKoZIhvcNAQEBBQADSwAwSAJBAKj34GkxFhD90vcNLYLInFEX6Ppy1tPf\n9Cnzj4p4WGeKLs1Pt8QuKUpRKfFLfRYC9AIKjbJTWit+CqvjWYzvQwECAwEAAQ==\n-----END PUBLIC KEY-----\n";
 
+// CP-37
 #[tokio::test]
 async fn a_page_makes_an_attempt_for_its_own_origin_only() {
     let plane = TestApp::start().await;
@@ -34,6 +35,7 @@ async fn a_page_makes_an_attempt_for_its_own_origin_only() {
     assert_eq!(refused(anonymous.post(path, json!({"webAppOrigin": ORIGIN})).await), missing);
 }
 
+// CP-38
 #[tokio::test]
 async fn an_attempt_is_claimed_once() {
     let plane = TestApp::start().await;
@@ -48,6 +50,7 @@ async fn an_attempt_is_claimed_once() {
     assert_eq!(second.json, json!({"code": "ONBOARDING_ATTEMPT_INVALID_OR_EXPIRED", "retryable": false}));
 }
 
+// CP-39, CP-51
 #[tokio::test]
 async fn a_bad_claim_leaves_the_attempt_usable() {
     let plane = TestApp::start().await;
@@ -79,6 +82,7 @@ async fn a_bad_claim_leaves_the_attempt_usable() {
     assert_eq!(plane.anonymous().post("/desktop/bootstrap/claim", aliased).await.status, 200);
 }
 
+// CP-40
 #[tokio::test]
 async fn a_second_claim_replaces_the_key_of_the_same_desktop() {
     let plane = TestApp::start().await;
@@ -91,6 +95,7 @@ async fn a_second_claim_replaces_the_key_of_the_same_desktop() {
     }
 }
 
+// CP-41
 #[tokio::test]
 async fn a_bound_key_is_nothing_without_its_proof() {
     let plane = TestApp::start().await;

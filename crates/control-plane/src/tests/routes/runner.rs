@@ -17,6 +17,7 @@ fn success() -> Value {
         "prNumber": 7, "branchName": "orchestrator/plan-1", "baseBranch": "main", "hasChanges": true})
 }
 
+// CP-26
 #[tokio::test]
 async fn a_nonce_is_needed_and_good_once() {
     let plane = TestApp::start().await;
@@ -35,6 +36,7 @@ async fn a_nonce_is_needed_and_good_once() {
     assert_eq!(again.failure(), (409, "Replay detected", "replay_detected"));
 }
 
+// CP-50
 #[tokio::test]
 async fn a_replay_is_known_after_the_token_was_exchanged() {
     let plane = TestApp::start().await;
@@ -69,6 +71,7 @@ async fn two_requests_at_once_with_one_nonce_leave_one_event() {
     assert_eq!(outputs.data("total"), 1);
 }
 
+// CP-27
 #[tokio::test]
 async fn a_loop_starts_reports_and_completes() {
     let plane = TestApp::start().await;
@@ -97,6 +100,7 @@ async fn a_loop_starts_reports_and_completes() {
     assert_eq!(late.refused(), (401, "jti_mismatch"), "the token of a completed loop is gone");
 }
 
+// CP-28, CP-29
 #[tokio::test]
 async fn what_comes_after_the_end_is_ignored_and_finished_work_is_believed() {
     let plane = TestApp::start().await;
@@ -118,6 +122,7 @@ async fn what_comes_after_the_end_is_ignored_and_finished_work_is_believed() {
     assert_eq!((row.status.0, row.error), (LoopStatus::Completed, None));
 }
 
+// CP-30
 #[tokio::test]
 async fn an_execute_that_asked_no_model_did_nothing() {
     let plane = TestApp::start().await;
@@ -241,6 +246,7 @@ async fn results(plane: &TestApp, end: Value, uploaded: Option<Value>) -> Value 
     plane.owner().await.get(&format!("/loops/{id}")).await.data("results").clone()
 }
 
+// CP-32
 #[tokio::test]
 async fn completions_of_both_schemas_look_the_same() {
     let plane = TestApp::start().await;
@@ -259,6 +265,7 @@ async fn completions_of_both_schemas_look_the_same() {
     assert_eq!(results(&plane, completed(5), None).await, nothing);
 }
 
+// CP-33
 #[tokio::test]
 async fn a_token_is_that_of_its_loop_and_in_force() {
     let plane = TestApp::start().await;
@@ -280,6 +287,7 @@ async fn a_token_is_that_of_its_loop_and_in_force() {
     assert_eq!(gone.event(id_gone, body).await.refused(), (403, "Loop not found"));
 }
 
+// CP-34
 #[tokio::test]
 async fn an_exchanged_token_is_worthless() {
     let plane = TestApp::start().await;
@@ -357,6 +365,7 @@ async fn uploads_are_merged_member_by_member() {
     assert_eq!(runner.post(&path, json!({"artifacts": 5})).await.status, 400);
 }
 
+// CP-48
 #[tokio::test]
 async fn a_verdict_is_shown_also_when_there_is_none() {
     let plane = TestApp::start().await;

@@ -45,6 +45,7 @@ async fn a_signature_is_good_for_one_method_and_key() {
     assert_eq!(anonymous.send("PUT", path_of(&old), Some(String::new())).await.refused(), refused);
 }
 
+// CP-36
 #[tokio::test]
 async fn keys_outside_the_loop_are_refused() {
     let plane = TestApp::start().await;

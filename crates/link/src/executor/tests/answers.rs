@@ -30,6 +30,7 @@ async fn an_answer_becomes_status_result_and_done() {
     assert_eq!(events[1].data["data"], json!({"ok": true}));
 }
 
+// CL-20
 #[tokio::test(start_paused = true)]
 async fn a_refusal_of_the_gateway_is_the_end() {
     let mut bench = Bench::online();
@@ -39,6 +40,7 @@ async fn a_refusal_of_the_gateway_is_the_end() {
     assert_eq!(last.data["error"], "gateway returned 404: {\"error\":\"route not found\"}");
 }
 
+// CL-21, CL-22
 #[tokio::test(start_paused = true)]
 async fn a_stream_keeps_its_order_and_gets_no_second_end() {
     let mut bench = Bench::online();
@@ -70,6 +72,7 @@ async fn a_broken_stream_and_a_panic_end_their_commands() {
     assert_eq!(bench.stats(), (0, 0));
 }
 
+// CL-30
 #[tokio::test(start_paused = true)]
 async fn too_many_unacknowledged_events_end_the_command() {
     let mut bench = Bench::online();
@@ -89,6 +92,7 @@ async fn too_many_unacknowledged_events_end_the_command() {
     assert_eq!(last["error"], "command event buffer exceeded 10000 unacknowledged events");
 }
 
+// CL-30
 #[tokio::test(start_paused = true)]
 async fn the_end_always_fits() {
     let mut bench = Bench::online();

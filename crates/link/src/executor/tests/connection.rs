@@ -9,8 +9,9 @@ use serde_json::{Value, json};
 use tokio::time::{Instant, timeout};
 
 use super::{Bench, JSON, command, sequences};
-use crate::executor::{Executor, Report, VolatileMemory};
+use crate::executor::{Executor, InMemoryCommandLog, Report};
 
+// CL-26
 #[tokio::test(start_paused = true)]
 async fn nothing_starts_offline_and_what_runs_goes_on() {
     let mut bench = Bench::online();
@@ -55,6 +56,7 @@ async fn events_that_nobody_acknowledges_are_sent_again_a_few_times() {
     assert!(never.is_err(), "a server that never acknowledges is not flooded");
 }
 
+// CL-36
 #[tokio::test(start_paused = true)]
 async fn presence_tells_every_change() {
     let mut bench = Bench::online();
@@ -93,8 +95,8 @@ async fn presence_tells_every_change() {
 
 #[tokio::test(start_paused = true)]
 async fn a_restart_never_runs_a_command_twice() {
-    let memory: Arc<VolatileMemory> = Arc::default();
-    let mut before = Bench::with_memory(memory.clone());
+    let command_log: Arc<InMemoryCommandLog> = Arc::default();
+    let mut before = Bench::with_log(command_log.clone());
     before.executor.resume(&BTreeMap::new());
     for id in ["ended", "running", "waiting"] {
         before.accept(command(id)).await;
@@ -106,7 +108,7 @@ async fn a_restart_never_runs_a_command_twice() {
     before.executor.shutdown().await;
     assert!(before.executor.receive(command("late")).await.is_none(), "the server sends it again");
 
-    let mut after = Bench::with_memory(memory);
+    let mut after = Bench::with_log(command_log);
     let resume = [("ended", 1), ("running", 1), ("late", 0)].map(|(id, last)| (id.to_owned(), last));
     after.executor.resume(&resume.into());
     after.accept(command("ended")).await;
@@ -125,14 +127,14 @@ async fn a_restart_never_runs_a_command_twice() {
 async fn a_restart_asks_again_for_a_loop() {
     let order = || Command { path: "/api/gateway/orchestrator/loop".into(), ..command("loop") };
     let order = || Command { operation_id: "orchestrator_loop".into(), ..order() };
-    let memory: Arc<VolatileMemory> = Arc::default();
-    let mut before = Bench::with_memory(memory.clone());
+    let command_log: Arc<InMemoryCommandLog> = Arc::default();
+    let mut before = Bench::with_log(command_log.clone());
     before.executor.resume(&BTreeMap::new());
     before.accept(order()).await;
     let _never_answered = before.call().await;
     before.executor.shutdown().await;
 
-    let mut after = Bench::with_memory(memory.clone());
+    let mut after = Bench::with_log(command_log.clone());
     after.executor.resume(&[("loop".to_owned(), 1)].into());
     after.accept(order()).await;
     after.call().await.answer(409, JSON, "{\"error\":\"Loop is already running on this machine\"}");
@@ -141,7 +143,7 @@ async fn a_restart_asks_again_for_a_loop() {
     assert!(events[1].data["error"].as_str().is_some_and(|text| text.starts_with("gateway returned 409")));
     after.executor.shutdown().await;
 
-    let mut later = Bench::with_memory(memory);
+    let mut later = Bench::with_log(command_log);
     later.executor.resume(&[("loop".to_owned(), 1)].into());
     later.accept(order()).await;
     assert_eq!(sequences(&later.events().await), [2, 3], "an order that was answered stays answered");
@@ -150,8 +152,8 @@ async fn a_restart_asks_again_for_a_loop() {
 
 #[tokio::test(start_paused = true)]
 async fn what_the_server_has_may_be_forgotten_early() {
-    let memory: Arc<VolatileMemory> = Arc::default();
-    let mut bench = Bench::with_memory(memory);
+    let command_log: Arc<InMemoryCommandLog> = Arc::default();
+    let mut bench = Bench::with_log(command_log);
     bench.executor.resume(&BTreeMap::new());
     for id in ["settled", "unsettled"] {
         bench.accept(command(id)).await;

@@ -2,6 +2,7 @@
 
 mod answers;
 mod connection;
+mod replay;
 mod turns;
 
 use std::collections::BTreeMap;
@@ -55,21 +56,21 @@ struct Bench {
 
 impl Bench {
     fn new() -> Self {
-        Self::with_memory(Arc::new(VolatileMemory::default()))
+        Self::with_log(Arc::new(InMemoryCommandLog::default()))
     }
 
-    fn with_memory(memory: Arc<dyn CommandMemory>) -> Self {
-        Self::with(memory, true)
+    fn with_log(command_log: Arc<dyn CommandLog>) -> Self {
+        Self::with(command_log, true)
     }
 
-    fn with(memory: Arc<dyn CommandMemory>, setup_complete: bool) -> Self {
+    fn with(command_log: Arc<dyn CommandLog>, setup_complete: bool) -> Self {
         let (sender, calls) = mpsc::unbounded_channel();
         let executor = Executor::new(ExecutorConfig {
             gateway: Arc::new(ScriptedGateway(sender)),
             gateway_token: "gateway-token".into(),
-            memory,
+            command_log,
             setup_complete: Box::new(move || setup_complete),
-            timing: Timing::default(),
+            timing: ExecutorTiming::default(),
         });
         Self { executor, calls }
     }
@@ -123,9 +124,9 @@ impl Bench {
         self.executor.acknowledged(&ack);
     }
 
-    fn cancel(&self, command_id: &str, reason: Option<&str>) {
+    async fn cancel(&self, command_id: &str, reason: Option<&str>) {
         let reason = reason.map(str::to_owned);
-        self.executor.cancel(&Cancel { command_id: command_id.into(), reason });
+        self.executor.cancel(&Cancel { command_id: command_id.into(), reason }).await;
     }
 
     /// Nothing goes out for a second of virtual time.

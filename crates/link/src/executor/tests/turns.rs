@@ -9,12 +9,13 @@ use serde_json::json;
 use tokio::time::Instant;
 
 use super::{Bench, JSON, command, in_repo};
-use crate::executor::VolatileMemory;
+use crate::executor::InMemoryCommandLog;
 use crate::executor::state::MAX_QUEUED;
 
+// CL-12, CL-34, CL-36
 #[tokio::test(start_paused = true)]
 async fn refusals_come_in_their_order() {
-    let bench = Bench::with(Arc::new(VolatileMemory::default()), false);
+    let bench = Bench::with(Arc::new(InMemoryCommandLog::default()), false);
     assert_eq!(
         bench.refuse(Command { path: "/other".into(), ..command("a") }).await,
         "onboarding not completed"
@@ -33,6 +34,7 @@ async fn refusals_come_in_their_order() {
     assert!(bench.no_call());
 }
 
+// CL-13, CL-14
 #[tokio::test(start_paused = true)]
 async fn one_id_runs_once() {
     let mut bench = Bench::online();
@@ -51,6 +53,7 @@ async fn one_id_runs_once() {
     assert!(bench.no_call());
 }
 
+// CL-16
 #[tokio::test(start_paused = true)]
 async fn two_run_and_the_others_wait_in_order() {
     let mut bench = Bench::online();
@@ -77,6 +80,7 @@ async fn two_run_and_the_others_wait_in_order() {
     assert_eq!(ended.last().map(String::as_str), Some("d"));
 }
 
+// CL-15
 #[tokio::test(start_paused = true)]
 async fn a_lock_is_held_by_one_and_overtaken_by_others() {
     let mut bench = Bench::online();
@@ -93,15 +97,16 @@ async fn a_lock_is_held_by_one_and_overtaken_by_others() {
     assert!(!bench.call().await.request.body().is_empty());
 }
 
+// CL-17
 #[tokio::test(start_paused = true)]
 async fn cancelling_ends_what_waits_and_what_runs() {
     let mut bench = Bench::online();
     bench.accept(in_repo("a", "/no/such/repo")).await;
     bench.accept(in_repo("b", "/no/such/repo")).await;
     let call = bench.call().await;
-    bench.cancel("b", None);
-    bench.cancel("a", Some("changed my mind"));
-    bench.cancel("unknown", None);
+    bench.cancel("b", None).await;
+    bench.cancel("a", Some("changed my mind")).await;
+    bench.cancel("unknown", None).await;
     call.given_up().await;
     let mut ends = BTreeMap::new();
     while ends.len() < 3 {
@@ -116,7 +121,7 @@ async fn cancelling_ends_what_waits_and_what_runs() {
     assert_eq!(ends["unknown"].data, json!({"type": "done", "cancelled": true, "reason": "cancelled"}));
     bench.accept(command("unknown")).await;
     assert!(bench.no_call(), "what comes after its cancellation does not run");
-    bench.cancel("a", None);
+    bench.cancel("a", None).await;
     loop {
         let event = bench.event().await;
         if event.command_id == "a" && event.is_terminal() {
@@ -126,6 +131,7 @@ async fn cancelling_ends_what_waits_and_what_runs() {
     }
 }
 
+// CL-18
 #[tokio::test(start_paused = true)]
 async fn a_command_ends_at_its_own_limit() {
     let mut bench = Bench::online();
@@ -141,6 +147,7 @@ async fn a_command_ends_at_its_own_limit() {
     call.given_up().await;
 }
 
+// CL-19, CL-52
 #[tokio::test(start_paused = true)]
 async fn a_silent_gateway_frees_its_slot() {
     for (path, wait) in [

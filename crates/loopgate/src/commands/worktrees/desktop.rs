@@ -13,7 +13,7 @@ use loopgate_tools::programs::Programs;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::cli::Home;
+use crate::args::HomeArgs;
 use crate::commands;
 use crate::control_client::ControlClient;
 use crate::home::SETTINGS_FILE;
@@ -25,7 +25,7 @@ const WALK_LIMIT: Duration = Duration::from_secs(600);
 #[derive(Debug, Args)]
 pub(super) struct Desktop {
     #[command(flatten)]
-    home: Home,
+    home: HomeArgs,
     /// The directory that repositories and worktrees lie in, while no Loopgate runs. Default: that of
     /// the settings.
     #[arg(long, env = "LOOPGATE_SANDBOX", value_name = "DIR", global = true, help_heading = "Settings")]

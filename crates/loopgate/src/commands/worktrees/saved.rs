@@ -7,7 +7,7 @@ use loopgate_runtime::{RestoredWork, SavedEntry};
 use serde_json::json;
 
 use super::desktop::Desktop;
-use crate::{commands, screen};
+use crate::{commands, terminal};
 
 /// Puts saved work on a branch `saved/NAME` of its repository. It stays saved.
 #[derive(Debug, Args)]
@@ -51,7 +51,7 @@ pub(super) fn show(saved: &[SavedEntry]) {
     }
     println!("\nSaved work that no remote has; loopgate worktrees restore NAME brings it back:\n");
     for entry in saved {
-        println!("{}  {}", entry.work.name, screen::harmless(&entry.work.subject));
+        println!("{}  {}", entry.work.name, terminal::escape_control(&entry.work.subject));
     }
 }
 

@@ -15,6 +15,7 @@ impl MigratorTrait for Migrator {
             Box::new(JobsByNotice),
             Box::new(OutboxRefusals),
             Box::new(LaunchRequests),
+            Box::new(super::command_log::Commands),
         ]
     }
 }

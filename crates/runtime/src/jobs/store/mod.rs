@@ -4,6 +4,7 @@
 //! alters it and queues what is to be announced, all or nothing. Nobody ever writes a record that
 //! was read outside of the same transaction.
 
+mod command_log;
 mod durable;
 mod entity;
 mod launch_requests;
@@ -28,6 +29,7 @@ use sea_orm::{
 use sea_orm_migration::MigratorTrait as _;
 use thiserror::Error;
 
+pub use command_log::CommandLogTable;
 pub use launch_requests::LaunchRequest;
 pub use messages::{MessageKind, OutboxMessage, OutboxRow};
 pub use tokens::{StoredToken, TokenText};

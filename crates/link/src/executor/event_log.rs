@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 use loopgate_api::link::{CommandEvent, EventType};
 use serde_json::Value;
 
-struct Kept {
+struct LoggedEvent {
     event: CommandEvent,
     bytes: usize,
 }
@@ -16,7 +16,7 @@ struct Kept {
 /// Events of one command, oldest first.
 pub(crate) struct EventLog {
     command_id: String,
-    kept: VecDeque<Kept>,
+    kept: VecDeque<LoggedEvent>,
     bytes: usize,
     /// Sequence of the last event.
     last: u64,
@@ -28,11 +28,11 @@ pub(crate) struct EventLog {
     ended: bool,
     /// Events that were under way when a gap was reported: the server reports each of them, and
     /// only the first report means something.
-    echoes: Option<Echoes>,
+    pending_acks: Option<PendingAcks>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-struct Echoes {
+struct PendingAcks {
     resumed_after: u64,
     left: u64,
 }
@@ -48,7 +48,7 @@ impl EventLog {
             acked: last,
             sent: last,
             ended: false,
-            echoes: None,
+            pending_acks: None,
         }
     }
 
@@ -62,7 +62,7 @@ impl EventLog {
         self.bytes += bytes;
         let event =
             CommandEvent { command_id: self.command_id.clone(), sequence: self.last, event_type, data };
-        self.kept.push_back(Kept { event, bytes });
+        self.kept.push_back(LoggedEvent { event, bytes });
     }
 
     /// The next event to send on the present connection.
@@ -91,18 +91,18 @@ impl EventLog {
         }
         self.acked = sequence;
         self.sent = self.sent.max(sequence);
-        self.echoes = None;
+        self.pending_acks = None;
         self.forget();
         true
     }
 
     /// The server names the last event that it has; what follows is sent again.
     pub(crate) fn resume(&mut self, last: u64) {
-        if let Some(echoes) = &mut self.echoes
-            && echoes.resumed_after == last
-            && echoes.left > 0
+        if let Some(pending_acks) = &mut self.pending_acks
+            && pending_acks.resumed_after == last
+            && pending_acks.left > 0
         {
-            echoes.left -= 1;
+            pending_acks.left -= 1;
             return;
         }
         // More than was ever sent from here: an earlier life of this desktop sent it.
@@ -113,27 +113,27 @@ impl EventLog {
         self.acked = self.acked.max(last);
         self.forget();
         self.sent = last;
-        self.echoes = Some(Echoes { resumed_after: last, left: under_way });
+        self.pending_acks = Some(PendingAcks { resumed_after: last, left: under_way });
     }
 
     /// A new connection: nothing of the former one is under way, the server has said what it has.
     pub(crate) fn reconnect(&mut self, last: u64) {
-        self.echoes = None;
+        self.pending_acks = None;
         self.sent = last;
         self.resume(last);
-        self.echoes = None;
+        self.pending_acks = None;
     }
 
     /// Sends what is not acknowledged once more.
     pub(crate) fn send_again(&mut self) {
-        self.echoes = None;
+        self.pending_acks = None;
         self.sent = self.acked;
     }
 
     /// Sends everything that is kept once more.
     pub(crate) fn send_all_again(&mut self) {
         if let Some(first) = self.kept.front() {
-            self.echoes = None;
+            self.pending_acks = None;
             self.sent = first.event.sequence - 1;
         }
     }
@@ -187,7 +187,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::server::Placement;
+    use crate::server::SequenceCheck;
 
     /// What happens on the way between the log and the server.
     #[derive(Debug, Clone)]
@@ -229,7 +229,7 @@ mod tests {
     }
 
     /// Both ends and the wire between them.
-    struct World {
+    struct Simulation {
         log: EventLog,
         produced: u64,
         to_server: VecDeque<CommandEvent>,
@@ -237,7 +237,7 @@ mod tests {
         stored: Vec<CommandEvent>,
     }
 
-    impl World {
+    impl Simulation {
         fn new() -> Self {
             Self {
                 log: EventLog::after("c", 0),
@@ -257,10 +257,10 @@ mod tests {
         fn serve_one(&mut self) -> bool {
             let Some(event) = self.to_server.pop_front() else { return false };
             let last = self.stored.len() as u64;
-            self.to_desktop.push_back(match Placement::of(event.sequence, last) {
-                Placement::Duplicate => Answer::Ack(event.sequence),
-                Placement::Gap => Answer::Resume(last),
-                Placement::Next => {
+            self.to_desktop.push_back(match SequenceCheck::of(event.sequence, last) {
+                SequenceCheck::Duplicate => Answer::Ack(event.sequence),
+                SequenceCheck::Gap => Answer::Resume(last),
+                SequenceCheck::Next => {
                     let sequence = event.sequence;
                     self.stored.push(event);
                     Answer::Ack(sequence)
@@ -349,29 +349,29 @@ mod tests {
 
         #[test]
         fn every_event_is_stored_once_and_in_order(steps in prop::collection::vec(step(), 0..120)) {
-            let mut world = World::new();
+            let mut simulation = Simulation::new();
             for step in &steps {
-                world.apply(step);
+                simulation.apply(step);
             }
-            world.produce(true);
-            world.settle();
-            let stored: Vec<Value> = world.stored.iter().map(|event| event.data.clone()).collect();
-            let produced: Vec<Value> = (1..=world.produced).map(Value::from).collect();
+            simulation.produce(true);
+            simulation.settle();
+            let stored: Vec<Value> = simulation.stored.iter().map(|event| event.data.clone()).collect();
+            let produced: Vec<Value> = (1..=simulation.produced).map(Value::from).collect();
             prop_assert_eq!(stored, produced);
-            prop_assert!(world.log.ended() && world.log.settled());
+            prop_assert!(simulation.log.ended() && simulation.log.settled());
         }
     }
 
     #[test]
     fn a_gap_is_filled_once_however_often_it_is_reported() {
-        let mut world = World::new();
+        let mut simulation = Simulation::new();
         for _ in 0..100 {
-            world.produce(false);
+            simulation.produce(false);
         }
-        while world.send_one() {}
-        world.to_server.pop_front();
-        let frames = world.settle();
-        assert_eq!(world.stored.len(), 100);
+        while simulation.send_one() {}
+        simulation.to_server.pop_front();
+        let frames = simulation.settle();
+        assert_eq!(simulation.stored.len(), 100);
         assert!(frames < 100 + 100 + 100 + 100 + 100, "{frames} frames for 100 events and one loss");
     }
 

@@ -1,56 +1,23 @@
-//! Which target is connected, and the ways to reach it.
+//! The connection of each target, and how it is reached.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
-use std::time::Duration;
 
-use axum::extract::ws::WebSocket;
 use loopgate_api::link::{Cancel, Command, Frame, MAX_MESSAGE_BYTES, close, event};
 use thiserror::Error;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
+use tokio_util::task::task_tracker::TaskTrackerToken;
 use uuid::Uuid;
 
-use super::{Host, Identity, Session};
-use crate::outbox::{Closing, Outbox};
-
-/// Waits of the server's end.
-#[derive(Debug, Clone, Copy)]
-pub struct Timing {
-    /// From the upgrade to the hello.
-    pub hello: Duration,
-    /// Between pings.
-    pub ping: Duration,
-    /// From a ping to its pong.
-    pub pong: Duration,
-    /// Between signs of life that the host is told.
-    pub touch: Duration,
-    /// Each step of the registration.
-    pub registration_step: Duration,
-    /// Any other call of the host.
-    pub host_call: Duration,
-    /// For the last frames and the close to leave.
-    pub close: Duration,
-}
-
-impl Default for Timing {
-    fn default() -> Self {
-        Self {
-            hello: Duration::from_secs(30),
-            ping: Duration::from_secs(25),
-            pong: Duration::from_secs(20),
-            touch: Duration::from_secs(30),
-            registration_step: Duration::from_secs(5),
-            host_call: Duration::from_secs(10),
-            close: Duration::from_secs(5),
-        }
-    }
-}
+use super::host::{DesktopSession, Host, Identity};
+use super::timing::ServerTiming;
+use crate::outbox::{CloseReason, Outbox};
 
 /// A frame that could not be handed to a desktop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
-pub enum Undelivered {
+pub enum DeliveryError {
     /// The target has no connection, or lost it over this frame.
     #[error("target_not_connected")]
     NotConnected,
@@ -61,65 +28,65 @@ pub enum Undelivered {
 
 /// How a connection is ended from outside its own task.
 #[derive(Default)]
-pub(super) struct Ending {
-    closing: OnceLock<Closing>,
+pub(super) struct CloseHandle {
+    closing: OnceLock<CloseReason>,
     token: CancellationToken,
 }
 
-impl Ending {
+impl CloseHandle {
     /// Ends the connection; only the first reason counts.
     pub(super) fn end(&self, code: u16, reason: &str) {
-        let _ = self.closing.set(Closing::new(code, reason));
+        let _ = self.closing.set(CloseReason::new(code, reason));
         self.token.cancel();
     }
 
     /// Returns when the connection is to end.
-    pub(super) async fn wanted(&self) -> Closing {
+    pub(super) async fn requested(&self) -> CloseReason {
         self.token.cancelled().await;
-        self.closing.get().cloned().unwrap_or_else(|| Closing::new(close::NORMAL, ""))
+        self.closing.get().cloned().unwrap_or_else(|| CloseReason::new(close::NORMAL, ""))
     }
 }
 
 /// One connection, as others see it.
 #[derive(Clone)]
-pub(super) struct Line {
-    pub(super) session: Session,
+pub(super) struct ConnectionHandle {
+    pub(super) session: DesktopSession,
     pub(super) outbox: Arc<Outbox>,
-    pub(super) ending: Arc<Ending>,
+    pub(super) close_handle: Arc<CloseHandle>,
 }
 
 #[derive(Default)]
-struct Lines {
+struct ConnectionTable {
     /// The current connection of each target.
-    connected: HashMap<Uuid, Line>,
-    /// Every connection with an identity, registered or not; for ending them by key.
-    open: HashMap<Uuid, (Identity, Arc<Ending>)>,
+    connected: HashMap<Uuid, ConnectionHandle>,
+    /// Every connection with an identity, registered or not; for close_handle them by key.
+    open: HashMap<Uuid, (Identity, Arc<CloseHandle>)>,
     /// Targets whose last connection is being reported as gone: a newer one waits for that, so
     /// that "offline" never overwrites its "online".
     leaving: HashMap<Uuid, watch::Receiver<()>>,
 }
 
 /// Every connection of this control plane.
-pub struct Switchboard<H> {
+pub struct ConnectionRegistry<H> {
     pub(super) host: H,
-    pub(super) timing: Timing,
-    lines: Mutex<Lines>,
+    pub(super) timing: ServerTiming,
+    table: Mutex<ConnectionTable>,
     serving: TaskTracker,
     closed: CancellationToken,
 }
 
-impl<H: Host> Switchboard<H> {
-    /// A switchboard with the timers of the protocol.
+impl<H: Host> ConnectionRegistry<H> {
+    /// A registry with the timers of the protocol.
     pub fn new(host: H) -> Arc<Self> {
-        Self::with_timing(host, Timing::default())
+        Self::with_timing(host, ServerTiming::default())
     }
 
-    /// A switchboard with other timers.
-    pub fn with_timing(host: H, timing: Timing) -> Arc<Self> {
+    /// A registry with other timers.
+    pub fn with_timing(host: H, timing: ServerTiming) -> Arc<Self> {
         Arc::new(Self {
             host,
             timing,
-            lines: Mutex::default(),
+            table: Mutex::default(),
             serving: TaskTracker::new(),
             closed: CancellationToken::new(),
         })
@@ -130,33 +97,31 @@ impl<H: Host> Switchboard<H> {
         &self.host
     }
 
-    /// Serves one upgraded connection until it ends.
-    pub async fn serve(self: Arc<Self>, socket: WebSocket, identity: Identity) {
+    /// Admits a connection, which is in the registry until the guard is dropped.
+    pub(super) fn open(&self, identity: Identity) -> ConnectionGuard<'_, H> {
         let session_id = Uuid::new_v4();
-        let ending = Arc::new(Ending::default());
-        self.lock().open.insert(session_id, (identity, Arc::clone(&ending)));
+        let close_handle = Arc::new(CloseHandle::default());
+        self.lock().open.insert(session_id, (identity, Arc::clone(&close_handle)));
         if self.closed.is_cancelled() {
-            ending.end(close::GOING_AWAY, "shutting down");
+            close_handle.end(close::GOING_AWAY, "shutting down");
         }
-        let closing = Closed { switchboard: &self, session_id };
-        let serving = super::connection::serve(&self, socket, identity, session_id, ending);
-        self.serving.track_future(serving).await;
-        drop(closing);
+        let token = self.serving.token();
+        ConnectionGuard { registry: self, session_id, close_handle, _token: token }
     }
 
     /// Hands a command to a desktop. Success says that it is on its way, not that it is accepted.
     ///
     /// # Errors
-    /// See [`Undelivered`]; the command then waits for the next hello.
-    pub fn deliver(&self, target: Uuid, command: &Command) -> Result<(), Undelivered> {
+    /// See [`DeliveryError`]; the command then waits for the next hello.
+    pub fn deliver(&self, target: Uuid, command: &Command) -> Result<(), DeliveryError> {
         self.send(target, &Frame::event(event::COMMAND, command))
     }
 
     /// Asks a desktop to end a command.
     ///
     /// # Errors
-    /// See [`Undelivered`].
-    pub fn cancel(&self, target: Uuid, cancel: &Cancel) -> Result<(), Undelivered> {
+    /// See [`DeliveryError`].
+    pub fn cancel(&self, target: Uuid, cancel: &Cancel) -> Result<(), DeliveryError> {
         self.send(target, &Frame::event(event::CANCEL, cancel))
     }
 
@@ -177,17 +142,17 @@ impl<H: Host> Switchboard<H> {
 
     /// Ends the connections that match, for example those of a user who became inactive.
     pub fn close_where(&self, code: u16, reason: &str, matches: impl Fn(&Identity) -> bool) {
-        for (identity, ending) in self.lock().open.values() {
+        for (identity, close_handle) in self.lock().open.values() {
             if matches(identity) {
-                ending.end(code, reason);
+                close_handle.end(code, reason);
             }
         }
     }
 
     /// Ends the connection of a target that was removed.
     pub fn close_target(&self, target: Uuid) {
-        if let Some(line) = self.lock().connected.get(&target) {
-            line.ending.end(close::NORMAL, "target removed");
+        if let Some(handle) = self.lock().connected.get(&target) {
+            handle.close_handle.end(close::NORMAL, "target removed");
         }
     }
 
@@ -200,27 +165,27 @@ impl<H: Host> Switchboard<H> {
         self.serving.wait().await;
     }
 
-    fn send(&self, target: Uuid, frame: &Frame) -> Result<(), Undelivered> {
+    fn send(&self, target: Uuid, frame: &Frame) -> Result<(), DeliveryError> {
         let text = frame.to_text();
         if text.len() > MAX_MESSAGE_BYTES {
-            return Err(Undelivered::TooLarge);
+            return Err(DeliveryError::TooLarge);
         }
-        let line = self.lock().connected.get(&target).cloned().ok_or(Undelivered::NotConnected)?;
-        line.outbox.push_text(text, false).map_err(|_| {
-            line.ending.end(close::TRY_AGAIN_LATER, "too far behind");
-            Undelivered::NotConnected
+        let handle = self.lock().connected.get(&target).cloned().ok_or(DeliveryError::NotConnected)?;
+        handle.outbox.push_text(text, false).map_err(|_| {
+            handle.close_handle.end(close::TRY_AGAIN_LATER, "too far behind");
+            DeliveryError::NotConnected
         })
     }
 
     /// Makes a connection its target's current one; the former one is superseded.
-    pub(super) async fn connect(&self, line: Line) {
-        let target = line.session.target_id;
+    pub(super) async fn connect(&self, handle: ConnectionHandle) {
+        let target = handle.session.target_id;
         let (former, leaving) = {
-            let mut lines = self.lock();
-            (lines.connected.insert(target, line), lines.leaving.get(&target).cloned())
+            let mut table = self.lock();
+            (table.connected.insert(target, handle), table.leaving.get(&target).cloned())
         };
         if let Some(former) = former {
-            former.ending.end(close::SUPERSEDED, "the same target connected again");
+            former.close_handle.end(close::SUPERSEDED, "the same target connected again");
         }
         if let Some(mut leaving) = leaving {
             // The sender's end is the signal.
@@ -229,15 +194,15 @@ impl<H: Host> Switchboard<H> {
     }
 
     /// Forgets a connection. Its end is reported unless a newer one took its place.
-    pub(super) async fn disconnect(&self, session: &Session) {
+    pub(super) async fn disconnect(&self, session: &DesktopSession) {
         let reported = {
-            let mut lines = self.lock();
-            if !lines.is_current(session) {
+            let mut table = self.lock();
+            if !table.is_current(session) {
                 return;
             }
             let (reported, leaving) = watch::channel(());
-            lines.connected.remove(&session.target_id);
-            lines.leaving.insert(session.target_id, leaving);
+            table.connected.remove(&session.target_id);
+            table.leaving.insert(session.target_id, leaving);
             reported
         };
         let report = self.host.disconnected(session);
@@ -248,29 +213,32 @@ impl<H: Host> Switchboard<H> {
         drop(reported);
     }
 
-    fn lock(&self) -> MutexGuard<'_, Lines> {
-        self.lines.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, ConnectionTable> {
+        self.table.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Lines {
-    fn is_current(&self, session: &Session) -> bool {
+impl ConnectionTable {
+    fn is_current(&self, session: &DesktopSession) -> bool {
         self.connected
             .get(&session.target_id)
-            .is_some_and(|line| line.session.session_id == session.session_id)
+            .is_some_and(|handle| handle.session.session_id == session.session_id)
     }
 }
 
 /// Forgets a connection however its task ends, a panic of the host included.
-struct Closed<'a, H: Host> {
-    switchboard: &'a Switchboard<H>,
-    session_id: Uuid,
+pub(super) struct ConnectionGuard<'a, H: Host> {
+    registry: &'a ConnectionRegistry<H>,
+    pub(super) session_id: Uuid,
+    pub(super) close_handle: Arc<CloseHandle>,
+    /// The shutdown waits for it.
+    _token: TaskTrackerToken,
 }
 
-impl<H: Host> Drop for Closed<'_, H> {
+impl<H: Host> Drop for ConnectionGuard<'_, H> {
     fn drop(&mut self) {
-        let mut lines = self.switchboard.lock();
-        lines.open.remove(&self.session_id);
-        lines.connected.retain(|_, line| line.session.session_id != self.session_id);
+        let mut table = self.registry.lock();
+        table.open.remove(&self.session_id);
+        table.connected.retain(|_, handle| handle.session.session_id != self.session_id);
     }
 }

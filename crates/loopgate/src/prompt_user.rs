@@ -1,4 +1,4 @@
-//! Lets the owner hear of requests that wait for them.
+//! Notifies the owner of requests that wait for an approval.
 
 use std::sync::Arc;
 
@@ -6,15 +6,17 @@ use loopgate_gateway::{ApprovalEvent, Gateway, PendingApproval};
 use loopgate_runtime::{ApprovalNotice, Runtime};
 use tokio::sync::broadcast::{Receiver, error::RecvError};
 
-/// Tells of each request as it begins to wait, until none can any more.
-pub async fn keep(mut events: Receiver<ApprovalEvent>, gateway: Gateway, runtime: Arc<Runtime>) {
+/// Notifies of each request as it begins to wait, until the gateway has ended.
+pub async fn run(mut events: Receiver<ApprovalEvent>, gateway: Gateway, runtime: Arc<Runtime>) {
     loop {
         match events.recv().await {
             Ok(ApprovalEvent::Requested(request)) => {
                 runtime.notifications.notify_of_approval(&held(request, &gateway))
             }
             Ok(ApprovalEvent::Resolved(_)) => {}
-            Err(RecvError::Lagged(dropped)) => tracing::info!(dropped, "requests came too fast to be told"),
+            Err(RecvError::Lagged(dropped)) => {
+                tracing::info!(dropped, "requests came too fast to notify of each")
+            }
             Err(RecvError::Closed) => return,
         }
     }

@@ -1,15 +1,16 @@
-//! What `loopgate up` prints: one screen for a person, one file for a program.
+//! What a start prints: a banner for a person, a file for a program.
 
 use std::fmt::Write as _;
-use std::io::{self, BufRead as _, IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
 
 use loopgate_home::Program;
 use owo_colors::OwoColorize as _;
 use serde::Serialize;
 
+use crate::terminal::escape_control;
+
 /// What is shown once everything answers.
-pub struct Screen {
+pub struct Banner {
     /// Page with a sign-in link that works once.
     pub sign_in_url: String,
     /// Port that the gateway is really bound to.
@@ -17,13 +18,13 @@ pub struct Screen {
     /// The sandbox base directory.
     pub sandbox: PathBuf,
     /// The repositories in it.
-    pub repositories: Vec<Listed>,
+    pub repositories: Vec<ListedRepository>,
     /// Each program with its version; `None` when it was not found.
     pub programs: Vec<(Program, Option<String>)>,
 }
 
 /// A repository in the sandbox.
-pub struct Listed {
+pub struct ListedRepository {
     /// Its name at the code host.
     pub full_name: String,
     /// Where its clone is.
@@ -35,7 +36,7 @@ pub struct Listed {
 /// The same for a program, one JSON object.
 #[derive(Debug, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Ready {
+pub struct ReadyFile {
     /// Origin of the web app; empty when the gateway runs alone, like all but its port.
     pub page_url: String,
     /// Page with a sign-in link that works once.
@@ -49,7 +50,7 @@ pub struct Ready {
 /// Repositories that are listed by name; the rest is counted.
 pub const SHOWN_REPOSITORIES: usize = 8;
 
-impl Screen {
+impl Banner {
     /// The text, with colours that the terminal may drop.
     #[must_use]
     pub fn render(&self) -> String {
@@ -84,7 +85,7 @@ impl Screen {
         }
         for (index, repository) in self.repositories.iter().take(SHOWN_REPOSITORIES).enumerate() {
             let label = if index == 0 { "Repositories" } else { "" };
-            let path = harmless(&repository.path.to_string_lossy());
+            let path = escape_control(&repository.path.to_string_lossy());
             row(text, label, &format!("{}  {}", repository.full_name, path.dimmed()));
             if repository.untrusted {
                 let hint = format!("  brings programs along that do not run: loopgate trust {path}");
@@ -123,7 +124,7 @@ fn remedy(program: Program) -> String {
 }
 
 /// Prints where the Loopgate that runs already is found, and which flags of this start mean nothing to it.
-pub fn running_already(sign_in_url: &str, flags: &[&str]) {
+pub fn print_running_already(sign_in_url: &str, flags: &[&str]) {
     let hint = "(signs you in once)";
     anstream::println!(
         "\n  Loopgate is running already\n\n  {}  {}\n",
@@ -138,76 +139,12 @@ pub fn running_already(sign_in_url: &str, flags: &[&str]) {
     }
 }
 
-/// Asks the person at the terminal; `None` where there is none.
-pub fn confirm(question: &str) -> io::Result<Option<bool>> {
-    if !io::stdin().is_terminal() {
-        return Ok(None);
-    }
-    print!("{question} [y/N] ");
-    io::stdout().flush()?;
-    let mut answer = String::new();
-    io::stdin().lock().read_line(&mut answer)?;
-    Ok(Some(matches!(answer.trim(), "y" | "Y" | "yes")))
-}
-
 /// Writes the ready file, atomically: who waits for it never reads half of it.
-pub fn write_ready(path: &Path, ready: &Ready) -> anyhow::Result<()> {
+pub fn write_ready(path: &Path, ready: &ReadyFile) -> anyhow::Result<()> {
     Ok(loopgate_home::files::write_private(path, &serde_json::to_vec(ready)?)?)
 }
 
-/// Prints why a command could not do its work.
-pub fn failure(error: &anyhow::Error) {
-    anstream::eprintln!("{} {}", "error:".red().bold(), reasons(error));
-}
-
-/// An error with its causes. One that an error's own text ends with is not said twice.
-fn reasons(error: &anyhow::Error) -> String {
-    let mut text = error.to_string();
-    for cause in error.chain().skip(1).map(ToString::to_string) {
-        if !text.ends_with(&cause) {
-            let _ = write!(text, ": {cause}");
-        }
-    }
-    text
-}
-
 /// What `loopgate control-plane` prints.
-pub fn control_plane(origin: &str, sign_in_url: &str) {
+pub fn print_control_plane(origin: &str, sign_in_url: &str) {
     anstream::println!("control plane on {origin}\nsign in once with {}", sign_in_url.cyan().underline());
-}
-
-/// A text that somebody else chose, for a terminal: what would move the cursor, change colours or
-/// turn the direction of writing is shown by its number.
-#[must_use]
-pub fn harmless(text: &str) -> String {
-    let turns = |c: char| matches!(c, '\u{61c}' | '\u{200e}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-    let mut harmless = String::with_capacity(text.len());
-    for c in text.chars() {
-        if c.is_control() || turns(c) {
-            harmless.extend(c.escape_unicode());
-        } else {
-            harmless.push(c);
-        }
-    }
-    harmless
-}
-
-#[cfg(test)]
-mod tests {
-    use loopgate_home::SettingsError;
-
-    use super::*;
-
-    #[test]
-    fn a_cause_is_said_once() {
-        let error = SettingsError::Io { path: "/a".into(), source: io::Error::other("disk on fire") };
-        let error = anyhow::Error::new(error).context("the start");
-        assert_eq!(reasons(&error), "the start: cannot use /a: disk on fire");
-    }
-
-    #[test]
-    fn a_foreign_text_does_nothing_to_the_terminal() {
-        assert_eq!(harmless("/src/grüße \u{1b}[2J\n"), r"/src/grüße \u{1b}[2J\u{a}");
-        assert_eq!(harmless("/a\u{202e}b\u{9b}c"), r"/a\u{202e}b\u{9b}c");
-    }
 }

@@ -1,12 +1,12 @@
-//! When to connect again, and the waits of the client.
+//! Time limits of the client, and when it connects again.
 
 use std::time::Duration;
 
 use loopgate_api::link::close;
 
-/// Waits of the desktop's end.
+/// Time limits of the desktop's end.
 #[derive(Debug, Clone, Copy)]
-pub struct Timing {
+pub struct ClientTiming {
     /// For TCP, TLS and the upgrade together.
     pub connect: Duration,
     /// For the answer to a hello; the second silence ends the connection.
@@ -33,7 +33,7 @@ pub struct Timing {
     pub stats_latest: Duration,
 }
 
-impl Default for Timing {
+impl Default for ClientTiming {
     fn default() -> Self {
         Self {
             connect: Duration::from_secs(10),
@@ -52,24 +52,24 @@ impl Default for Timing {
     }
 }
 
-/// How long to wait after an end.
+/// How long to wait before the next connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Pace {
+pub(super) enum Retry {
     /// The growing, jittered wait.
-    Soon,
+    Backoff,
     /// Another connection took this one's place.
     Superseded,
     /// A person has to change something.
     Slow,
 }
 
-impl Pace {
-    /// The pace after a close code of the server.
+impl Retry {
+    /// The retry after a close code of the server.
     pub(super) const fn after(code: u16) -> Self {
         match code {
             close::MALFORMED | close::KEY_ENDED | close::FORBIDDEN | close::GATEWAY_CONFLICT => Self::Slow,
             close::SUPERSEDED => Self::Superseded,
-            _ => Self::Soon,
+            _ => Self::Backoff,
         }
     }
 }
@@ -85,7 +85,7 @@ impl Backoff {
         self.tries = 0;
     }
 
-    pub(super) fn next(&mut self, timing: &Timing) -> Duration {
+    pub(super) fn next(&mut self, timing: &ClientTiming) -> Duration {
         let limit = timing.first_retry.saturating_mul(1 << self.tries.min(16)).min(timing.longest_retry);
         self.tries += 1;
         if self.tries == 1 { limit } else { limit.mul_f64(rand::random::<f64>()) }
@@ -96,9 +96,10 @@ impl Backoff {
 mod tests {
     use super::*;
 
+    // CL-49
     #[test]
     fn waits_grow_to_their_limit_and_are_jittered() {
-        let timing = Timing::default();
+        let timing = ClientTiming::default();
         let mut backoff = Backoff::default();
         let waits: Vec<Duration> = (0..40).map(|_| backoff.next(&timing)).collect();
         assert_eq!(waits[0], timing.first_retry);
@@ -115,11 +116,11 @@ mod tests {
     #[test]
     fn codes_decide_the_pace() {
         for code in [4400, 4401, 4403, 4409] {
-            assert_eq!(Pace::after(code), Pace::Slow, "{code}");
+            assert_eq!(Retry::after(code), Retry::Slow, "{code}");
         }
-        assert_eq!(Pace::after(4410), Pace::Superseded);
+        assert_eq!(Retry::after(4410), Retry::Superseded);
         for code in [1000, 1001, 1002, 1006, 1009, 1011, 1013, 4408] {
-            assert_eq!(Pace::after(code), Pace::Soon, "{code}");
+            assert_eq!(Retry::after(code), Retry::Backoff, "{code}");
         }
     }
 }

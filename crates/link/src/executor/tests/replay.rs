@@ -1,0 +1,225 @@
+//! Whatever happens to connection, process and gateway in whatever order: each command runs at most once,
+//! and the server stores the events of the outcome that it really had, once and in order.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use loopgate_api::link::{Command, CommandEvent, EventType};
+use proptest::prelude::*;
+use serde_json::json;
+use tokio::time::timeout;
+use uuid::Uuid;
+
+use super::{Bench, Call, JSON, command};
+use crate::executor::{InMemoryCommandLog, Report};
+use crate::server::SequenceCheck;
+
+/// Commands of a history; as many as run at once, so that none waits for another.
+const COMMANDS: usize = 2;
+
+#[derive(Debug, Clone, Copy)]
+enum Step {
+    /// The server sends a command, for the first time or again.
+    Send(usize),
+    /// The gateway answers the request of a command.
+    Answer(usize),
+    /// The server asks for the end of a command.
+    Cancel(usize),
+    /// What the desktop has for the wire reaches the server, and is acknowledged.
+    Deliver,
+    /// The connection is lost with what was on the wire, and a new one registered.
+    Reconnect,
+    /// The desktop's process ends, and a new one connects.
+    Restart,
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    prop_oneof![
+        4 => (0..COMMANDS).prop_map(Step::Send),
+        3 => (0..COMMANDS).prop_map(Step::Answer),
+        1 => (0..COMMANDS).prop_map(Step::Cancel),
+        3 => Just(Step::Deliver),
+        2 => Just(Step::Reconnect),
+        2 => Just(Step::Restart),
+    ]
+}
+
+/// What must become of a command.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Expected {
+    /// It was never sent.
+    Nothing,
+    /// Its request is with the gateway.
+    Running,
+    /// The gateway has answered.
+    Answered,
+    /// The process ended while it ran.
+    Interrupted,
+    Cancelled,
+}
+
+/// Both ends of the link, the gateway, and what is right.
+struct Simulation {
+    bench: Bench,
+    log: Arc<InMemoryCommandLog>,
+    ids: Vec<String>,
+    calls: BTreeMap<usize, Call>,
+    runs: [u32; COMMANDS],
+    expected: [Expected; COMMANDS],
+    stored: BTreeMap<String, Vec<CommandEvent>>,
+}
+
+impl Simulation {
+    fn start() -> Self {
+        let log = Arc::<InMemoryCommandLog>::default();
+        let bench = Bench::with_log(log.clone());
+        bench.executor.resume(&BTreeMap::new());
+        Self {
+            bench,
+            log,
+            ids: (0..COMMANDS).map(|_| Uuid::new_v4().to_string()).collect(),
+            calls: BTreeMap::new(),
+            runs: [0; COMMANDS],
+            expected: [Expected::Nothing; COMMANDS],
+            stored: BTreeMap::new(),
+        }
+    }
+
+    fn command(&self, index: usize) -> Command {
+        command(&self.ids[index])
+    }
+
+    /// Takes the requests that have reached the gateway.
+    async fn take_calls(&mut self) {
+        while let Ok(Some(call)) = timeout(Duration::from_millis(1), self.bench.calls.recv()).await {
+            let id = call.request.headers()["x-desktop-command-id"].to_str().unwrap().to_owned();
+            let index = self.ids.iter().position(|known| *known == id).unwrap();
+            self.runs[index] += 1;
+            assert_eq!(self.expected[index], Expected::Nothing, "it runs for the first time");
+            self.expected[index] = Expected::Running;
+            self.calls.insert(index, call);
+        }
+    }
+
+    /// The next event on the wire, when there is one.
+    async fn next_event(&self) -> Option<CommandEvent> {
+        loop {
+            match timeout(Duration::from_millis(1), self.bench.executor.next_report()).await {
+                Ok(Report::Event(event)) => return Some(event),
+                Ok(_) => {}
+                Err(_) => return None,
+            }
+        }
+    }
+
+    async fn deliver(&mut self) {
+        while let Some(event) = self.next_event().await {
+            let stored = self.stored.entry(event.command_id.clone()).or_default();
+            match SequenceCheck::of(event.sequence, stored.len() as u64) {
+                SequenceCheck::Next => stored.push(event.clone()),
+                SequenceCheck::Duplicate => {}
+                SequenceCheck::Gap => panic!("{event:?} after {stored:?}"),
+            }
+            self.bench.ack(&event);
+        }
+    }
+
+    /// Last stored sequences of the commands that were sent and have not ended.
+    fn resume(&self) -> BTreeMap<String, u64> {
+        let open = |id: &&String| {
+            self.stored.get(*id).and_then(|events| events.last()).is_none_or(|last| !last.is_terminal())
+        };
+        let last = |id: &String| self.stored.get(id).map_or(0, |events| events.len() as u64);
+        self.ids.iter().filter(open).map(|id| (id.clone(), last(id))).collect()
+    }
+
+    async fn apply(&mut self, step: Step) {
+        match step {
+            Step::Send(index) => self.bench.accept(self.command(index)).await,
+            Step::Answer(index) => {
+                if let Some(call) = self.calls.remove(&index) {
+                    call.answer(200, JSON, json!({"answer": index}).to_string());
+                    self.expected[index] = Expected::Answered;
+                }
+            }
+            Step::Cancel(index) => {
+                self.bench.cancel(&self.ids[index], None).await;
+                if matches!(self.expected[index], Expected::Nothing | Expected::Running) {
+                    self.calls.remove(&index);
+                    self.expected[index] = Expected::Cancelled;
+                }
+            }
+            Step::Deliver => self.deliver().await,
+            Step::Reconnect => {
+                self.bench.executor.disconnected();
+                self.bench.executor.resume(&self.resume());
+            }
+            Step::Restart => {
+                self.bench.executor.shutdown().await;
+                for expected in &mut self.expected {
+                    if *expected == Expected::Running {
+                        *expected = Expected::Interrupted;
+                    }
+                }
+                self.calls.clear();
+                self.bench = Bench::with_log(self.log.clone());
+                self.bench.executor.resume(&self.resume());
+            }
+        }
+        self.take_calls().await;
+    }
+
+    /// The server sends everything that has not ended once more, and all of it gets through.
+    async fn settle(&mut self) {
+        for index in 0..COMMANDS {
+            if self.resume().contains_key(&self.ids[index]) {
+                self.apply(Step::Send(index)).await;
+            }
+            self.apply(Step::Answer(index)).await;
+        }
+        self.deliver().await;
+    }
+
+    fn check(&self) {
+        for (index, id) in self.ids.iter().enumerate() {
+            let events = &self.stored[id];
+            assert!(self.runs[index] <= 1, "it ran {} times", self.runs[index]);
+            let terminal = events.iter().filter(|event| event.is_terminal()).count();
+            assert!(terminal == 1 && events[events.len() - 1].is_terminal(), "{events:?}");
+            let last = &events[events.len() - 1];
+            let results: Vec<_> =
+                events.iter().filter(|event| event.event_type == EventType::Result).collect();
+            match self.expected[index] {
+                Expected::Answered => {
+                    assert_eq!(last.data, json!({"type": "done"}));
+                    assert_eq!(results.len(), 1, "{events:?}");
+                    assert_eq!(results[0].data["data"], json!({"answer": index}));
+                }
+                Expected::Interrupted => assert_eq!(last.data["code"], "interrupted", "{events:?}"),
+                Expected::Cancelled => assert_eq!(last.data["cancelled"], true, "{events:?}"),
+                other => panic!("{other:?} at the end"),
+            }
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    // CL-13, CL-26
+    #[test]
+    fn each_command_runs_once_and_its_outcome_is_stored_once(
+        steps in prop::collection::vec(step(), 0..40),
+    ) {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build();
+        runtime.unwrap().block_on(async {
+            let mut simulation = Simulation::start();
+            for step in steps {
+                simulation.apply(step).await;
+            }
+            simulation.settle().await;
+            simulation.check();
+        });
+    }
+}

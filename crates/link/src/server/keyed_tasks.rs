@@ -1,0 +1,121 @@
+//! Tasks by key: those of one key run one after the other, those of different keys concurrently.
+//!
+//! So a slow command holds up its own events and nobody else's.
+
+use std::collections::{HashMap, VecDeque};
+use std::hash::Hash;
+
+use futures_util::future::BoxFuture;
+use futures_util::stream::{FuturesUnordered, StreamExt as _};
+
+/// Tasks that may wait or run at once on one connection.
+const MAX_TASKS: usize = 1000;
+/// Bytes of the frames that wait or run at once on one connection.
+const MAX_BYTES: usize = 16 * 1024 * 1024;
+
+type Task<'a> = (BoxFuture<'a, ()>, usize);
+
+/// The tasks of one connection. Dropping them drops every task, running or not.
+pub(super) struct KeyedTasks<'a, K> {
+    /// Keys with a task that runs, and what waits behind it.
+    waiting: HashMap<K, VecDeque<Task<'a>>>,
+    running: FuturesUnordered<BoxFuture<'a, (K, usize)>>,
+    count: usize,
+    bytes: usize,
+}
+
+impl<'a, K: Eq + Hash + Clone + Send + 'a> KeyedTasks<'a, K> {
+    pub(super) fn new() -> Self {
+        Self { waiting: HashMap::new(), running: FuturesUnordered::new(), count: 0, bytes: 0 }
+    }
+
+    /// Whether more may be pushed.
+    pub(super) const fn has_room(&self) -> bool {
+        self.count < MAX_TASKS && self.bytes < MAX_BYTES
+    }
+
+    /// Queues a task behind those of its key.
+    pub(super) fn push(&mut self, key: K, bytes: usize, task: impl Future<Output = ()> + Send + 'a) {
+        self.count += 1;
+        self.bytes += bytes;
+        let task: BoxFuture<'a, ()> = Box::pin(task);
+        match self.waiting.get_mut(&key) {
+            Some(queue) => queue.push_back((task, bytes)),
+            None => {
+                self.waiting.insert(key.clone(), VecDeque::new());
+                self.start(key, (task, bytes));
+            }
+        }
+    }
+
+    fn start(&mut self, key: K, (task, bytes): Task<'a>) {
+        self.running.push(Box::pin(async move {
+            task.await;
+            (key, bytes)
+        }));
+    }
+
+    /// Runs until one task ends; never returns while there is none.
+    pub(super) async fn step(&mut self) {
+        let Some((key, bytes)) = self.running.next().await else {
+            return std::future::pending().await;
+        };
+        self.count -= 1;
+        self.bytes -= bytes;
+        match self.waiting.get_mut(&key).and_then(VecDeque::pop_front) {
+            Some(next) => self.start(key, next),
+            None => {
+                self.waiting.remove(&key);
+            }
+        }
+    }
+
+    /// Runs until no task is left.
+    #[cfg(test)]
+    async fn finish(mut self) {
+        while self.count > 0 {
+            self.step().await;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+
+    use tokio::sync::oneshot;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn stuck_task_delays_only_its_key() {
+        let log = Mutex::new(Vec::new());
+        let (unblock, blocked) = oneshot::channel::<()>();
+        let (other_done, other) = oneshot::channel::<()>();
+        let log = &log;
+        let mut tasks = KeyedTasks::new();
+        tasks.push("a", 1, async move {
+            blocked.await.unwrap();
+            log.lock().unwrap().push("a1");
+        });
+        tasks.push("a", 1, async move { log.lock().unwrap().push("a2") });
+        tasks.push("b", 1, async move {
+            log.lock().unwrap().push("b1");
+            other_done.send(()).unwrap();
+        });
+        tasks.push("c", 1, async move {
+            other.await.unwrap();
+            unblock.send(()).unwrap();
+        });
+        tasks.finish().await;
+        assert_eq!(*log.lock().unwrap(), ["b1", "a1", "a2"]);
+    }
+
+    #[test]
+    fn bytes_are_bounded() {
+        let mut tasks = KeyedTasks::new();
+        assert!(tasks.has_room());
+        tasks.push("a", MAX_BYTES, async {});
+        assert!(!tasks.has_room());
+    }
+}

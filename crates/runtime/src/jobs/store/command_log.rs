@@ -1,0 +1,289 @@
+//! Progress of the control plane's commands, by which none runs twice after a restart.
+//!
+//! Entries made at the same time share one flush of the disk, as all commits of the store do.
+
+use std::collections::HashMap;
+use std::io;
+use std::path::Path;
+
+use jiff::Timestamp;
+use loopgate_api::link::CommandProgress;
+use sea_orm::sea_query::OnConflict;
+use sea_orm::{
+    ActiveValue::Set, ColumnTrait as _, DatabaseTransaction, DbErr, EntityTrait as _, QueryFilter as _,
+    TransactionTrait as _,
+};
+use sea_orm_migration::prelude::{Index, MigrationName, MigrationTrait, SchemaManager, Table, async_trait};
+use sea_orm_migration::schema::{big_integer, string, text};
+use serde::Deserialize;
+
+use super::{Store, StoreError};
+
+/// Progress of one command.
+mod command {
+    use sea_orm::entity::prelude::*;
+
+    #[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
+    #[sea_orm(table_name = "command")]
+    pub struct Model {
+        #[sea_orm(primary_key, auto_increment = false)]
+        pub command_id: String,
+        /// [`super::CommandProgress`] as JSON.
+        #[sea_orm(column_type = "Text")]
+        pub progress: String,
+        /// Milliseconds since the epoch.
+        pub recorded_at: i64,
+    }
+
+    #[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
+    pub enum Relation {}
+
+    impl ActiveModelBehavior for ActiveModel {}
+}
+
+/// The table of commands.
+pub(super) struct Commands;
+
+impl MigrationName for Commands {
+    fn name(&self) -> &'static str {
+        "m0006_commands"
+    }
+}
+
+#[async_trait::async_trait]
+impl MigrationTrait for Commands {
+    async fn up(&self, manager: &SchemaManager) -> Result<(), DbErr> {
+        let commands = Table::create()
+            .table("command")
+            .col(string("command_id").primary_key())
+            .col(text("progress"))
+            .col(big_integer("recorded_at"))
+            .take();
+        manager.create_table(commands).await?;
+        let by_age = Index::create().name("command_by_age").table("command").col("recorded_at").take();
+        manager.create_index(by_age).await
+    }
+
+    async fn down(&self, manager: &SchemaManager) -> Result<(), DbErr> {
+        manager.drop_table(Table::drop().table("command").to_owned()).await
+    }
+}
+
+/// Progress of commands, kept for [`CommandProgress::RETENTION`].
+#[derive(Debug, Clone)]
+pub struct CommandLogTable(Store);
+
+impl CommandLogTable {
+    /// Takes over `legacy_file`, in which versions up to 0.13.18 kept the log, when there is one; the file is
+    /// removed once its entries are durable.
+    ///
+    /// # Errors
+    /// [`StoreError::Database`] when the database or the file cannot be used.
+    pub(crate) async fn open(store: Store, legacy_file: &Path) -> Result<Self, StoreError> {
+        let log = Self(store);
+        log.import(legacy_file).await?;
+        Ok(log)
+    }
+
+    /// The progress of a command; none when it is unknown or its entry has expired.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn find(&self, command_id: &str) -> Result<Option<CommandProgress>, StoreError> {
+        let row = command::Entity::find_by_id(command_id)
+            .filter(command::Column::RecordedAt.gte(expiry(Timestamp::now())))
+            .one(&self.0.db)
+            .await?;
+        Ok(row.map(|row| serde_json::from_str(&row.progress)).transpose()?)
+    }
+
+    /// Stores the progress of a command in place of what is stored, and deletes expired entries. Durable
+    /// when it returns.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn record(&self, command_id: String, progress: &CommandProgress) -> Result<(), StoreError> {
+        let now = Timestamp::now();
+        let tx = self.0.db.begin().await?;
+        upsert(&tx, command_id, progress, now.as_millisecond()).await?;
+        delete_expired(&tx, now).await?;
+        Ok(self.0.commit(tx).await?)
+    }
+
+    async fn import(&self, file: &Path) -> Result<(), StoreError> {
+        let text = match tokio::fs::read(file).await {
+            Ok(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+            Err(error) => return Err(unusable(file, &error)),
+        };
+        let tx = self.0.db.begin().await?;
+        for (command_id, line) in legacy_lines(&text) {
+            let at = line.at.as_millisecond();
+            let known = command::Entity::find_by_id(&command_id).one(&tx).await?;
+            // A file that was imported before, or written by an older version since.
+            if known.is_none_or(|known| known.recorded_at < at) {
+                upsert(&tx, command_id, &line.progress, at).await?;
+            }
+        }
+        delete_expired(&tx, Timestamp::now()).await?;
+        self.0.commit(tx).await?;
+        tokio::fs::remove_file(file).await.map_err(|error| unusable(file, &error))
+    }
+}
+
+fn unusable(file: &Path, error: &io::Error) -> StoreError {
+    DbErr::Custom(format!("the log of commands {} cannot be imported: {error}", file.display())).into()
+}
+
+/// The oldest instant that is kept, in milliseconds since the epoch.
+fn expiry(now: Timestamp) -> i64 {
+    let retention = i64::try_from(CommandProgress::RETENTION.as_millis()).unwrap_or(i64::MAX);
+    now.as_millisecond().saturating_sub(retention)
+}
+
+async fn upsert(
+    tx: &DatabaseTransaction,
+    command_id: String,
+    progress: &CommandProgress,
+    at: i64,
+) -> Result<(), StoreError> {
+    use command::Column;
+    let row = command::ActiveModel {
+        command_id: Set(command_id),
+        progress: Set(serde_json::to_string(progress)?),
+        recorded_at: Set(at),
+    };
+    let replace = OnConflict::column(Column::CommandId)
+        .update_columns([Column::Progress, Column::RecordedAt])
+        .to_owned();
+    command::Entity::insert(row).on_conflict(replace).exec_without_returning(tx).await?;
+    Ok(())
+}
+
+async fn delete_expired(tx: &DatabaseTransaction, now: Timestamp) -> Result<(), DbErr> {
+    let expired = command::Column::RecordedAt.lt(expiry(now));
+    command::Entity::delete_many().filter(expired).exec(tx).await?;
+    Ok(())
+}
+
+/// One line of the file of versions up to 0.13.18.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct LegacyLine {
+    command_id: String,
+    at: Timestamp,
+    #[serde(flatten)]
+    progress: CommandProgress,
+}
+
+/// The last line of each command. One that does not parse was cut off by a crash.
+fn legacy_lines(text: &str) -> HashMap<String, LegacyLine> {
+    let lines = text.lines().filter_map(|line| serde_json::from_str::<LegacyLine>(line).ok());
+    lines.map(|line| (line.command_id.clone(), line)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use jiff::SignedDuration;
+    use loopgate_api::link::{CommandEvent, EventType};
+    use loopgate_home::{Credentials, DataDir};
+    use serde_json::json;
+
+    use super::*;
+
+    async fn open(dir: &Path) -> CommandLogTable {
+        let data = DataDir::open(dir).unwrap();
+        let credentials = Arc::new(Credentials::open(&data).unwrap());
+        let store = Store::open(&data.file("desktop.db"), credentials).await.unwrap();
+        CommandLogTable::open(store, &data.file("commands.jsonl")).await.unwrap()
+    }
+
+    fn finished(sequence: u64) -> CommandProgress {
+        let event = CommandEvent {
+            command_id: "b".into(),
+            sequence,
+            event_type: EventType::Done,
+            data: json!({"type": "done"}),
+        };
+        CommandProgress::Finished { events: vec![event] }
+    }
+
+    /// The file as version 0.13.18 left it, with a line that was being written when the machine stopped.
+    fn legacy_file(now: Timestamp) -> String {
+        let at = |hours| now - SignedDuration::from_hours(hours);
+        let event = r#"{"commandId":"b","sequence":3,"eventType":"done","data":{"type":"done"}}"#;
+        [
+            format!(r#"{{"commandId":"a","at":"{}","state":"started"}}"#, at(1)),
+            format!(r#"{{"commandId":"b","at":"{}","state":"started"}}"#, at(2)),
+            format!(r#"{{"commandId":"b","at":"{}","state":"finished","events":[{event}]}}"#, at(1)),
+            format!(r#"{{"commandId":"old","at":"{}","state":"started"}}"#, at(25)),
+            r#"{"commandId":"c","at"#.to_owned(),
+        ]
+        .join("\n")
+    }
+
+    #[tokio::test]
+    async fn file_of_the_version_before_is_imported_once() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("commands.jsonl");
+        let text = legacy_file(Timestamp::now());
+        std::fs::write(&file, &text).unwrap();
+
+        let log = open(dir.path()).await;
+        assert_eq!(log.find("a").await.unwrap(), Some(CommandProgress::Started));
+        assert_eq!(log.find("b").await.unwrap(), Some(finished(3)));
+        assert_eq!(log.find("old").await.unwrap(), None);
+        assert_eq!(log.find("c").await.unwrap(), None);
+        assert!(!file.exists());
+
+        // The process died between the commit and the removal, and the command has ended since.
+        log.record("a".into(), &finished(7)).await.unwrap();
+        drop(log);
+        std::fs::write(&file, &text).unwrap();
+        let log = open(dir.path()).await;
+        assert_eq!(log.find("a").await.unwrap(), Some(finished(7)));
+        assert!(!file.exists());
+
+        // An older version was used in between.
+        drop(log);
+        let later = Timestamp::now() + SignedDuration::from_secs(1);
+        std::fs::write(&file, format!(r#"{{"commandId":"a","at":"{later}","state":"started"}}"#)).unwrap();
+        let log = open(dir.path()).await;
+        assert_eq!(log.find("a").await.unwrap(), Some(CommandProgress::Started));
+    }
+
+    #[tokio::test]
+    async fn entries_made_at_once_survive_a_restart() {
+        let dir = tempfile::tempdir().unwrap();
+        let log = open(dir.path()).await;
+        let records = (0..50).map(|n| {
+            let log = log.clone();
+            async move {
+                log.record(n.to_string(), &CommandProgress::Started).await.unwrap();
+                log.record(n.to_string(), &finished(n)).await.unwrap();
+            }
+        });
+        futures_util::future::join_all(records).await;
+        drop(log);
+        let log = open(dir.path()).await;
+        for n in 0..50 {
+            assert_eq!(log.find(&n.to_string()).await.unwrap(), Some(finished(n)));
+        }
+    }
+
+    #[tokio::test]
+    async fn expired_entries_are_deleted() {
+        let dir = tempfile::tempdir().unwrap();
+        let log = open(dir.path()).await;
+        let tx = log.0.db.begin().await.unwrap();
+        let at = expiry(Timestamp::now()) - 1;
+        upsert(&tx, "old".into(), &CommandProgress::Started, at).await.unwrap();
+        log.0.commit(tx).await.unwrap();
+        assert_eq!(log.find("old").await.unwrap(), None);
+        log.record("new".into(), &CommandProgress::Started).await.unwrap();
+        let rows = command::Entity::find().all(&log.0.db).await.unwrap();
+        assert_eq!(rows.iter().map(|row| row.command_id.as_str()).collect::<Vec<_>>(), ["new"]);
+    }
+}

@@ -1,0 +1,86 @@
+//! Which rows of the contract no test names.
+//!
+//! `docs/contract-rows.tsv` lists the rows: an id and a few words. A test that shows a row names its id in a
+//! comment. What is printed is information: a row may belong to something that is not built.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+use anyhow::Context as _;
+
+use crate::root;
+
+/// Sources that may hold tests.
+const FOLDERS: [&str; 3] = ["crates", "web/src", "web/e2e"];
+const EXTENSIONS: [&str; 4] = ["rs", "ts", "tsx", "mjs"];
+
+/// Prints the rows that no source names, and a count.
+pub fn report() -> anyhow::Result<()> {
+    let list = root().join("docs/contract-rows.tsv");
+    let list = fs::read_to_string(&list).with_context(|| format!("cannot read {}", list.display()))?;
+    let mut named = BTreeSet::new();
+    for folder in FOLDERS {
+        add_names(&root().join(folder), &mut named)?;
+    }
+    let rows: Vec<(&str, &str)> = list.lines().filter_map(|line| line.split_once('\t')).collect();
+    let unnamed: Vec<_> = rows.iter().filter(|(id, _)| !named.contains(*id)).collect();
+    for (id, words) in &unnamed {
+        eprintln!("no test names {id}: {words}");
+    }
+    eprintln!("{} of {} rows of the contract are named by a test", rows.len() - unnamed.len(), rows.len());
+    Ok(())
+}
+
+fn add_names(folder: &Path, named: &mut BTreeSet<String>) -> anyhow::Result<()> {
+    for entry in fs::read_dir(folder).with_context(|| format!("cannot read {}", folder.display()))? {
+        let entry = entry?;
+        let path = entry.path();
+        if entry.file_type()?.is_dir() {
+            add_names(&path, named)?;
+        } else if path.extension().is_some_and(|extension| EXTENSIONS.iter().any(|known| extension == *known))
+        {
+            let text =
+                fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
+            named.extend(row_ids(&text).map(str::to_owned));
+        }
+    }
+    Ok(())
+}
+
+/// Words of the form of an id, such as `GF-12`.
+fn row_ids(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|c: char| !c.is_ascii_alphanumeric() && c != '-').filter(|word| {
+        word.split_once('-').is_some_and(|(document, number)| {
+            document.len() == 2
+                && document.bytes().all(|byte| byte.is_ascii_uppercase())
+                && number.len() >= 2
+                && number.bytes().take(2).all(|byte| byte.is_ascii_digit())
+        })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_are_found_in_comments() {
+        let text = "// GF-12, CL-07\nlet x = a-b; // T-1 and UTF-8, LR-05a.";
+        assert_eq!(row_ids(text).collect::<Vec<_>>(), ["GF-12", "CL-07", "LR-05a"]);
+    }
+
+    #[test]
+    fn each_row_has_one_line_with_an_id_and_words() {
+        let list = fs::read_to_string(root().join("docs/contract-rows.tsv")).unwrap();
+        let ids: Vec<&str> = list
+            .lines()
+            .map(|line| {
+                let (id, words) = line.split_once('\t').unwrap();
+                assert!(row_ids(id).eq([id]) && !words.is_empty(), "{line}");
+                id
+            })
+            .collect();
+        assert_eq!(ids.iter().collect::<BTreeSet<_>>().len(), ids.len());
+    }
+}
