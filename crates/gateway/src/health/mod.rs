@@ -96,7 +96,7 @@ impl HealthChecks {
         const LABEL: &str = "Worktree Directory";
         let repos = self.repos.clone();
         let list = tokio::task::spawn_blocking(move || repos.list()).await;
-        let settings = list.ok().and_then(Result::ok).map(|list| list.settings.clone()).unwrap_or_default();
+        let settings = list.ok().and_then(Result::ok).map(|list| list.settings).unwrap_or_default();
         let directory = settings.worktree_parent_dir.filter(|directory| !directory.trim().is_empty());
         match directory.filter(|_| settings.worktree_parent_dir_confirmed == Some(true)) {
             Some(directory) => Check::passed(ID, LABEL, true, Some(directory)),

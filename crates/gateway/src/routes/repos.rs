@@ -78,7 +78,7 @@ async fn list(State(app): State<App>) -> JsonResult<ReposAnswer> {
     let listed = spawn_blocking(move || {
         let list = app.repos.list().map_err(|error| failed("Failed to list repos", error))?;
         let repos = list.repos.iter().cloned().map(|repo| describe(&app.sandbox, repo)).collect();
-        Ok(ReposAnswer { repos, settings: list.settings.clone() })
+        Ok(ReposAnswer { repos, settings: list.settings })
     });
     listed.await?.map(Json)
 }
