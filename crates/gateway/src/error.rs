@@ -56,6 +56,11 @@ impl HttpError {
         Self::bad_request("Invalid JSON body").with_code(INVALID_JSON_BODY)
     }
 
+    /// 403 for a process that Loopgate did not start.
+    pub(crate) fn process_not_managed() -> Self {
+        Self::forbidden("process not managed by this gateway").with_code("process_not_managed")
+    }
+
     /// 400 for a path that cannot be decoded.
     pub(crate) fn malformed_path() -> Self {
         Self::bad_request("malformed path").with_code("malformed_path")

@@ -87,7 +87,7 @@ async fn kill(State(app): State<App>, JsonBody(body): JsonBody<KillBody>) -> Jso
 
 async fn by_pid(app: &App, pid: &Number) -> Result<KillResponse, HttpError> {
     let possible = pid.as_u64().and_then(|pid| u32::try_from(pid).ok()).filter(|pid| *pid >= LOWEST);
-    let pid = possible.ok_or_else(not_managed)?;
+    let pid = possible.ok_or_else(HttpError::process_not_managed)?;
     end(app, pid, async || Ok(())).await
 }
 
@@ -113,7 +113,7 @@ async fn by_ticket(app: &App, ticket: TicketId, repo: String) -> Result<KillResp
         })
     });
     let ended = match recorded.await? {
-        Some(pid) if pid < LOWEST => return Err(not_managed()),
+        Some(pid) if pid < LOWEST => return Err(HttpError::process_not_managed()),
         Some(pid) => end(app, pid, async || at_files(|files| files.forget_loop()).await).await?,
         None => {
             let working = working_on(app, &ticket, &repo).await?;
@@ -138,7 +138,7 @@ async fn end(
     let owner = runtime.stopper.owner_of(pid).await;
     let owner = owner.map_err(|error| HttpError::operation("Failed to process kill request", &error))?;
     match owner {
-        ProcessOwner::Other => Err(not_managed()),
+        ProcessOwner::Other => Err(HttpError::process_not_managed()),
         ProcessOwner::None => {
             before().await?;
             Ok(KillResponse::new(GONE, Some(pid)))
@@ -168,10 +168,6 @@ async fn working_on(
     let Some(worktree) = worktree.await? else { return Ok(None) };
     let found = runtime_of(app, PATH)?.stopper.working_at(&worktree).await;
     found.map_err(|error| HttpError::operation("Failed to process kill request", &error))
-}
-
-fn not_managed() -> HttpError {
-    HttpError::forbidden("process not managed by this gateway").with_code("process_not_managed")
 }
 
 pub(crate) fn endpoint() -> Endpoint {

@@ -288,7 +288,7 @@ impl From<CancelError> for HttpError {
                 StatusCode::from_u16(*status).unwrap_or(StatusCode::BAD_GATEWAY)
             }
             CancelError::Unreachable(_) => StatusCode::BAD_GATEWAY,
-            CancelError::OtherProcess => StatusCode::FORBIDDEN,
+            CancelError::OtherProcess => return Self::process_not_managed(),
             CancelError::Stop(error) => return Self::operation("Failed to kill process", error),
         };
         Self::new(status, error.to_string())
