@@ -253,6 +253,7 @@ mod tests {
         json!({"type": "assistant", "message": {"content": content}})
     }
 
+    // OR-35, OR-36
     #[test]
     fn an_answer_with_a_tool_becomes_events_and_blocks() {
         let (turn, events) = fed(&[

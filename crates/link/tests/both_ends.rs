@@ -238,7 +238,7 @@ async fn a_restarted_desktop_tells_of_what_it_interrupted() {
     assert!(desktop.calls.try_recv().is_err());
 }
 
-// CL-37
+// CL-37, CL-38
 #[tokio::test]
 async fn queue_counters_are_reported_once_a_burst() {
     let control_plane = ControlPlane::start().await;

@@ -128,7 +128,7 @@ fn start(server: &Server, timing: client::ClientTiming) -> Desktop {
     Desktop::start_with(&server.origin(), Some(KEY), timing, executor::ExecutorTiming::default())
 }
 
-// CL-10
+// CL-10, CL-11
 #[tokio::test]
 async fn a_silent_server_gets_a_second_hello_and_then_a_new_connection() {
     let server = Server::start().await;
@@ -147,6 +147,7 @@ async fn a_silent_server_gets_a_second_hello_and_then_a_new_connection() {
     server.register(&mut desktop).await;
 }
 
+// CL-08
 #[tokio::test]
 async fn the_target_is_kept_over_a_reconnect() {
     let server = Server::start().await;

@@ -25,7 +25,7 @@ fn bearer(key: &str) -> String {
     format!("Bearer {key}")
 }
 
-// CL-02, CL-53
+// CL-01, CL-02, CL-53
 #[tokio::test]
 async fn an_upgrade_is_checked_in_order() {
     let control_plane = ControlPlane::start().await;
@@ -246,7 +246,7 @@ async fn registered(control_plane: &ControlPlane) -> (Raw, Uuid) {
     (raw, ack.compute_target_id)
 }
 
-// CL-27, CL-28
+// CL-27, CL-28, CL-29
 #[tokio::test]
 async fn events_are_acknowledged_once_stored_and_a_gap_is_reported() {
     let control_plane = ControlPlane::start().await;

@@ -32,6 +32,7 @@ printf assistant-output-run1.jsonl > "$W/assistant-output.name.txt"
 const FIRST: usize = 400;
 const SECOND: usize = 250;
 
+// LR-41
 /// Five lives in which four loops at different points die together, and die once more while they
 /// are being taken up again.
 #[test]
@@ -109,6 +110,7 @@ fn a_loop_that_ended_while_nobody_was_there_is_finished_at_the_next_start() {
     assert_eq!(desktop.cloud.output(id).len(), 3, "what it printed alone is shown, too");
 }
 
+// LR-41
 #[test]
 fn a_living_loop_is_followed_again_and_can_be_killed() {
     let (_world, desktop) = world();
@@ -261,6 +263,7 @@ fn told_in_vain(desktop: &Desktop, call: &str, status: u16) -> LoopId {
     id
 }
 
+// LR-43, LR-44
 #[test]
 fn what_nobody_takes_waits_through_any_number_of_starts() {
     for (call, status) in [("upload-artifacts", 500), ("events", 503), ("events", 401), ("events", 403)] {
@@ -275,6 +278,7 @@ fn what_nobody_takes_waits_through_any_number_of_starts() {
     }
 }
 
+// LR-44
 #[test]
 fn what_is_refused_for_what_it_is_is_kept_and_shown() {
     let (_world, desktop) = world();
@@ -336,6 +340,7 @@ fn what_a_kill_behind_the_last_word_leaves_is_cleared_away_at_the_next_start() {
     life.block_on(desktop.has_none("job WHERE to_clear"));
 }
 
+// LR-45
 #[test]
 fn a_loop_that_the_control_plane_gave_up_delivers_what_it_did() {
     let (world, desktop) = world();

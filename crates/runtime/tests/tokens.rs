@@ -10,6 +10,7 @@ use support::{Desktop, new_id, request, start};
 
 const REFUSED: &str = "Invalid or expired runner token";
 
+// LR-47
 #[tokio::test(flavor = "multi_thread")]
 async fn a_refused_token_is_renewed_and_the_event_keeps_its_nonce() {
     let desktop = Desktop::new().await;
@@ -57,6 +58,7 @@ async fn a_lost_race_is_asked_once_more_with_another_key() {
     desktop.reported(&runtime, id).await;
 }
 
+// LR-63
 #[tokio::test(flavor = "multi_thread")]
 async fn an_answer_that_was_lost_counts_as_delivered() {
     let desktop = Desktop::new().await;

@@ -60,6 +60,7 @@ fn branch(name: &str) -> BranchName {
     name.parse().unwrap()
 }
 
+// LR-12
 #[tokio::test]
 async fn a_clone_appears_whole() {
     let desk = Desk::new(r#"mkdir "$4"; echo code > "$4/file""#);
@@ -106,6 +107,7 @@ async fn a_clone_goes_on_when_nobody_waits_and_cleans_up_after_itself() {
     wait::seen(&desk.code(), async || desk.listed().is_empty().then_some(())).await.unwrap();
 }
 
+// LR-16, LR-61
 #[tokio::test]
 async fn a_clone_that_hangs_is_ended_with_everything_that_it_started() {
     let desk = Desk::new(r#"mkdir "$4"; sleep 600 & echo $! > ../child; wait"#);

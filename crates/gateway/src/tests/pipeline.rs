@@ -181,6 +181,7 @@ async fn a_body_may_have_exactly_its_limit() {
     assert_eq!((unauthorized.status, unauthorized.header("Connection")), (401, Some("close")));
 }
 
+// OR-49
 #[tokio::test]
 async fn a_loop_may_bring_a_megabyte() {
     let place = TestGateway::new().await;

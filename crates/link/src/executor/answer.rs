@@ -243,6 +243,7 @@ mod tests {
         assert_eq!(reader.feed(&vec![b'x'; MAX_ANSWER_BYTES + 1]), Err(LineTooLong));
     }
 
+    // CL-20
     #[test]
     fn a_whole_answer_is_a_result_or_a_failure() {
         let good = whole(200, b"{\"a\":1}");
@@ -253,7 +254,6 @@ mod tests {
         assert_eq!(good[1].0, EventType::Done);
         assert_eq!(whole(204, b"")[0].1["data"], Value::Null);
         assert_eq!(whole(200, b"text")[0].1["data"], "text");
-        // CL-20
         let bad = whole(404, b"{\"error\":\"gone\",\"code\":\"not_found\"}");
         assert_eq!(bad[0].1["error"], "gateway returned 404: {\"error\":\"gone\",\"code\":\"not_found\"}");
         assert_eq!(

@@ -74,6 +74,7 @@ async fn heard_heartbeats(desk: &Desk, id: LoopId, number: usize) {
     desk.cloud.seen(|cloud| (heartbeats(cloud, id) >= number).then_some(())).await;
 }
 
+// LR-24
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_execution_that_fails_hands_over_the_plan_that_it_was_given() -> Result<()> {
     let local = r##"{"content": "# Another plan", "acceptanceCriteria": [], "pendingTasks": [], "completedTasks": [],
@@ -115,6 +116,7 @@ async fn an_execution_that_fails_hands_over_the_plan_that_it_was_given() -> Resu
     Ok(())
 }
 
+// LR-50
 /// A heartbeat that is refused for good ends no process; a process that is gone ends the heartbeats.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_loop_that_the_control_plane_gives_up_lives_as_long_as_its_process() -> Result<()> {
@@ -145,6 +147,7 @@ async fn a_loop_that_the_control_plane_gives_up_lives_as_long_as_its_process() -
     Ok(())
 }
 
+// LR-46
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_dead_loop_without_a_token_is_kept_and_told_of_to_nobody() -> Result<()> {
     let mut desk = Desk::playing([held_plan()]).await?;
@@ -159,6 +162,7 @@ async fn a_dead_loop_without_a_token_is_kept_and_told_of_to_nobody() -> Result<(
     Ok(())
 }
 
+// LR-42
 /// Nobody saw its end; its state and its result say that it had come to one.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_execution_that_died_with_its_work_delivered_is_reported_as_it_says() -> Result<()> {
@@ -209,6 +213,7 @@ async fn what_a_killed_execution_had_done_is_kept_for_the_next_one() -> Result<(
     Ok(())
 }
 
+// LR-45
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_end_of_a_loop_that_the_control_plane_gave_up_is_told_nevertheless() -> Result<()> {
     let mut desk = Desk::playing([held_plan()]).await?;
@@ -221,6 +226,7 @@ async fn the_end_of_a_loop_that_the_control_plane_gave_up_is_told_nevertheless()
     Ok(())
 }
 
+// LR-27
 /// A result of an assistant that has done everything by itself.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_an_execution_says_of_its_own_delivery_is_not_done_again() -> Result<()> {
@@ -249,6 +255,7 @@ async fn what_an_execution_says_of_its_own_delivery_is_not_done_again() -> Resul
     desk.is_tidy(&run, &[]).await
 }
 
+// LR-53
 /// Its process is gone and its work is being delivered: to whoever looks it is not stopped.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_loop_that_is_delivered_looks_like_one_that_runs() -> Result<()> {
@@ -276,6 +283,7 @@ async fn a_loop_that_is_delivered_looks_like_one_that_runs() -> Result<()> {
     Ok(())
 }
 
+// LR-30
 /// Git cannot say what was changed: the loop is over, and its person learns that nothing was delivered.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn work_that_git_cannot_read_is_a_warning() -> Result<()> {
@@ -295,6 +303,7 @@ async fn work_that_git_cannot_read_is_a_warning() -> Result<()> {
     Ok(())
 }
 
+// LR-51
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn of_the_loops_that_ended_the_newest_hundred_are_kept() -> Result<()> {
     let quick = in_loop("plan", "PLAN").says("<promise>COMPLETE</promise>");

@@ -50,6 +50,7 @@ fn repos(run: &Run, desk: &Desk) -> Result<Vec<Value>> {
     Ok(repos.with_context(|| uploaded.to_string())?.clone())
 }
 
+// LR-09, LR-60
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn every_known_repository_gets_agents() -> Result<()> {
     let desk = Desk::playing([writer()]).await?;

@@ -261,6 +261,7 @@ async fn requirements_are_written_beside_a_repository_that_is_only_read() -> Res
     Ok(())
 }
 
+// LR-17
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn requirements_are_split_without_a_repository() -> Result<()> {
     let features = r#"{"features": [{"id": "F-1", "title": "Switch"}]}"#;
@@ -298,6 +299,7 @@ async fn requirements_are_split_without_a_repository() -> Result<()> {
     Ok(())
 }
 
+// LR-11
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn documents_and_code_are_judged() -> Result<()> {
     let file = r"`(?P<report>[^`]+-judges\.json)` \(required\)";

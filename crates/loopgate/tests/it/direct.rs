@@ -44,6 +44,7 @@ fn already_running() -> (u16, Value) {
     (409, json!({"error": text, "code": "conflict", "reason": "already_running"}))
 }
 
+// OR-47, LR-10
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn one_loop_runs_once_in_a_worktree_of_its_own() -> Result<()> {
     let mut script = story::script();
@@ -124,6 +125,7 @@ async fn a_loop_that_is_prepared_cannot_be_doubled() -> Result<()> {
     stage.alone(&loop_id.to_string()).await
 }
 
+// OR-50, LR-40
 /// The set-up script of the repository does not end, so that the moment of preparation lasts.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_loop_that_is_prepared_can_be_cancelled() -> Result<()> {

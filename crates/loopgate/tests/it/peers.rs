@@ -49,6 +49,7 @@ fn results(run: &Run) -> Result<&Vec<Value>> {
     run.last["results"].as_array().with_context(|| format!("{}", run.last))
 }
 
+// LR-33
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn each_repository_is_delivered_by_itself() -> Result<()> {
     let desk = Desk::playing([implementer(), committer()?]).await?;

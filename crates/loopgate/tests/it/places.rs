@@ -81,6 +81,7 @@ async fn a_ticket_and_a_loop_never_share_a_worktree() -> Result<()> {
     Ok(())
 }
 
+// LR-64
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_plan_and_its_execution_lie_where_the_list_says() -> Result<()> {
     let says = Conversation::when("any", "# Coding loop").says("Done.\n\n<promise>COMPLETE</promise>");

@@ -76,6 +76,7 @@ fn broken_line(work_dir: &Path) -> Result<usize> {
     Ok(at + 1)
 }
 
+// LR-55
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn timing_events_arrive_and_a_broken_line_is_named() -> Result<()> {
     let turns = [Turn(vec![Step::bash(EVENTS)]), Turn(vec![Step::bash(UNFINISHED)])];

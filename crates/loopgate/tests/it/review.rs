@@ -35,6 +35,7 @@ fn reviewer(command: &str, verdict: Option<&str>) -> Conversation {
     written.says("Reviewed.")
 }
 
+// LR-56, LR-57
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_work_of_a_document_is_reviewed_where_it_lies() -> Result<()> {
     let desk = Desk::playing([reviewer("git status --short", Some("needs_attention"))]).await?;
@@ -67,6 +68,7 @@ async fn the_work_of_a_document_is_reviewed_where_it_lies() -> Result<()> {
     desk.is_tidy(&run, &[]).await
 }
 
+// LR-58, LR-59
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_branch_is_reviewed_in_a_passing_worktree() -> Result<()> {
     let looks =
@@ -106,6 +108,7 @@ async fn a_branch_is_reviewed_in_a_passing_worktree() -> Result<()> {
     Ok(())
 }
 
+// LR-57
 /// From the button to the verdict on the page: what an execution has made is what is reviewed.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_person_has_the_work_of_their_wish_reviewed() -> Result<()> {

@@ -12,6 +12,7 @@ use crate::stage::Stage;
 
 const CHAT: &str = "/api/gateway/orchestrator/chat/SHOP-7";
 
+// OR-53
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_stream_is_of_lines_whatever_is_accepted() -> Result<()> {
     let local = Local::new().await?;

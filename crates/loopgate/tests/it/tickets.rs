@@ -67,6 +67,7 @@ fn make_old(file: &Path) -> Result<()> {
     Ok(file.set_modified(SystemTime::now() - Duration::from_secs(600))?)
 }
 
+// OR-09, OR-10
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_status_grows_with_its_files() -> Result<()> {
     let ticket = Ticket::new().await?;
@@ -100,6 +101,7 @@ async fn a_status_grows_with_its_files() -> Result<()> {
     Ok(())
 }
 
+// OR-11, OR-12, OR-13
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_process_and_its_output_correct_the_state() -> Result<()> {
     let ticket = Ticket::new().await?;
@@ -140,6 +142,7 @@ async fn the_process_and_its_output_correct_the_state() -> Result<()> {
     ticket.has(json!({"status": "CANCELLED", "pid": null}), "no pid").await
 }
 
+// OR-14
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_launch_log_is_the_last_witness() -> Result<()> {
     let ticket = Ticket::new().await?;
@@ -160,6 +163,7 @@ async fn the_launch_log_is_the_last_witness() -> Result<()> {
     ticket.has(as_is, "nothing says that it has ended").await
 }
 
+// OR-15
 /// A ticket whose only trace is a loop: the worktree that its job names is read.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_loop_of_the_ticket_leads_to_its_worktree() -> Result<()> {
@@ -196,6 +200,7 @@ async fn a_loop_of_the_ticket_leads_to_its_worktree() -> Result<()> {
     Ok(())
 }
 
+// OR-16
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_directory_tells_whether_work_goes_on() -> Result<()> {
     let ticket = Ticket::new().await?;
@@ -221,6 +226,7 @@ async fn a_directory_tells_whether_work_goes_on() -> Result<()> {
     Ok(())
 }
 
+// OR-27, OR-28
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_end_of_a_log_is_found_wherever_it_lies() -> Result<()> {
     let ticket = Ticket::new().await?;
@@ -269,6 +275,7 @@ async fn the_end_of_a_log_is_found_wherever_it_lies() -> Result<()> {
     Ok(())
 }
 
+// OR-29
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_plan_is_shown_as_markdown_beside_its_source() -> Result<()> {
     let ticket = Ticket::new().await?;

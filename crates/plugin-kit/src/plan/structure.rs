@@ -298,6 +298,7 @@ pub(super) mod tests {
         report(dir.path())
     }
 
+    // PL-28
     #[test]
     fn a_plan_in_sync_is_valid_and_told() {
         let report = reported(&plan().to_string());

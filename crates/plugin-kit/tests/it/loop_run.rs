@@ -19,7 +19,7 @@ fn a_promise_in_an_earlier_record_completes_the_loop() {
     assert!(ended.stdout.contains("All done."));
 }
 
-// PL-15
+// PL-15, PL-20
 #[test]
 fn the_assistant_gets_the_pinned_arguments_and_no_secret() {
     let project = Project::new()
@@ -110,7 +110,6 @@ fn a_loop_that_used_up_its_iterations_has_failed_and_says_so() {
     assert_eq!(codes, [json!(1), json!(1), json!(1), Value::Null]);
 }
 
-// PL-20
 #[test]
 fn equal_failures_stop_a_long_loop_with_a_signed_reason() {
     let project = Project::new().env("LOOPGATE_USER_VISIBLE_FAILURE_SECRET", "key");

@@ -26,7 +26,7 @@ fn split_paths_are_joined() {
     assert!(ended.stdout.contains(config(&project).trim_end()));
 }
 
-// PL-03, PL-05
+// PL-02, PL-03, PL-04, PL-05
 #[test]
 fn a_plan_is_named_found_or_handed_in() {
     let project = Project::new();
@@ -109,7 +109,6 @@ fn further_repositories_get_names_of_their_own() {
     assert_eq!(map, format!("api={}|api-two={}", dir("one/api"), dir("two/api")));
 }
 
-// PL-02, PL-04
 #[test]
 fn refusals_name_what_is_wrong() {
     let project = Project::new();

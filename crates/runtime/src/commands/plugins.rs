@@ -64,6 +64,7 @@ fn version(name: &str) -> Option<[u64; 3]> {
 mod tests {
     use super::*;
 
+    // PL-42
     #[test]
     fn ours_goes_first_and_then_the_newest_complete_version() {
         let dir = tempfile::tempdir().unwrap();

@@ -115,6 +115,7 @@ mod tests {
         std::fs::write(dir.join(LOOP_ERROR), whole).unwrap();
     }
 
+    // LR-37
     #[test]
     fn only_the_drivers_word_counts() {
         let dir = tempfile::tempdir().unwrap();

@@ -232,6 +232,7 @@ mod tests {
         CallError::Http { status: 401, code: None, text: "Invalid or expired runner token".to_owned() }
     }
 
+    // LR-48
     #[tokio::test]
     async fn two_that_are_refused_together_ask_for_one_token() {
         let place = Place::new().await;
@@ -289,6 +290,7 @@ mod tests {
         assert_eq!(place.tokens.call(place.id, call).await.unwrap_err().status(), Some(410));
     }
 
+    // LR-49
     #[tokio::test]
     async fn a_race_that_is_lost_twice_is_lost() {
         let place = Place::new().await;

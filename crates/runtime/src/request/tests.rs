@@ -40,6 +40,7 @@ fn a_body_must_be_something_and_have_members() {
     }
 }
 
+// LR-02, LR-03, LR-04, LR-05, LR-06
 #[test]
 fn each_check_has_its_text() {
     let missing = "Missing required fields: loopId, command, loopgateAuthToken";
@@ -65,6 +66,7 @@ fn each_check_has_its_text() {
     }
 }
 
+// LR-07, LR-08
 #[test]
 fn evaluations_name_what_they_lack() {
     let document = |kind: &str| json!({"id": "1", "type": kind, "title": "t", "content": "c"});
@@ -80,6 +82,7 @@ fn evaluations_name_what_they_lack() {
     assert!(refusal(&body).starts_with("EVALUATE_PLAN requires a PRD artifact"));
 }
 
+// OR-44
 #[test]
 fn extensions_are_judged_before_missing_members() {
     let body = json!({"branchMaterialization": {"schemaVersion": 1, "branches": [

@@ -230,6 +230,7 @@ mod tests {
         frame.chunks.join("\n")
     }
 
+    // LR-47
     #[test]
     fn a_half_line_waits_for_its_end() {
         let dir = tempfile::tempdir().unwrap();
@@ -262,6 +263,7 @@ mod tests {
         assert_eq!((shown(&frame).as_str(), frame.spend.tokens.input_tokens), ("three", 1));
     }
 
+    // LR-41
     #[test]
     fn after_a_restart_nothing_is_shown_twice_and_everything_is_summed() {
         let dir = tempfile::tempdir().unwrap();

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 
 use crate::support::{COMMITS, Desktop, IMPLEMENTS, new_id, request, start};
 
+// LR-18
 #[tokio::test(flavor = "multi_thread")]
 async fn a_plan_is_made_and_reported() {
     let desktop = Desktop::new().await;
@@ -54,6 +55,7 @@ async fn a_plan_is_made_and_reported() {
     );
 }
 
+// LR-20, LR-29
 #[tokio::test(flavor = "multi_thread")]
 async fn an_execution_goes_on_where_its_plan_was_made_and_git_delivers() {
     let desktop = Desktop::new().await;
@@ -125,6 +127,7 @@ async fn a_push_that_did_not_happen_is_made_up_for() {
     assert_eq!(desktop.state("created").lines().count(), 1, "one pull request");
 }
 
+// LR-28
 #[tokio::test(flavor = "multi_thread")]
 async fn an_execution_that_changes_nothing_completes_without_a_pull_request() {
     let desktop = Desktop::new().await;

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use crate::support::{Desktop, IMPLEMENTS, new_id, request, start};
 
+// LR-32
 #[tokio::test(flavor = "multi_thread")]
 async fn an_execution_without_tokens_and_results_was_a_ghost() {
     let desktop = Desktop::new().await;
@@ -19,6 +20,7 @@ async fn an_execution_without_tokens_and_results_was_a_ghost() {
     assert!(desktop.cloud.events(id, "completed").is_empty());
 }
 
+// LR-24, LR-35
 #[tokio::test(flavor = "multi_thread")]
 async fn a_failure_is_told_with_clean_diagnostics_after_its_plan() {
     let desktop = Desktop::new().await;
@@ -66,6 +68,7 @@ async fn a_failure_is_told_with_clean_diagnostics_after_its_plan() {
     assert!(shown.keys().all(allowed), "{shown:?}");
 }
 
+// OR-50, LR-38
 #[tokio::test(flavor = "multi_thread")]
 async fn a_killed_loop_is_gone_with_everything_it_started() {
     let desktop = Desktop::new().await;
@@ -97,6 +100,7 @@ async fn a_killed_loop_is_gone_with_everything_it_started() {
     assert_eq!((again.status, again.message.as_str()), (404, "No running process found for this loop"));
 }
 
+// OR-50
 /// Whatever dies while a process is ended, the wish of its person is known.
 #[tokio::test(flavor = "multi_thread")]
 async fn that_a_loop_is_to_end_is_recorded_before_its_process_hears_of_it() {
@@ -135,6 +139,7 @@ async fn a_loop_that_ends_well_when_it_is_killed_is_cancelled_all_the_same() {
     assert!(desktop.cloud.events(id, "completed").is_empty());
 }
 
+// LR-31
 #[tokio::test(flavor = "multi_thread")]
 async fn an_account_that_cannot_be_used_for_the_commit_fails_the_loop() {
     let desktop = Desktop::new().await;
@@ -153,6 +158,7 @@ async fn an_account_that_cannot_be_used_for_the_commit_fails_the_loop() {
     assert_eq!(desktop.state("created"), "", "no pull request");
 }
 
+// LR-39
 #[tokio::test(flavor = "multi_thread")]
 async fn a_loop_can_be_killed_while_its_work_is_committed() {
     let desktop = Desktop::new().await;
@@ -171,6 +177,7 @@ async fn a_loop_can_be_killed_while_its_work_is_committed() {
     assert_eq!(desktop.state("created"), "");
 }
 
+// LR-36, LR-37
 #[tokio::test(flavor = "multi_thread")]
 async fn a_context_that_is_full_and_a_signed_failure_are_told_as_what_they_are() {
     let desktop = Desktop::new().await;

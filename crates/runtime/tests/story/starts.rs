@@ -139,6 +139,7 @@ async fn a_local_loop_needs_a_way_to_report_and_a_relayed_one_waits_for_it() {
     assert_eq!(kinds.last().map(String::as_str), Some("completed"));
 }
 
+// LR-12
 #[tokio::test(flavor = "multi_thread")]
 async fn a_repository_that_is_not_here_is_cloned_and_listed() {
     let desktop = Desktop::new().await;
@@ -200,6 +201,7 @@ async fn a_second_plan_starts_fresh_and_its_work_never_overwrites_a_branch_of_ot
     assert_eq!(desktop.cloud.events(second, "completed")[0]["results"][0]["branchName"], own);
 }
 
+// LR-29
 #[tokio::test(flavor = "multi_thread")]
 async fn a_second_plan_goes_on_from_the_open_pull_request() {
     let desktop = Desktop::new().await;
@@ -209,6 +211,7 @@ async fn a_second_plan_goes_on_from_the_open_pull_request() {
     assert_eq!(result["branchName"], "orchestrator/plan-5", "{result}");
 }
 
+// LR-21, LR-22, LR-23
 #[tokio::test(flavor = "multi_thread")]
 async fn an_execution_is_told_of_its_plan_in_one_form() {
     let desktop = Desktop::new().await;
@@ -242,6 +245,7 @@ async fn an_execution_is_told_of_its_plan_in_one_form() {
     assert!(!plan.exists() && std::fs::read_to_string(&imported).unwrap() == "# C");
 }
 
+// LR-54
 #[tokio::test(flavor = "multi_thread")]
 async fn attachments_that_lead_home_are_refused_and_written_down() {
     let desktop = Desktop::new().await;

@@ -9,7 +9,6 @@ fn registration(name: &str, gateway: Option<Uuid>) -> serde_json::Value {
     json!({"machineName": name, "platform": "linux", "supportedOperations": ["git_action"], "gatewayId": gateway})
 }
 
-// CL-08
 #[tokio::test]
 async fn a_desktop_is_one_row_whatever_its_name_or_id() {
     let plane = TestApp::start().await;
@@ -89,6 +88,7 @@ async fn the_end_of_the_control_plane_is_told_to_its_desktops() {
     shutdown.await.unwrap().unwrap();
 }
 
+// CL-50
 #[tokio::test]
 async fn a_revoked_key_ends_the_connection() {
     let plane = TestApp::start().await;

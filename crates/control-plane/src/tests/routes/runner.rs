@@ -195,6 +195,7 @@ async fn a_cancelled_loop_shows_what_it_had_delivered() {
     }
 }
 
+// CP-31
 #[tokio::test]
 async fn events_that_do_not_fit_change_nothing() {
     let plane = TestApp::start().await;

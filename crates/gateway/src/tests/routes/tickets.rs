@@ -65,6 +65,7 @@ async fn a_ticket_without_a_worktree_is_answered() {
     assert_eq!(escape.json()["exists"], false);
 }
 
+// OR-07, OR-08
 #[tokio::test]
 async fn bad_input_is_refused_row_by_row() {
     let ticket = Ticket::new().await;
@@ -148,6 +149,7 @@ async fn the_process_corrects_the_state() {
     assert_eq!(ticket.status().await["status"], "AWAITING_USER");
 }
 
+// OR-14
 #[tokio::test]
 async fn the_launch_log_is_the_last_witness() {
     let ticket = Ticket::new().await;

@@ -56,7 +56,7 @@ async fn events_that_nobody_acknowledges_are_sent_again_a_few_times() {
     assert!(never.is_err(), "a server that never acknowledges is not flooded");
 }
 
-// CL-36
+// CL-16, CL-36
 #[tokio::test(start_paused = true)]
 async fn presence_tells_every_change() {
     let mut bench = Bench::online();

@@ -12,6 +12,7 @@ use crate::stage::Stage;
 
 const PATHS: &str = "/api/gateway/settings/binary-paths";
 
+// OR-49, OR-52
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn no_route_takes_what_is_not_its_own() -> Result<()> {
     let stage = Stage::story().await?;

@@ -22,6 +22,7 @@ fn document(kind: &str) -> Value {
     json!({"id": "1", "type": kind, "title": "t", "content": "c"})
 }
 
+// OR-43, LR-01, LR-02, LR-03, LR-04, LR-05, LR-06, LR-07, LR-08, LR-09, LR-56, LR-60
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_loop_is_refused_before_anything_happens() -> Result<()> {
     let stage = Stage::story().await?;
@@ -184,6 +185,7 @@ fn not_built() -> Vec<Row> {
     ]
 }
 
+// OR-44
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_member_of_the_wrong_shape_is_named() -> Result<()> {
     let stage = Stage::story().await?;
@@ -239,6 +241,7 @@ async fn a_member_of_the_wrong_shape_is_named() -> Result<()> {
     Ok(())
 }
 
+// OR-50, LR-40
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_loop_that_does_not_run_cannot_be_ended() -> Result<()> {
     let stage = Stage::story().await?;

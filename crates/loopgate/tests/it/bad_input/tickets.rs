@@ -11,6 +11,7 @@ use crate::stage::Stage;
 
 const API: &str = "/api/gateway/orchestrator";
 
+// OR-07, OR-08, OR-16
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_ticket_is_read_in_the_sandbox_only() -> Result<()> {
     let stage = Stage::story().await?;
@@ -69,6 +70,7 @@ async fn a_ticket_is_read_in_the_sandbox_only() -> Result<()> {
     check(&stage.loopgate, rows).await
 }
 
+// OR-52
 /// An id is no path, however it is written.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_id_never_leads_out_of_its_place() -> Result<()> {

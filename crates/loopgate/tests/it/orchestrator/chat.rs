@@ -116,6 +116,7 @@ fn in_two_halves() -> Script {
         .turn([Step::hold("answering"), Step::text("Second.")])])
 }
 
+// OR-35, OR-36
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_answer_comes_as_it_is_made_and_is_kept() -> Result<()> {
     let script = Script::new([
@@ -160,6 +161,7 @@ async fn an_answer_comes_as_it_is_made_and_is_kept() -> Result<()> {
     talk.alone().await
 }
 
+// OR-39
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_page_that_leaves_finds_the_answer_later() -> Result<()> {
     let talk = Talk::new(in_two_halves()).await?;
@@ -188,6 +190,7 @@ async fn a_chat_outlives_the_gateway_and_its_answer_is_kept() -> Result<()> {
     talk.alone().await
 }
 
+// OR-40
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_chat_that_is_stopped_leaves_no_process() -> Result<()> {
     let script = Script::new([Conversation::when("busy", "Why two caches")
@@ -253,6 +256,7 @@ impl Shop {
     }
 }
 
+// OR-38
 #[tokio::test]
 async fn an_assistant_that_is_missing_is_told_in_the_stream() -> Result<()> {
     let shop = Shop::new().await?;
@@ -271,6 +275,7 @@ async fn an_assistant_that_is_missing_is_told_in_the_stream() -> Result<()> {
     Ok(())
 }
 
+// OR-37
 #[tokio::test]
 async fn a_refused_account_begins_a_new_session() -> Result<()> {
     let shop = Shop::new().await?;
@@ -294,6 +299,7 @@ async fn a_refused_account_begins_a_new_session() -> Result<()> {
     Ok(())
 }
 
+// OR-34, OR-49
 #[tokio::test]
 async fn what_cannot_be_asked_starts_nothing() -> Result<()> {
     let shop = Shop::new().await?;
@@ -363,6 +369,7 @@ async fn a_slow_page_holds_nobody_up_and_misses_nothing() -> Result<()> {
     Ok(())
 }
 
+// OR-41
 #[tokio::test]
 async fn a_comment_is_talked_about() -> Result<()> {
     let shop = Shop::new().await?;

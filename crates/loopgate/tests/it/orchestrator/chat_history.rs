@@ -11,6 +11,7 @@ fn message(role: &str, content: &str) -> Value {
         "timestamp": "2026-01-05T10:00:00.000Z"}})
 }
 
+// OR-31
 #[tokio::test]
 async fn a_history_grows_and_is_cleared() -> Result<()> {
     let shop = Shop::new().await?;
@@ -39,6 +40,7 @@ async fn a_history_grows_and_is_cleared() -> Result<()> {
     shop.get("chat-history/SHOP-7").await?.is(200, &empty)
 }
 
+// OR-32
 #[tokio::test]
 async fn each_provider_has_a_history_of_its_own() -> Result<()> {
     let shop = Shop::new().await?;
@@ -71,6 +73,7 @@ async fn each_provider_has_a_history_of_its_own() -> Result<()> {
     Ok(())
 }
 
+// OR-33
 #[tokio::test]
 async fn one_message_is_removed_by_its_place() -> Result<()> {
     let shop = Shop::new().await?;

@@ -24,6 +24,7 @@ impl Shop {
     }
 }
 
+// OR-42
 #[tokio::test]
 async fn without_changes_or_an_answer_it_is_plain() -> Result<()> {
     let shop = Shop::new().await?;
@@ -52,6 +53,7 @@ async fn without_changes_or_an_answer_it_is_plain() -> Result<()> {
     outside.refused(403, "directory not allowed", "directory_not_allowed")
 }
 
+// OR-42
 #[tokio::test]
 async fn the_changes_are_read_and_names_left_out() -> Result<()> {
     let shop = Shop::new().await?;

@@ -5,6 +5,7 @@ use serde_json::json;
 
 use super::Shop;
 
+// OR-30
 #[tokio::test]
 async fn the_report_is_handed_on_as_it_is() -> Result<()> {
     let shop = Shop::new().await?;

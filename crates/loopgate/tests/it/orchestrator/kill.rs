@@ -17,6 +17,7 @@ impl Shop {
     }
 }
 
+// OR-17
 #[tokio::test]
 async fn a_ticket_without_a_process_is_marked_stopped() -> Result<()> {
     let shop = Shop::new().await?;
@@ -47,6 +48,7 @@ async fn a_ticket_without_a_process_is_marked_stopped() -> Result<()> {
     Ok(())
 }
 
+// OR-19
 /// Processes that Loopgate did not start live on, whatever says that they are its own.
 #[tokio::test]
 async fn a_stranger_is_never_signalled() -> Result<()> {
@@ -82,6 +84,7 @@ async fn a_stranger_is_never_signalled() -> Result<()> {
     Ok(())
 }
 
+// OR-19
 #[tokio::test]
 async fn something_must_be_named() -> Result<()> {
     let shop = Shop::new().await?;

@@ -50,6 +50,7 @@ impl Shop {
     }
 }
 
+// OR-18, OR-20, OR-21, OR-55
 #[tokio::test]
 async fn a_ticket_is_launched_once_and_ended_whole() -> Result<()> {
     let shop = Shop::new().await?;
@@ -137,6 +138,7 @@ async fn a_script_is_known_again_whatever_was_not_written() -> Result<()> {
     shop.alone().await
 }
 
+// OR-22
 #[tokio::test]
 async fn launches_at_the_same_time_start_one_script() -> Result<()> {
     let shop = Shop::new().await?;
@@ -157,6 +159,7 @@ async fn launches_at_the_same_time_start_one_script() -> Result<()> {
     Ok(())
 }
 
+// OR-23
 #[tokio::test]
 async fn a_lock_counts_while_its_owner_lives() -> Result<()> {
     let shop = Shop::new().await?;
@@ -182,6 +185,7 @@ async fn a_lock_counts_while_its_owner_lives() -> Result<()> {
     Ok(())
 }
 
+// OR-25
 #[tokio::test]
 async fn what_lay_in_the_place_of_the_worktree_is_kept() -> Result<()> {
     let shop = Shop::new().await?;
@@ -200,6 +204,7 @@ async fn what_lay_in_the_place_of_the_worktree_is_kept() -> Result<()> {
     Ok(())
 }
 
+// OR-26
 #[tokio::test]
 async fn a_base_is_a_branch_and_never_an_option() -> Result<()> {
     let shop = Shop::new().await?;
@@ -218,6 +223,7 @@ async fn a_base_is_a_branch_and_never_an_option() -> Result<()> {
     Ok(())
 }
 
+// OR-24
 #[tokio::test]
 async fn a_launch_needs_a_ticket_and_allowed_paths() -> Result<()> {
     let shop = Shop::new().await?;

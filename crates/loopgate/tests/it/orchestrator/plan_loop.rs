@@ -38,6 +38,7 @@ impl Shop {
     }
 }
 
+// OR-51
 #[tokio::test]
 async fn what_is_known_of_a_repository_is_told_before_a_plan() -> Result<()> {
     let (shop, _cloud) = with_cloud().await?;
@@ -65,6 +66,7 @@ async fn what_is_known_of_a_repository_is_told_before_a_plan() -> Result<()> {
     Ok(())
 }
 
+// OR-51
 #[tokio::test]
 async fn what_was_agreed_on_is_noted_once() -> Result<()> {
     let (mut shop, _cloud) = with_cloud().await?;
@@ -119,6 +121,7 @@ async fn what_was_agreed_on_is_noted_once() -> Result<()> {
     Ok(())
 }
 
+// LR-52
 /// What was agreed on is expected to begin soon. That somebody looks changes nothing.
 #[tokio::test]
 async fn what_is_never_ordered_looks_failed_after_a_minute() -> Result<()> {
@@ -139,6 +142,7 @@ async fn what_is_never_ordered_looks_failed_after_a_minute() -> Result<()> {
     Ok(())
 }
 
+// OR-51
 #[tokio::test]
 async fn a_plan_is_taken_back_at_the_control_plane_and_here() -> Result<()> {
     let (shop, cloud) = with_cloud().await?;
@@ -181,6 +185,7 @@ async fn a_plan_is_taken_back_at_the_control_plane_and_here() -> Result<()> {
     Ok(())
 }
 
+// OR-51
 #[tokio::test]
 async fn a_plan_is_taken_back_here_when_nobody_hears_it() -> Result<()> {
     let port = crate::stage::free_port()?;
@@ -201,6 +206,7 @@ async fn a_plan_is_taken_back_here_when_nobody_hears_it() -> Result<()> {
     Ok(())
 }
 
+// OR-52
 #[tokio::test]
 async fn a_step_that_lacks_something_is_refused() -> Result<()> {
     let (shop, cloud) = with_cloud().await?;

@@ -24,6 +24,7 @@ impl Shop {
     }
 }
 
+// OR-01, OR-04
 #[tokio::test]
 async fn a_session_is_noted_renewed_and_forgotten() -> Result<()> {
     let shop = Shop::new().await?;
@@ -60,6 +61,7 @@ async fn a_session_is_noted_renewed_and_forgotten() -> Result<()> {
     Ok(())
 }
 
+// OR-03
 #[tokio::test]
 async fn a_vanished_worktree_is_forgotten_and_others_keep_what_they_say() -> Result<()> {
     let shop = Shop::new().await?;
@@ -81,6 +83,7 @@ async fn a_vanished_worktree_is_forgotten_and_others_keep_what_they_say() -> Res
     Ok(())
 }
 
+// OR-02
 #[tokio::test]
 async fn a_session_needs_its_members_and_allowed_paths() -> Result<()> {
     let shop = Shop::new().await?;
@@ -110,6 +113,7 @@ async fn a_session_needs_its_members_and_allowed_paths() -> Result<()> {
     Ok(())
 }
 
+// OR-05
 #[tokio::test]
 async fn what_waits_for_the_person_is_counted() -> Result<()> {
     let shop = Shop::new().await?;
@@ -155,6 +159,7 @@ async fn what_waits_for_the_person_is_counted() -> Result<()> {
     count.is(200, &json!({"count": 2}))
 }
 
+// OR-06
 #[tokio::test]
 async fn without_a_sandbox_there_are_no_sessions() -> Result<()> {
     let local = Local::with(Setup::without_sandbox).await?;

@@ -198,6 +198,7 @@ mod tests {
         assert_eq!(added, "\n## Mounted paths\n\n- `acme/web` on `main` at `/w/web`\n");
     }
 
+    // LR-57
     #[test]
     fn a_review_begins_with_its_command() {
         let review = Prompt { base: Some("main"), ..prompt(LoopCommand::CodeReview) };

@@ -299,6 +299,7 @@ mod tests {
         json!({"artifacts": [{"id": "p", "type": "IMPLEMENTATION_PLAN", "title": "t", "content": content, "raw": raw}]})
     }
 
+    // LR-21
     #[test]
     fn a_whole_plan_replaces_another_one() {
         let place = Place::new();
@@ -312,6 +313,7 @@ mod tests {
         assert_eq!((place.read("imported-plan.md"), place.read("execution-result.json")), (None, None));
     }
 
+    // LR-22
     #[test]
     fn a_plan_that_says_the_same_is_kept_byte_for_byte() {
         let place = Place::new();
@@ -322,6 +324,7 @@ mod tests {
         assert_eq!(place.read("plan.json").as_deref(), Some(text));
     }
 
+    // LR-23
     #[test]
     fn otherwise_the_markdown_is_staged() {
         let place = Place::new();

@@ -218,6 +218,7 @@ mod tests {
         batch.items.iter().map(each).collect()
     }
 
+    // LR-55
     #[test]
     fn lines_count_from_the_beginning_of_the_file_and_only_new_ones_are_told() {
         let dir = tempfile::tempdir().unwrap();

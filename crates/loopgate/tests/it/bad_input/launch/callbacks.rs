@@ -18,6 +18,7 @@ use crate::stage::gone;
 /// Longer than a refusal may be held up, and much shorter than an event may take.
 const AT_ONCE: Duration = Duration::from_secs(10);
 
+// OR-45, OR-46, LR-25
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_local_loop_starts_only_when_somebody_hears_of_it() -> Result<()> {
     let place = Place::new().await?;
@@ -50,6 +51,7 @@ async fn a_local_loop_starts_only_when_somebody_hears_of_it() -> Result<()> {
     Ok(())
 }
 
+// OR-48, OR-54, LR-62
 /// The older spelling of the token's name is taken too; the newer one wins.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_token_has_two_names() -> Result<()> {
@@ -86,6 +88,7 @@ async fn the_token_has_two_names() -> Result<()> {
     Ok(())
 }
 
+// LR-01
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_order_that_cannot_be_read_is_told_to_nobody() -> Result<()> {
     let place = Place::new().await?;
@@ -106,6 +109,7 @@ async fn an_order_that_cannot_be_read_is_told_to_nobody() -> Result<()> {
     place.nothing_is_left().await
 }
 
+// LR-26
 /// Whoever ordered the loop learns at once why it is not started.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_control_plane_that_is_silent_holds_up_no_refusal() -> Result<()> {

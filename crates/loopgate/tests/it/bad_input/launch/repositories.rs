@@ -11,6 +11,7 @@ use crate::bad_input::DENIED;
 
 const SANDBOX_EVENT: &str = "Repository path not allowed by sandbox policy";
 
+// LR-11, LR-13, LR-14, LR-15
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_repository_must_be_here_and_in_the_sandbox() -> Result<()> {
     let mut place = Place::new().await?;
@@ -82,6 +83,7 @@ async fn a_repository_must_be_here_and_in_the_sandbox() -> Result<()> {
     Ok(())
 }
 
+// LR-34
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn peers_are_counted_and_the_control_plane_hears_of_it() -> Result<()> {
     let place = Place::new().await?;
