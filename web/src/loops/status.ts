@@ -11,7 +11,7 @@ interface StatusFacts {
 
 const FACTS: Record<LoopStatus, StatusFacts> = {
   PENDING: { label: "Queued", tone: "idle", active: true },
-  CLAIMED: { label: "Starting", tone: "run", active: true },
+  CLAIMED: { label: "Accepted", tone: "run", active: true },
   RUNNING: { label: "Running", tone: "run", active: true },
   COMPLETED: { label: "Completed", tone: "ok", active: false },
   FAILED: { label: "Failed", tone: "bad", active: false },

@@ -97,8 +97,9 @@ async fn a_loop_whose_worktree_was_deleted_says_so_and_one_without_its_link_deli
     let run = execute(&desk, "deleted").await?;
     let (said, worktree) = (run.last["message"].as_str().unwrap_or_default(), run.worktree()?);
     let told = format!(
-        "{} was deleted while the loop ran; what was committed before is on branch orchestrator/deleted",
-        worktree.display()
+        "the worktree {} was deleted while the loop ran; what was committed before is on branch \
+         orchestrator/deleted",
+        worktree.file_name().context("a worktree has a name")?.display()
     );
     ensure!(run.last["code"] == "PROCESS_FAILED" && said == told, "{}", run.last);
     let run = execute(&desk, "unlinked").await?;

@@ -103,8 +103,9 @@ impl Failure {
     /// What the loop worked in was deleted while it ran.
     fn worktree_deleted(worktree: &Path, branch: Option<&str>) -> Self {
         let kept = branch.map(|name| format!("; what was committed before is on branch {name}"));
+        let name = worktree.file_name().unwrap_or_default().to_string_lossy();
         let message =
-            format!("{} was deleted while the loop ran{}", worktree.display(), kept.unwrap_or_default());
+            format!("the worktree {name} was deleted while the loop ran{}", kept.unwrap_or_default());
         Self { live_activity: Some(message.clone()), ..Self::new(code::PROCESS_FAILED, message) }
     }
 

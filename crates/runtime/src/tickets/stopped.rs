@@ -41,7 +41,8 @@ impl TicketFiles {
         let _ = state_dir.and_then(|state_dir| state_dir.remove_file(OsStr::new(LOOP_STATE)));
     }
 
-    /// Says that nothing runs here any more. Best effort: what cannot be written stays.
+    /// Says that nothing runs here any more. Best effort: what cannot be written stays, and so does a
+    /// malformed state.
     pub fn mark_stopped(&self) {
         if let Err(error) = self.try_mark_stopped() {
             tracing::warn!(%error, "a stopped process could not be noted in its work directory");
@@ -53,12 +54,12 @@ impl TicketFiles {
         for name in [PROCESS_PID, PROCESS_START] {
             let _ = work_dir.remove_file(OsStr::new(name));
         }
-        let mut state = self.state().ok().flatten().unwrap_or_default();
+        forget_agents(&work_dir)?;
+        let mut state = self.state().map_err(io::Error::other)?.unwrap_or_default();
         for (name, value) in [("status", "STOPPED"), ("phase", PHASE), ("timestamp", &now_iso())] {
             state.insert(name.to_owned(), Value::from(value));
         }
-        work_dir.replace(OsStr::new(STATE_JSON), &serde_json::to_vec_pretty(&state)?)?;
-        forget_agents(&work_dir)
+        work_dir.replace(OsStr::new(STATE_JSON), &serde_json::to_vec_pretty(&state)?)
     }
 }
 
