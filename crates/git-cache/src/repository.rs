@@ -5,14 +5,13 @@ use std::io;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use loopgate_home::{Repository, Watches};
 use loopgate_tools::git::{Git, GitError, Listing, Status};
 
 use crate::OpenError;
-use crate::cache::lock;
 use crate::external_files::{self, ExternalFiles};
 use crate::watch_state::{Generation, Layout, WatchState};
 
@@ -176,7 +175,7 @@ impl Validity {
         &self,
         update: impl FnOnce(&mut WatchState) -> Result<Generation, OpenError>,
     ) -> Option<Generation> {
-        let mut guard = lock(&self.watch);
+        let mut guard = self.watch.lock().unwrap_or_else(PoisonError::into_inner);
         let watch = guard.as_mut()?;
         let is_same = |(place, known): &(PathBuf, _)| identity(place) == *known;
         let generation = if self.identities.iter().all(is_same) && self.external.are_unchanged() {

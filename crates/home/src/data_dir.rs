@@ -12,7 +12,7 @@ use loopgate_api::names::env;
 use thiserror::Error;
 
 use crate::files::{self, Audience};
-use crate::sandbox::canonical_form;
+use crate::path_resolution::canonical_form;
 
 /// The one file that a person may keep elsewhere behind a link: it is read, and only ever replaced.
 const SETTINGS: &str = "settings.toml";

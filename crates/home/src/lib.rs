@@ -11,6 +11,7 @@ mod git_config;
 mod json_file;
 mod notify;
 mod origin;
+mod path_resolution;
 mod program;
 mod repos;
 mod repository;
@@ -29,13 +30,11 @@ pub use git_config::{ConfigEntry, parse_git_config};
 pub use json_file::{JsonFile, JsonFileError};
 pub use notify::Notify;
 pub use origin::{InvalidOrigin, normalize_origin};
+pub use path_resolution::{expand_home, leads_through};
 pub use program::{Program, ProgramPath};
 pub use repos::{AddRepoError, Repos, ReposError, ReposFile};
 pub use repository::{Handles, Repository, RepositoryError, origin_of_chosen};
-pub use sandbox::{
-    Denied, Directory, Entry, Kind, Sandbox, SandboxedPath, canonical_path, expand_home, leads_through,
-    led_away,
-};
+pub use sandbox::{Denied, Directory, Entry, Kind, Sandbox, SandboxedPath, canonical_path, led_away};
 pub use sessions::{Session, SessionNote, Sessions};
 pub use settings::{LogFormat, Overrides, Settings, SettingsError, SettingsStore, WorktreeRetention};
 pub use trust::{TrustStore, TrustedRepository};

@@ -5,6 +5,8 @@ use std::path::Path;
 
 use serde::{Deserialize, Deserializer, Serialize};
 
+use crate::path_resolution::expand_home;
+
 /// Seconds that a command may take when nothing else is said.
 const DEFAULT_TIMEOUT: u64 = 30;
 
@@ -34,7 +36,7 @@ impl Notify {
             return Err("notify.timeout_seconds must be at least 1".to_owned());
         }
         let Some(program) = self.command.first_mut() else { return Ok(self) };
-        let expanded = crate::expand_home(program);
+        let expanded = expand_home(program);
         let is_bare = !program.contains(std::path::MAIN_SEPARATOR);
         if program.trim().is_empty() || !(is_bare || Path::new(&expanded).is_absolute()) {
             return Err(format!(

@@ -15,7 +15,8 @@ use serde_json::{Map, Value, json};
 use thiserror::Error;
 
 use crate::json_file::{JsonFile, JsonFileError};
-use crate::sandbox::{Sandbox, SandboxedPath, expand_home};
+use crate::path_resolution::expand_home;
+use crate::sandbox::{Sandbox, SandboxedPath};
 use crate::settings::SettingsStore;
 
 /// The member of the file that holds the settings.

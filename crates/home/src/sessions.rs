@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use crate::json_file::{JsonFile, JsonFileError};
-use crate::sandbox::expand_home;
+use crate::path_resolution::expand_home;
 use crate::settings::SettingsStore;
 
 /// The file as it is stored, with entries and members of others.

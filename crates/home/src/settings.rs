@@ -15,6 +15,7 @@ use tokio::sync::watch;
 use toml_edit::DocumentMut;
 
 use crate::notify::Notify;
+use crate::path_resolution::expand_home;
 use crate::program::{Program, ProgramPath};
 use crate::{files, normalize_origin};
 
@@ -181,7 +182,7 @@ impl Settings {
             }
         }
         if let Some(base) = &mut self.sandbox_base_directory {
-            let expanded = crate::expand_home(&base.to_string_lossy());
+            let expanded = expand_home(&base.to_string_lossy());
             if !expanded.is_absolute() {
                 return Err(SettingsError::Invalid(format!(
                     "Sandbox base directory must be an absolute path, not \"{}\"",
@@ -191,7 +192,7 @@ impl Settings {
             *base = expanded;
         }
         if let Some(file) = &mut self.gateway_token_file {
-            let expanded = crate::expand_home(&file.to_string_lossy());
+            let expanded = expand_home(&file.to_string_lossy());
             if !expanded.is_absolute() {
                 return Err(SettingsError::Invalid(format!(
                     "gateway_token_file must be an absolute path, not \"{}\"",

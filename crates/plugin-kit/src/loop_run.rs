@@ -11,12 +11,13 @@ mod driver;
 mod exit_code;
 mod failure;
 mod git;
+mod iterations;
 mod journal;
+mod judgement;
 mod lines;
 mod lock;
 mod marker;
 mod options;
-
 mod pipeline;
 mod review;
 mod spurious;
@@ -67,7 +68,7 @@ impl LoopRunArgs {
 fn run(options: &options::Options) -> u8 {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     match runtime {
-        Ok(runtime) => runtime.block_on(driver::run(options)),
+        Ok(runtime) => runtime.block_on(iterations::run(options)),
         Err(error) => {
             complain(format!("Error: cannot start: {error}"));
             FAILED

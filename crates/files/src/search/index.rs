@@ -10,7 +10,8 @@ use loopgate_home::Directory;
 
 use super::listing::Listing;
 use super::rank::{Query, TopMatches};
-use super::walk::{DepthLimit, RULES_FILE, Root, WalkResult};
+use super::rules::RULES_FILE;
+use super::walk::{DepthLimit, Root, WalkResult};
 use super::watch::{Change, Watch, parent};
 
 /// Changed directories that are read one by one; with more, walking the tree anew is faster.

@@ -10,8 +10,10 @@ use ignore::Match;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use loopgate_home::{Directory, Kind, Sandbox, SandboxedPath};
 
-use super::walk::{GIT, RULES_FILE};
-
+/// Where a repository begins; a file in a worktree.
+pub(super) const GIT: &str = ".git";
+/// Files whose rules decide about what lies below their directory.
+pub(super) const RULES_FILE: &str = ".gitignore";
 /// Bytes of a file of rules; one that is larger has none.
 const MAX_RULES: u64 = 1024 * 1024;
 

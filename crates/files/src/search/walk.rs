@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use loopgate_home::{Directory, Kind, Sandbox, SandboxedPath};
 
 use super::listing::ListingBuilder;
-use super::rules::Rules;
+use super::rules::{GIT, Rules};
 
 /// Segments of the longest path that is found.
 const MAX_DEPTH: usize = 10;
@@ -26,15 +26,11 @@ const CHECK_EVERY: usize = 64;
 /// Threads of one walk.
 const MAX_THREADS: usize = 4;
 
-/// Where a repository begins; a file in a worktree.
-pub(super) const GIT: &str = ".git";
 /// Directories that are skipped wherever they are.
 const SKIPPED_DIRECTORIES: [&str; 10] =
     ["node_modules", GIT, ".next", "dist", "build", "__pycache__", ".venv", "venv", "coverage", ".turbo"];
 /// Ending of files that are made from others.
 const COMPILED: &[u8] = b".pyc";
-/// Files whose rules decide about what lies below their directory.
-pub(super) const RULES_FILE: &str = ".gitignore";
 
 /// What must never be entered although it lies in the tree.
 pub(super) type Denied = Arc<dyn Fn(&Path) -> bool + Send + Sync>;

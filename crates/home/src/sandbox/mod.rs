@@ -7,7 +7,6 @@
 
 mod deny;
 mod directory;
-mod resolve;
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -17,9 +16,7 @@ use thiserror::Error;
 
 use self::deny::DenyList;
 pub use self::directory::{Directory, Entry, Kind, led_away};
-pub(crate) use self::resolve::canonical_form;
-use self::resolve::lexically_absolute;
-pub use self::resolve::{expand_home, leads_through};
+use crate::path_resolution::{canonical_form, expand_home, lexically_absolute};
 use crate::settings::SettingsStore;
 
 /// Bytes of a path; no file system here takes more.

@@ -19,7 +19,8 @@ use thiserror::Error;
 use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout};
 
 use super::group::OwnedGroup;
-use super::identity::{ProcessStart, identity};
+use super::identity::ProcessStart;
+use super::table::identity;
 
 /// What a process reads.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -5,8 +5,6 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use super::table;
-
 /// Two readings of one process may differ by this much when the clock was set in between.
 const TOLERANCE_MS: u64 = 2_000;
 
@@ -35,17 +33,4 @@ impl FromStr for ProcessStart {
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         text.trim().parse().map(Self)
     }
-}
-
-/// When the process with this pid started; `None` when there is none.
-#[must_use]
-pub fn identity(pid: u32) -> Option<ProcessStart> {
-    table::find(pid).map(|process| process.started)
-}
-
-/// Whether the process that started then still runs under this pid. One that ended and waits to be
-/// reaped does not.
-#[must_use]
-pub fn alive(pid: u32, started: ProcessStart) -> bool {
-    table::find(pid).is_some_and(|process| process.running && process.started.matches(started))
 }

@@ -15,7 +15,8 @@ mod work;
 
 pub use command::{Command, DetachedProcess, StartError, Stdin};
 pub use group::{KillOutcome, kill_group};
-pub use identity::{ProcessStart, alive, identity};
+pub use identity::ProcessStart;
 pub use output::{Limits, Output, RunStatus};
 pub use stream::StreamOutcome;
+pub use table::{alive, identity};
 pub use work::{TreeWork, tree_work};

@@ -8,7 +8,7 @@ use std::sync::{Mutex, PoisonError};
 use loopgate_home::{Event, EventKind, WatchId, WatchMask, Watches};
 
 use super::{Change, below, parent};
-use crate::search::walk::{GIT, RULES_FILE};
+use crate::search::rules::{GIT, RULES_FILE};
 
 /// Watches on a tree. Dropping it removes them.
 #[derive(Debug)]

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::fault::{Expected, Fault, Misbehavior, Scenario};
 use crate::fixture::{API_KEY, Fixture, RUNNER_TOKEN};
-use crate::run::{Answer, Report};
+use crate::report::{Answer, Report};
 use crate::script::{IMPLEMENT, REPOSITORIES, WORK, WRITTEN};
 
 /// Larger files are not searched for secrets.

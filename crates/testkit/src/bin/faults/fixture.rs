@@ -21,7 +21,6 @@ use tokio::time::timeout;
 use uuid::Uuid;
 
 use crate::fault::{Connection, Fault, Scenario, Target};
-use crate::run::QUIET;
 use crate::script::{REPOSITORIES, script};
 
 /// Secrets of a run: none may lie on the disk in plain text.
@@ -29,6 +28,8 @@ pub const API_KEY: &str = "lgk_live_0123456789abcdef0123456789abcdef";
 pub const RUNNER_TOKEN: &str = "a-runner-token-that-nobody-may-find";
 /// Within what time a desktop notices that it slept.
 const WAKE: Duration = Duration::from_secs(60);
+/// How long to wait for a change that may never come because the loop is over.
+pub const QUIET: Duration = Duration::from_millis(1500);
 /// File in the home that says that a push was attempted.
 const PUSHED: &str = "pushed";
 /// Size of a disk that is to be filled, in bytes.

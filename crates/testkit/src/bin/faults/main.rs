@@ -7,6 +7,7 @@
 mod check;
 mod fault;
 mod fixture;
+mod report;
 mod run;
 mod script;
 

@@ -4,40 +4,18 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, bail};
 use loopgate_testkit::wait::Changes;
-use serde_json::Value;
 use tokio::time::timeout;
 
 use crate::check;
 use crate::fault::{Fault, Scenario, Target};
-use crate::fixture::Fixture;
+use crate::fixture::{Fixture, QUIET};
+use crate::report::{Answer, Report};
 use crate::script::{IMPLEMENT, MISBEHAVED};
 
 /// A run that takes longer hangs.
 const LIMIT: Duration = Duration::from_secs(150);
-/// How long to wait for a change that may never come because the loop is over.
-pub const QUIET: Duration = Duration::from_millis(1500);
 /// How long a process that has been killed may take to be gone.
 const DEATH: Duration = Duration::from_secs(10);
-
-/// What a run came to.
-#[derive(Debug)]
-pub struct Report {
-    /// Whether the fault struck before the loop was over.
-    pub hit: bool,
-    /// Answer to the request for the loop.
-    pub answer: Answer,
-    /// The loop's last event.
-    pub last: Option<Value>,
-}
-
-/// Answer to a request for a loop.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Answer {
-    Started,
-    /// Started by the process that died before it could answer.
-    StartedBefore,
-    Refused(u16, String),
-}
 
 /// Runs it, and describes in a few words how it went.
 pub async fn run(scenario: Scenario) -> Result<String> {
@@ -82,7 +60,7 @@ async fn execute(scenario: &Scenario, slot: &mut Option<Fixture>) -> Result<Stri
     };
     let report = Report { hit, answer, last: fixture.last_event() };
     check::check(scenario, fixture, &report).await?;
-    Ok(describe(&report))
+    Ok(report.to_string())
 }
 
 /// Waits for the moment and lets the fault happen; `false` when the loop was over before.
@@ -131,20 +109,6 @@ async fn answer(request: reqwest::RequestBuilder) -> Result<Answer> {
         409 if text.contains("already running") => Answer::StartedBefore,
         _ => Answer::Refused(status, text),
     })
-}
-
-fn describe(report: &Report) -> String {
-    let when = if report.hit { "hit" } else { "after the end" };
-    match (&report.last, &report.answer) {
-        (None, Answer::Refused(status, text)) => format!("{when}, refused with {status} {text}"),
-        (None, _) => format!("{when}, nothing said"),
-        (Some(last), _) if last["type"] == "completed" => {
-            let results = last["results"].as_array().into_iter().flatten();
-            let each: Vec<&str> = results.filter_map(|entry| entry["status"].as_str()).collect();
-            format!("{when}, completed [{}] {}", each.join(" "), last["warnings"])
-        }
-        (Some(last), _) => format!("{when}, {} {}", last["code"], last["message"]),
-    }
 }
 
 /// Adds a file with what Loopgate printed and the control plane received.

@@ -25,6 +25,19 @@ pub(crate) struct Process {
     pub(crate) started: ProcessStart,
 }
 
+/// When the process with this pid started; `None` when there is none.
+#[must_use]
+pub fn identity(pid: u32) -> Option<ProcessStart> {
+    find(pid).map(|process| process.started)
+}
+
+/// Whether the process that started then still runs under this pid. One that ended and waits to be
+/// reaped does not.
+#[must_use]
+pub fn alive(pid: u32, started: ProcessStart) -> bool {
+    find(pid).is_some_and(|process| process.running && process.started.matches(started))
+}
+
 /// Everything that descends from `root`, without it.
 pub(crate) fn descendants(root: u32) -> Vec<Process> {
     descendants_in(&all(), root)

@@ -1,4 +1,4 @@
-//! The forms of a path that the sandbox decides by: as it is written, and where it really leads.
+//! The forms of a path: as it is written, and where it leads once symbolic links are resolved.
 
 use std::ffi::OsString;
 use std::io::ErrorKind;
@@ -22,7 +22,7 @@ pub fn expand_home(path: &str) -> PathBuf {
 }
 
 /// Removes `.` and `..` without asking the disk; `None` for a relative path.
-pub(super) fn lexically_absolute(path: &Path) -> Option<PathBuf> {
+pub(crate) fn lexically_absolute(path: &Path) -> Option<PathBuf> {
     if !path.is_absolute() {
         return None;
     }
@@ -164,5 +164,44 @@ impl Walk {
             Err(_) => return None,
         }
         Some(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[cfg(unix)]
+    #[test]
+    fn leads_through_follows_every_link_on_the_way() {
+        let dir = tempfile::tempdir().unwrap();
+        let at = |path: &str| dir.path().join(path);
+        let link = |target: PathBuf, name: &str| std::os::unix::fs::symlink(target, at(name)).unwrap();
+        for name in ["box/sub", "box-evil", "data"] {
+            std::fs::create_dir_all(at(name)).unwrap();
+        }
+        for name in ["box/inside", "outside"] {
+            std::fs::write(at(name), "").unwrap();
+        }
+        link(at("outside"), "box/out");
+        link(at("box/out"), "through");
+        link(at("box"), "into");
+        link(at("outside"), "other");
+        for path in ["box/inside", "box/out", "through", "into/inside", "into/out", "box/sub/../../outside"] {
+            assert!(leads_through(&at(path), &at("box")), "{path}");
+            assert!(leads_through(&at(path), &at("into")), "{path}");
+        }
+        for path in ["outside", "other", "box-evil", "data/../other", "missing"] {
+            assert!(!leads_through(&at(path), &at("box")), "{path}");
+        }
+    }
+
+    #[test]
+    fn home_is_expanded_by_component() {
+        let home = etcetera::home_dir().unwrap();
+        assert_eq!(expand_home("~"), home);
+        assert_eq!(expand_home("~/x"), home.join("x"));
+        assert_eq!(expand_home("~//etc"), home.join("etc"), "stays below the home");
+        assert_eq!(expand_home("~other/x"), Path::new("~other/x"));
     }
 }

@@ -1,17 +1,19 @@
 //! What a run of the assistant means for the loop.
 
+use std::ffi::OsStr;
 use std::path::Path;
 
 use loopgate_api::names::PLAN_JSON;
 use loopgate_api::redact;
 
-use super::super::child::{self, End};
-use super::super::{failure, pipeline, spurious};
-use super::{Driver, Outcome, Run};
+use super::child::{self, End};
+use super::driver::{Driver, Outcome, Run};
+use super::{failure, pipeline, spurious};
 use crate::clock::Span;
 use crate::console::complain;
 use crate::plan::structure::schema_faults;
 use crate::quoting::quote;
+use crate::variables as var;
 
 /// Empty runs in a row after which nobody seems to be there.
 const EMPTY_RUNS: u32 = 3;
@@ -56,6 +58,12 @@ impl Driver {
         self.record("in_progress");
         self.perf.iteration(self.state.iteration, span, "ok", Some(0));
         None
+    }
+
+    /// Whether a plan is what the loop is for.
+    fn leaves_a_plan(&self) -> bool {
+        let command = self.context.env.get(OsStr::new(var::COMMAND)).and_then(|name| name.to_str());
+        matches!(command, Some("PLAN" | "REQUEST_CHANGES"))
     }
 
     async fn judge_error(&mut self, run: &Run, span: &Span, code: i32) -> Option<Outcome> {

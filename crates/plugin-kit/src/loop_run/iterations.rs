@@ -1,0 +1,274 @@
+//! The loop itself: its beginning, its iterations, and every way out.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use loopgate_api::event::code::ITERATION_LIMIT;
+use loopgate_api::names::{STATE_DIR, STATE_JSON};
+use loopgate_api::redact;
+use loopgate_home::untrusted;
+use tokio_util::sync::CancellationToken;
+
+use super::context::Context;
+use super::driver::{Driver, Outcome};
+use super::exit_code::{FAILED, INTERRUPTED};
+use super::git::Git;
+use super::lock::{self, LockError, LoopLock};
+use super::options::Options;
+use super::state_file::{self, LoopState, StateFileError};
+use super::{archive, pipeline, review, stop};
+use crate::clock::{self, Span};
+use crate::config_env::ConfigEnv;
+use crate::console::complain;
+use crate::variables as var;
+
+/// Longest growth of the pause after failures, as a power of two.
+const PAUSE_DOUBLINGS: u32 = 5;
+
+/// Starts or resumes a loop and runs it to its end; the exit code.
+pub async fn run(options: &Options) -> u8 {
+    let stop = CancellationToken::new();
+    let context = match stop::on_signals(stop.clone())
+        .and_then(|()| Context::from_environment(options.allowed_tools.as_deref()))
+    {
+        Ok(context) => context,
+        Err(error) => return refuse(format!("Error: cannot start: {error}")),
+    };
+    let (state, fresh) = match &options.workdir {
+        Some(workdir) => (new_state(&context, options, workdir, &stop).await, true),
+        None => (resumed_state(&context.project_root), false),
+    };
+    let state = match state {
+        Ok(state) => state,
+        Err(message) => return refuse(message),
+    };
+    let lock = match LoopLock::acquire(&state.workdir, &state.run_id, &clock::now()) {
+        Ok((lock, warning)) => {
+            warning.into_iter().for_each(complain);
+            lock
+        }
+        Err(LockError::Held(message)) => return refuse(message),
+        Err(LockError::Io(error)) => {
+            return refuse(format!("Error: cannot lock the work directory: {error}"));
+        }
+    };
+    let mut driver = Driver::new(context, state, stop);
+    let outcome = match driver.prepare(fresh).await {
+        Ok(()) => driver.run().await,
+        Err(error) => {
+            complain(format!("Error: cannot prepare the loop: {error}"));
+            Outcome::Failed
+        }
+    };
+    driver.finish(outcome, lock)
+}
+
+fn refuse(message: String) -> u8 {
+    complain(message);
+    FAILED
+}
+
+async fn new_state(
+    context: &Context,
+    options: &Options,
+    workdir: &Path,
+    stop: &CancellationToken,
+) -> Result<LoopState, String> {
+    let workdir =
+        std::path::absolute(workdir).map_err(|error| format!("Error: invalid work directory: {error}"))?;
+    check_prompt(context, options)?;
+    check_other_loop(&context.project_root, &workdir)?;
+    untrusted::make_directory(&workdir)
+        .map_err(|error| format!("Error: cannot make the work directory: {error}"))?;
+    Ok(LoopState {
+        iteration: 1,
+        max_iterations: options.max_iterations,
+        completion_promise: options.completion_promise.clone(),
+        prd_file: options.prd.clone().unwrap_or_default(),
+        run_id: clock::run_id(),
+        start_sha: Git::at(&workdir, &context.env, stop).head().await.unwrap_or_default(),
+        self_learning: options.self_learning,
+        command: options.prompt.clone().unwrap_or_default(),
+        started_at: clock::now(),
+        prompt: state_file::prompt_line(&workdir, options),
+        workdir,
+    })
+}
+
+fn check_prompt(context: &Context, options: &Options) -> Result<(), String> {
+    let Some(name) = &options.prompt else { return Ok(()) };
+    let names = crate::plugins::prompt_names(context.plugin_dirs.first().map(PathBuf::as_path));
+    if names.contains(name) { Ok(()) } else { Err(format!("Error: prompt not found: prompts/{name}.md")) }
+}
+
+/// The state file belongs to the project: two loops in one project would overwrite each other's.
+fn check_other_loop(project_root: &Path, workdir: &Path) -> Result<(), String> {
+    match LoopState::load(project_root) {
+        Ok(other) if other.workdir != workdir && lock::is_held(&other.workdir) => Err(format!(
+            "Error: Another loop is already running in this project, on {}. Wait for it to end.",
+            other.workdir.display()
+        )),
+        _ => Ok(()),
+    }
+}
+
+fn resumed_state(project_root: &Path) -> Result<LoopState, String> {
+    LoopState::load(project_root).map_err(|unusable| match unusable {
+        StateFileError::Absent => "Error: No active Loopgate loop found".to_owned(),
+        StateFileError::Invalid(message) => message,
+    })
+}
+
+impl Driver {
+    async fn prepare(&mut self, fresh: bool) -> io::Result<()> {
+        let root = &self.context.project_root;
+        if fresh {
+            archive::started(root, &self.state.workdir)?;
+            // What an earlier run said of itself says nothing about this one.
+            match untrusted::remove(&self.state.workdir.join(STATE_JSON)) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+                _ => {}
+            }
+            self.state.save(root)?;
+            if self.perf.wants_run() {
+                let git = Git::at(root, &self.context.env, &self.stop);
+                let (repo, branch) = (git.origin().await, git.branch().await);
+                self.perf.run(&redact::credentials(&repo.unwrap_or_default()), &branch.unwrap_or_default());
+            }
+        }
+        let mut config = ConfigEnv::load(&self.state.workdir)?;
+        config.set(var::SELF_LEARNING, if self.state.self_learning { "true" } else { "false" });
+        config.set(var::START_SHA, &self.state.start_sha);
+        config.save(&self.state.workdir)?;
+        if self.state.self_learning {
+            self.journal.progress(
+                "Self-learning is asked for, but its plugin is not there: its steps are passed over",
+            );
+        }
+        stop::on_removal(state_file::path(root), self.state.workdir.clone(), self.stop.clone());
+        Ok(())
+    }
+
+    /// Iterates to an end, and reviews what a loop that ended well has changed.
+    async fn run(&mut self) -> Outcome {
+        let outcome = loop {
+            match self.iteration().await {
+                Ok(None) => {}
+                Ok(Some(outcome)) => break outcome,
+                Err(error) => {
+                    self.fail("DRIVER_FAILED", &format!("The loop could not go on: {error}"));
+                    break Outcome::Failed;
+                }
+            }
+            self.state.iteration += 1;
+            if let Err(error) = self.state.save(&self.context.project_root) {
+                self.fail("DRIVER_FAILED", &format!("The loop's state could not be saved: {error}"));
+                break Outcome::Failed;
+            }
+            if !self.is_used_up() && !self.pause().await {
+                break Outcome::Interrupted;
+            }
+        };
+        if outcome == Outcome::Completed {
+            review::run(self).await;
+            if self.stop.is_cancelled() {
+                return Outcome::Interrupted;
+            }
+        }
+        outcome
+    }
+
+    /// Archives, unlocks, and drops the state unless the loop can be resumed; the exit code.
+    fn finish(self, outcome: Outcome, lock: LoopLock) -> u8 {
+        if outcome != Outcome::Interrupted
+            && let Err(error) = archive::finished(&self.state.workdir, &self.state.run_id)
+        {
+            complain(format!("Warning: the output could not be archived: {error}"));
+        }
+        lock.release();
+        if outcome != Outcome::Interrupted {
+            let _ = untrusted::remove(&state_file::path(&self.context.project_root));
+        }
+        match outcome {
+            Outcome::Completed => 0,
+            Outcome::MaxIterations | Outcome::Failed => FAILED,
+            Outcome::Interrupted => INTERRUPTED,
+        }
+    }
+
+    const fn is_used_up(&self) -> bool {
+        self.state.max_iterations > 0 && self.state.iteration > self.state.max_iterations
+    }
+
+    /// One iteration; `Some` ends the loop.
+    async fn iteration(&mut self) -> io::Result<Option<Outcome>> {
+        let span = Span::start();
+        let number = self.state.iteration;
+        if self.is_used_up() {
+            self.journal
+                .progress(&format!("The limit of {} iterations is reached", self.state.max_iterations));
+            self.record("max_iterations");
+            self.perf.iteration(number, &span, "max_iterations", None);
+            pipeline::run(self).await;
+            self.fail(
+                ITERATION_LIMIT,
+                &format!(
+                    "The loop reached its limit of {} iterations before the assistant said that it was done. \
+                     What was done is kept; start the loop again to go on with it.",
+                    self.state.max_iterations
+                ),
+            );
+            return Ok(Some(Outcome::MaxIterations));
+        }
+        self.context.export(var::ITERATION, number.to_string());
+        self.mark_iteration()?;
+        self.journal.progress(&format!("Iteration {number} of run {}", self.state.run_id));
+        let correction = self.correction.take();
+        let session = self.last_session.as_deref().filter(|_| correction.is_some());
+        let prompt = correction.as_deref().unwrap_or(&self.state.prompt);
+        let args = self.context.iteration_args(&self.outside_dirs(), session, prompt);
+        let run = match self.assistant(args).await {
+            Ok(run) => run,
+            Err(error) => {
+                let program = self.context.assistant.display().to_string();
+                self.fail(
+                    "ASSISTANT_NOT_STARTED",
+                    &format!("The assistant could not be run ({program}): {error}"),
+                );
+                self.record("error");
+                return Ok(Some(Outcome::Failed));
+            }
+        };
+        if let Some(id) = &run.facts.session_id {
+            self.journal.session(id);
+        }
+        Ok(self.judge(&run, &span).await)
+    }
+
+    /// Directories that the assistant works in beside the project: peers, and a work directory elsewhere.
+    fn outside_dirs(&self) -> Vec<PathBuf> {
+        let peers = var::text(var::ADD_DIRS)
+            .or_else(|| ConfigEnv::load(&self.state.workdir).ok()?.get(var::ADD_DIRS).map(str::to_owned))
+            .unwrap_or_default();
+        let peers = peers.split('|').filter(|peer| !peer.is_empty()).map(PathBuf::from);
+        let outside =
+            (!self.state.workdir.starts_with(&self.context.project_root)).then(|| self.state.workdir.clone());
+        outside.into_iter().chain(peers).collect()
+    }
+
+    fn mark_iteration(&self) -> io::Result<()> {
+        let dir = self.state.workdir.join(".learnings/sessions").join(format!("run-{}", self.state.run_id));
+        untrusted::make_directory(&self.state.workdir.join(STATE_DIR))?;
+        untrusted::write(&dir.join("current-iteration"), self.state.iteration.to_string().as_bytes())
+    }
+
+    /// Waits before the next iteration, longer after each failure in a row; `false` when asked to stop.
+    async fn pause(&self) -> bool {
+        let doublings = self.failures.1.saturating_sub(1).min(PAUSE_DOUBLINGS);
+        let pause = self.context.pause * 2u32.pow(doublings);
+        tokio::select! {
+            () = tokio::time::sleep(pause) => true,
+            () = self.stop.cancelled() => false,
+        }
+    }
+}
