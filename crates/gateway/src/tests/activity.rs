@@ -3,6 +3,7 @@
 use super::test_gateway::{TOKEN, TestGateway};
 use crate::ActivityKind;
 
+// GC-27
 #[tokio::test]
 async fn sizes_are_kept_and_secrets_are_not() {
     let place = TestGateway::new().await;
@@ -22,6 +23,7 @@ async fn sizes_are_kept_and_secrets_are_not() {
     assert!(stored.contains(r#""type":"request""#));
 }
 
+// GC-28
 #[tokio::test]
 async fn the_newest_two_hundred_gateway_requests_are_kept() {
     let place = TestGateway::new().await;

@@ -28,6 +28,7 @@ pub(super) async fn held(
     (reply, pending)
 }
 
+// GC-23
 #[tokio::test]
 async fn a_person_decides() {
     let place = asking_place().await;
@@ -48,6 +49,7 @@ async fn a_person_decides() {
     assert!(approvals.approve(pending.id).is_none(), "a decision is final");
 }
 
+// GC-23, GC-41
 #[tokio::test]
 async fn nobody_decides_in_time() {
     for (source, over_link) in [("cloud-socket", true), ("elsewhere", false)] {
@@ -64,6 +66,7 @@ async fn nobody_decides_in_time() {
     }
 }
 
+// GC-41
 #[tokio::test]
 async fn a_page_cannot_pretend_to_be_the_link() {
     let mut options = TestOptions { settings: EVERYTHING_ASKS, ..TestOptions::default() };
@@ -80,6 +83,7 @@ async fn a_page_cannot_pretend_to_be_the_link() {
     assert_eq!(within(reply).await.unwrap().status, 200);
 }
 
+// GC-24
 #[tokio::test]
 async fn identical_requests_share_one_decision() {
     let place = asking_place().await;
@@ -108,6 +112,7 @@ async fn a_caller_that_leaves_takes_its_entry_along() {
     assert_eq!(approvals.resolved()[0].decision, Decision::Expired);
 }
 
+// GC-25
 #[tokio::test]
 async fn a_forced_request_always_asks() {
     let place = TestGateway::new().await;
@@ -121,6 +126,7 @@ async fn a_forced_request_always_asks() {
     assert_eq!(unforced.status, 200);
 }
 
+// GC-26
 #[tokio::test]
 async fn always_allow_holds_for_its_action_and_place_and_no_longer_than_its_life() {
     let place = asking_place().await;
@@ -286,14 +292,19 @@ async fn thresholds_are_per_operation() {
     assert_eq!(within(reply).await.unwrap().status, 403);
 }
 
+// GC-42
 #[tokio::test]
 async fn no_route_decides() {
     let place = asking_place().await;
     let (reply, pending) = held(&place, place.internal("GET", VERSION)).await;
+    let origin = "http://localhost:3000";
+    let token = place.gateway.session_for_test(origin, Duration::from_secs(60), jiff::Timestamp::now());
     for path in ["/api/gateway/approvals", "/api/gateway/approvals/approve", "/approvals"] {
-        let body = json!({"approvalId": pending.id}).to_string();
-        let refused = place.internal("POST", path).body(body).send().await;
-        assert!(matches!(refused.status, 403 | 404), "{path}");
+        let page = place.ask("POST", path).origin(origin).session(&token);
+        for ask in [place.internal("POST", path), page.header("Content-Type", "application/json")] {
+            let refused = ask.body(json!({"approvalId": pending.id}).to_string()).send().await;
+            assert!(matches!(refused.status, 403 | 404), "{path}");
+        }
     }
     assert_eq!(place.gateway.approvals().pending().len(), 1);
     place.gateway.approvals().deny(pending.id).unwrap();

@@ -32,6 +32,7 @@ impl Owner {
     }
 }
 
+// GC-23, GC-42
 #[tokio::test]
 async fn the_owner_decides() {
     let place = TestGateway::new().await;
@@ -111,6 +112,7 @@ async fn an_unknown_member_is_refused_by_every_verb() {
     assert!(place.gateway.approvals().policies().is_empty());
 }
 
+// GC-42
 #[tokio::test]
 async fn the_socket_is_for_its_owner_and_goes_with_the_gateway() {
     use std::os::unix::fs::PermissionsExt as _;

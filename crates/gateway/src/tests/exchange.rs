@@ -78,6 +78,7 @@ async fn exchange(place: &TestGateway, body: &str) -> TestResponse {
         .await
 }
 
+// GC-13
 #[tokio::test]
 async fn a_good_challenge_becomes_a_session() {
     let control_plane = ControlPlane::answering(Some((StatusCode::OK, GOOD))).await;
@@ -104,6 +105,7 @@ async fn a_good_challenge_becomes_a_session() {
     );
 }
 
+// GC-10
 #[tokio::test]
 async fn the_ninth_session_drops_the_first() {
     let control_plane = ControlPlane::answering(Some((StatusCode::OK, GOOD))).await;
@@ -118,6 +120,7 @@ async fn the_ninth_session_drops_the_first() {
     }
 }
 
+// GC-11
 #[tokio::test]
 async fn an_exchange_needs_an_allowed_origin() {
     let control_plane = ControlPlane::answering(Some((StatusCode::OK, GOOD))).await;
@@ -131,6 +134,7 @@ async fn an_exchange_needs_an_allowed_origin() {
     assert!(control_plane.calls().is_empty());
 }
 
+// GC-16
 #[tokio::test]
 async fn production_only_refuses_loopback_pages() {
     let place = TestGateway::with(TestOptions { production_only: true, ..TestOptions::default() }).await;
@@ -142,6 +146,7 @@ async fn production_only_refuses_loopback_pages() {
     );
 }
 
+// GC-12
 #[tokio::test]
 async fn without_a_key_or_an_origin_there_is_no_exchange() {
     let place = TestGateway::with(TestOptions { api_key: false, ..TestOptions::default() }).await;
@@ -155,6 +160,7 @@ async fn without_a_key_or_an_origin_there_is_no_exchange() {
     exchange(&place, CHALLENGE).await.assert_error(503, "API origin not configured", "unavailable");
 }
 
+// GC-15
 #[tokio::test]
 async fn a_body_of_4096_bytes_is_enough() {
     let control_plane = ControlPlane::answering(Some((StatusCode::OK, GOOD))).await;
@@ -184,6 +190,7 @@ async fn a_challenge_token_is_a_text() {
     assert!(control_plane.calls().is_empty());
 }
 
+// GC-14
 #[tokio::test]
 async fn a_refusal_is_handed_on() {
     for (status, answer, error, code) in [
@@ -211,11 +218,13 @@ async fn an_answer_of_another_shape_is_a_bad_gateway() {
     }
 }
 
+// GC-14
 #[tokio::test]
 async fn a_control_plane_that_is_silent_or_gone_is_told_without_details() {
     let control_plane = ControlPlane::answering(None).await;
     let mut options =
         TestOptions { api_origin: Some(control_plane.origin.clone()), ..TestOptions::default() };
+    assert_eq!(options.limits.verify_timeout, Duration::from_secs(5));
     options.limits.verify_timeout = Duration::from_millis(100);
     let place = TestGateway::with(options).await;
     exchange(&place, CHALLENGE).await.assert_error(504, "verify request timed out", "upstream_timed_out");
@@ -244,6 +253,7 @@ async fn a_life_is_kept_within_a_day() {
     }
 }
 
+// GC-17
 #[tokio::test]
 async fn in_no_auth_mode_a_session_costs_nothing() {
     let place =

@@ -12,6 +12,7 @@ async fn taken() -> (TcpListener, u16) {
     (listener, port)
 }
 
+// GC-01
 #[tokio::test]
 async fn a_taken_port_moves_on_to_the_next() {
     let (_holder, occupied) = taken().await;
@@ -23,6 +24,7 @@ async fn a_taken_port_moves_on_to_the_next() {
     assert!(!place.discovery_file().exists(), "a clean stop removes it");
 }
 
+// GC-02
 #[tokio::test]
 async fn all_ports_taken_is_told_with_all_of_them() {
     let place = TestGateway::new().await;

@@ -28,6 +28,7 @@ impl Place {
     }
 }
 
+// GC-37
 #[test]
 fn inside_is_allowed_and_outside_is_not() {
     let place = Place::new();
@@ -44,6 +45,7 @@ fn inside_is_allowed_and_outside_is_not() {
     assert!(place.sandbox.check("~/.SSH").is_err());
 }
 
+// GC-37
 #[cfg(unix)]
 #[test]
 fn links_are_followed_before_the_decision() {
@@ -147,6 +149,7 @@ fn the_data_directory_is_closed_wherever_the_sandbox_lies() {
     }
 }
 
+// GC-37
 #[test]
 fn without_a_base_nothing_is_allowed() {
     let dir = tempfile::tempdir().unwrap();

@@ -57,7 +57,7 @@ mod tests {
         }
     }
 
-    // CL-37, CL-39
+    // CL-37, CL-39, GC-39
     #[tokio::test(start_paused = true)]
     async fn a_burst_is_reported_once_with_its_last_values() {
         let (sender, receiver) = watch::channel(QueueStats::default());
@@ -73,7 +73,12 @@ mod tests {
             advance(Duration::from_millis(40)).await;
         }
         assert!(seen.try_recv().is_err(), "the burst is not over");
+        let quiet = Instant::now();
         assert_eq!(depth(&seen.recv().await.unwrap()), 20);
+        assert!(quiet.elapsed() + Duration::from_millis(40) >= Duration::from_secs(1));
+        advance(Duration::from_secs(10)).await;
+        let_it_run().await;
+        assert!(seen.try_recv().is_err(), "it is told once");
         // A steady stream is reported every five seconds.
         let start = Instant::now();
         for n in 21..=32 {

@@ -41,6 +41,7 @@ async fn waiting(loopgate: &Loopgate) -> Result<Vec<Value>> {
     serde_json::from_value(body["waiting"].take()).context("a list")
 }
 
+// GC-41
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_nobody_decides_ends_before_the_control_plane_gives_up() -> Result<()> {
     let stage = Stage::story().await?;
@@ -183,6 +184,7 @@ async fn one_decision_counts_however_many_decide() -> Result<()> {
     Ok(())
 }
 
+// GC-41, GC-42
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_page_sees_what_waits_and_cannot_decide() -> Result<()> {
     let local = Local::new().await?;
@@ -251,6 +253,7 @@ async fn a_page_sees_what_waits_and_cannot_decide() -> Result<()> {
 }
 
 /// A size is judged before anybody is asked.
+// GC-18
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn nobody_is_asked_about_what_is_too_large() -> Result<()> {
     let local = Local::new().await?;
@@ -274,6 +277,7 @@ async fn nobody_is_asked_about_what_is_too_large() -> Result<()> {
     Ok(())
 }
 
+// GC-26
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_rule_whose_time_is_over_lets_nothing_pass() -> Result<()> {
     let mut local = Local::new().await?;

@@ -80,6 +80,7 @@ async fn help_is_a_manual() -> Result<()> {
     Ok(())
 }
 
+// GC-43
 #[tokio::test]
 async fn a_relative_home_is_refused_by_name() -> Result<()> {
     let home = UserHome::temporary()?;
@@ -112,6 +113,7 @@ fn files_of(home: &UserHome) -> Result<BTreeSet<PathBuf>> {
     Ok(files)
 }
 
+// GC-43
 #[tokio::test]
 async fn everything_is_kept_in_the_home_that_a_variable_names() -> Result<()> {
     let home = UserHome::temporary()?;
@@ -424,6 +426,7 @@ async fn a_taken_port_is_named() -> Result<()> {
 
 /// The preferred ports are the machine's own, so that this test may find any of them in use. It
 /// takes those that are free, one after the other, and looks where the next Loopgate goes.
+// GC-01, GC-02
 #[tokio::test]
 async fn the_gateway_falls_back_through_its_four_ports() -> Result<()> {
     const PORTS: [u16; 4] = [19432, 19433, 19434, 19435];

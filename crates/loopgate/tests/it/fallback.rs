@@ -63,6 +63,7 @@ async fn other_gateway() -> Result<(String, Seen)> {
     Ok((origin, seen))
 }
 
+// GC-29
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_no_handler_takes_goes_to_the_other_gateway() -> Result<()> {
     let (origin, seen) = other_gateway().await?;

@@ -24,6 +24,7 @@ const SHAPES: [&str; 3] = [
     "(?i)bearer [A-Za-z0-9._-]{8,}",
 ];
 
+// GC-27
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn nothing_secret_is_left_in_logs_answers_and_records() -> Result<()> {
     let scene = Scene::new(story::script()).await?;

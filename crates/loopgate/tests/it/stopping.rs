@@ -38,6 +38,7 @@ async fn what_the_stop_itself_brings_about_is_still_told() -> Result<()> {
     Ok(())
 }
 
+// GC-38
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_stop_that_hangs_is_cut_short_and_told_at_the_next_start() -> Result<()> {
     let home = UserHome::temporary()?;

@@ -12,7 +12,7 @@ use crate::stage::Stage;
 
 const CHAT: &str = "/api/gateway/orchestrator/chat/SHOP-7";
 
-// OR-53
+// GC-50, OR-53
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_stream_is_of_lines_whatever_is_accepted() -> Result<()> {
     let local = Local::new().await?;
@@ -43,6 +43,7 @@ async fn a_stream_is_of_lines_whatever_is_accepted() -> Result<()> {
 }
 
 /// Nobody waits for the rest of an answer. What is made of it meanwhile is there after the next start.
+// GC-38
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_stop_ends_a_stream_at_once_and_the_chat_goes_on() -> Result<()> {
     let mut stage = Stage::playing(Script::new([Conversation::when("halves", "Why two caches")

@@ -8,6 +8,7 @@ use crate::{Coverage, Effect};
 
 const PATH: &str = "/api/gateway/settings/binary-paths";
 
+// GC-30
 #[tokio::test]
 async fn a_path_is_set_by_its_target_and_cleared() {
     let place = TestGateway::new().await;
@@ -28,6 +29,7 @@ async fn a_path_is_set_by_its_target_and_cleared() {
     assert_eq!(reply.json(), json!({"binaryPaths": {}}));
 }
 
+// GC-31
 #[tokio::test]
 async fn the_first_wrong_member_answers_and_nothing_is_stored() {
     let place = TestGateway::new().await;

@@ -74,6 +74,20 @@ async fn a_machine_with_everything_passes() {
     );
 }
 
+// GC-33
+#[tokio::test]
+async fn one_required_program_that_is_too_old_is_enough_to_fail() {
+    let place = TestGateway::new().await;
+    install(&place);
+    choose_worktrees(&place).await;
+    place.program("python3", "echo Python 3.9.2");
+    let report = report(&place, "").await;
+    let failed = report["checks"].as_array().unwrap().iter().filter(|check| check["passed"] == false);
+    assert_eq!(failed.map(|check| &check["id"]).collect::<Vec<_>>(), ["python3"], "{report}");
+    assert_eq!(report["allRequiredPassed"], false);
+}
+
+// GC-33
 #[tokio::test]
 async fn what_is_missing_says_what_to_do() {
     let place = TestGateway::new().await;
@@ -92,6 +106,7 @@ async fn what_is_missing_says_what_to_do() {
     assert_eq!(row(&report, "reviewer")["required"], false);
 }
 
+// GC-33
 #[tokio::test]
 async fn old_odd_and_failing_programs_are_told_apart() {
     let place = TestGateway::new().await;
@@ -111,6 +126,7 @@ async fn old_odd_and_failing_programs_are_told_apart() {
     assert_eq!(row(&second, "python3")["error"], "Unable to determine Python version");
 }
 
+// GC-32
 #[tokio::test]
 async fn an_override_that_is_gone_fails_its_row_alone() {
     let place = TestGateway::new().await;
@@ -145,6 +161,7 @@ async fn an_override_in_the_sandbox_is_not_started() {
     assert!(!place.sandbox().join("git.ran").exists());
 }
 
+// GC-33
 #[tokio::test]
 async fn a_program_that_hangs_holds_nobody_up() {
     let place = TestGateway::new().await;
@@ -171,6 +188,7 @@ async fn rows_are_not_cached() {
     }
 }
 
+// GC-34
 #[tokio::test]
 async fn the_own_version_is_compared_when_asked() {
     let place = TestGateway::new().await;
@@ -178,11 +196,15 @@ async fn the_own_version_is_compared_when_asked() {
     let newer = with("?latestVersion=v99.0.0").await;
     assert_eq!(row(&newer, "app-version")["error"], "Update available: 99.0.0");
     assert_eq!(row(&with("?latestVersion=1.2.3").await, "app-version")["passed"], true);
-    assert_eq!(row(&with("?latestVersion=abc").await, "app-version")["passed"], true);
+    let odd = with("?latestVersion=abc").await;
+    let odd = row(&odd, "app-version");
+    let note = "Version format unrecognized (installed: 1.2.3, latest: abc)";
+    assert_eq!((&odd["passed"], &odd["error"]), (&json!(true), &json!(note)));
     let without = with("").await;
     assert!(without["checks"].as_array().unwrap().iter().all(|check| check["id"] != "app-version"));
 }
 
+// GC-35
 #[tokio::test]
 async fn the_sign_in_of_mcp_hands_out_no_key() {
     let place = TestGateway::new().await;

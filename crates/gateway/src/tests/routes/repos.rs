@@ -1,8 +1,12 @@
 //! Version, managed repositories, and the way from a full name to a clone.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
 use serde_json::{Value, json};
 
-use crate::tests::test_gateway::{TestGateway, TestOptions, TestResponse};
+use crate::tests::test_gateway::{TestGateway, TestOptions, TestResponse, WEB_APP};
 
 const REPOS: &str = "/api/gateway/repos";
 
@@ -17,11 +21,13 @@ async fn repo_path(place: &TestGateway, name: &str) -> Value {
     reply.json()["path"].clone()
 }
 
+// GC-35
 #[tokio::test]
 async fn version_is_the_desktops() {
     let place = TestGateway::new().await;
-    let reply = place.internal("GET", "/api/gateway/version").send().await;
-    assert_eq!(reply.text(), r#"{"version":"1.2.3","commits":[]}"#);
+    let token = place.gateway.session_for_test(WEB_APP, Duration::from_secs(60), jiff::Timestamp::now());
+    let reply = place.ask("GET", "/api/gateway/version").origin(WEB_APP).session(&token).send().await;
+    assert_eq!((reply.status, reply.text()), (200, r#"{"version":"1.2.3","commits":[]}"#));
     assert_eq!(reply.header("content-type"), Some("application/json"));
 }
 
@@ -33,6 +39,7 @@ async fn the_document_is_served_behind_authentication() {
     assert!(document["paths"]["/api/gateway/version"]["get"].is_object());
 }
 
+// GC-36
 #[tokio::test]
 async fn a_repository_comes_and_goes() {
     let place = TestGateway::new().await;
@@ -94,6 +101,7 @@ async fn bad_input_is_refused_row_by_row() {
     }
 }
 
+// GC-36
 #[tokio::test]
 async fn without_a_sandbox_nothing_is_configured() {
     let place = TestGateway::with(TestOptions {
@@ -119,6 +127,7 @@ async fn without_a_sandbox_nothing_is_configured() {
     unnamed.assert_error(400, "repoFullName is required", "missing_field");
 }
 
+// GC-46
 #[tokio::test]
 async fn a_broken_list_is_moved_aside() {
     let place = TestGateway::new().await;
@@ -134,6 +143,7 @@ async fn a_broken_list_is_moved_aside() {
     assert_eq!(std::fs::read(aside).unwrap(), b"{");
 }
 
+// GC-45
 #[tokio::test]
 async fn ten_at_once_leave_ten() {
     let place = TestGateway::new().await;
@@ -143,9 +153,21 @@ async fn ten_at_once_leave_ten() {
             tokio::spawn(place.internal("POST", REPOS).body(json!({"path": clone}).to_string()).send())
         })
         .collect();
+    let (file, written) = (place.repos_file(), Arc::new(AtomicBool::new(false)));
+    let reading = std::thread::spawn({
+        let written = written.clone();
+        move || {
+            while !written.load(Ordering::Relaxed) {
+                let stored = std::fs::read(&file).unwrap_or_else(|_| b"{}".to_vec());
+                serde_json::from_slice::<Value>(&stored).expect("whole at every moment");
+            }
+        }
+    });
     for reply in sending {
         assert_eq!(reply.await.unwrap().status, 200);
     }
+    written.store(true, Ordering::Relaxed);
+    reading.join().unwrap();
     let listed = place.internal("GET", REPOS).send().await.json();
     assert_eq!(listed["repos"].as_array().unwrap().len(), 10);
 }

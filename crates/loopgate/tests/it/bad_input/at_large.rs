@@ -87,6 +87,7 @@ async fn a_target_that_is_none_is_answered() -> Result<()> {
 }
 
 /// What was refused for its size is written down for the owner, without what it held.
+// GC-18
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_refused_body_is_an_event_without_its_content() -> Result<()> {
     let stage = Stage::story().await?;

@@ -9,6 +9,7 @@ fn folder(name: &str, path: impl Into<String>, is_git_repo: bool) -> Value {
     json!({"name": name, "path": path.into(), "isDirectory": true, "isGitRepo": is_git_repo})
 }
 
+// GF-39
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn folders_are_listed_repositories_first() -> Result<()> {
     let local = Local::new().await?;

@@ -78,6 +78,7 @@ fn archive(files: &[(&str, &[u8])]) -> Result<Vec<u8>> {
     Ok(writer.finish()?.into_inner())
 }
 
+// GF-41
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_run_is_unpacked_listed_and_removed() -> Result<()> {
     let viewer = Viewer::new().await?;
@@ -108,6 +109,7 @@ async fn a_run_is_unpacked_listed_and_removed() -> Result<()> {
     Ok(())
 }
 
+// GF-41, GF-43
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_is_no_run_is_refused_and_nothing_is_left() -> Result<()> {
     let viewer = Viewer::new().await?;
@@ -141,6 +143,7 @@ async fn what_is_no_run_is_refused_and_nothing_is_left() -> Result<()> {
     Ok(())
 }
 
+// GF-42
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn only_the_directory_of_a_run_is_one() -> Result<()> {
     let viewer = Viewer::new().await?;

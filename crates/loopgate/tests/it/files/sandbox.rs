@@ -7,6 +7,7 @@ use crate::local::{Local, write};
 
 const NOT_ALLOWED: (&str, &str) = ("directory not allowed", "directory_not_allowed");
 
+// GC-37
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn ways_out_are_closed() -> Result<()> {
     let local = Local::new().await?;
@@ -62,6 +63,7 @@ async fn ways_out_are_closed() -> Result<()> {
     Ok(())
 }
 
+// GC-47
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn whether_something_is_outside_is_not_told() -> Result<()> {
     let local = Local::new().await?;

@@ -17,6 +17,7 @@ fn found(files: &[&str]) -> Value {
     json!({"files": files, "truncated": false})
 }
 
+// GF-40
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_worktree_is_searched_and_what_nobody_looks_for_left_out() -> Result<()> {
     let local = Local::new().await?;

@@ -85,6 +85,7 @@ fn head<'a>(answer: &'a Response, name: &str) -> &'a str {
     answer.headers().get(name).and_then(|value| value.to_str().ok()).unwrap_or_default()
 }
 
+// GF-46
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn images_are_saved_and_read_again() -> Result<()> {
     let ticket = Ticket::new().await?;
@@ -140,6 +141,7 @@ async fn a_ticket_with_a_slash_finds_its_images_again() -> Result<()> {
     Ok(())
 }
 
+// GF-47, GF-49
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_is_refused_leaves_nothing_behind() -> Result<()> {
     let ticket = Ticket::new().await?;
@@ -208,6 +210,7 @@ async fn a_link_leads_no_image_away() -> Result<()> {
     ticket.attachment_refused("AB-1/secret.png", 403, "directory not allowed").await
 }
 
+// GF-48
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_attachment_stays_where_it_belongs() -> Result<()> {
     let ticket = Ticket::new().await?;

@@ -27,6 +27,7 @@ async fn asked(local: &Local, ticket: &str, wanted: &Value) -> Result<()> {
     local.send(Method::GET, &format!("work-directory/{ticket}"), "").await?.is(200, wanted)
 }
 
+// GF-44, GF-45
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_session_tells_first_then_the_worktrees_of_the_repositories() -> Result<()> {
     let local = Local::new().await?;
@@ -95,6 +96,7 @@ async fn how_the_branch_stands_is_told_by_whole_names() -> Result<()> {
     asked(&local, "2", &pending).await
 }
 
+// GF-53
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn without_a_sandbox_and_with_a_broken_id() -> Result<()> {
     let local = Local::with(loopgate_testkit::loopgate::Setup::without_sandbox).await?;
@@ -131,6 +133,7 @@ async fn all_find(local: &Local, repo: &Path, worktree: &Path) -> Result<()> {
     Ok(())
 }
 
+// GF-51
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn every_route_finds_the_same_worktree() -> Result<()> {
     let home = UserHome::temporary()?;
@@ -153,6 +156,7 @@ async fn every_route_finds_the_same_worktree() -> Result<()> {
     all_find(&local, &repo, &of_env).await
 }
 
+// GF-52
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_worktree_of_another_repository_of_that_name_is_no_match() -> Result<()> {
     let local = Local::new().await?;

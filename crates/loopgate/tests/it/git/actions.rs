@@ -7,6 +7,7 @@ use serde_json::json;
 use super::{act, status};
 use crate::local::{Local, write};
 
+// GF-03
 #[tokio::test]
 async fn a_branch_is_made_and_switched_to() -> Result<()> {
     let local = Local::new().await?;

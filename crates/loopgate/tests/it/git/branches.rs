@@ -22,6 +22,7 @@ fn dated(clone: &std::path::Path, branch: &str, date: &str) -> Result<()> {
     git(clone, &["update-ref", &format!("refs/heads/{branch}"), hash.trim()]).map(drop)
 }
 
+// GF-17
 #[tokio::test]
 async fn what_there_is_to_switch_to() -> Result<()> {
     let local = Local::new().await?;
@@ -88,6 +89,7 @@ async fn without_a_remote_the_branch_that_is_checked_out_is_the_default() -> Res
     Ok(())
 }
 
+// GF-18
 #[tokio::test]
 async fn only_a_directory_that_is_there_and_allowed_is_looked_at() -> Result<()> {
     let local = Local::new().await?;

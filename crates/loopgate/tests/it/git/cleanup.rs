@@ -43,6 +43,7 @@ fn nothing() -> Value {
     json!({"removed": [], "kept": [], "errors": []})
 }
 
+// GF-25
 #[tokio::test]
 async fn only_what_is_over_goes() -> Result<()> {
     let place = Place::new().await?;

@@ -7,6 +7,7 @@ use serde_json::json;
 use super::act;
 use crate::local::{Local, write};
 
+// GF-15
 #[tokio::test]
 async fn commits_are_counted_against_the_trunk() -> Result<()> {
     let local = Local::new().await?;
@@ -46,6 +47,7 @@ async fn the_trunk_is_called_main_or_master_and_nothing_like_it() -> Result<()> 
     Ok(())
 }
 
+// GF-16
 #[tokio::test]
 async fn a_branch_is_held_against_the_one_it_came_from() -> Result<()> {
     let local = Local::new().await?;

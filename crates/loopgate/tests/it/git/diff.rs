@@ -37,6 +37,7 @@ fn sides(file: &str, old: Option<&str>, new: Option<&str>) -> Value {
         "isNew": old.is_none(), "isDeleted": new.is_none()})
 }
 
+// GF-19, GF-20
 #[tokio::test]
 async fn the_working_tree_is_held_against_the_last_commit() -> Result<()> {
     let place = Place::with(&[("app.ts", "1\n"), ("gone", "x\n"), ("same", "s\n"), ("d/e", "1\n")]).await?;
@@ -93,6 +94,7 @@ async fn a_branch_is_held_against_another() -> Result<()> {
     Ok(())
 }
 
+// GF-21
 #[tokio::test]
 async fn nothing_outside_the_repository_is_shown() -> Result<()> {
     let place = Place::with(&[("a", "1\n"), ("sub/b", "1\n")]).await?;
@@ -138,6 +140,7 @@ async fn nothing_outside_the_repository_is_shown() -> Result<()> {
     Ok(())
 }
 
+// GF-20
 #[tokio::test]
 async fn images_and_other_binary_files() -> Result<()> {
     let place = Place::with(&[("a", "1\n"), ("icon.svg", "<svg/>\n"), ("blob", "text\n")]).await?;

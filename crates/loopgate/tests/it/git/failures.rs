@@ -24,6 +24,7 @@ fn shown<'a>(body: &'a Value, member: &str) -> &'a str {
     place.as_str().unwrap_or_default()
 }
 
+// GF-08, GF-09
 #[tokio::test]
 async fn a_hook_that_refuses_is_told_apart_by_what_it_checks() -> Result<()> {
     let local = Local::new().await?;
@@ -55,6 +56,7 @@ async fn a_hook_that_refuses_is_told_apart_by_what_it_checks() -> Result<()> {
     Ok(())
 }
 
+// GF-13
 #[tokio::test]
 async fn a_commit_of_nothing_is_no_hook() -> Result<()> {
     let local = Local::new().await?;
@@ -86,6 +88,7 @@ async fn a_lock_of_somebody_else_is_named_with_what_to_do() -> Result<()> {
     Ok(())
 }
 
+// GF-10
 #[tokio::test]
 async fn a_remote_that_says_no() -> Result<()> {
     let local = Local::new().await?;
@@ -139,6 +142,7 @@ async fn a_remote_that_wants_a_password_is_an_error_and_not_a_wait() -> Result<(
     Ok(())
 }
 
+// GF-11, GF-14
 #[tokio::test]
 async fn what_git_prints_is_cut() -> Result<()> {
     let local = Local::new().await?;
@@ -161,6 +165,7 @@ async fn too_much_is_not_nothing() -> Result<()> {
     says(&answer.body, "PROCESS_FAILED", &json!({"category": "git_command_failed", "exitCode": 1}))
 }
 
+// GF-12
 #[tokio::test]
 async fn without_git_the_answer_says_so() -> Result<()> {
     let mut home = UserHome::temporary()?;

@@ -13,6 +13,7 @@ async fn path_of(local: &Local, name: &str) -> Result<Value> {
     Ok(local.get("git/repo-path", &[("repoFullName", name)]).await?.ok()?["path"].take())
 }
 
+// GF-27
 #[tokio::test]
 async fn a_clone_is_found_by_its_origin() -> Result<()> {
     let local = Local::new().await?;
@@ -37,6 +38,7 @@ async fn a_clone_is_found_by_its_origin() -> Result<()> {
     unnamed.refused(400, "repoFullName is required", "missing_field")
 }
 
+// GF-27
 #[tokio::test]
 async fn without_a_sandbox_nothing_is_found() -> Result<()> {
     let local = Local::with(|setup| setup.without_sandbox()).await?;
@@ -51,6 +53,7 @@ async fn without_a_sandbox_nothing_is_found() -> Result<()> {
     Ok(())
 }
 
+// GF-26
 #[tokio::test]
 async fn a_branch_is_found_where_it_is_checked_out() -> Result<()> {
     let local = Local::new().await?;
@@ -107,6 +110,7 @@ async fn an_older_git_lists_worktrees_too() -> Result<()> {
 }
 
 /// A look-up makes nothing, whatever it is asked for.
+// GF-26, GF-28
 #[tokio::test]
 async fn a_lookup_only_looks() -> Result<()> {
     let local = Local::new().await?;
@@ -120,7 +124,7 @@ async fn a_lookup_only_looks() -> Result<()> {
     };
     let before = (listed()?, git(&clone, &["for-each-ref"])?);
     // Whatever git is called, no shell ever reads its path.
-    let odd = local.home.path().join("git;touch canary");
+    let odd = local.home.path().join("my git;touch canary");
     std::os::unix::fs::symlink(super::real_git()?, &odd)?;
     let paths = json!({"git": odd}).to_string();
     local.send(reqwest::Method::PATCH, "settings/binary-paths", paths).await?.ok()?;

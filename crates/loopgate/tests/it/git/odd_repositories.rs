@@ -111,6 +111,7 @@ async fn a_merge_or_a_rebase_under_way() -> Result<()> {
     failed(&answer.body, 1, "not on a branch")
 }
 
+// GF-11
 #[tokio::test]
 async fn a_repository_without_files_and_a_directory_without_a_repository() -> Result<()> {
     let local = Local::new().await?;

@@ -31,6 +31,7 @@ fn listed(repo: &Path) -> Result<usize> {
     Ok(git(repo, &["worktree", "list", "--porcelain"])?.matches("worktree ").count())
 }
 
+// GF-22, GF-24
 #[tokio::test]
 async fn a_worktree_goes_and_its_branch_stays() -> Result<()> {
     let local = Local::new().await?;
@@ -86,6 +87,7 @@ async fn force_removes_what_git_cannot() -> Result<()> {
     Ok(())
 }
 
+// GF-23
 #[tokio::test]
 async fn no_force_removes_anything_else() -> Result<()> {
     let local = Local::new().await?;

@@ -19,6 +19,7 @@ fn files(modified: &[&str], created: &[&str], deleted: &[&str], staged: &[&str])
     json!({"modified": modified, "created": created, "deleted": deleted, "staged": staged})
 }
 
+// GF-01, GF-02
 #[tokio::test]
 async fn changes_are_listed_by_kind() -> Result<()> {
     let local = Local::new().await?;
@@ -141,6 +142,7 @@ async fn a_repository_that_was_seen_is_answered_without_git_until_it_changes() -
     Ok(())
 }
 
+// GF-04, GF-05, GF-06, GF-49, GF-50
 #[tokio::test]
 async fn what_is_asked_is_checked_in_order() -> Result<()> {
     let local = Local::new().await?;
@@ -185,6 +187,7 @@ async fn what_is_asked_is_checked_in_order() -> Result<()> {
     Ok(())
 }
 
+// GC-37, GF-07
 #[tokio::test]
 async fn keys_stay_closed_when_the_home_is_open() -> Result<()> {
     let home = loopgate_testkit::home::UserHome::temporary()?;
@@ -205,6 +208,7 @@ async fn keys_stay_closed_when_the_home_is_open() -> Result<()> {
 }
 
 /// Whatever a path to git holds, no shell ever reads it.
+// GF-28
 #[tokio::test]
 async fn git_is_the_one_that_is_set() -> Result<()> {
     let local = Local::new().await?;

@@ -48,8 +48,8 @@ async fn a_ticket_without_a_process_is_marked_stopped() -> Result<()> {
     Ok(())
 }
 
-// OR-19
 /// Processes that Loopgate did not start live on, whatever says that they are its own.
+// GC-48, OR-19
 #[tokio::test]
 async fn a_stranger_is_never_signalled() -> Result<()> {
     let shop = Shop::new().await?;

@@ -13,6 +13,7 @@ async fn local_form(desk: &Desk) -> Result<Value> {
     desk.local.get("git/pr/comments", &[("repo", desk.path()), ("pr", "1")]).await?.ok()
 }
 
+// GF-32
 #[tokio::test]
 async fn nothing_was_said_yet() -> Result<()> {
     let desk = Desk::with_pull().await?;
@@ -83,6 +84,7 @@ async fn everything_comes_in_order_with_its_place() -> Result<()> {
     Ok(())
 }
 
+// GF-33
 #[tokio::test]
 async fn pages_are_turned_until_there_is_enough() -> Result<()> {
     let desk = Desk::with_pull().await?;

@@ -9,6 +9,7 @@ use tokio::net::unix::pipe;
 
 use super::Desk;
 
+// GF-30
 #[tokio::test]
 async fn complaints_become_known_sentences() -> Result<()> {
     let desk = Desk::new().await?;
@@ -41,6 +42,7 @@ async fn complaints_become_known_sentences() -> Result<()> {
     Ok(())
 }
 
+// GF-34
 #[tokio::test]
 async fn the_graph_is_refused_in_five_ways() -> Result<()> {
     let desk = Desk::new().await?;
@@ -91,6 +93,7 @@ async fn the_graph_is_refused_in_five_ways() -> Result<()> {
     Ok(())
 }
 
+// GF-37
 #[tokio::test]
 async fn answers_that_are_none_are_refused() -> Result<()> {
     let desk = Desk::new().await?;

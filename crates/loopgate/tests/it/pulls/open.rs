@@ -9,6 +9,7 @@ use crate::local::Local;
 
 const NOTHING_NEW: &str = "No commits to create a PR. Make sure changes are committed first.";
 
+// GF-29
 #[tokio::test]
 async fn a_branch_becomes_a_pull_request_once() -> Result<()> {
     let desk = Desk::new().await?;
@@ -33,6 +34,7 @@ async fn a_branch_becomes_a_pull_request_once() -> Result<()> {
     Ok(())
 }
 
+// GF-29
 #[tokio::test]
 async fn what_cannot_become_a_pull_request_is_refused() -> Result<()> {
     let desk = Desk::new().await?;

@@ -9,6 +9,7 @@ use super::{Desk, WIDGET};
 const NAMED: [(&str, &str); 3] = [("owner", "acme"), ("repo", "widget"), ("number", "1")];
 const BAD_NAME: &str = "Invalid owner, repo, or number";
 
+// GF-31
 #[tokio::test]
 async fn open_and_merged_ones_are_listed() -> Result<()> {
     let desk = Desk::with_pull().await?;
@@ -48,6 +49,7 @@ async fn open_and_merged_ones_are_listed() -> Result<()> {
     elsewhere.refused(500, "Repository not found or no access.", "operation_failed")
 }
 
+// GF-35, GF-37
 #[tokio::test]
 async fn the_last_verdict_of_each_reviewer_counts() -> Result<()> {
     let desk = Desk::with_pull().await?;

@@ -23,6 +23,7 @@ fn remarks(desk: &Desk) -> Vec<InlineComment> {
     desk.host.pull_requests(WIDGET)[0].inline.clone()
 }
 
+// GF-36
 #[tokio::test]
 async fn comments_answers_and_demands_arrive() -> Result<()> {
     let desk = Desk::with_pull().await?;
@@ -72,6 +73,7 @@ async fn comments_answers_and_demands_arrive() -> Result<()> {
     missing.refused(500, "Repository not found or no access.", "operation_failed")
 }
 
+// GF-38
 #[tokio::test]
 async fn a_remark_finds_the_nearest_place() -> Result<()> {
     let desk = Desk::with_pull().await?;
