@@ -12,8 +12,8 @@ use http::Request;
 use loopgate_api::link::{Frame, KEY_VERIFICATION_PATH, LINK_PATH, SUBPROTOCOL, event};
 use serde_json::{Value, json};
 use tokio::net::TcpStream;
-use tokio_tungstenite::tungstenite::Message;
 use tokio_tungstenite::tungstenite::handshake::client::generate_key;
+use tokio_tungstenite::tungstenite::{self, Message};
 use tokio_tungstenite::{MaybeTlsStream, WebSocketStream};
 use uuid::Uuid;
 
@@ -61,6 +61,28 @@ impl Identity {
         let proof = self.proof(method, path, offset);
         proof.iter().fold(client, |client, (name, value)| client.with_header(name, value))
     }
+
+    /// Opens a connection with a proof signed at a distance of seconds from now, or tells the status of
+    /// the refusal.
+    pub async fn upgrade(&self, address: SocketAddr, offset: i64) -> Result<Socket, u16> {
+        let mut request = Request::builder()
+            .uri(format!("ws://{address}{LINK_PATH}"))
+            .header("host", address.to_string())
+            .header("connection", "Upgrade")
+            .header("upgrade", "websocket")
+            .header("sec-websocket-version", "13")
+            .header("sec-websocket-key", generate_key())
+            .header("sec-websocket-protocol", SUBPROTOCOL)
+            .header("authorization", format!("Bearer {}", self.api_key));
+        for (name, value) in self.proof("POST", KEY_VERIFICATION_PATH, offset) {
+            request = request.header(name, value);
+        }
+        match tokio_tungstenite::connect_async(request.body(()).unwrap()).await {
+            Ok((socket, _)) => Ok(socket),
+            Err(tungstenite::Error::Http(response)) => Err(response.status().as_u16()),
+            Err(error) => panic!("{error}"),
+        }
+    }
 }
 
 /// The body of a claim.
@@ -68,6 +90,8 @@ pub fn claim_body(attempt: &str, gateway_id: Uuid, signing: &SigningKey) -> Valu
     let pem = signing.verifying_key().to_public_key_pem(LineEnding::LF).unwrap();
     json!({"onboardingAttemptId": attempt, "webAppOrigin": ORIGIN, "gatewayId": gateway_id, "gatewayPublicKeyPem": pem})
 }
+
+type Socket = WebSocketStream<MaybeTlsStream<TcpStream>>;
 
 /// A connected desktop.
 pub struct Desktop {
@@ -77,25 +101,13 @@ pub struct Desktop {
     pub hello_ack: Value,
     address: SocketAddr,
     /// Boxed, because a connection is large.
-    socket: Box<WebSocketStream<MaybeTlsStream<TcpStream>>>,
+    socket: Box<Socket>,
 }
 
 impl Desktop {
     /// Connects and says hello.
     pub async fn connect(identity: Identity, address: SocketAddr) -> Self {
-        let mut request = Request::builder()
-            .uri(format!("ws://{address}{LINK_PATH}"))
-            .header("host", address.to_string())
-            .header("connection", "Upgrade")
-            .header("upgrade", "websocket")
-            .header("sec-websocket-version", "13")
-            .header("sec-websocket-key", generate_key())
-            .header("sec-websocket-protocol", SUBPROTOCOL)
-            .header("authorization", format!("Bearer {}", identity.api_key));
-        for (name, value) in identity.proof("POST", KEY_VERIFICATION_PATH, 0) {
-            request = request.header(name, value);
-        }
-        let (socket, _) = tokio_tungstenite::connect_async(request.body(()).unwrap()).await.unwrap();
+        let socket = identity.upgrade(address, 0).await.unwrap();
         let gateway_id = identity.gateway_id;
         let mut desktop = Self {
             identity,

@@ -1,5 +1,7 @@
 //! A control plane of a test's own.
 
+use std::net::SocketAddr;
+
 use axum::Router;
 use loopgate_api::launch::RepoRef;
 use secrecy::ExposeSecret;
@@ -12,6 +14,7 @@ use super::desktop::Identity;
 use super::{Client, Desktop};
 use crate::accounts::{Owner, insert_user};
 use crate::app::App;
+use crate::bus::Topic;
 use crate::credentials::session;
 use crate::store::entity::agent_loop;
 use crate::store::entity::user::Role;
@@ -144,6 +147,17 @@ impl TestApp {
         agent_loop::Entity::find_by_id(id).one(self.app.store.reader()).await.unwrap().unwrap()
     }
 
+    /// Serves on a port of this machine.
+    pub async fn serve(&self) -> SocketAddr {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let (router, shutdown) = (self.router.clone(), self.app.shutdown.clone());
+        tokio::spawn(async move {
+            axum::serve(listener, router).with_graceful_shutdown(shutdown.cancelled_owned()).await.unwrap();
+        });
+        address
+    }
+
     /// Serves on a port of this machine and connects a desktop that has claimed its key.
     pub async fn desktop(&self) -> Desktop {
         let identity = Identity::claim(self).await;
@@ -152,13 +166,16 @@ impl TestApp {
 
     /// The same for a desktop that was there before.
     pub async fn desktop_as(&self, identity: Identity) -> Desktop {
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let address = listener.local_addr().unwrap();
-        let (router, shutdown) = (self.router.clone(), self.app.shutdown.clone());
-        tokio::spawn(async move {
-            axum::serve(listener, router).with_graceful_shutdown(shutdown.cancelled_owned()).await.unwrap();
-        });
-        Desktop::connect(identity, address).await
+        Desktop::connect(identity, self.serve().await).await
+    }
+
+    /// Ends the connection of a desktop, and waits until it counts as absent.
+    pub async fn disconnect(&self, target: Uuid) {
+        self.app.desktops.close_target(target);
+        let mut wake = self.app.bus.subscribe(Topic::Targets(self.owner.organization_id));
+        while self.app.desktops.is_connected(target) {
+            wake.changed().await.unwrap();
+        }
     }
 }
 

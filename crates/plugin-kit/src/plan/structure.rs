@@ -314,7 +314,11 @@ pub(super) mod tests {
     #[test]
     fn files_that_are_no_plan() {
         assert_eq!(reported("")["status"], "EMPTY_FILE");
-        assert_eq!(reported("[1]")["issues"][0], "plan.json root must be an object");
+        let array = reported("[1]");
+        assert_eq!(
+            (&array["status"], &array["issues"][0]),
+            (&json!("INVALID_JSON"), &json!("plan.json root must be an object"))
+        );
         assert_eq!(reported("{")["status"], "INVALID_JSON");
         assert_eq!(report(Path::new("/nonexistent"))["issues"][0], "File not found or empty");
     }

@@ -91,7 +91,8 @@ fn further_repositories_get_names_of_their_own() {
     }
     let dir = |name: &str| project.path(name).display().to_string();
     let work = project.workdir.display().to_string();
-    let inside = project.root.display().to_string();
+    let (above, below) = (project.root.display().to_string(), project.workdir.join("below"));
+    std::fs::create_dir(&below).unwrap();
     let ended = project.loopgate(&[
         "loop",
         "setup",
@@ -101,7 +102,11 @@ fn further_repositories_get_names_of_their_own() {
         "--add-dir",
         &dir("two/api"),
         "--add-dir",
-        &inside,
+        &above,
+        "--add-dir",
+        &work,
+        "--add-dir",
+        &below.display().to_string(),
     ]);
     assert_eq!(ended.code, 0, "{}", ended.stderr);
     assert_eq!(value(&ended.stdout, "LOOPGATE_ADD_DIR_NAMES"), "api|api-two");
@@ -122,8 +127,17 @@ fn refusals_name_what_is_wrong() {
 // PL-09
 #[test]
 fn the_session_of_the_assistant_is_mapped() {
-    let project = Project::new().env("CLAUDE_CODE_SESSION_ID", "abc");
-    let work = project.workdir.display().to_string();
-    assert_eq!(project.loopgate(&["loop", "setup", &work]).code, 0);
-    assert_eq!(std::fs::read_to_string(project.root.join(".loopgate/session-abc.workdir")).unwrap(), work);
+    for (project, note) in [
+        (Project::new().env("CLAUDE_CODE_SESSION_ID", "abc"), None),
+        // A hook has noted the session of the process that starts the set-up.
+        (Project::new(), Some(format!(".loopgate/pid-{}.session", std::process::id()))),
+    ] {
+        if let Some(note) = note {
+            std::fs::write(project.root.join(note), "abc\n").unwrap();
+        }
+        let work = project.workdir.display().to_string();
+        assert_eq!(project.loopgate(&["loop", "setup", &work]).code, 0);
+        let mapping = project.root.join(".loopgate/session-abc.workdir");
+        assert_eq!(std::fs::read_to_string(mapping).unwrap(), work);
+    }
 }

@@ -94,6 +94,9 @@ fn extensions_are_judged_before_missing_members() {
     let body = json!({"branchMaterialization": {"schemaVersion": 1, "branches": [
         {"role": "primary", "repositoryFullName": "acme/api", "baseBranch": "main", "branchName": "a b"}]}});
     assert!(refusal(&body).contains("branchName: "), "{}", refusal(&body));
+    let body = json!({"branchMaterialization": {"schemaVersion": 1, "branches": [
+        {"role": "primary", "repositoryFullName": "acme/api", "baseBranch": "main", "branchName": "b", "more": 1}]}});
+    assert!(refusal(&body).contains("`more`"), "{}", refusal(&body));
     assert!(
         refusal(&json!({"supportingArtifacts": [{}]})).starts_with("supportingArtifacts is malformed: 0")
     );

@@ -141,10 +141,11 @@ async fn an_execution_that_changes_nothing_completes_without_a_pull_request() {
     let completed = &desktop.cloud.events(id, "completed")[0];
     assert_eq!(completed["result"]["prUrl"], Value::Null);
     assert_eq!(completed["result"]["has_changes"], false);
-    assert_eq!(
-        completed["results"][0],
-        json!({"status": "skipped", "fullName": "acme/api", "reason": "no_changes"})
-    );
+    let results = json!([{"status": "skipped", "fullName": "acme/api", "reason": "no_changes"}]);
+    assert_eq!(completed["results"], results);
+    let file = desktop.at("box/api-loop-plan-5/.loopgate/work/execution-result.json");
+    let stored: Value = serde_json::from_slice(&std::fs::read(file).unwrap()).unwrap();
+    assert_eq!(stored, json!({"schemaVersion": 2, "results": results}));
 }
 
 #[tokio::test(flavor = "multi_thread")]

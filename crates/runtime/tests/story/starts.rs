@@ -201,6 +201,23 @@ async fn a_second_plan_starts_fresh_and_its_work_never_overwrites_a_branch_of_ot
     assert_eq!(desktop.cloud.events(second, "completed")[0]["results"][0]["branchName"], own);
 }
 
+// LR-19
+#[tokio::test(flavor = "multi_thread")]
+async fn a_second_plan_finds_nothing_that_was_left_in_its_worktree() {
+    let desktop = Desktop::new().await;
+    let runtime = desktop.open().await;
+    let left = desktop.at("box/api-loop-plan-5/left-over.txt");
+    desktop.driver(&format!("ls > \"$STATE/files\"\n{PLANS}"));
+    for _ in 0..2 {
+        let id = new_id();
+        start(&runtime, &request(id, "PLAN")).await.unwrap();
+        desktop.reported(&runtime, id).await;
+        assert_eq!(desktop.state("files"), "README.md\n");
+        assert!(!left.exists());
+        std::fs::write(&left, "dirty").unwrap();
+    }
+}
+
 // LR-29
 #[tokio::test(flavor = "multi_thread")]
 async fn a_second_plan_goes_on_from_the_open_pull_request() {

@@ -82,6 +82,8 @@ async fn a_key_is_held_to_its_scopes_on_every_route() {
     for scopes in [&["read"][..], &["write"], &["delete"], &["admin"], &["read", "write", "delete"]] {
         keys.push((scopes, plane.key_with(json!({"name": "x", "scopes": scopes})).await));
     }
+    let (_, reader) = &keys[0];
+    assert_eq!(reader.post("/loops", json!({"command": "PLAN"})).await.status, 403);
     for (method, path, access) in all_routes() {
         let needed = match method {
             "GET" => "read",

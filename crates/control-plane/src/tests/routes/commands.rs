@@ -103,11 +103,7 @@ async fn a_command_that_was_cancelled_while_its_desktop_was_away_is_not_sent() {
     let (owner, target) = (plane.owner().await, desktop.target_id);
     let commands = format!("/compute-targets/{target}/commands");
     let identity = desktop.identity;
-    plane.app.desktops.close_target(target);
-    let mut wake = plane.app.bus.subscribe(crate::bus::Topic::Targets(plane.owner.organization_id));
-    while plane.app.desktops.is_connected(target) {
-        wake.changed().await.unwrap();
-    }
+    plane.disconnect(target).await;
     let made = owner.post(&commands, git()).await;
     let path = format!("{commands}/{}", made.data("commandId").as_str().unwrap());
     let cancelled = owner.post(&format!("{path}/cancel"), json!({})).await;

@@ -25,8 +25,12 @@ async fn document(owner: &Client) -> String {
 }
 
 async fn age(plane: &TestApp, id: Uuid, column: agent_loop::Column, by: i64) {
+    set(plane, id, column, now() - by).await;
+}
+
+async fn set(plane: &TestApp, id: Uuid, column: agent_loop::Column, value: impl Into<sea_orm::Value>) {
     agent_loop::Entity::update_many()
-        .col_expr(column, Expr::value(now() - by))
+        .col_expr(column, Expr::value(value))
         .filter(agent_loop::Column::Id.eq(id))
         .exec(plane.app.store.writer())
         .await
@@ -173,8 +177,11 @@ async fn the_eleventh_active_loop_of_a_person_is_one_too_many() {
 async fn a_running_loop_is_cancelled_once_also_without_its_desktop() {
     let plane = TestApp::start().await;
     let owner = plane.owner().await;
+    let target = plane.desktop().await.target_id;
     let (id, runner) = plane.running("PLAN").await;
+    set(&plane, id, agent_loop::Column::ComputeTargetId, target).await;
     runner.event(id, json!({"type": "started"})).await;
+    plane.disconnect(target).await;
     let cancelled = owner.post(&format!("/loops/{id}/cancel"), json!({})).await;
     assert_eq!((cancelled.status.as_u16(), cancelled.data("status")), (200, &json!("CANCELLED")));
     assert!(cancelled.data("completedAt").is_string());

@@ -6,6 +6,7 @@ mod commands;
 mod compute_targets;
 mod documents;
 mod feature_flags;
+mod link;
 mod local_auth;
 mod loops;
 mod onboarding;

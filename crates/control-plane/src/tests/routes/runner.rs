@@ -76,7 +76,8 @@ async fn two_requests_at_once_with_one_nonce_leave_one_event() {
 async fn a_loop_starts_reports_and_completes() {
     let plane = TestApp::start().await;
     let (id, runner) = plane.running("PLAN").await;
-    runner.event(id, json!({"type": "started", "sessionId": "s1"})).await;
+    assert_eq!(plane.row(id).await.status.0, LoopStatus::Pending);
+    assert_eq!(runner.event(id, json!({"type": "started", "sessionId": "s1"})).await.status, 200);
     let row = plane.row(id).await;
     assert_eq!((row.status.0, row.session_id.as_deref()), (LoopStatus::Running, Some("s1")));
     assert!(row.started_at.is_some());
