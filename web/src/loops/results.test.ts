@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 
 import type { LoopDetail } from "@/api/types";
 
-import { pullRequestHref, resultEntries, safeHref } from "./results";
+import { pullRequestHref, resultEntries, reviewOutcome, safeHref } from "./results";
 
 const loop = (fields: Partial<LoopDetail>) =>
   ({
@@ -46,6 +46,30 @@ describe("resultEntries", () => {
     { repo: null },
   ])("nothing is made up for %j", (fields) => {
     expect(resultEntries(loop(fields))).toEqual([]);
+  });
+});
+
+// CP-48
+describe("reviewOutcome", () => {
+  const review = (metadata: LoopDetail["metadata"], fields: Partial<LoopDetail> = {}) =>
+    reviewOutcome(loop({ command: "CODE_REVIEW", metadata, ...fields }));
+
+  test("a verdict is told with its reason", () => {
+    const verdict = { verdict: "decline", reason: "Tests are missing." };
+    expect(review({ verdict })).toEqual({
+      title: "Verdict of the review: declined",
+      reason: "Tests are missing.",
+    });
+  });
+
+  test("a review without a verdict did not complete", () => {
+    expect(review({ verdict: null })?.title).toBe("The review did not complete");
+    expect(review({})?.title).toBe("The review did not complete");
+  });
+
+  test("loops that are no review, or have not completed, have no outcome of a review", () => {
+    expect(review({ verdict: null }, { command: "PLAN" })).toBeUndefined();
+    expect(review({ verdict: null }, { status: "FAILED" })).toBeUndefined();
   });
 });
 

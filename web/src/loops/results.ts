@@ -22,6 +22,23 @@ export function resultEntries(loop: LoopDetail): ResultEntry[] {
   return [{ status: "skipped", fullName, reason: "no_changes" }];
 }
 
+/** What a review came to, in a sentence and the reviewer's reason; nothing for other loops. */
+export function reviewOutcome(
+  loop: LoopDetail,
+): { title: string; reason?: string | undefined } | undefined {
+  if (loop.command !== "CODE_REVIEW" || loop.status !== "COMPLETED") return undefined;
+  const { verdict } = loop.metadata as { verdict?: { verdict: string; reason?: string } | null };
+  if (!verdict) return { title: "The review did not complete" };
+  const said = VERDICTS[verdict.verdict] ?? verdict.verdict;
+  return { title: `Verdict of the review: ${said}`, reason: verdict.reason };
+}
+
+const VERDICTS: Record<string, string> = {
+  approve: "approved",
+  needs_attention: "needs attention",
+  decline: "declined",
+};
+
 const REASONS: Record<string, string> = {
   no_changes: "Nothing had to change.",
 };

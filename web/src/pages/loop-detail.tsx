@@ -12,7 +12,7 @@ import { LoopFacts } from "@/loops/facts";
 import { ExecuteButton, RerunButton, StopButton } from "@/loops/loop-actions";
 import { Question } from "@/loops/question";
 import { ResultList } from "@/loops/result-list";
-import { resultEntries } from "@/loops/results";
+import { resultEntries, reviewOutcome } from "@/loops/results";
 import { SpendView } from "@/loops/spend-view";
 import { humanise, isActive } from "@/loops/status";
 import { usePullRequestHref } from "@/loops/use-pull-request-href";
@@ -92,6 +92,7 @@ function LoopView({ loop, orgSlug }: { loop: LoopDetail; orgSlug: string }) {
       ) : (
         loop.error && loop.status !== "COMPLETED" && <LoopError error={loop.error} />
       )}
+      <Review loop={loop} />
       <Warnings loop={loop} />
       <WaitingForDesktop loop={loop} />
       <Sections loop={loop} stream={stream} orgSlug={orgSlug} />
@@ -133,6 +134,17 @@ function WaitingForDesktop({ loop }: { loop: LoopDetail }) {
       <Notice tone="warn" title="Waiting for a desktop">
         None is online. Run <Code>loopgate up</Code> on the machine that holds the repository.
       </Notice>
+    </div>
+  );
+}
+
+/** The verdict of a review, or that there is none. */
+function Review({ loop }: { loop: LoopDetail }) {
+  const outcome = reviewOutcome(loop);
+  if (!outcome) return null;
+  return (
+    <div className="mt-4">
+      <Notice title={outcome.title}>{outcome.reason}</Notice>
     </div>
   );
 }
