@@ -17,6 +17,10 @@ use crate::reporting::control_plane::{CallError, ControlPlane, FreshToken};
 /// A control plane that does not know the loop is not asked for a new token again so soon.
 const NOT_FOUND_REST: Duration = Duration::from_secs(300);
 
+/// Waits between requests for the same new token while their answers are lost.
+const LOST_ANSWER_WAITS: [Duration; 3] =
+    [Duration::from_millis(250), Duration::from_secs(1), Duration::from_secs(4)];
+
 type SharedRefresh = Shared<BoxFuture<'static, Result<(), CallError>>>;
 
 /// The tokens of all loops.
@@ -108,11 +112,11 @@ impl Tokens {
             Some(key) => key.clone(),
             None => self.store_key(id, &stored).await,
         };
-        let mut answer = self.cloud.refresh_token(id, &stored.token.0, &key).await;
+        let mut answer = self.exchange(id, &stored.token.0, &key).await;
         if matches!(&answer, Err(CallError::Http { status: 409, code: Some(code), .. }) if code == "RACE_LOST")
         {
             let key = self.store_key(id, &stored).await;
-            answer = self.cloud.refresh_token(id, &stored.token.0, &key).await;
+            answer = self.exchange(id, &stored.token.0, &key).await;
         }
         if matches!(&answer, Err(CallError::Http { status: 401 | 403 | 409, .. })) {
             answer = match self.cloud.renew_token(id).await {
@@ -135,6 +139,18 @@ impl Tokens {
                 Err(error)
             }
         }
+    }
+
+    /// Exchanges a token for a new one. A lost answer is asked for again at once: under the same key it is
+    /// the same exchange, and the next report may be minutes away.
+    async fn exchange(&self, id: LoopId, token: &SecretString, key: &str) -> Result<FreshToken, CallError> {
+        for wait in LOST_ANSWER_WAITS {
+            match self.cloud.refresh_token(id, token, key).await {
+                Err(CallError::Network(_) | CallError::Timeout) => tokio::time::sleep(wait).await,
+                answer => return answer,
+            }
+        }
+        self.cloud.refresh_token(id, token, key).await
     }
 
     /// Stores a token that replaces the present one.
@@ -266,6 +282,15 @@ mod tests {
         place.tokens.refresh(place.id).await.unwrap();
         let keys = place.keys();
         assert!(keys.len() == 2 && keys[0] == keys[1], "{keys:?}");
+    }
+
+    #[tokio::test]
+    async fn lost_answers_are_asked_for_again_at_once() {
+        let place = Place::new().await;
+        place.plane.lose_answers("refresh-token", 2);
+        place.tokens.refresh(place.id).await.unwrap();
+        let keys = place.keys();
+        assert!(keys.len() == 3 && keys.iter().all(|key| *key == keys[0]), "{keys:?}");
     }
 
     #[tokio::test]
