@@ -59,4 +59,5 @@ mod stuck;
 mod support_bundle;
 mod tickets;
 mod trust;
+mod upgrade;
 mod worktrees;

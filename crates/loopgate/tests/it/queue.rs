@@ -16,7 +16,7 @@ const LOOP: &str = "/api/gateway/orchestrator/loop";
 const KILL: &str = "/api/gateway/orchestrator/loop/kill";
 
 /// One place, and an assistant that is held in its first answer.
-async fn one_place() -> Result<Stage> {
+pub async fn one_place() -> Result<Stage> {
     let mut script = story::script();
     script.conversations[0].turns[0].0.insert(0, Step::hold("planning"));
     let scene = loopgate_testkit::scene::Scene::new(script).await?;
@@ -24,7 +24,7 @@ async fn one_place() -> Result<Stage> {
 }
 
 /// Orders a plan as the link does.
-async fn order(stage: &Stage, loop_id: Uuid) -> Result<Value> {
+pub async fn order(stage: &Stage, loop_id: Uuid) -> Result<Value> {
     let body = json!({"loopId": loop_id, "command": "PLAN", "loopGateAuthToken": "made-up", "artifacts": [],
         "prompt": story::WISH, "artifactSlug": format!("shop-{}", loop_id.simple()),
         "repo": {"fullName": story::REPOSITORY, "branch": "main"}});
@@ -34,13 +34,13 @@ async fn order(stage: &Stage, loop_id: Uuid) -> Result<Value> {
     Ok(answer.json().await?)
 }
 
-async fn kill(stage: &Stage, loop_id: Uuid) -> Result<(u16, Value)> {
+pub async fn kill(stage: &Stage, loop_id: Uuid) -> Result<(u16, Value)> {
     let answer = stage.loopgate.gateway(Method::POST, KILL).json(&json!({"loopId": loop_id})).send().await?;
     Ok((answer.status().as_u16(), answer.json().await?))
 }
 
 /// Waits until the desktop's record of a loop says so.
-async fn becomes(stage: &Stage, loop_id: Uuid, status: &str) -> Result<()> {
+pub async fn becomes(stage: &Stage, loop_id: Uuid, status: &str) -> Result<()> {
     let log = stage.loopgate.setup().data_dir().join("logs");
     let id = loop_id.to_string();
     let seen = wait::seen(&log, async || {
@@ -51,7 +51,7 @@ async fn becomes(stage: &Stage, loop_id: Uuid, status: &str) -> Result<()> {
 }
 
 /// The loops that `loopgate status` lists: id, status, place.
-async fn listed(stage: &Stage) -> Result<Vec<(String, String, Option<u64>)>> {
+pub async fn listed(stage: &Stage) -> Result<Vec<(String, String, Option<u64>)>> {
     let rows = cli::loops(&stage.scene.home, &stage.loopgate).await?;
     let listed = |row: &Value| {
         let text = |name: &str| row[name].as_str().unwrap_or_default().to_owned();

@@ -1,8 +1,9 @@
 //! The desktop's records of loops as they lie on disk, read and changed from outside.
 
 use anyhow::{Context as _, Result};
+use jiff::Timestamp;
 use loopgate_testkit::loopgate::Loopgate;
-use sea_orm::{ConnectionTrait as _, Database, DatabaseConnection, DbBackend, Statement};
+use sea_orm::{ConnectionTrait as _, Database, DatabaseConnection, DbBackend, QueryResult, Statement};
 use serde_json::Value;
 use uuid::Uuid;
 
@@ -33,6 +34,48 @@ pub async fn launch_requests(loopgate: &Loopgate) -> Result<i64> {
     let number = row.context("no count")?.try_get("", "number")?;
     db.close().await?;
     Ok(number)
+}
+
+/// What is kept of the control plane's commands: id and progress.
+pub async fn commands(loopgate: &Loopgate) -> Result<Vec<(String, Value)>> {
+    let db = open(loopgate).await?;
+    let rows = db.query_all_raw(statement("SELECT command_id, progress FROM command ORDER BY 1", [])).await?;
+    db.close().await?;
+    let read = |row: &QueryResult| {
+        let progress: String = row.try_get("", "progress")?;
+        Ok((row.try_get("", "command_id")?, serde_json::from_str(&progress)?))
+    };
+    rows.iter().map(read).collect()
+}
+
+/// Gives the home the form in which version 0.13.18 left it: launch requests and the log of commands are
+/// files. Loopgate must not run.
+pub async fn turn_into_0_13_18(loopgate: &Loopgate) -> Result<()> {
+    let data = loopgate.setup().data_dir();
+    let log: Vec<String> = commands(loopgate)
+        .await?
+        .into_iter()
+        .map(|(id, mut line)| {
+            line["commandId"] = id.into();
+            line["at"] = Timestamp::now().to_string().into();
+            line.to_string() + "\n"
+        })
+        .collect();
+    std::fs::write(data.join("commands.jsonl"), log.concat())?;
+    let (db, queue) = (open(loopgate).await?, data.join("queue"));
+    std::fs::create_dir_all(&queue)?;
+    for row in db.query_all_raw(statement("SELECT loop_id, sealed FROM launch_request", [])).await? {
+        let (id, sealed): (String, Vec<u8>) = (row.try_get("", "loop_id")?, row.try_get("", "sealed")?);
+        std::fs::write(queue.join(id), sealed)?;
+    }
+    for sql in [
+        "DROP TABLE launch_request",
+        "DROP TABLE command",
+        "DELETE FROM seaql_migrations WHERE version IN ('m0005_launch_requests', 'm0006_commands')",
+    ] {
+        db.execute_unprepared(sql).await?;
+    }
+    Ok(db.close().await?)
 }
 
 /// Writes records of loops that ended long ago beside one that has ended and is told, each like it.
