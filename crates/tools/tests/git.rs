@@ -390,10 +390,15 @@ async fn what_a_repository_brings_along_runs_only_when_it_is_trusted() {
 
     fs::write(clone.join("plain"), "1").unwrap();
     git.commit_all(clone, "Without the hook", None).await.unwrap().unwrap();
+    let nothing = git.commit_below(clone, "Nothing to do").await.unwrap_err();
+    assert!(nothing.printed().unwrap().ends_with("working tree clean"), "{nothing}");
     fs::write(clone.join("content.f"), "1").unwrap();
-    let error = git.commit_all(clone, "Past the filter", None).await.unwrap_err();
-    assert!(error.printed().unwrap().contains("Not run, because you have not trusted this repository: "));
-    assert!(error.printed().unwrap().contains(&format!("loopgate trust {}", clone.display())));
+    let all = git.commit_all(clone, "Past the filter", None).await.unwrap_err();
+    for error in [all, git.commit_below(clone, "Past it again").await.unwrap_err()] {
+        let printed = error.printed().unwrap();
+        assert!(printed.contains("Not run, because you have not trusted this repository: "), "{printed}");
+        assert!(printed.contains(&format!("loopgate trust {}", clone.display())), "{printed}");
+    }
     assert!(!ran.exists() && !git.trusts(clone).await);
 
     code.machine.trust(git, clone).await;

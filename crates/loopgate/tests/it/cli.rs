@@ -372,6 +372,8 @@ async fn paths_lie_in_the_sandbox_that_was_named() -> Result<()> {
 #[tokio::test]
 async fn without_set_up_nothing_is_done() -> Result<()> {
     let home = UserHome::temporary()?;
+    let text = refusal(&home, &["worktrees"], &[]).await?;
+    ensure!(text.contains("start one with loopgate up"), "{text}");
     let loopgate = gateway(&home).await?;
     let health = loopgate.gateway_bare(Method::GET, "/health").send().await?.json::<Value>().await?;
     assert_eq!((&health["status"], &health["onboardingCompleted"]), (&json!("ok"), &json!(false)));

@@ -161,7 +161,8 @@ impl Git {
         let below = if prefix.as_os_str().is_empty() { Path::new(".") } else { &prefix };
         let args = ["--literal-pathspecs", "add", "--"];
         let command = self.stager(directory).await?.session().args(args).arg(below);
-        checked(&args, finish(&command, &args, time::ASKED_FOR, Caller::MayLeave).await?)?;
+        let done = checked(&args, finish(&command, &args, time::ASKED_FOR, Caller::MayLeave).await?);
+        self.with_hint(directory, done).await?;
         self.change(directory, &["commit", "-m", message], time::ASKED_FOR).await?;
         self.text(directory, &["rev-parse", "--short", "HEAD"], time::LOCAL).await
     }

@@ -97,15 +97,16 @@ impl Git {
         self.agreed(brought).await
     }
 
-    /// Adds to what a failed change printed which programs it was not allowed to run; without them it
-    /// may have failed.
+    /// Adds to what a failed change complained of which programs it was not allowed to run; without them it
+    /// may have failed. Who only said that there is nothing to do missed none.
     pub(super) async fn with_hint<T>(
         &self,
         directory: &Path,
         done: Result<T, GitError>,
     ) -> Result<T, GitError> {
         let Err(GitError::Failed { command, code, stdout, mut stderr }) = done else { return done };
-        if let Ok(brought) = self.executable_content(directory).await
+        if !stderr.trim().is_empty()
+            && let Ok(brought) = self.executable_content(directory).await
             && !brought.parts.is_empty()
             && !self.agreed(brought.clone()).await
         {

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::Context as _;
+use anyhow::{Context as _, ensure};
 use clap::Args;
 use loopgate_gateway::CONTROL_SOCKET;
 use loopgate_home::{Credentials, DataDir, Overrides, Repos, Sandbox, SettingsStore};
@@ -60,6 +60,11 @@ impl Desktop {
         let overrides = Overrides { sandbox_base_directory, ..Overrides::default() };
         let settings = Arc::new(SettingsStore::open(&dir.file(SETTINGS_FILE), overrides)?);
         let sandbox = Arc::new(Sandbox::new(settings.clone(), dir.path()));
+        ensure!(
+            sandbox.base().is_some(),
+            "no Loopgate has run with the data directory {}; start one with loopgate up",
+            dir.path().display()
+        );
         let credentials = Credentials::open(&dir).context("cannot read the keys of this desktop")?;
         let runtime = Runtime::open(RuntimeConfig {
             data_dir: dir.path().to_owned(),
