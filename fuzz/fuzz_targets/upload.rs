@@ -12,7 +12,7 @@ use bytes::Bytes;
 use futures_util::{StreamExt as _, stream};
 use libfuzzer_sys::arbitrary::{self, Arbitrary};
 use libfuzzer_sys::fuzz_target;
-use loopgate_files::{Attachments, Form, FormError, ImageKind, SentImage};
+use loopgate_files::{Attachments, MultipartForm, FormError, ImageKind, SentImage};
 use loopgate_home::{Overrides, Sandbox, SettingsStore};
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
@@ -208,7 +208,7 @@ impl Body<'_> {
 }
 
 /// The form, whose reader is let wait before each piece.
-fn form(kind: &str, body: &[u8], sizes: &[u8]) -> Result<Form, FormError> {
+fn form(kind: &str, body: &[u8], sizes: &[u8]) -> Result<MultipartForm, FormError> {
     let mut pieces = Vec::new();
     let mut rest = Bytes::copy_from_slice(body);
     for size in sizes {
@@ -220,7 +220,7 @@ fn form(kind: &str, body: &[u8], sizes: &[u8]) -> Result<Form, FormError> {
         tokio::task::yield_now().await;
         Ok::<_, Infallible>(piece)
     });
-    Form::new(kind, pieces)
+    MultipartForm::new(kind, pieces)
 }
 
 fn content(mut file: File) -> Vec<u8> {
@@ -235,13 +235,13 @@ fn said(error: FormError) -> String {
     error.to_string()
 }
 
-fn images(place: &Place, form: Result<Form, FormError>) -> Images {
+fn images(place: &Place, form: Result<MultipartForm, FormError>) -> Images {
     let read = form.and_then(|form| place.runtime.block_on(form.images(&place.spool)));
     let read = read.map_err(said)?.into_iter();
     Ok(read.map(|SentImage { original_name, kind, file }| (original_name, kind, content(file))).collect())
 }
 
-fn archive(place: &Place, form: Result<Form, FormError>) -> Archive {
+fn archive(place: &Place, form: Result<MultipartForm, FormError>) -> Archive {
     let read = form.and_then(|form| place.runtime.block_on(form.archive(&place.spool)));
     read.map(content).map_err(said)
 }
@@ -261,7 +261,7 @@ fn expected(parts: &[Part<'_>]) -> (Option<Vec<(String, ImageKind, Vec<u8>)>>, O
 }
 
 /// Saves what was taken, and looks at what lies there.
-fn save(place: &Place, form: Form, taken: &[(String, ImageKind, Vec<u8>)]) {
+fn save(place: &Place, form: MultipartForm, taken: &[(String, ImageKind, Vec<u8>)]) {
     let images = place.runtime.block_on(form.images(&place.spool)).unwrap();
     let saved = place.attachments.save(images.into_iter().map(|image| (image.kind, image.file)).collect());
     let saved = saved.unwrap();

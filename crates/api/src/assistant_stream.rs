@@ -5,7 +5,7 @@
 use serde_json::Value;
 
 use crate::event::TokensUsed;
-use crate::ledger::{Entry, Ledger};
+use crate::ledger::{Ledger, LedgerEntry};
 use crate::redact;
 
 /// Text patterns of an authentication or quota failure; lower case.
@@ -154,7 +154,7 @@ impl StreamSummary {
     }
 
     /// Takes one record; answers the turn or run that it brought.
-    pub fn feed_record(&mut self, record: &Value) -> Option<Entry> {
+    pub fn feed_record(&mut self, record: &Value) -> Option<LedgerEntry> {
         if let Some(id) = session_id(record) {
             self.session_id = Some(id.to_owned());
         }

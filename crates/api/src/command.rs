@@ -22,16 +22,16 @@ pub enum Need {
 
 /// Where a command works.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Place {
+pub enum WorkLocation {
     /// A git worktree of the repository.
-    Worktree(Checkout),
+    Worktree(WorktreeSource),
     /// A directory below the system's temporary directory that goes with the loop.
     TempDir,
 }
 
 /// How a worktree comes about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Checkout {
+pub enum WorktreeSource {
     /// Made anew.
     Fresh {
         /// What its key and its branch begin with, before the document's slug.
@@ -113,18 +113,18 @@ pub enum Plugin {
 
 /// A file that a command leaves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Output {
+pub struct CommandOutput {
     /// Its name.
     pub file: &'static str,
     /// Whether the completed event carries a warning when it is missing.
     pub required: bool,
     /// What it is uploaded as, and in which form.
-    pub upload: Option<(&'static str, Form)>,
+    pub upload: Option<(&'static str, UploadForm)>,
 }
 
 /// How an output is uploaded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Form {
+pub enum UploadForm {
     /// A plan: its markdown and the whole object.
     Plan,
     /// A JSON object as it is.
@@ -135,12 +135,12 @@ pub enum Form {
     Document,
 }
 
-impl Output {
-    const fn required(file: &'static str, upload: &'static str, form: Form) -> Self {
+impl CommandOutput {
+    const fn required(file: &'static str, upload: &'static str, form: UploadForm) -> Self {
         Self { file, required: true, upload: Some((upload, form)) }
     }
 
-    const fn optional(file: &'static str, upload: &'static str, form: Form) -> Self {
+    const fn optional(file: &'static str, upload: &'static str, form: UploadForm) -> Self {
         Self { file, required: false, upload: Some((upload, form)) }
     }
 
@@ -152,7 +152,7 @@ impl Output {
     /// Whether it lies in the root of the project, not among the files of the run.
     #[must_use]
     pub const fn in_project_root(&self) -> bool {
-        matches!(self.upload, Some((_, Form::Document)))
+        matches!(self.upload, Some((_, UploadForm::Document)))
     }
 }
 
@@ -168,7 +168,7 @@ pub struct CommandSpec {
     /// The repositories beside it.
     pub peers: Peers,
     /// Where it works.
-    pub place: Place,
+    pub place: WorkLocation,
     /// Whether it starts from the work of an earlier loop.
     pub needs_parent: bool,
     /// Whether a local request is refused while the control plane cannot hear of it.
@@ -182,12 +182,12 @@ pub struct CommandSpec {
     /// The plugin that the assistant loads.
     pub plugin: Plugin,
     /// The files that it leaves.
-    pub outputs: &'static [Output],
+    pub outputs: &'static [CommandOutput],
 }
 
 impl CommandSpec {
     /// Names of the files without which the completed event carries a warning.
-    pub fn required_outputs(&self) -> impl Iterator<Item = &'static Output> + use<> {
+    pub fn required_outputs(&self) -> impl Iterator<Item = &'static CommandOutput> + use<> {
         self.outputs.iter().filter(|output| output.required)
     }
 
@@ -198,11 +198,13 @@ impl CommandSpec {
     }
 }
 
-const PLAN_JSON: Output = Output::required("plan.json", "plan", Form::Plan);
-const OPEN_QUESTIONS: Output = Output::optional("open-questions.md", "openQuestions", Form::Text);
-const PLAN_JUDGES: Output = Output::optional("judges.json", "judges", Form::Object);
-const CODE_JUDGES: Output = Output::optional("code-judges.json", "codeJudges", Form::Object);
-const PRD: &[Output] = &[Output::required("prd.md", "prd", Form::Document)];
+const PLAN_JSON: CommandOutput = CommandOutput::required("plan.json", "plan", UploadForm::Plan);
+const OPEN_QUESTIONS: CommandOutput =
+    CommandOutput::optional("open-questions.md", "openQuestions", UploadForm::Text);
+const PLAN_JUDGES: CommandOutput = CommandOutput::optional("judges.json", "judges", UploadForm::Object);
+const CODE_JUDGES: CommandOutput =
+    CommandOutput::optional("code-judges.json", "codeJudges", UploadForm::Object);
+const PRD: &[CommandOutput] = &[CommandOutput::required("prd.md", "prd", UploadForm::Document)];
 
 macro_rules! commands {
     ($($(#[$doc:meta])* $variant:ident = $name:tt,)*) => {
@@ -280,7 +282,7 @@ impl LoopCommand {
             artifacts: Optional,
             repository: Required,
             peers: Peers::None,
-            place: Place::Worktree(Checkout::Continued),
+            place: WorkLocation::Worktree(WorktreeSource::Continued),
             needs_parent: false,
             fail_fast: true,
             inputs: Inputs::Context,
@@ -292,13 +294,13 @@ impl LoopCommand {
         let requirements = CommandSpec {
             prompt: Required,
             peers: Peers::ReadOnly,
-            place: Place::Worktree(Checkout::Fresh { prefix: "generate-prd-", stays: false }),
+            place: WorkLocation::Worktree(WorktreeSource::Fresh { prefix: "generate-prd-", stays: false }),
             outputs: PRD,
             ..written
         };
         let judged = CommandSpec {
             artifacts: Required,
-            place: Place::TempDir,
+            place: WorkLocation::TempDir,
             fail_fast: false,
             plugin: Plugin::Welcome("judges"),
             ..written
@@ -306,17 +308,17 @@ impl LoopCommand {
         match self {
             Self::Plan => CommandSpec {
                 peers: Peers::ReadOnly,
-                place: Place::Worktree(Checkout::Fresh { prefix: "", stays: true }),
+                place: WorkLocation::Worktree(WorktreeSource::Fresh { prefix: "", stays: true }),
                 inputs: Inputs::Requirements,
                 runner: Runner::Driver(50),
                 plugin: Plugin::Needed("code"),
                 outputs: const {
                     &[
                         PLAN_JSON,
-                        Output::kept("plan.md"),
+                        CommandOutput::kept("plan.md"),
                         OPEN_QUESTIONS,
                         PLAN_JUDGES,
-                        Output::kept("implementation-plan.md"),
+                        CommandOutput::kept("implementation-plan.md"),
                     ]
                 },
                 ..written
@@ -329,8 +331,12 @@ impl LoopCommand {
                 plugin: Plugin::Needed("code"),
                 outputs: const {
                     &[
-                        Output::optional("plan.json", "plan", Form::Plan),
-                        Output::required("execution-result.json", "executionResult", Form::Object),
+                        CommandOutput::optional("plan.json", "plan", UploadForm::Plan),
+                        CommandOutput::required(
+                            "execution-result.json",
+                            "executionResult",
+                            UploadForm::Object,
+                        ),
                         CODE_JUDGES,
                     ]
                 },
@@ -340,13 +346,16 @@ impl LoopCommand {
                 prompt: Required,
                 needs_parent: true,
                 inputs: Inputs::Amendment,
-                outputs: const { &[PLAN_JSON, Output::kept("plan.md"), OPEN_QUESTIONS, PLAN_JUDGES] },
+                outputs: const { &[PLAN_JSON, CommandOutput::kept("plan.md"), OPEN_QUESTIONS, PLAN_JUDGES] },
                 ..written
             },
             Self::GeneratePrd => requirements,
             Self::RequestPrdChanges => CommandSpec {
                 artifacts: Required,
-                place: Place::Worktree(Checkout::Fresh { prefix: "request-prd-changes-", stays: false }),
+                place: WorkLocation::Worktree(WorktreeSource::Fresh {
+                    prefix: "request-prd-changes-",
+                    stays: false,
+                }),
                 needs_parent: true,
                 ..requirements
             },
@@ -354,29 +363,31 @@ impl LoopCommand {
                 repository: Unused,
                 inputs: Inputs::Context,
                 plugin: Plugin::None,
-                outputs: const { &[Output::required("features.json", "features", Form::Object)] },
+                outputs: const { &[CommandOutput::required("features.json", "features", UploadForm::Object)] },
                 ..judged
             },
             Self::EvaluatePrd => CommandSpec {
                 repository: Optional,
                 inputs: Inputs::Judged(Judged::Prd),
-                outputs: const { &[Output::required("prd-judges.json", "prdJudges", Form::Object)] },
+                outputs: const { &[CommandOutput::required("prd-judges.json", "prdJudges", UploadForm::Object)] },
                 ..judged
             },
             Self::EvaluateFeature => CommandSpec {
                 repository: Optional,
                 inputs: Inputs::Judged(Judged::Feature),
-                outputs: const { &[Output::required("feature-judges.json", "featureJudges", Form::Object)] },
+                outputs: const {
+                    &[CommandOutput::required("feature-judges.json", "featureJudges", UploadForm::Object)]
+                },
                 ..judged
             },
             Self::EvaluatePlan => CommandSpec {
                 inputs: Inputs::Judged(Judged::Plan),
-                outputs: const { &[Output::required("plan-judges.json", "planJudges", Form::Object)] },
+                outputs: const { &[CommandOutput::required("plan-judges.json", "planJudges", UploadForm::Object)] },
                 ..judged
             },
             Self::EvaluateCode => CommandSpec {
                 inputs: Inputs::Judged(Judged::Code),
-                outputs: const { &[Output::required("code-judges.json", "codeJudges", Form::Object)] },
+                outputs: const { &[CommandOutput::required("code-judges.json", "codeJudges", UploadForm::Object)] },
                 ..judged
             },
             Self::Bootstrap => CommandSpec {
@@ -386,16 +397,20 @@ impl LoopCommand {
                 runner: Runner::EachRepository,
                 harnesses: &[Harness::Assistant],
                 plugin: Plugin::Needed("bootstrap"),
-                outputs: const { &[Output::optional(BOOTSTRAP_RESULT, "bootstrapResult", Form::Object)] },
+                outputs: const {
+                    &[CommandOutput::optional(BOOTSTRAP_RESULT, "bootstrapResult", UploadForm::Object)]
+                },
                 ..judged
             },
             Self::CodeReview => CommandSpec {
-                place: Place::Worktree(Checkout::Visited),
+                place: WorkLocation::Worktree(WorktreeSource::Visited),
                 fail_fast: false,
                 inputs: Inputs::Review,
                 harnesses: &[Harness::Assistant],
                 plugin: Plugin::Needed("code-review"),
-                outputs: const { &[Output::required("verdict.json", "verdict", Form::Object), CODE_JUDGES] },
+                outputs: const {
+                    &[CommandOutput::required("verdict.json", "verdict", UploadForm::Object), CODE_JUDGES]
+                },
                 ..written
             },
             Self::Chat | Self::Explore => CommandSpec { prompt: Required, repository: Unused, ..written },

@@ -114,7 +114,7 @@ impl fmt::Display for OperationId {
 /// Namespace of the gateway's authenticated routes.
 pub const GATEWAY_PREFIX: &str = "/api/gateway/";
 
-enum Rule {
+enum OperationRule {
     /// The whole rest of the path.
     Is(&'static str),
     /// The path itself or anything below it.
@@ -124,9 +124,9 @@ enum Rule {
 }
 
 /// Tried in order; the first rule that matches wins.
-const RULES: &[(Rule, OperationId)] = {
+const RULES: &[(OperationRule, OperationId)] = {
     use OperationId::*;
-    use Rule::*;
+    use OperationRule::*;
     &[
         (Is("orchestrator/launch"), OrchestratorLaunch),
         (Is("orchestrator/loop"), OrchestratorLoop),
@@ -186,7 +186,7 @@ impl OperationId {
     }
 }
 
-impl Rule {
+impl OperationRule {
     fn matches(&self, rest: &str) -> bool {
         let below = |prefix: &str| {
             rest.strip_prefix(prefix)

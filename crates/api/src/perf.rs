@@ -22,9 +22,9 @@ const REDACTED: &str = "[redacted]";
 /// A text without colours, control characters and credentials.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
 #[serde(transparent)]
-pub struct Text(String);
+pub struct CleanText(String);
 
-impl Text {
+impl CleanText {
     /// Cleans a text, then cuts it.
     #[must_use]
     pub fn clean(text: &str, max_bytes: usize) -> Self {
@@ -44,15 +44,15 @@ impl Text {
     }
 }
 
-impl<'de> Deserialize<'de> for Text {
+impl<'de> Deserialize<'de> for CleanText {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         Ok(Self::clean(&String::deserialize(deserializer)?, MAX_TEXT))
     }
 }
 
-fn command<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Text>, D::Error> {
+fn command<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<CleanText>, D::Error> {
     let text = Option::<String>::deserialize(deserializer)?;
-    Ok(text.map(|text| Text::clean(&text, MAX_COMMAND)))
+    Ok(text.map(|text| CleanText::clean(&text, MAX_COMMAND)))
 }
 
 /// One event with what all of them have.
@@ -63,13 +63,13 @@ pub struct PerfRecord {
     #[serde(flatten)]
     pub event: PerfEvent,
     /// The run of the loop.
-    pub run_id: Text,
+    pub run_id: CleanText,
     /// The loop's command.
     #[serde(default, deserialize_with = "command", skip_serializing_if = "Option::is_none")]
-    pub command: Option<Text>,
+    pub command: Option<CleanText>,
     /// The provider that runs the loop.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub harness: Option<Text>,
+    pub harness: Option<CleanText>,
 }
 
 /// What happened. Times are ISO 8601, durations seconds.
@@ -83,38 +83,38 @@ pub struct PerfRecord {
 pub enum PerfEvent {
     /// The loop began.
     Run {
-        started_at: Text,
+        started_at: CleanText,
         #[serde(skip_serializing_if = "Option::is_none")]
-        repo: Option<Text>,
+        repo: Option<CleanText>,
         #[serde(skip_serializing_if = "Option::is_none")]
-        branch: Option<Text>,
+        branch: Option<CleanText>,
     },
     /// The assistant's orchestrator began a phase.
     Phase {
         iteration: u64,
-        phase: Text,
-        status: Text,
-        started_at: Text,
+        phase: CleanText,
+        status: CleanText,
+        started_at: CleanText,
         #[serde(skip_serializing_if = "Option::is_none")]
-        start_sha: Option<Text>,
+        start_sha: Option<CleanText>,
     },
     /// A run of the assistant ended.
     Iteration {
         iteration: u64,
-        started_at: Text,
-        ended_at: Text,
+        started_at: CleanText,
+        ended_at: CleanText,
         duration_s: Number,
         #[serde(skip_serializing_if = "Option::is_none")]
         assistant_exit_code: Option<i64>,
-        status: Text,
+        status: CleanText,
     },
     /// A step between two iterations ended, or one of a judge.
     PipelineStep {
         iteration: u64,
         step: Number,
-        step_name: Text,
-        started_at: Text,
-        ended_at: Text,
+        step_name: CleanText,
+        started_at: CleanText,
+        ended_at: CleanText,
         duration_s: Number,
         #[serde(skip_serializing_if = "Option::is_none")]
         exit_code: Option<i64>,
@@ -122,21 +122,21 @@ pub enum PerfEvent {
         #[serde(skip_serializing_if = "Option::is_none")]
         sub_step: Option<Number>,
         #[serde(skip_serializing_if = "Option::is_none")]
-        sub_step_name: Option<Text>,
+        sub_step_name: Option<CleanText>,
     },
     /// A subagent ended.
     Agent {
         iteration: u64,
-        agent_id: Text,
-        agent_type: Text,
-        agent_name: Text,
-        started_at: Text,
-        ended_at: Text,
+        agent_id: CleanText,
+        agent_type: CleanText,
+        agent_name: CleanText,
+        started_at: CleanText,
+        ended_at: CleanText,
         duration_s: Number,
         #[serde(skip_serializing_if = "Option::is_none")]
-        model: Option<Text>,
+        model: Option<CleanText>,
         #[serde(skip_serializing_if = "Option::is_none")]
-        parent_session_id: Option<Text>,
+        parent_session_id: Option<CleanText>,
         #[serde(skip_serializing_if = "Option::is_none")]
         input_tokens: Option<u64>,
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -148,48 +148,48 @@ pub enum PerfEvent {
         #[serde(skip_serializing_if = "Option::is_none")]
         total_context_tokens: Option<u64>,
         #[serde(skip_deserializing, skip_serializing_if = "Option::is_none")]
-        phase: Option<Text>,
+        phase: Option<CleanText>,
     },
     /// A tool was called. The three members that tell of its end are null for a call that never
     /// ended.
     Tool {
         iteration: u64,
-        agent_id: Text,
-        tool_name: Text,
-        started_at: Text,
+        agent_id: CleanText,
+        tool_name: CleanText,
+        started_at: CleanText,
         #[serde(default, deserialize_with = "known", skip_serializing_if = "Option::is_none")]
-        ended_at: Option<Option<Text>>,
+        ended_at: Option<Option<CleanText>>,
         #[serde(default, deserialize_with = "known", skip_serializing_if = "Option::is_none")]
         duration_s: Option<Option<Number>>,
         #[serde(default, deserialize_with = "known", skip_serializing_if = "Option::is_none")]
         ok: Option<Option<bool>>,
         #[serde(skip_deserializing, skip_serializing_if = "Option::is_none")]
-        phase: Option<Text>,
+        phase: Option<CleanText>,
     },
     /// A skill was used.
     Skill {
         iteration: u64,
-        agent_id: Text,
-        tool_name: Text,
-        skill_name: Text,
-        started_at: Text,
-        ended_at: Text,
+        agent_id: CleanText,
+        tool_name: CleanText,
+        skill_name: CleanText,
+        started_at: CleanText,
+        ended_at: CleanText,
         duration_s: Number,
         ok: bool,
         #[serde(skip_deserializing, skip_serializing_if = "Option::is_none")]
-        phase: Option<Text>,
+        phase: Option<CleanText>,
     },
     /// A subagent was asked for.
     Spawn {
         iteration: u64,
-        parent_agent_id: Text,
-        started_at: Text,
+        parent_agent_id: CleanText,
+        started_at: CleanText,
         #[serde(skip_serializing_if = "Option::is_none")]
-        parent_session_id: Option<Text>,
+        parent_session_id: Option<CleanText>,
         #[serde(skip_serializing_if = "Option::is_none")]
-        planned_subagent_type: Option<Text>,
+        planned_subagent_type: Option<CleanText>,
         #[serde(skip_deserializing, skip_serializing_if = "Option::is_none")]
-        phase: Option<Text>,
+        phase: Option<CleanText>,
     },
     /// A review after the loop; stays on this machine.
     PostLoopReview {},
@@ -207,13 +207,13 @@ fn known<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
 /// A file of a tool call that is under way.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct ToolCall {
-    run_id: Text,
-    agent_id: Text,
-    tool_name: Text,
-    started_at: Text,
+    run_id: CleanText,
+    agent_id: CleanText,
+    tool_name: CleanText,
+    started_at: CleanText,
     iteration: u64,
     #[serde(default, deserialize_with = "command")]
-    command: Option<Text>,
+    command: Option<CleanText>,
 }
 
 impl From<ToolCall> for PerfRecord {
@@ -252,7 +252,7 @@ impl PerfEvent {
 
     /// The phase that this event begins, with its iteration.
     #[must_use]
-    pub const fn begins_phase(&self) -> Option<(u64, &Text)> {
+    pub const fn begins_phase(&self) -> Option<(u64, &CleanText)> {
         match self {
             Self::Phase { iteration, phase, .. } => Some((*iteration, phase)),
             _ => None,
@@ -260,7 +260,7 @@ impl PerfEvent {
     }
 
     /// The iteration, and the place for the phase, of an event that belongs to one.
-    pub const fn belongs_to_phase(&mut self) -> Option<(u64, &mut Option<Text>)> {
+    pub const fn belongs_to_phase(&mut self) -> Option<(u64, &mut Option<CleanText>)> {
         match self {
             Self::Agent { iteration, phase, .. }
             | Self::Tool { iteration, phase, .. }
@@ -278,9 +278,9 @@ pub struct ParseFailure {
     /// Number of the line in the whole file, from 1.
     pub line_number: u64,
     /// Its beginning.
-    pub raw_bytes: Text,
+    pub raw_bytes: CleanText,
     /// What is wrong.
-    pub error_message: Text,
+    pub error_message: CleanText,
 }
 
 impl ParseFailure {
@@ -291,8 +291,8 @@ impl ParseFailure {
         let known = &line[..line.len().min(4 * MAX_RAW)];
         Self {
             line_number,
-            raw_bytes: Text::clean(&String::from_utf8_lossy(known), MAX_RAW),
-            error_message: Text::clean(reason, MAX_REASON),
+            raw_bytes: CleanText::clean(&String::from_utf8_lossy(known), MAX_RAW),
+            error_message: CleanText::clean(reason, MAX_REASON),
         }
     }
 }
@@ -339,9 +339,9 @@ mod tests {
     #[test]
     fn texts_are_cleaned_and_then_cut() {
         let secret = format!("\u{1b}[31mghp_{}", "a".repeat(24));
-        assert_eq!(Text::clean(&secret, 8).as_str(), REDACTED);
-        assert_eq!(Text::clean("\u{1b}[1mone\u{1b}[0m\ntwo\u{7}", 64).as_str(), "onetwo");
-        assert_eq!(Text::clean("äää", 3).as_str(), "ä");
+        assert_eq!(CleanText::clean(&secret, 8).as_str(), REDACTED);
+        assert_eq!(CleanText::clean("\u{1b}[1mone\u{1b}[0m\ntwo\u{7}", 64).as_str(), "onetwo");
+        assert_eq!(CleanText::clean("äää", 3).as_str(), "ä");
         let failure = ParseFailure::new(3, format!("{{{}", "x".repeat(5000)).as_bytes(), "bad");
         assert_eq!(failure.raw_bytes.as_str().len(), MAX_RAW);
         let told = serde_json::to_value(failure).unwrap();

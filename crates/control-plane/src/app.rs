@@ -18,10 +18,10 @@ use crate::store::Store;
 
 /// The parts of a control plane; cheap to clone.
 #[derive(Clone)]
-pub struct App(Arc<Parts>);
+pub struct App(Arc<AppParts>);
 
 /// The parts themselves.
-pub struct Parts {
+pub struct AppParts {
     /// As given.
     pub config: Config,
     /// Trusted pages and host names.
@@ -48,15 +48,15 @@ pub struct Parts {
 
 impl App {
     /// Puts the parts together.
-    pub fn new(parts: Parts) -> Self {
+    pub fn new(parts: AppParts) -> Self {
         Self(Arc::new(parts))
     }
 }
 
 impl Deref for App {
-    type Target = Parts;
+    type Target = AppParts;
 
-    fn deref(&self) -> &Parts {
+    fn deref(&self) -> &AppParts {
         &self.0
     }
 }

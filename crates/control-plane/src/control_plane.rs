@@ -8,7 +8,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::accounts::{self, Owner};
-use crate::app::{App, Parts};
+use crate::app::{App, AppParts};
 use crate::bus::Bus;
 use crate::config::Config;
 use crate::credentials::challenge::Challenges;
@@ -35,7 +35,7 @@ pub struct ControlPlane {
 
 /// Why a control plane does not open, or an inner call of it fails.
 #[derive(Debug, Error)]
-pub enum OpenError {
+pub enum ControlPlaneError {
     /// The database.
     #[error("the database cannot be used: {0}")]
     Database(#[from] DbErr),
@@ -49,13 +49,13 @@ impl ControlPlane {
     /// overdue loops.
     ///
     /// # Errors
-    /// [`OpenError`] when the database or the folder cannot be used.
-    pub async fn open(config: Config) -> Result<Self, OpenError> {
+    /// [`ControlPlaneError`] when the database or the folder cannot be used.
+    pub async fn open(config: Config) -> Result<Self, ControlPlaneError> {
         let store = Store::open(&config.database_url, config.database_schema.as_deref()).await?;
         let storage = Storage::open(&config.storage_dir, &config.api_origin, &config.secrets.storage_urls)?;
         let bus = Bus::default();
         let secure = config.web_origin.starts_with("https://");
-        let app = App::new(Parts {
+        let app = App::new(AppParts {
             session_cookie: SessionCookie::new(&config.secrets.local_gateway, secure),
             origins: Origins::new(&config.api_origin, &config.web_origin, &config.trusted_origins),
             desktops: ConnectionRegistry::new(DesktopHost { store: store.clone(), bus: bus.clone() }),
@@ -87,7 +87,7 @@ impl ControlPlane {
     ///
     /// # Errors
     /// The database failed.
-    pub async fn ensure_first_owner(&self, name: &str, email: &str) -> Result<Owner, OpenError> {
+    pub async fn ensure_first_owner(&self, name: &str, email: &str) -> Result<Owner, ControlPlaneError> {
         Ok(accounts::ensure_first_owner(&self.app.store, name, email).await?)
     }
 
@@ -96,7 +96,7 @@ impl ControlPlane {
     ///
     /// # Errors
     /// The database failed.
-    pub async fn sign_in_link(&self, owner: &Owner) -> Result<String, OpenError> {
+    pub async fn sign_in_link(&self, owner: &Owner) -> Result<String, ControlPlaneError> {
         let token = session::create_link(&self.app.store, owner.user_id).await?;
         Ok(format!("{}/sign-in?token={token}", self.app.config.web_origin))
     }
@@ -106,7 +106,7 @@ impl ControlPlane {
     ///
     /// # Errors
     /// The database failed.
-    pub async fn onboarding_attempt_for_owner(&self, owner: &Owner) -> Result<String, OpenError> {
+    pub async fn onboarding_attempt_for_owner(&self, owner: &Owner) -> Result<String, ControlPlaneError> {
         let origin = &self.app.config.web_origin;
         let attempt =
             onboarding::create_for(&self.app.store, owner.user_id, owner.organization_id, origin).await?;
@@ -123,7 +123,7 @@ impl ControlPlane {
         owner: &Owner,
         full_name: &str,
         branches: Option<&[String]>,
-    ) -> Result<(), OpenError> {
+    ) -> Result<(), ControlPlaneError> {
         let store = &self.app.store;
         Ok(repositories::allow(store.writer(), owner.organization_id, full_name, branches).await?)
     }
@@ -138,7 +138,7 @@ impl ControlPlane {
     ///
     /// # Errors
     /// The database failed while it was closed.
-    pub async fn shutdown(&self) -> Result<(), OpenError> {
+    pub async fn shutdown(&self) -> Result<(), ControlPlaneError> {
         self.app.shutdown.cancel();
         self.app.desktops.shutdown().await;
         self.app.tasks.close();

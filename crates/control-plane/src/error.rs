@@ -238,7 +238,7 @@ impl Issues {
 /// The failures that every documented route shares.
 #[derive(IntoResponses)]
 #[expect(dead_code, reason = "describes the answers in the OpenAPI document; never built")]
-pub enum Failures {
+pub enum ErrorResponses {
     /// The request does not fit.
     #[response(status = 400)]
     Invalid(FailureBody),

@@ -32,5 +32,5 @@ mod web;
 
 pub use accounts::Owner;
 pub use config::{Config, Secrets};
-pub use control_plane::{ControlPlane, OpenError};
+pub use control_plane::{ControlPlane, ControlPlaneError};
 pub use router::openapi;

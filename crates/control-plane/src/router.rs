@@ -39,11 +39,11 @@ pub enum Access {
 }
 
 /// Method, path, who may call it, and the handler.
-type Route = (&'static str, &'static str, Access, UtoipaMethodRouter<App>);
+type RouteRow = (&'static str, &'static str, Access, UtoipaMethodRouter<App>);
 
 /// Every route that the OpenAPI document describes.
 #[rustfmt::skip]
-fn table() -> Vec<Route> {
+fn table() -> Vec<RouteRow> {
     use Access::{Admin, ApiKey, Person, PersonOrRunner, Public, Runner, Session};
     vec![
         // Health
@@ -104,14 +104,14 @@ fn table() -> Vec<Route> {
 }
 
 /// Files of loops behind signed URLs. Served under a wildcard, which the OpenAPI document has no words for.
-fn storage_table() -> Vec<Route> {
+fn storage_table() -> Vec<RouteRow> {
     vec![
         ("GET", "/storage/{key}", Access::Public, routes!(storage::get)),
         ("PUT", "/storage/{key}", Access::Public, routes!(storage::put)),
     ]
 }
 
-fn documented(table: Vec<Route>, router: OpenApiRouter<App>) -> OpenApiRouter<App> {
+fn documented(table: Vec<RouteRow>, router: OpenApiRouter<App>) -> OpenApiRouter<App> {
     table.into_iter().fold(router, |router, (_, _, _, handler)| router.routes(handler))
 }
 

@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Component, Path, PathBuf};
 
 use loopgate_api::names::WORK_DIR;
-use loopgate_home::{Denied, Sandbox, SandboxedPath};
+use loopgate_home::{AccessDenied, Sandbox, SandboxedPath};
 use thiserror::Error;
 
 use crate::plain_text::plain_text;
@@ -19,7 +19,7 @@ pub struct Attachments(SandboxedPath);
 
 /// Why an attachment is not opened.
 #[derive(Debug, Error)]
-pub enum OpenError {
+pub enum OpenAttachmentError {
     /// Its path leads, as it is written or through a link, to somewhere else.
     #[error("Invalid path")]
     Escapes,
@@ -35,8 +35,8 @@ impl Attachments {
     /// Those of a worktree. Looks at the disk.
     ///
     /// # Errors
-    /// [`Denied`] when a link leads them out of the sandbox.
-    pub fn of(sandbox: &Sandbox, worktree: &SandboxedPath) -> Result<Self, Denied> {
+    /// [`AccessDenied`] when a link leads them out of the sandbox.
+    pub fn of(sandbox: &Sandbox, worktree: &SandboxedPath) -> Result<Self, AccessDenied> {
         sandbox.check(worktree.as_path().join(WORK_DIR).join(DIRECTORY)).map(Self)
     }
 
@@ -49,28 +49,29 @@ impl Attachments {
     /// Opens one of them for reading. Its real path lies in the real directory. Blocks on the disk.
     ///
     /// # Errors
-    /// See [`OpenError`].
-    pub fn open(&self, sandbox: &Sandbox, path: &str) -> Result<File, OpenError> {
+    /// See [`OpenAttachmentError`].
+    pub fn open(&self, sandbox: &Sandbox, path: &str) -> Result<File, OpenAttachmentError> {
         let relative = inside(path)?;
-        let file = sandbox.check(self.0.as_path().join(relative)).map_err(|_| OpenError::Escapes)?;
+        let file =
+            sandbox.check(self.0.as_path().join(relative)).map_err(|_| OpenAttachmentError::Escapes)?;
         if !file.canonical().starts_with(self.0.canonical()) {
-            return Err(OpenError::Escapes);
+            return Err(OpenAttachmentError::Escapes);
         }
         file.open_file().map_err(|error| match error.kind() {
-            _ if loopgate_home::led_away(&error) => OpenError::Escapes,
+            _ if loopgate_home::led_away(&error) => OpenAttachmentError::Escapes,
             io::ErrorKind::NotFound | io::ErrorKind::NotADirectory | io::ErrorKind::InvalidFilename => {
-                OpenError::Missing
+                OpenAttachmentError::Missing
             }
-            _ => OpenError::Io(error),
+            _ => OpenAttachmentError::Io(error),
         })
     }
 }
 
 /// A path that, as it is written, stays below where it begins.
-fn inside(path: &str) -> Result<PathBuf, OpenError> {
+fn inside(path: &str) -> Result<PathBuf, OpenAttachmentError> {
     let mut clean = PathBuf::new();
     if path.contains('\0') {
-        return Err(OpenError::Escapes);
+        return Err(OpenAttachmentError::Escapes);
     }
     for component in Path::new(path).components() {
         match component {
@@ -78,7 +79,7 @@ fn inside(path: &str) -> Result<PathBuf, OpenError> {
             Component::CurDir => {}
             Component::ParentDir if clean.pop() => {}
             Component::ParentDir | Component::RootDir | Component::Prefix(_) => {
-                return Err(OpenError::Escapes);
+                return Err(OpenAttachmentError::Escapes);
             }
         }
     }

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::io;
 use std::path::Path;
 
-use loopgate_home::{Denied, Directory, Kind, Sandbox, SandboxedPath};
+use loopgate_home::{AccessDenied, Directory, EntryKind, Sandbox, SandboxedPath};
 use thiserror::Error;
 
 use crate::plain_text::plain_text;
@@ -30,7 +30,7 @@ pub struct Folder {
 pub enum FoldersError {
     /// Outside the sandbox.
     #[error(transparent)]
-    Denied(#[from] Denied),
+    Denied(#[from] AccessDenied),
     /// It cannot be read. The text names no path.
     #[error("{}", plain_text(.0))]
     Io(#[from] io::Error),
@@ -53,9 +53,9 @@ pub fn folders(sandbox: &Sandbox, given: &str) -> Result<Vec<Folder>, FoldersErr
     for entry in opened.entries()? {
         let is_git_repo = match entry.kind {
             _ if entry.name.as_encoded_bytes().starts_with(b".") => None,
-            Kind::Directory => Some(opened.holds(&Path::new(&entry.name).join(GIT))),
-            Kind::Link => repository_behind(sandbox, &directory, &entry.name),
-            Kind::File | Kind::Other => None,
+            EntryKind::Directory => Some(opened.holds(&Path::new(&entry.name).join(GIT))),
+            EntryKind::Link => repository_behind(sandbox, &directory, &entry.name),
+            EntryKind::File | EntryKind::Other => None,
         };
         let Some(is_git_repo) = is_git_repo else { continue };
         let name = entry.name.to_string_lossy().into_owned();

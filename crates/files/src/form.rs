@@ -40,7 +40,7 @@ const MOST_OF_STEP: usize = 4 * PIECE;
 
 /// A form that was not read yet.
 #[derive(Debug)]
-pub struct Form {
+pub struct MultipartForm {
     parser: Multipart<'static>,
     taken: ByteCount,
 }
@@ -50,7 +50,7 @@ pub struct Form {
 struct ByteCount(Arc<AtomicUsize>);
 
 /// A part of which the content was not read yet.
-struct Part {
+struct FormPart {
     field: Field<'static>,
     taken: ByteCount,
 }
@@ -102,7 +102,7 @@ type BoxError = Box<dyn std::error::Error + Send + Sync>;
 /// What is said about one part; its form is read on.
 type PartResult<T> = Result<T, FormError>;
 
-impl Form {
+impl MultipartForm {
     /// The form in a body of this `Content-Type`.
     ///
     /// # Errors
@@ -156,10 +156,10 @@ impl Form {
     }
 
     /// The next part; the one before was read to its end.
-    async fn next_part(&mut self) -> Result<Option<Part>, FormError> {
+    async fn next_part(&mut self) -> Result<Option<FormPart>, FormError> {
         self.taken.begin();
         let field = self.parser.next_field().await.map_err(|_| FormError::Broken)?;
-        Ok(field.map(|field| Part { field, taken: self.taken.clone() }))
+        Ok(field.map(|field| FormPart { field, taken: self.taken.clone() }))
     }
 }
 
@@ -197,7 +197,7 @@ impl ByteCount {
     }
 }
 
-impl Part {
+impl FormPart {
     /// More of its content.
     async fn chunk(&mut self) -> Result<Option<Bytes>, FormError> {
         self.taken.begin();
@@ -211,7 +211,7 @@ impl Part {
     }
 }
 
-async fn image(part: Part, directory: &Path) -> Result<PartResult<SentImage>, FormError> {
+async fn image(part: FormPart, directory: &Path) -> Result<PartResult<SentImage>, FormError> {
     let name = part.field.file_name().filter(|name| !name.is_empty());
     let original_name = name.unwrap_or(NAMELESS).to_owned();
     let declared = type_of(&part.field).to_owned();
@@ -237,7 +237,7 @@ fn type_of<'a>(part: &'a Field<'_>) -> &'a str {
 }
 
 /// Reads a part to its end. The inner error is the size in bytes of one that is larger than `most`.
-async fn spooled(mut part: Part, directory: &Path, most: u64) -> Result<Result<File, u64>, FormError> {
+async fn spooled(mut part: FormPart, directory: &Path, most: u64) -> Result<Result<File, u64>, FormError> {
     let mut spooling = Spooling::begin(directory, None).await?;
     let mut size = 0;
     while let Some(bytes) = part.chunk().await? {

@@ -16,9 +16,9 @@ mod search;
 mod spool;
 
 pub use archive::UnpackError;
-pub use attachments::{Attachments, OpenError};
+pub use attachments::{Attachments, OpenAttachmentError};
 pub use folders::{Folder, FoldersError, folders};
-pub use form::{Form, FormError, SentImage};
+pub use form::{FormError, MultipartForm, SentImage};
 pub use images::{ImageKind, SavedImage};
 pub use plain_text::plain_text;
 pub use runs::{RunDir, RunError};

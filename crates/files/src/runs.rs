@@ -7,7 +7,7 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, SystemTime};
 
-use loopgate_home::{Directory, Kind};
+use loopgate_home::{Directory, EntryKind};
 use thiserror::Error;
 use uuid::Uuid;
 
@@ -132,7 +132,7 @@ impl RunDir {
 
     fn sweep_in(parent: &Path, now: SystemTime) {
         let entries = Directory::of(parent).and_then(|parent| parent.entries()).unwrap_or_default();
-        let directories = entries.into_iter().filter(|entry| entry.kind == Kind::Directory);
+        let directories = entries.into_iter().filter(|entry| entry.kind == EntryKind::Directory);
         for entry in directories {
             let path = parent.join(&entry.name);
             let Some(run) = path.to_str().and_then(|text| Self::parse_in(parent, text)) else { continue };
@@ -165,12 +165,12 @@ fn list(directory: &Directory, prefix: &str, depth: usize, files: &mut Vec<Strin
             continue;
         }
         match entry.kind {
-            Kind::File | Kind::Link => files.push(format!("{prefix}{name}")),
-            Kind::Directory if depth > 0 => {
+            EntryKind::File | EntryKind::Link => files.push(format!("{prefix}{name}")),
+            EntryKind::Directory if depth > 0 => {
                 let below = directory.directory(Path::new(&entry.name))?;
                 list(&below, &format!("{prefix}{name}/"), depth - 1, files)?;
             }
-            Kind::Directory | Kind::Other => {}
+            EntryKind::Directory | EntryKind::Other => {}
         }
     }
     Ok(())

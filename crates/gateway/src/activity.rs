@@ -46,7 +46,7 @@ pub enum ActivityKind {
 /// One answered request.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Activity {
+pub struct RequestRecord {
     /// Id of the event.
     pub id: Uuid,
     /// Its kind.
@@ -79,15 +79,15 @@ pub struct Activity {
 #[derive(Debug)]
 pub struct ActivityLog {
     path: PathBuf,
-    events: Mutex<VecDeque<Event>>,
+    events: Mutex<VecDeque<ActivityEvent>>,
     changed: Notify,
 }
 
 /// An event of the ring.
 #[derive(Debug, Clone)]
-enum Event {
+enum ActivityEvent {
     /// Read from the file.
-    Stored(Activity),
+    Stored(RequestRecord),
     /// As it came.
     New(RequestEvent),
 }
@@ -124,7 +124,7 @@ impl ActivityLog {
         let stored = stored.and_then(|bytes| serde_json::from_slice::<ActivityFile<Vec<Value>>>(&bytes).ok());
         let events = stored.map_or_else(Vec::new, |file| file.events);
         let events = events.into_iter().filter_map(|event| serde_json::from_value(event).ok());
-        let events = events.map(Event::Stored);
+        let events = events.map(ActivityEvent::Stored);
         Self { path, events: Mutex::new(events.take(CAPACITY).collect()), changed: Notify::new() }
     }
 
@@ -150,9 +150,9 @@ impl ActivityLog {
 
     /// Events, newest first.
     #[must_use]
-    pub fn list(&self) -> Vec<Activity> {
-        let events: Vec<Event> = self.lock().iter().cloned().collect();
-        events.into_iter().map(Event::into_activity).collect()
+    pub fn list(&self) -> Vec<RequestRecord> {
+        let events: Vec<ActivityEvent> = self.lock().iter().cloned().collect();
+        events.into_iter().map(ActivityEvent::into_activity).collect()
     }
 
     /// Forgets everything.
@@ -164,20 +164,20 @@ impl ActivityLog {
     fn push(&self, event: RequestEvent) {
         let mut events = self.lock();
         let forgotten = if events.len() < CAPACITY { None } else { events.pop_back() };
-        events.push_front(Event::New(event));
+        events.push_front(ActivityEvent::New(event));
         drop(events);
         // Its memory goes back when nobody waits for it.
         drop(forgotten);
         self.changed.notify_one();
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, VecDeque<Event>> {
+    fn lock(&self) -> std::sync::MutexGuard<'_, VecDeque<ActivityEvent>> {
         self.events.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Event {
-    fn into_activity(self) -> Activity {
+impl ActivityEvent {
+    fn into_activity(self) -> RequestRecord {
         match self {
             Self::Stored(event) => event,
             Self::New(event) => event.into_activity(),
@@ -186,8 +186,8 @@ impl Event {
 }
 
 impl RequestEvent {
-    fn into_activity(self) -> Activity {
-        Activity {
+    fn into_activity(self) -> RequestRecord {
+        RequestRecord {
             id: self.id,
             kind: self.kind,
             timestamp: loopgate_api::time::iso(self.began),

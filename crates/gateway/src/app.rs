@@ -16,7 +16,7 @@ use loopgate_tools::programs::Programs;
 use crate::approval::Approvals;
 use crate::approval::command_line::ApprovalsCommand;
 use crate::blocking::Limiter;
-use crate::config::{GatewayConfig, Limits};
+use crate::config::{GatewayConfig, ServerLimits};
 use crate::health::HealthChecks;
 
 /// State of the handlers; clones share it.
@@ -49,7 +49,7 @@ pub(crate) struct AppState {
     pub(crate) approvals: Approvals,
     /// What the owner types to decide.
     pub(crate) approvals_command: ApprovalsCommand,
-    pub(crate) limits: Limits,
+    pub(crate) limits: ServerLimits,
     pub(crate) version: String,
     /// The OpenAPI document.
     pub(crate) openapi: Bytes,

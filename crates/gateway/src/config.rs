@@ -42,7 +42,7 @@ pub struct GatewayConfig {
     /// Pages on this machine are foreign too; only the web app is not.
     pub production_origins_only: bool,
     /// Limits; the default fits everything but tests.
-    pub limits: Limits,
+    pub limits: ServerLimits,
 }
 
 /// Makes a page address that signs the owner in once. Present where the control plane runs in the
@@ -51,7 +51,7 @@ pub type SignIn = Arc<dyn Fn() -> BoxFuture<'static, Result<String, String>> + S
 
 /// Time-outs, and how many connections are served.
 #[derive(Debug, Clone, Copy)]
-pub struct Limits {
+pub struct ServerLimits {
     /// Connections that are open at once; the oldest idle one is closed for one more.
     pub connections: usize,
     /// For the header block of a request, also on an idle connection.
@@ -73,7 +73,7 @@ pub struct Limits {
     pub stop_grace: Duration,
 }
 
-impl Default for Limits {
+impl Default for ServerLimits {
     fn default() -> Self {
         Self {
             connections: share_of_descriptors(),

@@ -8,7 +8,7 @@ use axum::response::{IntoResponse, Response};
 use http::header::{CACHE_CONTROL, CONNECTION};
 use http::{HeaderValue, Method, StatusCode};
 use loopgate_api::error::{DIRECTORY_NOT_ALLOWED, ErrorBody, INVALID_JSON_BODY};
-use loopgate_home::Denied;
+use loopgate_home::AccessDenied;
 use serde_json::Value;
 
 use crate::response::NO_STORE;
@@ -134,8 +134,8 @@ impl HttpError {
 }
 
 /// What the sandbox refuses is refused in the same words everywhere.
-impl From<Denied> for HttpError {
-    fn from(_: Denied) -> Self {
+impl From<AccessDenied> for HttpError {
+    fn from(_: AccessDenied) -> Self {
         Self::directory_not_allowed()
     }
 }

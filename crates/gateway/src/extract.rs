@@ -7,7 +7,7 @@ use axum::extract::{FromRequest, FromRequestParts, Path, Request};
 use http::header::{CONTENT_TYPE, IF_RANGE, RANGE};
 use http::request::Parts;
 use loopgate_api::ids::TicketId;
-use loopgate_files::{Form, FormError};
+use loopgate_files::{FormError, MultipartForm};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
@@ -89,7 +89,7 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for JsonBody<T> {
 }
 
 /// A form that was not read yet, when the body says that it is one.
-pub(crate) struct FormBody(pub(crate) Result<Form, FormError>);
+pub(crate) struct FormBody(pub(crate) Result<MultipartForm, FormError>);
 
 impl<S: Send + Sync> FromRequest<S> for FormBody {
     type Rejection = std::convert::Infallible;
@@ -97,7 +97,7 @@ impl<S: Send + Sync> FromRequest<S> for FormBody {
     async fn from_request(request: Request, _: &S) -> Result<Self, Self::Rejection> {
         let kind = request.headers().get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
         let kind = kind.unwrap_or_default().to_owned();
-        Ok(Self(Form::new(&kind, request.into_body().into_data_stream())))
+        Ok(Self(MultipartForm::new(&kind, request.into_body().into_data_stream())))
     }
 }
 

@@ -17,10 +17,10 @@ use crate::app::App;
 use crate::approval::Approvals;
 use crate::config::{GatewayConfig, SignIn};
 use crate::pipeline;
-use crate::pipeline::caller::Caller;
+use crate::pipeline::caller::RequestSource;
 use crate::pipeline::state::PipelineState;
 use crate::router;
-use crate::server::health::Health;
+use crate::server::health::ListenerHealth;
 use crate::server::listener::{BindError, Bound};
 use crate::server::state::ServerState;
 
@@ -51,7 +51,7 @@ impl Gateway {
 
     /// Whether it can be reached, from now on.
     #[must_use]
-    pub fn health(&self) -> watch::Receiver<Health> {
+    pub fn health(&self) -> watch::Receiver<ListenerHealth> {
         self.0.health.subscribe()
     }
 
@@ -115,7 +115,7 @@ impl GatewayService {
     where
         B: Into<Body>,
     {
-        pipeline::handle(&self.0.pipeline, request.map(Into::into), Caller::InProcess).await
+        pipeline::handle(&self.0.pipeline, request.map(Into::into), RequestSource::InProcess).await
     }
 }
 

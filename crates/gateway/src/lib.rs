@@ -26,17 +26,17 @@ mod server;
 #[cfg(test)]
 mod tests;
 
-pub use activity::{Activity, ActivityKind, ActivityLog};
+pub use activity::{ActivityKind, ActivityLog, RequestRecord};
 pub use approval::{
     AlwaysAllowRule, ApprovalEvent, ApprovalPolicy, Approvals, AskedEachTime, Coverage, Decision, Effect,
     PendingApproval, Remember, ResolvedApproval,
 };
-pub use config::{GatewayConfig, Limits, SignIn};
+pub use config::{GatewayConfig, ServerLimits, SignIn};
 #[cfg(unix)]
 pub use control::{CONTROL_SOCKET, SupportReport};
 pub use gateway::{Gateway, GatewayService};
 pub use server::connections::raise_descriptor_limit;
-pub use server::health::Health;
+pub use server::health::ListenerHealth;
 pub use server::limited::serve_limited;
 pub use server::listener::{BindError, Bound};
 

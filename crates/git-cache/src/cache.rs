@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use loopgate_tools::git::{Branches, Git, GitError, Status};
 use tokio::task::JoinSet;
 
-use crate::OpenError;
+use crate::WatchError;
 use crate::repository::CachedRepository;
 
 const MAX_REPOSITORIES: usize = 16;
@@ -33,10 +33,10 @@ pub struct GitCache {
 }
 
 /// By the directory that is asked about.
-type Entries = Mutex<HashMap<PathBuf, Entry>>;
+type Entries = Mutex<HashMap<PathBuf, RepositoryEntry>>;
 
 #[derive(Debug)]
-struct Entry {
+struct RepositoryEntry {
     last_used: Instant,
     state: State,
 }
@@ -122,7 +122,7 @@ impl GitCache {
         let mut entries = lock(&self.entries);
         let entry = entries
             .entry(directory.to_owned())
-            .or_insert_with(|| Entry { last_used: now, state: State::Closed { retry_at: now } });
+            .or_insert_with(|| RepositoryEntry { last_used: now, state: State::Closed { retry_at: now } });
         if !matches!(entry.state, State::Closed { retry_at } if retry_at <= now) {
             return;
         }
@@ -158,7 +158,7 @@ impl GitCache {
         if let Some(entry) =
             entry.filter(|entry| matches!(&entry.state, State::Open(open) if Arc::ptr_eq(open, repository)))
         {
-            entry.state = State::closed(&OpenError::Changed);
+            entry.state = State::closed(&WatchError::Changed);
         }
     }
 
@@ -181,8 +181,8 @@ impl GitCache {
 }
 
 impl State {
-    fn closed(error: &OpenError) -> Self {
-        let pause = if matches!(error, OpenError::Changed) { RETRY_CHANGED_AFTER } else { RETRY_AFTER };
+    fn closed(error: &WatchError) -> Self {
+        let pause = if matches!(error, WatchError::Changed) { RETRY_CHANGED_AFTER } else { RETRY_AFTER };
         Self::Closed { retry_at: Instant::now() + pause }
     }
 
@@ -195,7 +195,7 @@ impl State {
 }
 
 /// Evicts the entries that were used longest ago until the others are within the limits; `current` stays.
-fn evict(entries: &mut HashMap<PathBuf, Entry>, current: &Path) {
+fn evict(entries: &mut HashMap<PathBuf, RepositoryEntry>, current: &Path) {
     loop {
         let watches: usize = entries.values().map(|entry| entry.state.watches()).sum();
         if entries.len() <= MAX_REPOSITORIES && watches <= MAX_WATCHES {

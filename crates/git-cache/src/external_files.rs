@@ -12,7 +12,7 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use crate::OpenError;
+use crate::WatchError;
 
 /// Resolution of a file's times, on file systems that store nanoseconds and on those that do not.
 const FINE_GRAIN: Duration = Duration::from_millis(100);
@@ -93,7 +93,7 @@ pub(crate) fn paths(
     environment: &BTreeMap<OsString, OsString>,
     directory: &Path,
     own: &[PathBuf],
-) -> Result<Vec<PathBuf>, OpenError> {
+) -> Result<Vec<PathBuf>, WatchError> {
     let get = |name: &str| environment.get(OsStr::new(name)).filter(|value| !value.is_empty());
     let home = get("HOME").map(PathBuf::from);
     let mut files = Vec::new();
@@ -109,7 +109,7 @@ pub(crate) fn paths(
         if is_include {
             if key != "include.path" && !STEADY_CONDITIONS.iter().any(|condition| key.starts_with(condition))
             {
-                return Err(OpenError::Unsupported(
+                return Err(WatchError::Unsupported(
                     "configuration is included under a condition that may change",
                 ));
             }
@@ -126,10 +126,10 @@ pub(crate) fn paths(
 }
 
 /// The configuration and attribute files of the user and the system, also those that do not exist.
-fn config_and_attribute_files(variables: &[u8]) -> Result<Vec<PathBuf>, OpenError> {
+fn config_and_attribute_files(variables: &[u8]) -> Result<Vec<PathBuf>, WatchError> {
     let lines = || variables.split(|byte| *byte == b'\n');
     if !lines().any(|line| line.starts_with(b"GIT_CONFIG_GLOBAL=")) {
-        return Err(OpenError::Unsupported("this git does not print where its configuration is"));
+        return Err(WatchError::Unsupported("this git does not print where its configuration is"));
     }
     let path = |line: &[u8]| {
         let value =
@@ -146,9 +146,9 @@ fn split_entry(entry: &[u8]) -> (&[u8], &[u8]) {
 }
 
 /// A path as git understands it in its configuration.
-fn resolve(value: &[u8], home: Option<&Path>, relative_to: Option<&Path>) -> Result<PathBuf, OpenError> {
+fn resolve(value: &[u8], home: Option<&Path>, relative_to: Option<&Path>) -> Result<PathBuf, WatchError> {
     let path = Path::new(OsStr::from_bytes(value));
-    let ambiguous = OpenError::Unsupported("a path in the configuration may mean several places");
+    let ambiguous = WatchError::Unsupported("a path in the configuration may mean several places");
     match (value, home, relative_to) {
         ([b'/', ..], ..) => Ok(path.to_owned()),
         ([b'~', b'/', rest @ ..], Some(home), _) => Ok(home.join(OsStr::from_bytes(rest))),
@@ -165,7 +165,7 @@ mod tests {
     const VARIABLES: &[u8] = b"core.bare=false\nGIT_EDITOR=vi\nGIT_ATTR_SYSTEM=/etc/gitattributes\n\
         GIT_CONFIG_SYSTEM=/etc/gitconfig\nGIT_CONFIG_GLOBAL=/home/ann/.gitconfig\n";
 
-    fn found(config: &[u8], variables: &[u8]) -> Result<Vec<PathBuf>, OpenError> {
+    fn found(config: &[u8], variables: &[u8]) -> Result<Vec<PathBuf>, WatchError> {
         let environment = BTreeMap::from([("HOME".into(), "/home/ann".into())]);
         paths(config, variables, &environment, Path::new("/src/shop"), &["/src/shop/.git/config".into()])
     }

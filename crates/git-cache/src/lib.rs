@@ -14,7 +14,7 @@ use thiserror::Error;
 
 /// Why a repository is not cached.
 #[derive(Debug, Error)]
-enum OpenError {
+enum WatchError {
     /// Something in it could change without an event.
     #[error("{0}")]
     Unsupported(&'static str),

@@ -9,9 +9,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use loopgate_home::{Repository, Watches};
-use loopgate_tools::git::{Git, GitError, Listing, Status};
+use loopgate_tools::git::{BranchListing, Git, GitError, Status};
 
-use crate::OpenError;
+use crate::WatchError;
 use crate::external_files::{self, ExternalFiles};
 use crate::watch_state::{Generation, Layout, WatchState};
 
@@ -25,7 +25,7 @@ pub(crate) struct CachedRepository {
     max_age: Duration,
     validity: Arc<Validity>,
     status: Cached<Status>,
-    listing: Cached<Listing>,
+    listing: Cached<BranchListing>,
 }
 
 /// What tells whether anything has changed. Blocks on the file system.
@@ -55,7 +55,7 @@ struct CacheEntry<T> {
 
 impl CachedRepository {
     /// Begins to watch a repository.
-    pub(crate) async fn open(git: Git, directory: &Path, max_age: Duration) -> Result<Self, OpenError> {
+    pub(crate) async fn open(git: Git, directory: &Path, max_age: Duration) -> Result<Self, WatchError> {
         let program = git.executable().await;
         let repository = git.repository(directory).await?;
         let layout = layout(&repository, directory)?;
@@ -70,7 +70,7 @@ impl CachedRepository {
         let validity = validity.map_err(io::Error::other)??;
         // It was read before anything was watched.
         if list_config(&git, &repository).await? != config {
-            return Err(OpenError::Changed);
+            return Err(WatchError::Changed);
         }
         Ok(Self {
             git,
@@ -96,7 +96,7 @@ impl CachedRepository {
         Ok(CacheEntry::store(&mut cached, status, asked_at, before, after))
     }
 
-    pub(crate) async fn listing(&self) -> Result<Arc<Listing>, GitError> {
+    pub(crate) async fn listing(&self) -> Result<Arc<BranchListing>, GitError> {
         let asked_at = Instant::now();
         let mut cached = self.listing.0.lock().await;
         let before = self.generation().await.map(Generation::of_records);
@@ -144,15 +144,15 @@ impl CachedRepository {
 }
 
 impl Validity {
-    fn open(layout: Layout, files: Vec<PathBuf>, ignored: BTreeSet<PathBuf>) -> Result<Self, OpenError> {
+    fn open(layout: Layout, files: Vec<PathBuf>, ignored: BTreeSet<PathBuf>) -> Result<Self, WatchError> {
         let places = [&layout.root, &layout.own, &layout.common];
         for place in places {
             if !Watches::are_complete_on(place)? {
-                return Err(OpenError::Unsupported("the file system may change without an event"));
+                return Err(WatchError::Unsupported("the file system may change without an event"));
             }
         }
         let identities = places.map(|place| (place.clone(), identity(place)));
-        let external = ExternalFiles::read(files)?.ok_or(OpenError::Changed)?;
+        let external = ExternalFiles::read(files)?.ok_or(WatchError::Changed)?;
         let watch = WatchState::open(layout, ignored)?;
         let watches = AtomicUsize::new(watch.watches());
         Ok(Self { identities, external, watch: Mutex::new(Some(watch)), watches })
@@ -173,7 +173,7 @@ impl Validity {
 
     fn update(
         &self,
-        update: impl FnOnce(&mut WatchState) -> Result<Generation, OpenError>,
+        update: impl FnOnce(&mut WatchState) -> Result<Generation, WatchError>,
     ) -> Option<Generation> {
         let mut guard = self.watch.lock().unwrap_or_else(PoisonError::into_inner);
         let watch = guard.as_mut()?;
@@ -221,14 +221,14 @@ impl<T> CacheEntry<T> {
     }
 }
 
-fn layout(repository: &Repository, directory: &Path) -> Result<Layout, OpenError> {
+fn layout(repository: &Repository, directory: &Path) -> Result<Layout, WatchError> {
     let Repository { own, common, .. } = repository;
     if repository.bare || !repository.prefix.as_os_str().is_empty() {
-        return Err(OpenError::Unsupported("it is not the root of a working tree"));
+        return Err(WatchError::Unsupported("it is not the root of a working tree"));
     }
     let is_inside = |records: &Path| records.starts_with(directory) && records != directory.join(".git");
     if is_inside(own) || is_inside(common) {
-        return Err(OpenError::Unsupported("the records lie within the working tree"));
+        return Err(WatchError::Unsupported("the records lie within the working tree"));
     }
     Ok(Layout { root: directory.to_owned(), own: own.clone(), common: common.clone() })
 }

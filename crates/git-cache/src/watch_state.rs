@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 
 use loopgate_home::{EventKind, WatchId, WatchMask, Watches};
 
-use crate::OpenError;
+use crate::WatchError;
 
 /// Watched directories of one repository.
 const MAX_WATCHES: usize = 20_000;
@@ -56,7 +56,7 @@ pub(crate) struct WatchState {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Part {
+enum WatchArea {
     Tree,
     OwnRecords,
     CommonRecords,
@@ -64,7 +64,7 @@ enum Part {
 
 #[derive(Debug, Clone)]
 struct WatchedDirectory {
-    part: Part,
+    part: WatchArea,
     /// Relative to the part.
     path: PathBuf,
 }
@@ -86,7 +86,7 @@ impl Generation {
 }
 
 impl WatchState {
-    pub(crate) fn open(layout: Layout, ignored: BTreeSet<PathBuf>) -> Result<Self, OpenError> {
+    pub(crate) fn open(layout: Layout, ignored: BTreeSet<PathBuf>) -> Result<Self, WatchError> {
         let mut state = Self {
             device: layout.root.metadata()?.dev(),
             layout,
@@ -106,22 +106,22 @@ impl WatchState {
     }
 
     /// The generation after all events that are queued.
-    pub(crate) fn read_events(&mut self) -> Result<Generation, OpenError> {
+    pub(crate) fn read_events(&mut self) -> Result<Generation, WatchError> {
         for event in self.drain()? {
             match event.directory.part {
-                Part::Tree => self.handle_tree_event(&event)?,
-                Part::OwnRecords | Part::CommonRecords => self.handle_record_event(&event)?,
+                WatchArea::Tree => self.handle_tree_event(&event)?,
+                WatchArea::OwnRecords | WatchArea::CommonRecords => self.handle_record_event(&event)?,
             }
         }
         Ok(self.generation)
     }
 
     /// Takes what git ignores at a generation that still is the current one.
-    pub(crate) fn set_ignored(&mut self, ignored: BTreeSet<PathBuf>) -> Result<(), OpenError> {
+    pub(crate) fn set_ignored(&mut self, ignored: BTreeSet<PathBuf>) -> Result<(), WatchError> {
         let before = std::mem::replace(&mut self.ignored, ignored);
         let unwatched: Vec<PathBuf> = before.difference(&self.ignored).cloned().collect();
         for directory in self.ignored.difference(&before).cloned().collect::<Vec<_>>() {
-            self.unwatch(Part::Tree, &directory);
+            self.unwatch(WatchArea::Tree, &directory);
         }
         for directory in unwatched {
             // What happened in it until now was not reported.
@@ -131,7 +131,7 @@ impl WatchState {
         Ok(())
     }
 
-    fn drain(&mut self) -> Result<Vec<DirectoryEvent>, OpenError> {
+    fn drain(&mut self) -> Result<Vec<DirectoryEvent>, WatchError> {
         let directories = &mut self.directories;
         let (mut events, mut root_changed) = (Vec::new(), false);
         let drained = self.watches.drain(|event| {
@@ -151,28 +151,28 @@ impl WatchState {
                 None => root_changed |= directory.path.as_os_str().is_empty(),
             }
         });
-        if drained.is_err() || root_changed { Err(OpenError::Changed) } else { Ok(events) }
+        if drained.is_err() || root_changed { Err(WatchError::Changed) } else { Ok(events) }
     }
 
-    fn handle_tree_event(&mut self, event: &DirectoryEvent) -> Result<(), OpenError> {
+    fn handle_tree_event(&mut self, event: &DirectoryEvent) -> Result<(), WatchError> {
         let path = event.directory.path.join(&event.name);
         if event.name == GIT {
             // A repository was created, removed or replaced.
-            return Err(OpenError::Changed);
+            return Err(WatchError::Changed);
         }
         self.generation.tree += 1;
         match (event.is_directory, event.kind) {
-            (true, EventKind::MovedAway) => self.unwatch(Part::Tree, &path),
+            (true, EventKind::MovedAway) => self.unwatch(WatchArea::Tree, &path),
             (true, EventKind::Created) => self.watch_tree(&path)?,
             (false, EventKind::Created) if has_other_names(&self.layout.root.join(&path)) => {
-                return Err(OpenError::Changed);
+                return Err(WatchError::Changed);
             }
             _ => {}
         }
         Ok(())
     }
 
-    fn handle_record_event(&mut self, event: &DirectoryEvent) -> Result<(), OpenError> {
+    fn handle_record_event(&mut self, event: &DirectoryEvent) -> Result<(), WatchError> {
         let WatchedDirectory { part, path } = &event.directory;
         let name = event.name.as_bytes();
         // Git writes new content under such a name, and does not read it. It touches a shared index
@@ -183,10 +183,11 @@ impl WatchState {
         }
         let is_top = path.as_os_str().is_empty();
         if is_top && matches!(name, b"config" | b"config.worktree" | b"commondir" | b"gitdir") {
-            return Err(OpenError::Changed);
+            return Err(WatchError::Changed);
         }
         // Of other worktrees only the places and branches are listed.
-        let is_other_worktree = *part == Part::CommonRecords && path.parent() == Some(Path::new(WORKTREES));
+        let is_other_worktree =
+            *part == WatchArea::CommonRecords && path.parent() == Some(Path::new(WORKTREES));
         if is_other_worktree && !matches!(name, b"HEAD" | b"gitdir" | b"commondir") {
             return Ok(());
         }
@@ -200,18 +201,18 @@ impl WatchState {
         Ok(())
     }
 
-    fn watch_records(&mut self) -> Result<(), OpenError> {
+    fn watch_records(&mut self) -> Result<(), WatchError> {
         let is_clone = self.layout.own == self.layout.common;
-        let parts = [Part::CommonRecords, Part::OwnRecords];
+        let parts = [WatchArea::CommonRecords, WatchArea::OwnRecords];
         for part in parts.into_iter().take(if is_clone { 1 } else { 2 }) {
             let root = self.root(part).to_owned();
             for name in ["HEAD", "index", "config", "config.worktree", "packed-refs"] {
                 if root.join(name).is_symlink() {
-                    return Err(OpenError::Unsupported("a record is a symbolic link"));
+                    return Err(WatchError::Unsupported("a record is a symbolic link"));
                 }
             }
             if root.join(REFTABLE).exists() {
-                return Err(OpenError::Unsupported("refs are stored in reftables"));
+                return Err(WatchError::Unsupported("refs are stored in reftables"));
             }
             self.watch(part, Path::new(""), &root)?;
             for name in [REFS, INFO, WORKTREES] {
@@ -222,12 +223,12 @@ impl WatchState {
     }
 
     /// Watches a directory of the records with those below it, if it is one that matters.
-    fn watch_record_directory(&mut self, part: Part, path: &Path) -> Result<(), OpenError> {
+    fn watch_record_directory(&mut self, part: WatchArea, path: &Path) -> Result<(), WatchError> {
         let mut pending = vec![path.to_owned()];
         while let Some(path) = pending.pop() {
             let absolute = self.root(part).join(&path);
             if absolute.is_symlink() {
-                return Err(OpenError::Unsupported("a directory of records is a symbolic link"));
+                return Err(WatchError::Unsupported("a directory of records is a symbolic link"));
             }
             if !self.is_record_directory(part, &path) || !self.watch(part, &path, &absolute)? {
                 continue;
@@ -236,7 +237,7 @@ impl WatchState {
                 let entry = entry?;
                 let kind = entry.file_type()?;
                 if kind.is_symlink() {
-                    return Err(OpenError::Unsupported("a record is a symbolic link"));
+                    return Err(WatchError::Unsupported("a record is a symbolic link"));
                 }
                 if kind.is_dir() {
                     pending.push(path.join(entry.file_name()));
@@ -246,20 +247,20 @@ impl WatchState {
         Ok(())
     }
 
-    fn is_record_directory(&self, part: Part, path: &Path) -> bool {
+    fn is_record_directory(&self, part: WatchArea, path: &Path) -> bool {
         // The records of this worktree are a part of their own.
-        let is_own = part == Part::CommonRecords && self.layout.common.join(path) == self.layout.own;
+        let is_own = part == WatchArea::CommonRecords && self.layout.common.join(path) == self.layout.own;
         let worktrees = Path::new(WORKTREES);
         let is_worktree = path == worktrees || path.parent() == Some(worktrees);
         !is_own && (is_worktree || path.starts_with(REFS) || path == Path::new(INFO))
     }
 
     /// Watches a directory of the working tree with all below it that git does not ignore.
-    fn watch_tree(&mut self, path: &Path) -> Result<(), OpenError> {
+    fn watch_tree(&mut self, path: &Path) -> Result<(), WatchError> {
         let mut pending = vec![path.to_owned()];
         while let Some(path) = pending.pop() {
             let absolute = self.layout.root.join(&path);
-            if self.ignored.contains(&path) || !self.watch(Part::Tree, &path, &absolute)? {
+            if self.ignored.contains(&path) || !self.watch(WatchArea::Tree, &path, &absolute)? {
                 continue;
             }
             for entry in entries(&absolute)? {
@@ -269,7 +270,7 @@ impl WatchState {
                     if path.as_os_str().is_empty() && !entry.file_type()?.is_symlink() {
                         continue;
                     }
-                    return Err(OpenError::Unsupported("another repository lies in the working tree"));
+                    return Err(WatchError::Unsupported("another repository lies in the working tree"));
                 }
                 let metadata = match entry.metadata() {
                     Ok(metadata) => metadata,
@@ -278,11 +279,11 @@ impl WatchState {
                 };
                 if metadata.is_dir() {
                     if metadata.dev() != self.device {
-                        return Err(OpenError::Unsupported("another file system lies in the working tree"));
+                        return Err(WatchError::Unsupported("another file system lies in the working tree"));
                     }
                     pending.push(path.join(name));
                 } else if metadata.is_file() && metadata.nlink() > 1 {
-                    return Err(OpenError::Unsupported("a file has a second name"));
+                    return Err(WatchError::Unsupported("a file has a second name"));
                 }
             }
         }
@@ -290,9 +291,9 @@ impl WatchState {
     }
 
     /// Watches one directory; `false` when there is none.
-    fn watch(&mut self, part: Part, path: &Path, absolute: &Path) -> Result<bool, OpenError> {
+    fn watch(&mut self, part: WatchArea, path: &Path, absolute: &Path) -> Result<bool, WatchError> {
         if self.directories.len() >= MAX_WATCHES {
-            return Err(OpenError::Unsupported("it has too many directories"));
+            return Err(WatchError::Unsupported("it has too many directories"));
         }
         let Some(watch) = self.watches.add(absolute, WatchMask::Everything)? else { return Ok(false) };
         self.directories.insert(watch, WatchedDirectory { part, path: path.to_owned() });
@@ -300,7 +301,7 @@ impl WatchState {
     }
 
     /// Removes the watches of a directory and those below it.
-    fn unwatch(&mut self, part: Part, path: &Path) {
+    fn unwatch(&mut self, part: WatchArea, path: &Path) {
         let watches = &self.watches;
         self.directories.retain(|watch, directory| {
             let stays = directory.part != part || !directory.path.starts_with(path);
@@ -311,11 +312,11 @@ impl WatchState {
         });
     }
 
-    fn root(&self, part: Part) -> &Path {
+    fn root(&self, part: WatchArea) -> &Path {
         match part {
-            Part::Tree => &self.layout.root,
-            Part::OwnRecords => &self.layout.own,
-            Part::CommonRecords => &self.layout.common,
+            WatchArea::Tree => &self.layout.root,
+            WatchArea::OwnRecords => &self.layout.own,
+            WatchArea::CommonRecords => &self.layout.common,
         }
     }
 }

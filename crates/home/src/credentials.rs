@@ -51,7 +51,7 @@ struct IdentityFile {
 /// The file of sealed secrets.
 #[derive(Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct SecretsFile {
+struct SealedSecretsFile {
     #[serde(skip_serializing_if = "Option::is_none")]
     encrypted_api_key: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -85,7 +85,7 @@ impl Credentials {
         let gateway_id = gateway_id(dir)?;
         let vault = Vault::open(&dir.file("vault.key"))?;
         let secrets_path = dir.file("desktop-secrets.json");
-        let mut secrets = secret_file::read_json::<SecretsFile>(&secrets_path)?.unwrap_or_default();
+        let mut secrets = secret_file::read_json::<SealedSecretsFile>(&secrets_path)?.unwrap_or_default();
         let signing_key = match &secrets.encrypted_signing_key {
             Some(sealed) => open_signing_key(&vault, sealed)?,
             None => {
@@ -129,7 +129,8 @@ impl Credentials {
     /// # Errors
     /// A file system that refuses; the former key then stays in force.
     pub fn store_managed_key(&self, secret: SecretString) -> io::Result<()> {
-        let mut secrets = secret_file::read_json::<SecretsFile>(&self.secrets_path)?.unwrap_or_default();
+        let mut secrets =
+            secret_file::read_json::<SealedSecretsFile>(&self.secrets_path)?.unwrap_or_default();
         // A file that went away comes back with everything that is in force.
         secrets.encrypted_signing_key = Some(seal_signing_key(&self.vault, &self.signing_key)?);
         let sealed = self.vault.seal(secret.expose_secret().as_bytes()).ok_or_else(cannot_seal)?;
@@ -180,7 +181,7 @@ fn gateway_id(dir: &DataDir) -> io::Result<Uuid> {
     Ok(identity.gateway_id)
 }
 
-fn write_secrets(path: &std::path::Path, secrets: &SecretsFile) -> io::Result<()> {
+fn write_secrets(path: &std::path::Path, secrets: &SealedSecretsFile) -> io::Result<()> {
     files::write_private(path, &serde_json::to_vec_pretty(secrets)?)
 }
 

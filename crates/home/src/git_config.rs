@@ -41,7 +41,7 @@ impl ConfigEntry {
 pub fn parse_git_config(bytes: &[u8]) -> Option<Vec<ConfigEntry>> {
     let text = String::from_utf8_lossy(bytes);
     let text = text.strip_prefix('\u{feff}').unwrap_or(&text).replace("\r\n", "\n");
-    let mut reader = Reader { rest: &text };
+    let mut reader = ConfigReader { rest: &text };
     let mut entries = Vec::new();
     let mut section: Option<(String, Option<String>)> = None;
     loop {
@@ -61,11 +61,11 @@ pub fn parse_git_config(bytes: &[u8]) -> Option<Vec<ConfigEntry>> {
     }
 }
 
-struct Reader<'a> {
+struct ConfigReader<'a> {
     rest: &'a str,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> ConfigReader<'a> {
     fn peek(&self) -> Option<char> {
         self.rest.chars().next()
     }

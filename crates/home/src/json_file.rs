@@ -19,7 +19,7 @@ use serde_json::{Map, Value};
 use thiserror::Error;
 
 use crate::files::{self, Audience};
-use crate::sandbox::{Directory, Kind, SandboxedPath};
+use crate::sandbox::{Directory, EntryKind, SandboxedPath};
 use crate::untrusted;
 
 /// How long another program may take between truncating a file and writing all of it.
@@ -30,7 +30,7 @@ const READ_PAUSE: Duration = Duration::from_millis(10);
 /// A JSON file that holds one object. Everything here blocks on the disk.
 #[derive(Debug, Clone)]
 pub struct JsonFile<T> {
-    place: Place,
+    place: FileLocation,
     max_bytes: u64,
     moves_aside: bool,
     document: PhantomData<fn() -> T>,
@@ -38,7 +38,7 @@ pub struct JsonFile<T> {
 
 /// Where a file is, and through which handle it is opened.
 #[derive(Debug, Clone)]
-enum Place {
+enum FileLocation {
     /// In a working tree, opened as [`untrusted`] does. Readable by everybody.
     WorkingTree(PathBuf),
     /// In a directory that the sandbox checked. For its owner alone.
@@ -78,22 +78,22 @@ impl<T: Serialize + DeserializeOwned> JsonFile<T> {
     /// A file in a working tree, or in the state directory of the sandbox.
     #[must_use]
     pub fn in_working_tree(path: PathBuf) -> Self {
-        Self::at(Place::WorkingTree(path))
+        Self::at(FileLocation::WorkingTree(path))
     }
 
     /// A file in a directory that the sandbox checked, for its owner alone. Missing directories are made.
     #[must_use]
     pub fn in_sandbox(directory: SandboxedPath, name: impl Into<OsString>) -> Self {
-        Self::at(Place::Sandbox(directory, name.into()))
+        Self::at(FileLocation::Sandbox(directory, name.into()))
     }
 
     /// A file in a private directory, for its owner alone.
     #[must_use]
     pub fn private(path: PathBuf) -> Self {
-        Self::at(Place::Private(path))
+        Self::at(FileLocation::Private(path))
     }
 
-    fn at(place: Place) -> Self {
+    fn at(place: FileLocation) -> Self {
         Self { place, max_bytes: untrusted::MAX_DOCUMENT, moves_aside: false, document: PhantomData }
     }
 
@@ -116,8 +116,8 @@ impl<T: Serialize + DeserializeOwned> JsonFile<T> {
     #[must_use]
     pub fn path(&self) -> PathBuf {
         match &self.place {
-            Place::WorkingTree(path) | Place::Private(path) => path.clone(),
-            Place::Sandbox(directory, name) => directory.as_path().join(name),
+            FileLocation::WorkingTree(path) | FileLocation::Private(path) => path.clone(),
+            FileLocation::Sandbox(directory, name) => directory.as_path().join(name),
         }
     }
 
@@ -220,10 +220,12 @@ impl<T: Serialize + DeserializeOwned> JsonFile<T> {
             Err(error) => {
                 return match directory.kind(name) {
                     None if error.kind() == io::ErrorKind::NotFound => Ok(Content::Missing),
-                    Some(Kind::Link | Kind::Other) => Ok(Content::NoDocument("it is no regular file".into())),
+                    Some(EntryKind::Link | EntryKind::Other) => {
+                        Ok(Content::NoDocument("it is no regular file".into()))
+                    }
                     // Not something that may be begun anew.
-                    Some(Kind::Directory) => Err(io::ErrorKind::IsADirectory.into()),
-                    None | Some(Kind::File) => Err(error),
+                    Some(EntryKind::Directory) => Err(io::ErrorKind::IsADirectory.into()),
+                    None | Some(EntryKind::File) => Err(error),
                 };
             }
         };
@@ -254,17 +256,17 @@ impl<T: Serialize + DeserializeOwned> JsonFile<T> {
 
     fn directory(&self) -> io::Result<Directory> {
         match &self.place {
-            Place::WorkingTree(path) => untrusted::directory(parent(path)?),
-            Place::Sandbox(directory, _) => directory.open_directory(),
-            Place::Private(path) => Directory::of(parent(path)?),
+            FileLocation::WorkingTree(path) => untrusted::directory(parent(path)?),
+            FileLocation::Sandbox(directory, _) => directory.open_directory(),
+            FileLocation::Private(path) => Directory::of(parent(path)?),
         }
     }
 
     fn make_directory(&self) -> io::Result<Directory> {
         match &self.place {
-            Place::WorkingTree(path) => untrusted::make_directory(parent(path)?),
-            Place::Sandbox(directory, _) => directory.make_directory(),
-            Place::Private(path) => {
+            FileLocation::WorkingTree(path) => untrusted::make_directory(parent(path)?),
+            FileLocation::Sandbox(directory, _) => directory.make_directory(),
+            FileLocation::Private(path) => {
                 files::create_dirs(parent(path)?, Audience::Owner)?;
                 Directory::of(parent(path)?)
             }
@@ -281,17 +283,17 @@ impl<T: Serialize + DeserializeOwned> JsonFile<T> {
 
     fn name(&self) -> io::Result<&OsStr> {
         match &self.place {
-            Place::WorkingTree(path) | Place::Private(path) => {
+            FileLocation::WorkingTree(path) | FileLocation::Private(path) => {
                 path.file_name().ok_or_else(|| io::ErrorKind::InvalidInput.into())
             }
-            Place::Sandbox(_, name) => Ok(name),
+            FileLocation::Sandbox(_, name) => Ok(name),
         }
     }
 
     const fn audience(&self) -> Audience {
         match &self.place {
-            Place::WorkingTree(_) => Audience::Everybody,
-            Place::Sandbox(..) | Place::Private(_) => Audience::Owner,
+            FileLocation::WorkingTree(_) => Audience::Everybody,
+            FileLocation::Sandbox(..) | FileLocation::Private(_) => Audience::Owner,
         }
     }
 

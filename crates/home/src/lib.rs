@@ -34,8 +34,10 @@ pub use path_resolution::{expand_home, leads_through};
 pub use program::{Program, ProgramPath};
 pub use repos::{AddRepoError, Repos, ReposError, ReposFile};
 pub use repository::{Handles, Repository, RepositoryError, origin_of_chosen};
-pub use sandbox::{Denied, Directory, Entry, Kind, Sandbox, SandboxedPath, canonical_path, led_away};
+pub use sandbox::{
+    AccessDenied, DirEntry, Directory, EntryKind, Sandbox, SandboxedPath, canonical_path, led_away,
+};
 pub use sessions::{Session, SessionNote, Sessions};
 pub use settings::{LogFormat, Overrides, Settings, SettingsError, SettingsStore, WorktreeRetention};
 pub use trust::{TrustStore, TrustedRepository};
-pub use watches::{Event, EventKind, EventsLost, WatchId, WatchMask, Watches};
+pub use watches::{EventKind, EventsLost, WatchEvent, WatchId, WatchMask, Watches};

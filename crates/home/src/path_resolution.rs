@@ -45,7 +45,7 @@ pub(crate) fn lexically_absolute(path: &Path) -> Option<PathBuf> {
 pub(crate) fn canonical_form(path: &Path) -> Option<PathBuf> {
     match path.canonicalize() {
         Ok(canonical) => Some(canonical),
-        Err(_) => Walk::along(path),
+        Err(_) => PathWalk::along(path),
     }
 }
 
@@ -57,7 +57,7 @@ pub fn leads_through(path: &Path, directory: &Path) -> bool {
     let (Some(directory), Ok(path)) = (canonical_form(directory), std::path::absolute(path)) else {
         return false;
     };
-    let mut walk = Walk::new(&path);
+    let mut walk = PathWalk::new(&path);
     loop {
         if walk.reached.starts_with(&directory) {
             return true;
@@ -70,7 +70,7 @@ pub fn leads_through(path: &Path, directory: &Path) -> bool {
 }
 
 /// A way from the root, one component after the other.
-struct Walk {
+struct PathWalk {
     /// Where the way has led so far; exists, and holds no link.
     reached: PathBuf,
     /// What follows and does not exist.
@@ -86,7 +86,7 @@ enum Step {
     Into(OsString),
 }
 
-impl Walk {
+impl PathWalk {
     fn new(path: &Path) -> Self {
         let mut walk = Self { reached: PathBuf::new(), missing: Vec::new(), ahead: Vec::new(), links: 0 };
         walk.add(path);

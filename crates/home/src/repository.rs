@@ -15,7 +15,7 @@ use loopgate_api::ids::RepoFullName;
 use thiserror::Error;
 
 use crate::git_config::{ConfigEntry, parse_git_config};
-use crate::sandbox::{Directory, Kind, Sandbox, SandboxedPath};
+use crate::sandbox::{Directory, EntryKind, Sandbox, SandboxedPath};
 
 /// Bytes of a file that holds one path.
 const MAX_POINTER: u64 = 8 * 1024;
@@ -145,12 +145,12 @@ impl Sandbox {
                     return self.bare(root, handle);
                 }
                 None => {}
-                Some(Kind::Directory) => {
+                Some(EntryKind::Directory) => {
                     let own = handle.directory(Path::new(".git"))?;
                     return self.with_records(root.clone(), prefix(), handle, root.join(".git"), own);
                 }
-                Some(Kind::File) => return self.linked(root, prefix(), handle),
-                Some(Kind::Link | Kind::Other) => {
+                Some(EntryKind::File) => return self.linked(root, prefix(), handle),
+                Some(EntryKind::Link | EntryKind::Other) => {
                     return refused("its .git is neither a directory nor a file");
                 }
             }
@@ -208,7 +208,7 @@ impl Sandbox {
         if self.denies(&own_path) {
             return refused("its records lie where nothing may be read");
         }
-        if RULES.iter().any(|name| handle.kind(Path::new(name)) == Some(Kind::Other)) {
+        if RULES.iter().any(|name| handle.kind(Path::new(name)) == Some(EntryKind::Other)) {
             return refused("a file of rules in it is no file");
         }
         check_kinds(&own)?;
@@ -325,7 +325,8 @@ fn is_bare(directory: &Directory) -> bool {
 }
 
 fn check_kinds(records: &Directory) -> Result<(), RepositoryError> {
-    let odd = |name: &&&str| matches!(records.kind(Path::new(name)), Some(Kind::Link | Kind::Other));
+    let odd =
+        |name: &&&str| matches!(records.kind(Path::new(name)), Some(EntryKind::Link | EntryKind::Other));
     match RECORDS.iter().find(odd) {
         Some(name) => refused(format!("{name} among its records is neither a file nor a directory")),
         None => Ok(()),

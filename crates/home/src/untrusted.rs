@@ -14,7 +14,7 @@ use loopgate_api::names::{STATE_DIR, WORK_DIR};
 use serde::de::DeserializeOwned;
 
 use crate::files::{self, Audience};
-use crate::sandbox::{Directory, Entry, Kind};
+use crate::sandbox::{DirEntry, Directory, EntryKind};
 
 /// Bytes of a document that a loop or a plan consists of.
 pub const MAX_DOCUMENT: u64 = 8 * 1024 * 1024;
@@ -63,7 +63,7 @@ pub fn metadata(path: &Path) -> io::Result<Metadata> {
 
 /// What is at a path; `None` when nothing is, or when a link is on the way.
 #[must_use]
-pub fn kind(path: &Path) -> Option<Kind> {
+pub fn kind(path: &Path) -> Option<EntryKind> {
     let (root, below) = split(path);
     Directory::of(root).ok()?.kind(below)
 }
@@ -71,7 +71,7 @@ pub fn kind(path: &Path) -> Option<Kind> {
 /// Whether a regular file is at a path.
 #[must_use]
 pub fn is_file(path: &Path) -> bool {
-    kind(path) == Some(Kind::File)
+    kind(path) == Some(EntryKind::File)
 }
 
 /// Opens a directory.
@@ -85,7 +85,7 @@ pub fn directory(path: &Path) -> io::Result<Directory> {
 
 /// The entries of a directory; none when it cannot be read.
 #[must_use]
-pub fn entries(path: &Path) -> Vec<Entry> {
+pub fn entries(path: &Path) -> Vec<DirEntry> {
     directory(path).and_then(|directory| directory.entries()).unwrap_or_default()
 }
 

@@ -64,7 +64,7 @@ struct OutboxState {
 
 /// The queue of one connection.
 #[derive(Default)]
-pub(crate) struct Outbox {
+pub(crate) struct SendQueue {
     state: Mutex<OutboxState>,
     /// Woken when the writer has something to do.
     filled: Notify,
@@ -72,8 +72,8 @@ pub(crate) struct Outbox {
     written: Notify,
 }
 
-impl Outbox {
-    /// An outbox that keeps events back until [`Outbox::release`].
+impl SendQueue {
+    /// An outbox that keeps events back until [`SendQueue::release`].
     pub(crate) fn holding() -> Self {
         let outbox = Self::default();
         outbox.lock().held = Some(VecDeque::new());
@@ -224,7 +224,7 @@ mod tests {
 
     #[tokio::test]
     async fn what_is_held_follows_the_handshake() {
-        let outbox = Outbox::holding();
+        let outbox = SendQueue::holding();
         outbox.push(&frame("command")).unwrap();
         outbox.push_text(frame("ack").to_text(), true).unwrap();
         outbox.release();
@@ -240,7 +240,7 @@ mod tests {
 
     #[tokio::test]
     async fn the_limit_counts_what_is_being_written() {
-        let outbox = Outbox::default();
+        let outbox = SendQueue::default();
         let big = frame(&"x".repeat(MAX_QUEUED_BYTES / 2));
         outbox.push(&big).unwrap();
         let Outgoing::Text(text) = outbox.next().await else { panic!("a text") };

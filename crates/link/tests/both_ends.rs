@@ -10,7 +10,7 @@ use axum::body::Body;
 use base64::Engine as _;
 use bench::{ControlPlane, Desktop, KEY, Store, command, numbers, patiently, quick};
 use bytes::Bytes;
-use loopgate_api::link::{Cancel, Command, EventType};
+use loopgate_api::link::{Cancel, EventType, LinkCommand};
 use loopgate_api::names::{POP_GATEWAY_HEADER, POP_SIGNATURE_HEADER, POP_TIMESTAMP_HEADER};
 use loopgate_link::executor::{self, InMemoryCommandLog};
 use loopgate_link::{client, server};
@@ -23,7 +23,7 @@ async fn a_command_goes_there_and_its_answer_comes_back() {
     let mut desktop = Desktop::start(&control_plane.origin());
     let target = desktop.online().await;
     let id = "0190a5f3-c8b9-7f00-a1b2-c3d4e5f60718";
-    control_plane.order(target, Command { body: Some(json!({"action": "status"})), ..command(id) });
+    control_plane.order(target, LinkCommand { body: Some(json!({"action": "status"})), ..command(id) });
     let call = desktop.call().await;
     assert_eq!(call.request.headers()["x-desktop-command-id"], id);
     assert_eq!(call.request.headers()["x-desktop-source"], "cloud-socket");

@@ -14,7 +14,7 @@ use loopgate_api::link::{
     Accepted, Cancel, CommandAck, CommandEventAck, Frame, HelloAck, HelloNack, LINK_PATH, MAX_MESSAGE_BYTES,
     NackReason, SUBPROTOCOL, Severity, Telemetry, TelemetryRejected, event,
 };
-use loopgate_link::server::{DeliveryError, ServerTiming};
+use loopgate_link::server::{SendError, ServerTiming};
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::sync::oneshot;
@@ -310,7 +310,7 @@ async fn what_is_outstanding_follows_the_hello_in_order() {
     for id in ["a", "b"] {
         control_plane.order(target, command(id));
     }
-    assert_eq!(control_plane.registry.deliver(target, &command("x")), Err(DeliveryError::NotConnected));
+    assert_eq!(control_plane.registry.deliver(target, &command("x")), Err(SendError::NotConnected));
     let mut raw = Raw::connect(&control_plane, KEY).await;
     let ack = raw.hello(gateway).await;
     assert_eq!(resumes(&ack), [("a".to_owned(), 0), ("b".to_owned(), 0)].into());
@@ -410,7 +410,7 @@ async fn a_desktop_that_does_not_read_is_too_far_behind() {
         tokio::task::yield_now().await;
     }
     big.body = Some(json!("x".repeat(MAX_MESSAGE_BYTES)));
-    assert_eq!(control_plane.registry.deliver(Uuid::new_v4(), &big), Err(DeliveryError::TooLarge));
+    assert_eq!(control_plane.registry.deliver(Uuid::new_v4(), &big), Err(SendError::TooLarge));
     control_plane.host().until("offline", |store| !store.online[&target]).await;
     loop {
         match raw.hear().await {

@@ -11,7 +11,7 @@ use loopgate_api::redact;
 use loopgate_api::time::now_iso;
 use loopgate_gateway::SupportReport;
 use loopgate_home::files::sync_directory;
-use loopgate_home::{Kind, untrusted};
+use loopgate_home::{EntryKind, untrusted};
 use serde::Serialize;
 use serde_json::{Value, json};
 use tar::{Builder, Header};
@@ -21,7 +21,7 @@ const MAX_FILE: u64 = 50 * 1024 * 1024;
 const MANIFEST: &str = "manifest.json";
 
 /// A file of the archive.
-pub struct Entry {
+pub struct BundleFile {
     /// Its name in the archive's folder.
     pub name: String,
     /// What it tells, for a person.
@@ -42,7 +42,7 @@ pub struct SkippedFile {
 /// The files of an archive, before it is written.
 pub struct Bundle {
     folder: String,
-    entries: Vec<Entry>,
+    entries: Vec<BundleFile>,
     skipped: Vec<SkippedFile>,
 }
 
@@ -87,7 +87,7 @@ impl Bundle {
     }
 
     /// What is in it, the manifest first.
-    pub fn entries(&self) -> &[Entry] {
+    pub fn entries(&self) -> &[BundleFile] {
         &self.entries
     }
 
@@ -139,7 +139,7 @@ impl Bundle {
     }
 
     fn add(&mut self, name: &str, about: &'static str, bytes: Vec<u8>) {
-        self.entries.push(Entry { name: name.to_owned(), about, bytes });
+        self.entries.push(BundleFile { name: name.to_owned(), about, bytes });
     }
 
     fn add_json(&mut self, name: &str, about: &'static str, value: &Value) -> serde_json::Result<()> {
@@ -193,7 +193,7 @@ fn about_file(name: &str) -> &'static str {
 /// The text of a file, or why it is left out.
 fn read(path: &Path) -> Result<String, &'static str> {
     let kind = untrusted::kind(path).ok_or("missing")?;
-    if kind != Kind::File {
+    if kind != EntryKind::File {
         return Err("not a regular file");
     }
     let file = untrusted::open(path).map_err(|_| "cannot be read")?;

@@ -28,38 +28,38 @@ use crate::commands;
 )]
 pub struct Cli {
     #[command(subcommand)]
-    command: Command,
+    command: CliCommand,
 }
 
 #[derive(Debug, Subcommand)]
-enum Command {
+enum CliCommand {
     /// Run everything on this machine: web app, control plane, gateway and runtime.
-    Up(commands::up::Up),
+    Up(commands::up::UpArgs),
     /// Run the desktop half alone: the gateway on loopback and the runtime behind it.
-    Gateway(commands::gateway::Gateway),
+    Gateway(commands::gateway::GatewayArgs),
     /// Run the control plane and the web app alone.
-    ControlPlane(commands::control_plane::ControlPlane),
+    ControlPlane(commands::control_plane::ControlPlaneArgs),
     /// List what waits for your decision, and decide.
     #[cfg(unix)]
-    Approvals(commands::approvals::Approvals),
+    Approvals(commands::approvals::ApprovalsArgs),
     /// Show the loops that run, and those that wait for a place.
     #[cfg(unix)]
-    Status(commands::status::Status),
+    Status(commands::status::StatusArgs),
     /// Show what was asked of the gateway lately.
     #[cfg(unix)]
-    Activity(commands::activity::Activity),
+    Activity(commands::activity::ActivityArgs),
     /// List the worktrees that loops left, and clean them up.
     #[cfg(unix)]
-    Worktrees(commands::worktrees::Worktrees),
+    Worktrees(commands::worktrees::WorktreesArgs),
     /// Look at what a repository brings along to be run, and let it.
     #[cfg(unix)]
-    Trust(commands::trust::Trust),
+    Trust(commands::trust::TrustArgs),
     /// Pack what is known of a loop into one file for a report.
     #[cfg(unix)]
-    SupportBundle(commands::support_bundle::SupportBundle),
+    SupportBundle(commands::support_bundle::SupportBundleArgs),
     /// Drive one loop in the current directory; the assistant's plugins use it.
     #[command(subcommand)]
-    Loop(commands::plugins::LoopCommand),
+    Loop(commands::plugins::LoopSubcommand),
     /// Check and change a plan; the assistant's plugins use it.
     #[command(subcommand)]
     Plan(PlanCommand),
@@ -74,38 +74,38 @@ enum Command {
     Perf(PerfCommand),
     /// Supervise one process of a loop.
     #[command(hide = true)]
-    Shim(commands::shim::Shim),
+    Shim(commands::shim::ShimArgs),
     /// Print the description of an interface as OpenAPI JSON.
     #[command(hide = true)]
-    Openapi(commands::openapi::Openapi),
+    Openapi(commands::openapi::OpenapiArgs),
 }
 
 impl Cli {
     /// Runs the chosen sub-command.
     pub fn run(self) -> anyhow::Result<ExitCode> {
         match self.command {
-            Command::Up(command) => command.run(),
-            Command::Gateway(command) => command.run(),
-            Command::ControlPlane(command) => command.run(),
+            CliCommand::Up(command) => command.run(),
+            CliCommand::Gateway(command) => command.run(),
+            CliCommand::ControlPlane(command) => command.run(),
             #[cfg(unix)]
-            Command::Approvals(command) => command.run(),
+            CliCommand::Approvals(command) => command.run(),
             #[cfg(unix)]
-            Command::Status(command) => command.run(),
+            CliCommand::Status(command) => command.run(),
             #[cfg(unix)]
-            Command::Activity(command) => command.run(),
+            CliCommand::Activity(command) => command.run(),
             #[cfg(unix)]
-            Command::Worktrees(command) => command.run(),
+            CliCommand::Worktrees(command) => command.run(),
             #[cfg(unix)]
-            Command::Trust(command) => command.run(),
+            CliCommand::Trust(command) => command.run(),
             #[cfg(unix)]
-            Command::SupportBundle(command) => command.run(),
-            Command::Loop(command) => Ok(command.run()),
-            Command::Plan(command) => Ok(command.run()),
-            Command::Hook(command) => Ok(command.run()),
-            Command::Stream(command) => Ok(command.run()),
-            Command::Perf(command) => Ok(command.run()),
-            Command::Shim(command) => command.run(),
-            Command::Openapi(command) => command.run(),
+            CliCommand::SupportBundle(command) => command.run(),
+            CliCommand::Loop(command) => Ok(command.run()),
+            CliCommand::Plan(command) => Ok(command.run()),
+            CliCommand::Hook(command) => Ok(command.run()),
+            CliCommand::Stream(command) => Ok(command.run()),
+            CliCommand::Perf(command) => Ok(command.run()),
+            CliCommand::Shim(command) => command.run(),
+            CliCommand::Openapi(command) => command.run(),
         }
     }
 }

@@ -19,7 +19,7 @@ const ANSWER_LIMIT: Duration = Duration::from_secs(5);
 pub struct ControlClient(BufReader<UnixStream>);
 
 #[derive(Deserialize)]
-struct Answer {
+struct ControlResponse {
     data: Option<Value>,
     error: Option<String>,
 }
@@ -84,7 +84,7 @@ impl ControlClient {
         let mut line = String::new();
         let length = self.0.read_line(&mut line).context("Loopgate does not answer")?;
         anyhow::ensure!(length > 0, "Loopgate has stopped");
-        let answer: Answer = serde_json::from_str(&line).context("the answer cannot be read")?;
+        let answer: ControlResponse = serde_json::from_str(&line).context("the answer cannot be read")?;
         if let Some(error) = answer.error {
             anyhow::bail!(error);
         }

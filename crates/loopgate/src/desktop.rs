@@ -7,13 +7,13 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use loopgate_api::names::GATEWAY_PORTS;
-use loopgate_gateway::{BindError, Bound, Gateway, GatewayConfig, Limits, SignIn};
+use loopgate_gateway::{BindError, Bound, Gateway, GatewayConfig, ServerLimits, SignIn};
 use loopgate_home::{ReposError, Settings, SettingsStore, files, secret_file};
 use loopgate_link::client::{self, Client, ClientConfig, HelloInfo, LinkSettings};
 use loopgate_link::executor::{self, Executor, ExecutorConfig, InProcess};
 use loopgate_plugin_kit::Plugins;
 use loopgate_runtime::{Runtime, RuntimeConfig, Timing};
-use loopgate_tools::programs::{Programs, Source, is_executable};
+use loopgate_tools::programs::{ProgramSource, Programs, is_executable};
 use secrecy::{ExposeSecret as _, SecretString};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
@@ -100,7 +100,7 @@ impl Desktop {
             state_dir: etcetera::home_dir().ok().map(|home| home.join(loopgate_api::names::STATE_DIR)),
             fallback_origin: fallback_origin()?,
             production_origins_only: home.settings.get().prod_origins_only,
-            limits: Limits::default(),
+            limits: ServerLimits::default(),
         });
         let ports = match args.port.or(home.settings.get().port) {
             Some(port) => vec![port],
@@ -231,7 +231,7 @@ async fn check_notify_command(settings: &Settings, programs: &Programs) -> anyho
     let is_found = if program.contains(std::path::MAIN_SEPARATOR) {
         is_executable(Path::new(program))
     } else {
-        programs.search(program).await.source == Source::Path
+        programs.search(program).await.source == ProgramSource::Path
     };
     anyhow::ensure!(
         is_found,

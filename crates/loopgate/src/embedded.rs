@@ -28,14 +28,14 @@ const GIT_LIMIT: std::time::Duration = std::time::Duration::from_secs(5);
 const OUTPUT_LIMIT: usize = 64 * 1024;
 
 /// A control plane with its listener, before it serves.
-pub struct Embedded {
+pub struct EmbeddedControlPlane {
     control_plane: ControlPlane,
     listener: TcpListener,
 }
 
 /// The secrets as they lie in the data directory, readable by the owner alone.
 #[derive(Serialize, Deserialize)]
-struct SecretsFile {
+struct ControlPlaneSecretsFile {
     runner_tokens: String,
     local_gateway: String,
     storage_urls: String,
@@ -47,7 +47,7 @@ fn own_database(file: &Path) -> anyhow::Result<String> {
     Ok(format!("sqlite://{}?mode=rwc", file.display()))
 }
 
-impl Embedded {
+impl EmbeddedControlPlane {
     /// Opens the database and makes the first owner.
     pub async fn open(
         dir: &DataDir,
@@ -166,7 +166,7 @@ async fn git_setting(programs: &Programs, name: &str) -> Option<String> {
 }
 
 fn secrets(path: &Path) -> anyhow::Result<Secrets> {
-    let stored: Option<SecretsFile> =
+    let stored: Option<ControlPlaneSecretsFile> =
         secret_file::read_json(path).context("cannot use the control plane's secrets")?;
     if let Some(stored) = stored {
         return Ok(Secrets {
@@ -176,7 +176,7 @@ fn secrets(path: &Path) -> anyhow::Result<Secrets> {
         });
     }
     let fresh = Secrets::generate();
-    let stored = SecretsFile {
+    let stored = ControlPlaneSecretsFile {
         runner_tokens: fresh.runner_tokens.expose_secret().to_owned(),
         local_gateway: fresh.local_gateway.expose_secret().to_owned(),
         storage_urls: fresh.storage_urls.expose_secret().to_owned(),

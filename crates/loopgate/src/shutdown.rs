@@ -25,11 +25,11 @@ const RECORD: &str = "failed-stop.json";
 pub struct Shutdown {
     requested: CancellationToken,
     record: PathBuf,
-    progress: Mutex<Progress>,
+    progress: Mutex<ShutdownProgress>,
 }
 
 #[derive(Default)]
-struct Progress {
+struct ShutdownProgress {
     since: Option<Instant>,
     /// The phases that run.
     phases: Vec<&'static str>,
@@ -40,7 +40,7 @@ struct Progress {
 #[serde(rename_all = "camelCase")]
 pub struct FailedStop {
     trigger: Trigger,
-    result: Outcome,
+    result: FailedStopKind,
     /// What was not over; several are parted by commas.
     phase: String,
     /// Since the stop was asked for.
@@ -61,7 +61,7 @@ enum Trigger {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum Outcome {
+enum FailedStopKind {
     TimedOut,
     Failed,
 }
@@ -114,7 +114,7 @@ impl Shutdown {
         let ended = tokio::select! {
             ended = service => ended,
             () = limit => {
-                self.tell(Trigger::ShutdownSequence, Outcome::TimedOut, None);
+                self.tell(Trigger::ShutdownSequence, FailedStopKind::TimedOut, None);
                 return Ok(ExitCode::FAILURE);
             }
         };
@@ -122,7 +122,7 @@ impl Shutdown {
         if let Err(error) = &ended
             && self.requested.is_cancelled()
         {
-            self.tell(Trigger::ShutdownSequence, Outcome::Failed, Some(format!("{error:#}")));
+            self.tell(Trigger::ShutdownSequence, FailedStopKind::Failed, Some(format!("{error:#}")));
         }
         ended.map(|()| ExitCode::SUCCESS)
     }
@@ -141,13 +141,13 @@ impl Shutdown {
         std::thread::spawn(move || {
             let (_keep, never) = std::sync::mpsc::channel::<()>();
             let _ = never.recv_timeout(HARD_EXIT);
-            self.tell(Trigger::OuterHardExit, Outcome::TimedOut, None);
+            self.tell(Trigger::OuterHardExit, FailedStopKind::TimedOut, None);
             std::process::exit(1);
         });
     }
 
     /// Says to the person and to the next start that this stop failed.
-    fn tell(&self, trigger: Trigger, result: Outcome, error: Option<String>) {
+    fn tell(&self, trigger: Trigger, result: FailedStopKind, error: Option<String>) {
         let progress = self.progress();
         let elapsed = progress.since.map(|since| since.elapsed()).unwrap_or_default();
         let failed = FailedStop {
@@ -162,7 +162,7 @@ impl Shutdown {
         let _ = serde_json::to_vec(&failed).map(|text| files::write_private(&self.record, &text));
     }
 
-    fn progress(&self) -> MutexGuard<'_, Progress> {
+    fn progress(&self) -> MutexGuard<'_, ShutdownProgress> {
         self.progress.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -179,7 +179,7 @@ impl FailedStop {
 impl std::fmt::Display for FailedStop {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match (self.result, &self.error) {
-            (Outcome::Failed, Some(error)) => write!(f, "the stop failed: {error}"),
+            (FailedStopKind::Failed, Some(error)) => write!(f, "the stop failed: {error}"),
             _ => {
                 let seconds = Duration::from_millis(self.elapsed_ms).as_secs();
                 write!(f, "the stop was cut short after {seconds} s")?;

@@ -32,7 +32,7 @@ pub struct AgentSetupArgs {
     words: Vec<OsString>,
 }
 
-struct Options {
+struct AgentSetupOptions {
     workdir: PathBuf,
     prd: PathBuf,
     agent: &'static LoopAgent,
@@ -58,7 +58,7 @@ impl AgentSetupArgs {
 }
 
 /// `None` asks for help.
-fn parse(mut words: impl Iterator<Item = String>) -> Result<Option<Options>, String> {
+fn parse(mut words: impl Iterator<Item = String>) -> Result<Option<AgentSetupOptions>, String> {
     let (mut workdir, mut prd, mut agent_type, mut max) =
         (".".to_owned(), None, "code:plan-writer".to_owned(), None);
     while let Some(word) = words.next() {
@@ -86,10 +86,10 @@ fn parse(mut words: impl Iterator<Item = String>) -> Result<Option<Options>, Str
         .ok_or_else(|| format!("Error: Agent type '{agent_type}' not found in loop-agents.json"))?;
     let workdir =
         std::path::absolute(workdir).map_err(|error| format!("Error: invalid work directory: {error}"))?;
-    Ok(Some(Options { workdir, prd, agent, max_iterations: max.unwrap_or(agent.max_iterations) }))
+    Ok(Some(AgentSetupOptions { workdir, prd, agent, max_iterations: max.unwrap_or(agent.max_iterations) }))
 }
 
-fn begin(options: &Options) -> Result<String, String> {
+fn begin(options: &AgentSetupOptions) -> Result<String, String> {
     if untrusted::kind(&options.workdir.join(PLAN_JSON)).is_some() {
         return Ok(format!(
             "A plan exists already in {}; there is nothing to set up",

@@ -38,7 +38,7 @@ impl FormatArgs {
 }
 
 #[derive(Debug, Default, Clone, Copy)]
-struct Tokens {
+struct TokenCounts {
     input: u64,
     output: u64,
     cache_creation: u64,
@@ -49,7 +49,7 @@ struct Tokens {
 #[derive(Debug, Default)]
 pub struct Formatter {
     colour: bool,
-    by_model: BTreeMap<String, Tokens>,
+    by_model: BTreeMap<String, TokenCounts>,
 }
 
 #[derive(Clone, Copy)]

@@ -65,7 +65,7 @@ impl LoopRunArgs {
     }
 }
 
-fn run(options: &options::Options) -> u8 {
+fn run(options: &options::LoopOptions) -> u8 {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     match runtime {
         Ok(runtime) => runtime.block_on(iterations::run(options)),

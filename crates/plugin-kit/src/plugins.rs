@@ -13,7 +13,7 @@ use sha2::{Digest, Sha256};
 
 #[derive(RustEmbed)]
 #[folder = "../../plugins"]
-struct Embedded;
+struct EmbeddedFiles;
 
 /// Written last into an unpacked folder; without it the folder is not used.
 const COMPLETE: &str = ".complete";
@@ -101,7 +101,7 @@ pub fn prompt_names(plugin_dir: Option<&Path>) -> Vec<String> {
             .flatten()
             .filter_map(|entry| Some(entry.file_name().to_str()?.strip_suffix(".md")?.to_owned()))
             .collect(),
-        None => Embedded::iter()
+        None => EmbeddedFiles::iter()
             .filter_map(|path| Some(path.strip_prefix("code/prompts/")?.strip_suffix(".md")?.to_owned()))
             .collect(),
     };
@@ -110,9 +110,9 @@ pub fn prompt_names(plugin_dir: Option<&Path>) -> Vec<String> {
 }
 
 fn files() -> Vec<(Cow<'static, str>, Cow<'static, [u8]>)> {
-    let mut names: Vec<_> = Embedded::iter().collect();
+    let mut names: Vec<_> = EmbeddedFiles::iter().collect();
     names.sort();
-    names.into_iter().filter_map(|name| Some((name.clone(), Embedded::get(&name)?.data))).collect()
+    names.into_iter().filter_map(|name| Some((name.clone(), EmbeddedFiles::get(&name)?.data))).collect()
 }
 
 fn content_hash() -> String {

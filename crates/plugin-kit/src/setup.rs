@@ -12,10 +12,10 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use loopgate_home::{Kind, untrusted};
+use loopgate_home::{EntryKind, untrusted};
 
 use self::arguments::Arguments;
-use self::peers::Peer;
+use self::peers::AddedDirectory;
 use crate::config_env::{self, ConfigEnv};
 use crate::console::{complain, say};
 use crate::plugins::{Plugins, prompt_names};
@@ -109,10 +109,10 @@ fn configuration(
     plan: &str,
     plugin_root: Option<&Path>,
     prompt: &Path,
-    peers: &[Peer],
+    peers: &[AddedDirectory],
 ) -> Result<ConfigEnv, String> {
     let text = |path: &Path| path.display().to_string();
-    let joined = |part: fn(&Peer) -> String| peers.iter().map(part).collect::<Vec<_>>().join("|");
+    let joined = |part: fn(&AddedDirectory) -> String| peers.iter().map(part).collect::<Vec<_>>().join("|");
     let values = [
         (var::WORKDIR, text(workdir)),
         (var::PRD_FILE, prd.to_owned()),
@@ -154,7 +154,7 @@ fn requirements(workdir: &Path) -> Option<PathBuf> {
     usual.or_else(|| {
         let mut names: Vec<String> = untrusted::entries(workdir)
             .into_iter()
-            .filter(|entry| entry.kind == Kind::File)
+            .filter(|entry| entry.kind == EntryKind::File)
             .filter_map(|entry| entry.name.into_string().ok())
             .filter(|name| !name.starts_with('.') && !is_output(name))
             .collect();

@@ -12,7 +12,7 @@ use thiserror::Error;
 /// A refusal or failure of a loop route.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("{message}")]
-pub struct LoopError {
+pub struct LoopRequestError {
     /// HTTP status.
     pub status: u16,
     /// The exact text.
@@ -23,7 +23,7 @@ pub struct LoopError {
     pub reason: Option<&'static str>,
 }
 
-impl LoopError {
+impl LoopRequestError {
     /// A refusal with the general code of its status.
     pub fn new(status: u16, message: impl Into<String>) -> Self {
         Self { status, message: message.into(), code: code_of_status(status), reason: None }

@@ -2,7 +2,7 @@
 
 use loopgate_api::event::code;
 
-use crate::error::LoopError;
+use crate::error::LoopRequestError;
 
 /// What is said of a loop that was cancelled before it had a process.
 pub(crate) const CANCELLED: &str = "Loop cancelled";
@@ -11,26 +11,26 @@ pub(crate) const CANCELLED: &str = "Loop cancelled";
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Refusal {
     /// The answer.
-    pub error: LoopError,
+    pub error: LoopRequestError,
     /// Code and message of the event, when there is one.
     pub event: Option<(&'static str, String)>,
 }
 
 impl Refusal {
     /// Answer and event with a text each.
-    pub fn with_event(error: LoopError, code: &'static str, message: impl Into<String>) -> Self {
+    pub fn with_event(error: LoopRequestError, code: &'static str, message: impl Into<String>) -> Self {
         Self { error, event: Some((code, message.into())) }
     }
 
     /// Answer and event with the same text.
-    pub fn with_same_event(error: LoopError, code: &'static str) -> Self {
+    pub fn with_same_event(error: LoopRequestError, code: &'static str) -> Self {
         let message = error.message.clone();
         Self::with_event(error, code, message)
     }
 
     /// The loop was cancelled while it was being prepared.
     pub fn cancelled() -> Self {
-        Self::with_same_event(LoopError::new(409, CANCELLED), code::CANCELLED)
+        Self::with_same_event(LoopRequestError::new(409, CANCELLED), code::CANCELLED)
     }
 
     /// Whether this is [`Refusal::cancelled`].
@@ -39,8 +39,8 @@ impl Refusal {
     }
 }
 
-impl From<LoopError> for Refusal {
-    fn from(error: LoopError) -> Self {
+impl From<LoopRequestError> for Refusal {
+    fn from(error: LoopRequestError) -> Self {
         Self { error, event: None }
     }
 }

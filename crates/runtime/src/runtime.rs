@@ -28,8 +28,8 @@ use crate::process::registry::ProcessRegistry;
 use crate::process::shims::Shims;
 use crate::process::stall_detection::{Activities, StallDetector};
 use crate::recovery::Recovery;
-use crate::reporting::control_plane::ControlPlane;
-use crate::reporting::heartbeat::Heartbeat;
+use crate::reporting::control_plane::ControlPlaneClient;
+use crate::reporting::heartbeat::HeartbeatSender;
 use crate::reporting::outbox::Outbox;
 use crate::reporting::telemetry::TelemetrySender;
 use crate::reporting::tokens::Tokens;
@@ -83,7 +83,7 @@ pub struct RuntimeConfig {
 
 /// Why a runtime cannot be opened.
 #[derive(Debug, Error)]
-pub enum OpenError {
+pub enum RuntimeError {
     /// The database.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -140,8 +140,8 @@ impl Runtime {
     /// Opens the database and builds the services; starts nothing.
     ///
     /// # Errors
-    /// [`OpenError`].
-    pub async fn open(config: RuntimeConfig) -> Result<Arc<Self>, OpenError> {
+    /// [`RuntimeError`].
+    pub async fn open(config: RuntimeConfig) -> Result<Arc<Self>, RuntimeError> {
         let RuntimeConfig {
             data_dir,
             settings,
@@ -169,11 +169,11 @@ impl Runtime {
         let activities = Activities::default();
         let directory_watch = DirectoryWatch::default();
 
-        let cloud = ControlPlane::new(settings.clone(), api_origin, credentials.clone())?;
+        let cloud = ControlPlaneClient::new(settings.clone(), api_origin, credentials.clone())?;
         let tokens = Tokens::new(store.clone(), cloud.clone());
         let outbox = Outbox::new(store.clone(), cloud.clone(), tokens.clone(), timing, tasks.clone());
         let heartbeat =
-            Heartbeat::new(cloud.clone(), tokens.clone(), telemetry.clone(), timing, woken.clone());
+            HeartbeatSender::new(cloud.clone(), tokens.clone(), telemetry.clone(), timing, woken.clone());
         let jobs = Jobs::new(store.clone(), {
             let outbox = outbox.clone();
             move |id| outbox.wake(id)

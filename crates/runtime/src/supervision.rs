@@ -15,7 +15,7 @@ use crate::delivery::{ExitKind, Finalizer};
 use crate::jobs::reservations::Reservation;
 use crate::jobs::store::StoreError;
 use crate::jobs::{FinalizationSource, Job, Jobs};
-use crate::reporting::heartbeat::Heartbeat;
+use crate::reporting::heartbeat::HeartbeatSender;
 use crate::reporting::outage::Outage;
 use crate::reporting::tokens::Tokens;
 use crate::tasks::Tasks;
@@ -42,7 +42,7 @@ pub(crate) enum ProcessState {
 pub(crate) struct Supervisor {
     jobs: Jobs,
     tokens: Tokens,
-    heartbeat: Heartbeat,
+    heartbeat: HeartbeatSender,
     transcripts: Transcripts,
     perf: PerfEvents,
     finalizer: Arc<Finalizer>,
@@ -53,7 +53,7 @@ impl Supervisor {
     pub const fn new(
         jobs: Jobs,
         tokens: Tokens,
-        heartbeat: Heartbeat,
+        heartbeat: HeartbeatSender,
         transcripts: Transcripts,
         perf: PerfEvents,
         finalizer: Arc<Finalizer>,
@@ -70,7 +70,7 @@ impl Supervisor {
         source: FinalizationSource,
         reservation: Reservation,
     ) {
-        let task = Task { services: self.clone(), id, source };
+        let task = SupervisionTask { services: self.clone(), id, source };
         self.tasks.spawn(async move {
             let inner = tokio::spawn(async move {
                 let stop = task.services.tasks.stop.clone();
@@ -104,13 +104,13 @@ impl Drop for AbortOnDrop {
     }
 }
 
-struct Task {
+struct SupervisionTask {
     services: Supervisor,
     id: LoopId,
     source: FinalizationSource,
 }
 
-impl Task {
+impl SupervisionTask {
     async fn run(&self, begin: ProcessState) {
         let job = match self.services.jobs.store.job(self.id).await {
             Ok(Some(job)) => job,

@@ -33,14 +33,14 @@ const END: &str = "__LOOPGATE_PATH_END__";
 /// These keep version managers from setting up the shell.
 const DISTURBING: [&str; 2] = ["npm_config_prefix", "NPM_CONFIG_PREFIX"];
 
-type Resolution = Shared<BoxFuture<'static, Arc<str>>>;
+type SharedPath = Shared<BoxFuture<'static, Arc<str>>>;
 
 /// The login shell's PATH, asked for at most once until it is forgotten.
 pub struct LoginPath {
     shell: PathBuf,
     environment: BTreeMap<OsString, OsString>,
     /// The one resolution that every caller awaits; the lock is held only to copy it.
-    resolution: Mutex<Option<Resolution>>,
+    resolution: Mutex<Option<SharedPath>>,
 }
 
 impl std::fmt::Debug for LoginPath {

@@ -23,7 +23,7 @@ const VERSION_TIME: Duration = Duration::from_secs(5);
 /// How a program was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Source {
+pub enum ProgramSource {
     /// The user set its path.
     Override,
     /// The user set a path that is missing or may not be executed.
@@ -40,13 +40,13 @@ pub struct ResolvedProgram {
     /// What to start.
     pub path: PathBuf,
     /// How it was found.
-    pub source: Source,
+    pub source: ProgramSource,
     /// The path that the user set, passed over because it leads through the sandbox.
     pub passed_over: Option<PathBuf>,
 }
 
 impl ResolvedProgram {
-    fn new(path: impl Into<PathBuf>, source: Source) -> Self {
+    fn new(path: impl Into<PathBuf>, source: ProgramSource) -> Self {
         Self { path: path.into(), source, passed_over: None }
     }
 }
@@ -84,9 +84,9 @@ impl Programs {
             return ResolvedProgram { passed_over: Some(chosen.target().to_owned()), ..found };
         }
         match chosen.way().filter(|way| is_executable(way)) {
-            Some(way) => ResolvedProgram::new(way, Source::Override),
+            Some(way) => ResolvedProgram::new(way, ProgramSource::Override),
             // Who starts it all the same starts what was chosen, or nothing.
-            None => ResolvedProgram::new(chosen.target(), Source::OverrideInvalid),
+            None => ResolvedProgram::new(chosen.target(), ProgramSource::OverrideInvalid),
         }
     }
 
@@ -104,8 +104,8 @@ impl Programs {
         let name = executable.to_owned();
         let found = tokio::task::spawn_blocking(move || first_hit(&path, &name)).await.ok().flatten();
         match found {
-            Some(path) => ResolvedProgram::new(path, Source::Path),
-            None => ResolvedProgram::new(executable, Source::Fallback),
+            Some(path) => ResolvedProgram::new(path, ProgramSource::Path),
+            None => ResolvedProgram::new(executable, ProgramSource::Fallback),
         }
     }
 
@@ -119,7 +119,7 @@ impl Programs {
     /// too much depends on it.
     pub async fn executable(&self, program: Program) -> PathBuf {
         let mut resolved = self.resolve(program).await;
-        if program == Program::Git && resolved.source == Source::OverrideInvalid {
+        if program == Program::Git && resolved.source == ProgramSource::OverrideInvalid {
             tracing::warn!("the path set for git cannot be used; searching PATH");
             resolved = self.search(program.executable()).await;
         }
@@ -220,9 +220,9 @@ mod tests {
         script(&machine.at("two/git"), "echo git version 9; echo more", 0o755);
         std::fs::create_dir(machine.at("one/gh")).unwrap();
         let git = machine.programs.resolve(Program::Git).await;
-        assert_eq!(git, ResolvedProgram::new(machine.at("two/git"), Source::Path));
+        assert_eq!(git, ResolvedProgram::new(machine.at("two/git"), ProgramSource::Path));
         let gh = machine.programs.resolve(Program::CodeHost).await;
-        assert_eq!(gh, ResolvedProgram::new("gh", Source::Fallback));
+        assert_eq!(gh, ResolvedProgram::new("gh", ProgramSource::Fallback));
         let versions = machine.programs.versions().await;
         assert_eq!(versions.get(&Program::Git).unwrap().as_deref(), Some("git version 9"));
         assert_eq!(versions.get(&Program::CodeHost).unwrap(), &None);
@@ -236,10 +236,10 @@ mod tests {
         }
         machine.set(Program::Reviewer, machine.at("mine"));
         let found = machine.programs.resolve(Program::Reviewer).await;
-        assert_eq!(found, ResolvedProgram::new(machine.at("mine"), Source::Override));
+        assert_eq!(found, ResolvedProgram::new(machine.at("mine"), ProgramSource::Override));
         machine.set(Program::Reviewer, machine.at("gone"));
         let found = machine.programs.resolve(Program::Reviewer).await;
-        assert_eq!(found, ResolvedProgram::new(machine.at("gone"), Source::OverrideInvalid));
+        assert_eq!(found, ResolvedProgram::new(machine.at("gone"), ProgramSource::OverrideInvalid));
         let error = machine.programs.command(Program::Reviewer).await.run(Limits::time(VERSION_TIME)).await;
         assert!(error.unwrap_err().to_string().starts_with("gone was not found"));
     }
@@ -254,12 +254,12 @@ mod tests {
         let chosen = ProgramPath::new(link.clone(), machine.at("real").canonicalize().unwrap());
         machine.settings.update(|s| drop(s.binary_paths.insert(Program::Reviewer, chosen))).unwrap();
         let found = machine.programs.resolve(Program::Reviewer).await;
-        assert_eq!(found, ResolvedProgram::new(link.clone(), Source::Override));
+        assert_eq!(found, ResolvedProgram::new(link.clone(), ProgramSource::Override));
         let version = || machine.programs.version(Program::Reviewer);
         assert_eq!(version().await.as_deref(), Some("codex"), "it is started by the chosen name");
         std::fs::remove_file(&link).unwrap();
         std::os::unix::fs::symlink(machine.at("other"), &link).unwrap();
-        assert_eq!(machine.programs.resolve(Program::Reviewer).await.source, Source::OverrideInvalid);
+        assert_eq!(machine.programs.resolve(Program::Reviewer).await.source, ProgramSource::OverrideInvalid);
         assert_eq!(version().await.as_deref(), Some("real"), "never what the link leads to now");
     }
 
@@ -268,7 +268,7 @@ mod tests {
         let machine = Machine::new();
         script(&machine.at("one/git"), "echo found on PATH", 0o755);
         machine.set(Program::Git, machine.at("gone"));
-        assert_eq!(machine.programs.resolve(Program::Git).await.source, Source::OverrideInvalid);
+        assert_eq!(machine.programs.resolve(Program::Git).await.source, ProgramSource::OverrideInvalid);
         assert_eq!(machine.programs.version(Program::Git).await.as_deref(), Some("found on PATH"));
     }
 
@@ -292,7 +292,7 @@ mod tests {
             let target = chosen.target().to_owned();
             machine.settings.update(|s| drop(s.binary_paths.insert(Program::Reviewer, chosen))).unwrap();
             let found = machine.programs.resolve(Program::Reviewer).await;
-            assert_eq!((found.path, found.source), (machine.at("one/codex"), Source::Path));
+            assert_eq!((found.path, found.source), (machine.at("one/codex"), ProgramSource::Path));
             assert_eq!(found.passed_over, Some(target));
             let version = machine.programs.version(Program::Reviewer).await;
             assert_eq!(version.as_deref(), Some("found on PATH"));

@@ -11,7 +11,7 @@ use std::time::Duration;
 use loopgate_api::ids::BranchName;
 use loopgate_api::launch::Committer;
 use loopgate_home::{Program, RepositoryError};
-use loopgate_tools::git::{Git, GitError, RemoveError, time};
+use loopgate_tools::git::{Git, GitError, RemoveWorktreeError, time};
 use loopgate_tools::process::{Limits, alive, identity};
 use machine::{Machine, write_script};
 
@@ -308,7 +308,7 @@ async fn a_worktree_whose_work_no_commit_can_hold_stays() {
     let commit = code.run(&place, &["commit-tree", "HEAD^{tree}", "-p", "HEAD", "-m", "On no branch"]).await;
     code.run(&place, &["reset", "-q", "--soft", &commit]).await;
     let refused = git.worktree_remove(&code.clone, &place).await;
-    assert!(matches!(refused, Err(RemoveError::Unsaved(_))), "{refused:?}");
+    assert!(matches!(refused, Err(RemoveWorktreeError::Unsaved(_))), "{refused:?}");
     assert_eq!(fs::read_to_string(inner.join("work")).unwrap(), "x");
     let [saved] = &git.saved_work(&code.clone).await.unwrap()[..] else { panic!("its commits are saved") };
     assert_eq!(saved.commit, commit);
@@ -328,14 +328,14 @@ async fn a_worktree_goes_with_its_files_and_a_clone_never_does() {
     let broken = code.worktree("widget-loop", "orchestrator/a").await;
     fs::remove_file(broken.join(".git")).unwrap();
     let refused = git.worktree_remove(&code.clone, &broken).await;
-    assert!(matches!(refused, Err(RemoveError::Unsaved(_))), "nobody can tell what is in it");
+    assert!(matches!(refused, Err(RemoveWorktreeError::Unsaved(_))), "nobody can tell what is in it");
     fs::remove_dir_all(&broken).unwrap();
     git.worktree_remove(&code.clone, &broken).await.unwrap();
 
     let bare = code.machine.at("remotes/acme/widget.git");
     for precious in [&code.clone, &code.machine.at(""), &bare] {
         let refused = git.worktree_remove(&code.clone, precious).await;
-        assert!(matches!(refused, Err(RemoveError::NotAWorktree)), "{}", precious.display());
+        assert!(matches!(refused, Err(RemoveWorktreeError::NotAWorktree)), "{}", precious.display());
         assert!(precious.exists());
     }
 }

@@ -6,7 +6,8 @@ use std::time::{Duration, Instant};
 
 use loopgate_testkit::wait;
 use loopgate_tools::process::{
-    Command, KillOutcome, Limits, ProcessStart, RunStatus, StartError, Stdin, alive, identity, kill_group,
+    Command, GroupKillOutcome, Limits, ProcessStart, RunStatus, StartError, Stdin, alive, identity,
+    kill_group,
 };
 
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -194,10 +195,10 @@ async fn a_group_ends_politely_or_by_force_and_only_for_the_right_process() {
     let polite = sh("sleep 600 & wait").spawn_detached(&log).unwrap();
     let start = polite.started.unwrap();
     let stranger = ProcessStart(start.0 - 60_000);
-    assert_eq!(kill_group(polite.pid, stranger, grace).await, KillOutcome::NotOurs);
+    assert_eq!(kill_group(polite.pid, stranger, grace).await, GroupKillOutcome::NotOurs);
     assert!(alive(polite.pid, start) && !alive(polite.pid, stranger));
-    assert_eq!(kill_group(polite.pid, start, grace).await, KillOutcome::Terminated);
-    assert_eq!(kill_group(polite.pid, start, grace).await, KillOutcome::NotAlive);
+    assert_eq!(kill_group(polite.pid, start, grace).await, GroupKillOutcome::Terminated);
+    assert_eq!(kill_group(polite.pid, start, grace).await, GroupKillOutcome::NotAlive);
 
     let ready = directory.path().join("ready");
     let deaf = sh(&format!("trap '' TERM; echo x > {}; while :; do sleep 1; done", ready.display()))
@@ -205,14 +206,14 @@ async fn a_group_ends_politely_or_by_force_and_only_for_the_right_process() {
         .unwrap();
     wait::lines_of(&ready).await.unwrap();
     let outcome = kill_group(deaf.pid, deaf.started.unwrap(), Duration::from_millis(50)).await;
-    assert_eq!(outcome, KillOutcome::Killed);
+    assert_eq!(outcome, GroupKillOutcome::Killed);
 }
 
 #[tokio::test]
 async fn low_pids_and_members_of_other_groups_are_never_signalled() {
     for pid in [0, 1] {
         let start = identity(pid).unwrap_or(ProcessStart(0));
-        assert_eq!(kill_group(pid, start, Duration::ZERO).await, KillOutcome::NotOurs);
+        assert_eq!(kill_group(pid, start, Duration::ZERO).await, GroupKillOutcome::NotOurs);
     }
     let directory = tempfile::tempdir().unwrap();
     let file = directory.path().join("pid");
@@ -221,7 +222,7 @@ async fn low_pids_and_members_of_other_groups_are_never_signalled() {
         .unwrap();
     let member: u32 = wait::lines_of(&file).await.unwrap().parse().unwrap();
     let start = identity(member).unwrap();
-    assert_eq!(kill_group(member, start, Duration::ZERO).await, KillOutcome::NotOurs);
+    assert_eq!(kill_group(member, start, Duration::ZERO).await, GroupKillOutcome::NotOurs);
     assert!(alive(member, start));
     kill_group(leader.pid, leader.started.unwrap(), Duration::from_secs(5)).await;
     gone(member, start).await;

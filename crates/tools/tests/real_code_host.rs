@@ -14,7 +14,7 @@ use loopgate_testkit::home::UserHome;
 use loopgate_tools::code_host::{CodeHost, NewPullRequest, time as host_time};
 use loopgate_tools::git::{Git, time};
 use loopgate_tools::login_path::LoginPath;
-use loopgate_tools::programs::{Programs, Source};
+use loopgate_tools::programs::{ProgramSource, Programs};
 
 struct Desk {
     home: UserHome,
@@ -54,7 +54,7 @@ fn branch(name: &str) -> BranchName {
 #[tokio::test]
 async fn the_real_programs_are_found_and_tell_their_versions() {
     let desk = Desk::new().await;
-    assert_eq!(desk.programs.resolve(Program::Git).await.source, Source::Path);
+    assert_eq!(desk.programs.resolve(Program::Git).await.source, ProgramSource::Path);
     let versions = desk.programs.versions().await;
     assert!(versions[&Program::Git].as_deref().unwrap().starts_with("git version "), "{versions:?}");
     assert!(versions[&Program::CodeHost].as_deref().unwrap().starts_with("gh version "), "{versions:?}");

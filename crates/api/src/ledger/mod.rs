@@ -23,7 +23,7 @@ const SYNTHETIC: &str = "<synthetic>";
 
 /// What a record added, beside the totals.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Entry {
+pub enum LedgerEntry {
     /// A model answered.
     Turn(Turn),
     /// A run of the assistant ended.
@@ -75,19 +75,19 @@ struct ReportedTotals {
 
 impl Ledger {
     /// Takes one record; answers what it brought that was not known.
-    pub fn feed(&mut self, record: &Value) -> Option<Entry> {
+    pub fn feed(&mut self, record: &Value) -> Option<LedgerEntry> {
         match record.get("type")?.as_str()? {
             "system" => {
                 self.begin_session(record);
                 None
             }
-            "assistant" => self.message(record).map(Entry::Turn),
-            "result" => Some(Entry::Run(self.result(record))),
+            "assistant" => self.message(record).map(LedgerEntry::Turn),
+            "result" => Some(LedgerEntry::Run(self.result(record))),
             "thread.started" => {
                 self.thread = record.get("thread_id").and_then(Value::as_str).unwrap_or_default().to_owned();
                 None
             }
-            "turn.completed" => self.reviewer_turn(record.get("usage")?).map(Entry::Turn),
+            "turn.completed" => self.reviewer_turn(record.get("usage")?).map(LedgerEntry::Turn),
             _ => None,
         }
     }

@@ -9,7 +9,7 @@ const TWO_MESSAGES: &str = include_str!("recorded/two-messages-of-a-person.jsonl
 const REVIEWER: &str = include_str!("recorded/reviewer-resumed.jsonl");
 const MODEL: &str = "claude-opus-4-8";
 
-fn feed(ledger: &mut Ledger, stream: &str) -> Vec<Entry> {
+fn feed(ledger: &mut Ledger, stream: &str) -> Vec<LedgerEntry> {
     stream.lines().filter_map(|line| ledger.feed(&serde_json::from_str(line).unwrap())).collect()
 }
 
@@ -71,9 +71,9 @@ fn what_is_new_is_told_once() {
     assert!(matches!(
         entries.as_slice(),
         [
-            Entry::Turn(Turn { turn: 1, .. }),
-            Entry::Turn(Turn { turn: 2, .. }),
-            Entry::Run(Run { run: 1, turns: 2, cost_usd: Some(_), .. })
+            LedgerEntry::Turn(Turn { turn: 1, .. }),
+            LedgerEntry::Turn(Turn { turn: 2, .. }),
+            LedgerEntry::Run(Run { run: 1, turns: 2, cost_usd: Some(_), .. })
         ]
     ));
 }

@@ -34,7 +34,7 @@ impl QueryValue {
 /// A request for the desktop's gateway.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Command {
+pub struct LinkCommand {
     /// Identifies the execution: the same id is never run twice.
     pub command_id: String,
     /// Operation of the path, as the sender gives it.

@@ -11,8 +11,8 @@ mod lenient;
 mod report;
 
 pub use command::{
-    Cancel, Command, CommandAck, CommandEvent, CommandEventAck, CommandFailure, CommandProgress,
-    CommandState, EventType, GatewayError, QueryValue,
+    Cancel, CommandAck, CommandEvent, CommandEventAck, CommandFailure, CommandProgress, CommandState,
+    EventType, GatewayError, LinkCommand, QueryValue,
 };
 pub use frame::{Envelope, Frame, NotAFrame};
 pub use hello::{Hello, HelloAck, HelloNack, InvalidHello, NackReason, ServerCapabilities};

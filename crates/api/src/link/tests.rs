@@ -13,7 +13,7 @@ fn command() -> Value {
 
 #[test]
 fn a_command_keeps_what_it_can_and_drops_the_rest() {
-    let command: Command = serde_json::from_value(command()).unwrap();
+    let command: LinkCommand = serde_json::from_value(command()).unwrap();
     assert_eq!(command.headers.len(), 1);
     assert_eq!(command.query["many"].values(), ["1", "2"]);
     assert!(!command.query.contains_key("wrong"));
@@ -114,7 +114,7 @@ fn read_as_everything(frame: &Frame) {
     let _ = Hello::parse(&frame.data);
     let _ = frame.payload::<HelloAck>();
     let _ = frame.payload::<HelloNack>();
-    let _ = frame.payload::<Command>();
+    let _ = frame.payload::<LinkCommand>();
     let _ = frame.payload::<CommandAck>();
     let _ = frame.payload::<CommandEvent>();
     let _ = frame.payload::<CommandEventAck>();
@@ -143,10 +143,10 @@ proptest! {
     #[test]
     fn unknown_members_are_ignored(name in "x[a-zA-Z]{1,10}", value in any_json()) {
         let mut data = command();
-        let plain: Command = serde_json::from_value(data.clone()).unwrap();
+        let plain: LinkCommand = serde_json::from_value(data.clone()).unwrap();
         data.as_object_mut().unwrap().insert(name, value);
         let frame = Frame::parse(&json!({"event": "e", "data": data, "more": 1}).to_string()).unwrap();
-        prop_assert_eq!(frame.payload::<Command>().unwrap(), plain);
+        prop_assert_eq!(frame.payload::<LinkCommand>().unwrap(), plain);
     }
 
     #[test]

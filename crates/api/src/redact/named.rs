@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use regex::Regex;
 
-use super::names::{Kind, kind};
+use super::names::{NameKind, kind};
 
 const REDACTED: &str = "[REDACTED]";
 
@@ -70,7 +70,7 @@ pub(super) fn replace<'a>(pattern: &Regex, text: &'a str) -> Cow<'a, str> {
         };
         at = whole.end();
         let Some(kind) = kind(name.as_str()) else { continue };
-        let place = Place { text, kind, name: name.range(), sign: sign.as_str(), at: whole.end() };
+        let place = NameOccurrence { text, kind, name: name.range(), sign: sign.as_str(), at: whole.end() };
         let Some(value) = place.secret() else { continue };
         cleaned.push_str(&text[done..value.start]);
         cleaned.push_str(REDACTED);
@@ -87,21 +87,22 @@ pub(super) fn replace<'a>(pattern: &Regex, text: &'a str) -> Cow<'a, str> {
 pub(super) fn member(name: &str, value: &str) -> Option<String> {
     let kind = kind(name)?;
     let secret = kind.without_scheme(value);
-    let known = is_placeholder(secret) || is_ordinary(secret) || (kind == Kind::Vague && !looks_made(secret));
+    let known =
+        is_placeholder(secret) || is_ordinary(secret) || (kind == NameKind::Vague && !looks_made(secret));
     (!known).then(|| format!("{}{REDACTED}", &value[..value.len() - secret.len()]))
 }
 
 /// A name with its sign, where it stands.
-struct Place<'a> {
+struct NameOccurrence<'a> {
     text: &'a str,
-    kind: Kind,
+    kind: NameKind,
     name: Range<usize>,
     sign: &'a str,
     /// Where the value begins.
     at: usize,
 }
 
-impl Place<'_> {
+impl NameOccurrence<'_> {
     /// Where the secret is, if there is one.
     fn secret(&self) -> Option<Range<usize>> {
         let value = match self.sign.trim() {
@@ -143,15 +144,15 @@ impl Place<'_> {
         if let Some(value) = self.quoted() {
             let inner = &self.text[value.clone()];
             // In a sentence a word may stand in such quotes for itself.
-            let in_prose = self.text[..value.start].ends_with('`') && self.kind == Kind::Token;
-            let vague = (self.kind == Kind::Vague || in_prose) && !looks_made(inner);
+            let in_prose = self.text[..value.start].ends_with('`') && self.kind == NameKind::Token;
+            let vague = (self.kind == NameKind::Vague || in_prose) && !looks_made(inner);
             return (!vague).then(|| value.end - self.kind.without_scheme(inner).len()..value.end);
         }
         if let Some(block) = self.block() {
             return Some(block);
         }
         match self.kind {
-            Kind::Cookie | Kind::Authorization if sign == ":" => Some(self.header()),
+            NameKind::Cookie | NameKind::Authorization if sign == ":" => Some(self.header()),
             _ if quoted_name => self.bare_member(),
             _ => self.unquoted(sign),
         }
@@ -163,7 +164,7 @@ impl Place<'_> {
         let text = &self.text[value.clone()];
         let is_structure = text.starts_with(['{', '[']);
         let is_number = text.bytes().all(|byte| byte.is_ascii_digit());
-        (!is_structure && (self.kind == Kind::Password || !is_number)).then_some(value)
+        (!is_structure && (self.kind == NameKind::Password || !is_number)).then_some(value)
     }
 
     fn unquoted(&self, sign: &str) -> Option<Range<usize>> {
@@ -175,15 +176,15 @@ impl Place<'_> {
         // What a shell or a program prints of its environment.
         let is_variable =
             self.sign == "=" && !self.text[self.name.clone()].contains(|c: char| c.is_lowercase());
-        if begins_line && is_variable && self.kind != Kind::Vague {
+        if begins_line && is_variable && self.kind != NameKind::Vague {
             return Some(line);
         }
         let assigned = self.sign == "=";
         let sure = match self.kind {
-            Kind::Vague => looks_made(word),
+            NameKind::Vague => looks_made(word),
             _ if assigned => true,
-            Kind::Password if begins_line && sign == ":" => return Some(line),
-            Kind::Password => alone || !is_prose(word),
+            NameKind::Password if begins_line && sign == ":" => return Some(line),
+            NameKind::Password => alone || !is_prose(word),
             _ => (begins_line && alone && !word.contains('(')) || looks_made(word),
         };
         sure.then_some(value)
@@ -198,7 +199,7 @@ impl Place<'_> {
             return line;
         }
         let start = line.end - rest.len();
-        Place { at: start, sign: self.sign, name: self.name.clone(), ..*self }.word()
+        NameOccurrence { at: start, sign: self.sign, name: self.name.clone(), ..*self }.word()
     }
 
     /// From here to the end of the line, or of the string that the name begins.

@@ -2,7 +2,7 @@
 
 /// What a name means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum NameKind {
     /// A person made it up, so that it may look like anything.
     Password,
     /// A header that holds several values.
@@ -72,7 +72,7 @@ pub fn is_secret_name(name: &str) -> bool {
     kind(name).is_some()
 }
 
-pub(super) fn kind(name: &str) -> Option<Kind> {
+pub(super) fn kind(name: &str) -> Option<NameKind> {
     let mut words = words(name);
     loop {
         if let Some(kind) = kind_of(&words) {
@@ -86,20 +86,20 @@ pub(super) fn kind(name: &str) -> Option<Kind> {
     }
 }
 
-fn kind_of(words: &[String]) -> Option<Kind> {
+fn kind_of(words: &[String]) -> Option<NameKind> {
     let (last, before) = words.split_last()?;
     let whole = words.concat();
     let whole = whole.trim_end_matches(|c: char| c.is_ascii_digit());
     let ends_with = |all: &[&str]| all.iter().any(|end| whole.ends_with(end));
     match last.as_str() {
-        "pass" | "pwd" | "pw" if !before.is_empty() && whole != "oldpwd" => Some(Kind::Password),
-        "pat" if !before.is_empty() => Some(Kind::Token),
-        "auth" => Some(Kind::Vague),
-        "creds" | "credentials" => Some(Kind::Token),
-        _ if ends_with(&PASSWORDS) => Some(Kind::Password),
-        _ if ends_with(&["authorization"]) => Some(Kind::Authorization),
-        _ if ends_with(&["cookie", "cookies"]) => Some(Kind::Cookie),
-        _ if ends_with(&TOKENS) => Some(Kind::Token),
+        "pass" | "pwd" | "pw" if !before.is_empty() && whole != "oldpwd" => Some(NameKind::Password),
+        "pat" if !before.is_empty() => Some(NameKind::Token),
+        "auth" => Some(NameKind::Vague),
+        "creds" | "credentials" => Some(NameKind::Token),
+        _ if ends_with(&PASSWORDS) => Some(NameKind::Password),
+        _ if ends_with(&["authorization"]) => Some(NameKind::Authorization),
+        _ if ends_with(&["cookie", "cookies"]) => Some(NameKind::Cookie),
+        _ if ends_with(&TOKENS) => Some(NameKind::Token),
         _ => None,
     }
 }
@@ -125,7 +125,7 @@ fn words(name: &str) -> Vec<String> {
 /// Schemes that are followed by one word.
 const SCHEMES: [&str; 6] = ["bearer", "basic", "token", "negotiate", "apikey", "dpop"];
 
-impl Kind {
+impl NameKind {
     /// What follows the name of a scheme, when the kind has one.
     pub(super) fn without_scheme(self, value: &str) -> &str {
         let named = value.split_once([' ', '\t']).filter(|(scheme, _)| {

@@ -143,7 +143,7 @@ async fn by_session(app: &App, parts: &Parts) -> ApiResult<Caller> {
         return Err(forbidden());
     }
     let key = header(headers, session::KEY_HEADER).ok_or_else(unauthorized)?;
-    let secrets = session::Secrets { id: id.to_owned(), key: key.to_owned() };
+    let secrets = session::SessionSecrets { id: id.to_owned(), key: key.to_owned() };
     let found = session::find(&app.store, &secrets).await?.ok_or_else(unauthorized)?;
     let user = active_user(app, found.user_id).await?;
     let user = select_organization(app, headers, user).await?;

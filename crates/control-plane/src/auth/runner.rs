@@ -9,14 +9,14 @@ use sea_orm::sea_query::Expr;
 
 use crate::app::App;
 use crate::credentials::header::bearer;
-use crate::credentials::runner_token::Claims;
+use crate::credentials::runner_token::RunnerTokenClaims;
 use crate::error::{ApiError, ApiResult, ResultExt};
 use crate::store::Store;
 use crate::store::column::StoredEnum;
 use crate::store::entity::agent_loop;
 
 /// The claims of a request's token, which must be that of the loop in the path.
-pub fn claims_for(app: &App, parts: &Parts, path_id: Option<Uuid>) -> ApiResult<Claims> {
+pub fn claims_for(app: &App, parts: &Parts, path_id: Option<Uuid>) -> ApiResult<RunnerTokenClaims> {
     let refuse = |status, text: &str| ApiError::new(status, text);
     let token =
         bearer(&parts.headers).ok_or_else(|| refuse(StatusCode::UNAUTHORIZED, "Missing runner token"))?;
@@ -32,7 +32,7 @@ pub fn claims_for(app: &App, parts: &Parts, path_id: Option<Uuid>) -> ApiResult<
 
 /// A valid token of the loop in the path, its slot not yet looked at.
 #[derive(Debug, Clone)]
-pub struct RunnerClaims(pub Claims);
+pub struct RunnerClaims(pub RunnerTokenClaims);
 
 impl<S: Send + Sync> FromRequestParts<S> for RunnerClaims
 where
@@ -54,7 +54,7 @@ pub struct RunnerAuth {
     /// The loop as it was when the request came.
     pub row: agent_loop::Model,
     /// What the token says.
-    pub claims: Claims,
+    pub claims: RunnerTokenClaims,
 }
 
 impl<S: Send + Sync> FromRequestParts<S> for RunnerAuth
@@ -73,7 +73,7 @@ where
 }
 
 /// The loop that a token names.
-pub async fn loop_of(store: &Store, claims: &Claims) -> ApiResult<agent_loop::Model> {
+pub async fn loop_of(store: &Store, claims: &RunnerTokenClaims) -> ApiResult<agent_loop::Model> {
     let row = agent_loop::Entity::find_by_id(claims.sub).one(store.reader()).await?;
     let row = row.ok_or_else(|| ApiError::new(StatusCode::FORBIDDEN, "Loop not found"))?;
     if row.organization_id != claims.organization_id {

@@ -21,7 +21,7 @@ const SECRET_VARIETY: usize = 8;
 
 /// What a challenge says.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct Claims {
+pub struct ChallengeClaims {
     /// Id of the user.
     pub sub: Uuid,
     /// Id of the organization.
@@ -74,7 +74,7 @@ impl Challenges {
     ) -> ApiResult<(String, i64)> {
         let (encoding, _) = self.keys.as_ref().ok_or_else(|| ApiError::internal("no challenge secret"))?;
         let iat = now() / 1000;
-        let claims = Claims {
+        let claims = ChallengeClaims {
             sub: user_id,
             organization_id,
             origin: origin.to_owned(),
@@ -92,9 +92,9 @@ impl Challenges {
     }
 
     /// Reads a challenge.
-    pub fn read(&self, token: &str) -> Option<Claims> {
+    pub fn read(&self, token: &str) -> Option<ChallengeClaims> {
         let (_, decoding) = self.keys.as_ref()?;
-        decode::<Claims>(token, decoding, &self.validation).ok().map(|data| data.claims)
+        decode::<ChallengeClaims>(token, decoding, &self.validation).ok().map(|data| data.claims)
     }
 
     /// Uses a challenge up; `false` when somebody else did, or it is too old.

@@ -18,7 +18,7 @@ const ISSUER: &str = "loopgate-api";
 
 /// What a token says.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct Claims {
+pub struct RunnerTokenClaims {
     /// Id of the loop.
     pub sub: Uuid,
     /// Id of its organization.
@@ -82,7 +82,7 @@ impl RunnerTokens {
         now_ms: i64,
     ) -> ApiResult<IssuedToken> {
         let iat = now_ms / 1000;
-        let claims = Claims {
+        let claims = RunnerTokenClaims {
             sub: loop_id,
             organization_id,
             jti,
@@ -96,8 +96,8 @@ impl RunnerTokens {
     }
 
     /// Reads a token; no database is asked.
-    pub fn read(&self, token: &str) -> Option<Claims> {
-        decode::<Claims>(token, &self.decoding, &self.validation).ok().map(|data| data.claims)
+    pub fn read(&self, token: &str) -> Option<RunnerTokenClaims> {
+        decode::<RunnerTokenClaims>(token, &self.decoding, &self.validation).ok().map(|data| data.claims)
     }
 }
 

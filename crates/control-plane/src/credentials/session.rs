@@ -35,14 +35,14 @@ fn fresh_token() -> String {
 
 /// The secrets of a session.
 #[derive(Clone)]
-pub struct Secrets {
+pub struct SessionSecrets {
     /// Value of the cookie.
     pub id: String,
     /// Value of the page's header.
     pub key: String,
 }
 
-impl Secrets {
+impl SessionSecrets {
     fn generate() -> Self {
         Self { id: fresh_token(), key: fresh_token() }
     }
@@ -67,7 +67,7 @@ pub async fn create_link(store: &Store, user_id: Uuid) -> Result<String, DbErr> 
 }
 
 /// Trades a one-time token for a session; `None` when it is unknown, used or too old.
-pub async fn consume_link(store: &Store, token: &str) -> ApiResult<Option<(Secrets, user::Model)>> {
+pub async fn consume_link(store: &Store, token: &str) -> ApiResult<Option<(SessionSecrets, user::Model)>> {
     let tx = store.begin().await?;
     let hash = sha256_hex(token);
     let used = sign_in_link::Entity::update_many()
@@ -85,7 +85,7 @@ pub async fn consume_link(store: &Store, token: &str) -> ApiResult<Option<(Secre
     if !user.active {
         return Ok(None);
     }
-    let secrets = Secrets::generate();
+    let secrets = SessionSecrets::generate();
     let row = session::ActiveModel {
         id_hash: Set(secrets.hash()),
         user_id: Set(user.id),
@@ -101,7 +101,7 @@ pub async fn consume_link(store: &Store, token: &str) -> ApiResult<Option<(Secre
 }
 
 /// Finds a living session by its secrets.
-pub async fn find(store: &Store, secrets: &Secrets) -> Result<Option<session::Model>, DbErr> {
+pub async fn find(store: &Store, secrets: &SessionSecrets) -> Result<Option<session::Model>, DbErr> {
     find_by_hash(store, &secrets.hash()).await
 }
 

@@ -1,8 +1,8 @@
 //! The control plane as the connections to the desktops see it.
 
 use loopgate_api::link::{
-    Cancel, Command, CommandAck, CommandEvent, Hello, HelloNack, NackReason, Presence, ServerCapabilities,
-    Telemetry,
+    Cancel, CommandAck, CommandEvent, Hello, HelloNack, LinkCommand, NackReason, Presence,
+    ServerCapabilities, Telemetry,
 };
 use loopgate_link::server::{DesktopSession, EventOutcome, Host, Identity, OutstandingCommands};
 use sea_orm::QueryOrder;
@@ -91,7 +91,7 @@ impl Host for DesktopHost {
                 outstanding.cancelled.push(Cancel { command_id: row.id.to_string(), reason: None });
                 continue;
             }
-            match serde_json::from_value::<Command>(row.request_payload) {
+            match serde_json::from_value::<LinkCommand>(row.request_payload) {
                 Ok(command) => outstanding.pending.push(command),
                 Err(error) => tracing::error!(command_id = %row.id, %error, "stored command does not read"),
             }

@@ -1,8 +1,8 @@
 //! The table of commands: a request for a desktop's gateway, kept until its end is known.
 
-use loopgate_api::link::{Cancel, Command};
+use loopgate_api::link::{Cancel, LinkCommand};
 use loopgate_api::operation::OperationId;
-use loopgate_link::server::DeliveryError;
+use loopgate_link::server::SendError;
 use sea_orm::ActiveValue::Set;
 use sea_orm::prelude::*;
 use sea_orm::sea_query::Expr;
@@ -29,7 +29,7 @@ pub struct NewCommand {
     /// Makes repeated requests one command.
     pub idempotency_key: Option<String>,
     /// The request; its id is set here.
-    pub request: Command,
+    pub request: LinkCommand,
 }
 
 /// A command that is in the table.
@@ -110,8 +110,8 @@ pub async fn launch_command(app: &App, loop_id: Uuid) -> Result<Option<desktop_c
 }
 
 /// Hands a stored command to its desktop, when that is connected.
-pub fn deliver(app: &App, row: &desktop_command::Model) -> Result<(), DeliveryError> {
-    let request: Command = serde_json::from_value(row.request_payload.clone()).unwrap_or_default();
+pub fn deliver(app: &App, row: &desktop_command::Model) -> Result<(), SendError> {
+    let request: LinkCommand = serde_json::from_value(row.request_payload.clone()).unwrap_or_default();
     app.desktops.deliver(row.compute_target_id, &request)
 }
 
@@ -148,7 +148,7 @@ pub async fn expire(app: &App, id: Uuid, reason: &str) -> Result<(), DbErr> {
 }
 
 /// SHA-256 of the canonical JSON of a request without what identifies or signs it.
-fn fingerprint(request: &Command) -> ApiResult<String> {
+fn fingerprint(request: &LinkCommand) -> ApiResult<String> {
     let mut json = serde_json::to_value(request)?;
     if let Some(members) = json.as_object_mut() {
         for own in ["commandId", "queuedAt", "signature", "signaturePayload", "publicKeyFingerprint"] {

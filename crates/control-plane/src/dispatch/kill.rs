@@ -1,6 +1,6 @@
 //! Asks a desktop to stop the work of a loop.
 
-use loopgate_api::link::Command;
+use loopgate_api::link::LinkCommand;
 use loopgate_api::operation::OperationId;
 use serde_json::json;
 
@@ -26,12 +26,12 @@ async fn kill(app: &App, row: &agent_loop::Model) -> ApiResult<()> {
     if launch_command(app, row.id).await?.is_none() {
         return Ok(());
     }
-    let request = Command {
+    let request = LinkCommand {
         operation_id: OperationId::OrchestratorLoopKill.as_str().to_owned(),
         method: "POST".to_owned(),
         path: "/api/gateway/orchestrator/loop/kill".to_owned(),
         body: Some(json!({"loopId": row.id})),
-        ..Command::default()
+        ..LinkCommand::default()
     };
     let new = NewCommand {
         organization_id: row.organization_id,

@@ -10,7 +10,7 @@ use loopgate_api::command::LoopCommand;
 use loopgate_api::event::code;
 use loopgate_api::job::LoopStatus;
 use loopgate_api::launch::{Artifact, ArtifactType, Committer, LoopLaunchBody, RepoRef};
-use loopgate_api::link::Command;
+use loopgate_api::link::LinkCommand;
 use loopgate_api::operation::OperationId;
 use sea_orm::prelude::*;
 use sea_orm::sea_query::Expr;
@@ -284,13 +284,13 @@ fn command_for(
     target: &compute_target::Model,
     body: &LoopLaunchBody,
 ) -> ApiResult<NewCommand> {
-    let request = Command {
+    let request = LinkCommand {
         operation_id: OperationId::OrchestratorLoop.as_str().to_owned(),
         method: "POST".to_owned(),
         path: "/api/gateway/orchestrator/loop".to_owned(),
         body: Some(serde_json::to_value(body)?),
         timeout_ms: Some(LAUNCH_TIMEOUT_MS),
-        ..Command::default()
+        ..LinkCommand::default()
     };
     Ok(NewCommand {
         organization_id: row.organization_id,

@@ -8,7 +8,7 @@ use sea_orm::prelude::*;
 use sea_orm::sea_query::Expr;
 use serde_json::Value;
 
-use super::{NewDocument, Text, add_version, create, next_number};
+use super::{NewDocument, VersionText, add_version, create, next_number};
 use crate::store::column::StoredEnum;
 use crate::store::entity::document::DocumentStatus;
 use crate::store::entity::{agent_loop, document};
@@ -26,7 +26,7 @@ pub async fn uploaded(tx: &DatabaseTransaction, row: &agent_loop::Model) -> Resu
         }
         LoopCommand::GeneratePrd | LoopCommand::RequestPrdChanges => {
             if let Some(prd) = artifact::<PlanArtifact>(row, "prd") {
-                let text = Text { content: prd.content, raw: None, loop_id: Some(row.id) };
+                let text = VersionText { content: prd.content, raw: None, loop_id: Some(row.id) };
                 add_version(tx, subject, text).await?;
             }
         }
@@ -61,7 +61,7 @@ async fn store_plan(
 ) -> Result<(), DbErr> {
     let title = plan.raw.as_ref().and_then(|raw| raw.get("title")).and_then(Value::as_str);
     let title = title.filter(|title| !title.trim().is_empty()).unwrap_or(&subject.title).to_owned();
-    let text = Text { content: plan.content, raw: plan.raw.map(Value::Object), loop_id: Some(row.id) };
+    let text = VersionText { content: plan.content, raw: plan.raw.map(Value::Object), loop_id: Some(row.id) };
     let known = match subject.kind.0 {
         ArtifactType::ImplementationPlan => Some(subject.clone()),
         _ => of_slug(tx, row).await?,

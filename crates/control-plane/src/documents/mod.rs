@@ -121,7 +121,7 @@ pub struct NewDocument {
 pub async fn create(
     tx: &DatabaseTransaction,
     new: NewDocument,
-    text: Text,
+    text: VersionText,
 ) -> Result<document::Model, DbErr> {
     let repo =
         new.repo.map(serde_json::to_value).transpose().map_err(|error| DbErr::Json(error.to_string()))?;
@@ -145,7 +145,7 @@ pub async fn create(
 }
 
 /// The text of a version.
-pub struct Text {
+pub struct VersionText {
     /// Markdown.
     pub content: String,
     /// The whole plan object, when the text was taken from one.
@@ -158,7 +158,7 @@ pub struct Text {
 pub async fn add_version(
     tx: &DatabaseTransaction,
     mut row: document::Model,
-    text: Text,
+    text: VersionText,
 ) -> Result<document::Model, DbErr> {
     use document::Column;
     row.current_version += 1;

@@ -32,7 +32,7 @@ pub async fn completed(
     if row.status.0 == LoopStatus::Completed {
         return Ok(None);
     }
-    let outcome = Outcome::read(row, &event)?;
+    let outcome = CompletedEvent::read(row, &event)?;
     if row.command.0 == LoopCommand::Execute && outcome.used_no_tokens() {
         return no_work(tx, row, event).await;
     }
@@ -59,7 +59,7 @@ pub async fn delivered(
     if event.results().is_none_or(|results| results.is_empty()) {
         return Ok(false);
     }
-    let outcome = Outcome::read(row, event)?;
+    let outcome = CompletedEvent::read(row, event)?;
     store_pull_requests(tx, row, &outcome.results).await?;
     let update = outcome.delivery_columns(agent_loop::Entity::update_many());
     update.filter(agent_loop::Column::Id.eq(row.id)).exec(tx).await?;
@@ -85,7 +85,7 @@ async fn no_work(
 }
 
 /// What a completed event says.
-struct Outcome {
+struct CompletedEvent {
     result: Map<String, Value>,
     tokens: TokensUsed,
     by_model: Option<BTreeMap<String, ModelTokens>>,
@@ -96,7 +96,7 @@ struct Outcome {
     top: Map<String, Value>,
 }
 
-impl Outcome {
+impl CompletedEvent {
     fn read(row: &agent_loop::Model, event: &RunnerEvent) -> ApiResult<Self> {
         let members = &event.members;
         let result = members.get("result").and_then(Value::as_object).cloned().unwrap_or_default();

@@ -62,13 +62,13 @@ pub async fn receive(
         return Ok(IngestOutcome::Ignored);
     }
     let stored = match take_effect(&tx, &row, event).await? {
-        Effect::Store(event) => event,
-        Effect::Update => {
+        EventEffect::Store(event) => event,
+        EventEffect::Update => {
             tx.commit().await?;
             app.bus.publish(Topic::Loop(loop_id));
             return Ok(IngestOutcome::Stored);
         }
-        Effect::Ignore => return Ok(IngestOutcome::Ignored),
+        EventEffect::Ignore => return Ok(IngestOutcome::Ignored),
     };
     let jti = runner.claims.jti;
     let kind = stored.kind.clone();
@@ -109,7 +109,7 @@ fn accepted_after_end(event: &RunnerEvent, status: LoopStatus) -> bool {
 }
 
 /// What is to be done with the event row.
-enum Effect {
+enum EventEffect {
     Store(RunnerEvent),
     /// The loop has ended, and learns more about it; the event itself is not stored.
     Update,
@@ -120,22 +120,26 @@ async fn take_effect(
     tx: &DatabaseTransaction,
     row: &agent_loop::Model,
     event: RunnerEvent,
-) -> ApiResult<Effect> {
+) -> ApiResult<EventEffect> {
     match event.kind.as_str() {
         "started" => started(tx, row, event).await,
         "output" => output(tx, row, event).await,
         "completed" => completion::completed(tx, row, event)
             .await
-            .map(|event| event.map_or(Effect::Ignore, Effect::Store)),
+            .map(|event| event.map_or(EventEffect::Ignore, EventEffect::Store)),
         "error" => failed(tx, row, event).await,
         "cancelled" => cancelled(tx, row, event).await,
-        _ => Ok(Effect::Store(event)),
+        _ => Ok(EventEffect::Store(event)),
     }
 }
 
-async fn started(tx: &DatabaseTransaction, row: &agent_loop::Model, event: RunnerEvent) -> ApiResult<Effect> {
+async fn started(
+    tx: &DatabaseTransaction,
+    row: &agent_loop::Model,
+    event: RunnerEvent,
+) -> ApiResult<EventEffect> {
     if row.status.0 == LoopStatus::Running {
-        return Ok(Effect::Store(event));
+        return Ok(EventEffect::Store(event));
     }
     let session = event.text("sessionId").map(str::to_owned);
     let repo = with_branch(row, &event);
@@ -159,15 +163,19 @@ fn with_branch(row: &agent_loop::Model, event: &RunnerEvent) -> Option<Value> {
 }
 
 /// A refused move of a loop that has ended is silently dropped; any other is a conflict.
-fn settle(moved: TransitionResult, event: RunnerEvent) -> ApiResult<Effect> {
+fn settle(moved: TransitionResult, event: RunnerEvent) -> ApiResult<EventEffect> {
     match moved {
-        TransitionResult::Applied => Ok(Effect::Store(event)),
-        TransitionResult::Refused(from) if from.is_terminal() => Ok(Effect::Ignore),
+        TransitionResult::Applied => Ok(EventEffect::Store(event)),
+        TransitionResult::Refused(from) if from.is_terminal() => Ok(EventEffect::Ignore),
         TransitionResult::Refused(from) => Err(invalid_transition(from)),
     }
 }
 
-async fn output(tx: &DatabaseTransaction, row: &agent_loop::Model, event: RunnerEvent) -> ApiResult<Effect> {
+async fn output(
+    tx: &DatabaseTransaction,
+    row: &agent_loop::Model,
+    event: RunnerEvent,
+) -> ApiResult<EventEffect> {
     if let Some(usage) = event.token_usage() {
         raise_tokens(tx, row, usage).await?;
     }
@@ -180,7 +188,7 @@ async fn output(tx: &DatabaseTransaction, row: &agent_loop::Model, event: Runner
             .exec(tx)
             .await?;
     }
-    Ok(Effect::Store(event))
+    Ok(EventEffect::Store(event))
 }
 
 /// Counters only ever rise, because reports may arrive late or twice.
@@ -201,7 +209,11 @@ async fn raise_tokens(
     Ok(())
 }
 
-async fn failed(tx: &DatabaseTransaction, row: &agent_loop::Model, event: RunnerEvent) -> ApiResult<Effect> {
+async fn failed(
+    tx: &DatabaseTransaction,
+    row: &agent_loop::Model,
+    event: RunnerEvent,
+) -> ApiResult<EventEffect> {
     let code = event.text("code").unwrap_or_default().to_owned();
     if code == loopgate_api::event::code::CANCELLED {
         let mut event = event;
@@ -246,10 +258,10 @@ async fn cancelled(
     tx: &DatabaseTransaction,
     row: &agent_loop::Model,
     event: RunnerEvent,
-) -> ApiResult<Effect> {
+) -> ApiResult<EventEffect> {
     let delivered = completion::delivered(tx, row, &event).await?;
     if row.status.0 == LoopStatus::Cancelled {
-        return Ok(if delivered { Effect::Update } else { Effect::Ignore });
+        return Ok(if delivered { EventEffect::Update } else { EventEffect::Ignore });
     }
     settle(loop_state::apply(tx, row.id, LoopStatus::Cancelled, |update| update).await?, event)
 }

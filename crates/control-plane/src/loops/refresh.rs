@@ -10,7 +10,7 @@ use serde_json::json;
 
 use crate::app::App;
 use crate::bus::Topic;
-use crate::credentials::runner_token::{Claims, IssuedToken};
+use crate::credentials::runner_token::{IssuedToken, RunnerTokenClaims};
 use crate::error::{ApiError, ApiResult};
 use crate::loop_state::{self, NewEvent, stored_statuses};
 use crate::store::entity::{agent_loop, loop_token_refresh};
@@ -23,7 +23,7 @@ const RATE_WINDOW: i64 = 60_000;
 const KEPT: u64 = 50;
 
 /// Who asked, for the record.
-pub struct Requester {
+pub struct RefreshRequest {
     /// `Idempotency-Key`.
     pub idempotency_key: Option<String>,
     /// `User-Agent`.
@@ -32,7 +32,11 @@ pub struct Requester {
 
 /// Exchanges the token in force; the old one is worthless from then on. The same token and key get the
 /// same new token until that is exchanged in its turn, because the answer may have been lost.
-pub async fn refresh(app: &App, claims: &Claims, requester: Requester) -> ApiResult<IssuedToken> {
+pub async fn refresh(
+    app: &App,
+    claims: &RunnerTokenClaims,
+    requester: RefreshRequest,
+) -> ApiResult<IssuedToken> {
     let tx = app.store.begin().await?;
     let row = agent_loop::Entity::find_by_id(claims.sub).lock_exclusive().one(&tx).await?;
     let row = row
@@ -62,7 +66,11 @@ fn refuse(status: StatusCode, text: &str, code: &str) -> ApiError {
 }
 
 /// Whether a request repeats the exchange that made the token in force.
-fn is_repeated(row: &agent_loop::Model, used: &loop_token_refresh::Model, requester: &Requester) -> bool {
+fn is_repeated(
+    row: &agent_loop::Model,
+    used: &loop_token_refresh::Model,
+    requester: &RefreshRequest,
+) -> bool {
     row.status.0 == LoopStatus::Running
         && row.active_token_jti == Some(used.new_jti)
         && used.idempotency_key.is_some()
@@ -72,7 +80,7 @@ fn is_repeated(row: &agent_loop::Model, used: &loop_token_refresh::Model, reques
 async fn check(
     tx: &DatabaseTransaction,
     row: &agent_loop::Model,
-    claims: &Claims,
+    claims: &RunnerTokenClaims,
     was_used: bool,
 ) -> ApiResult<()> {
     if row.status.0 != LoopStatus::Running {
@@ -123,7 +131,7 @@ async fn record(
     row: &agent_loop::Model,
     old: Uuid,
     issued: &IssuedToken,
-    requester: Requester,
+    requester: RefreshRequest,
     at: i64,
 ) -> Result<(), DbErr> {
     let audit = loop_token_refresh::ActiveModel {

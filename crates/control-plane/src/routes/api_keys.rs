@@ -15,7 +15,7 @@ use crate::bus::Topic;
 use crate::credentials::api_key::{self as keys, Scope};
 use crate::credentials::secret::sha256_hex;
 use crate::envelope::{Data, Deleted};
-use crate::error::{ApiResult, Failures, Issues, ResultExt, forbidden, not_found};
+use crate::error::{ApiResult, ErrorResponses, Issues, ResultExt, forbidden, not_found};
 use crate::extract::{Body, Id};
 use crate::store::column::StoredEnum;
 use crate::store::entity::api_key::{self, KeySource};
@@ -89,7 +89,7 @@ pub struct CreateApiKey {
 }
 
 /// Keys of the whole organization for administrators, own ones for others; newest first.
-#[utoipa::path(get, path = "/api-keys", tag = "api-keys", responses((status = 200, body = Data<Vec<ApiKeyRecord>>), Failures))]
+#[utoipa::path(get, path = "/api-keys", tag = "api-keys", responses((status = 200, body = Data<Vec<ApiKeyRecord>>), ErrorResponses))]
 pub async fn list(
     State(app): State<App>,
     SessionAuth(caller): SessionAuth,
@@ -106,7 +106,7 @@ pub async fn list(
 
 /// Makes a key and shows its secret once.
 #[utoipa::path(post, path = "/api-keys", tag = "api-keys", request_body = CreateApiKey,
-    responses((status = 200, body = Data<CreatedApiKey>), Failures))]
+    responses((status = 200, body = Data<CreatedApiKey>), ErrorResponses))]
 pub async fn create(
     State(app): State<App>,
     SessionAuth(caller): SessionAuth,
@@ -151,7 +151,7 @@ fn check(body: &CreateApiKey) -> ApiResult<Option<i64>> {
 
 /// Revokes a key at once, also for a desktop that is connected with it.
 #[utoipa::path(delete, path = "/api-keys/{id}", tag = "api-keys", params(("id" = Uuid, Path)),
-    responses((status = 200, body = Data<Deleted>), Failures))]
+    responses((status = 200, body = Data<Deleted>), ErrorResponses))]
 pub async fn delete(
     State(app): State<App>,
     SessionAuth(caller): SessionAuth,

@@ -13,7 +13,7 @@ use crate::auth::{Caller, PersonAuth, SessionAuth};
 use crate::bus::Topic;
 use crate::credentials::session;
 use crate::envelope::Data;
-use crate::error::{ApiError, ApiResult, Failures, ResultExt};
+use crate::error::{ApiError, ApiResult, ErrorResponses, ResultExt};
 use crate::extract::Body;
 use crate::store::entity::organization;
 use crate::store::entity::user::{self, Role};
@@ -91,7 +91,7 @@ pub struct SignedIn {
 
 /// Trades the token of a one-time link for a session: a cookie, and the key that goes with it.
 #[utoipa::path(post, path = "/auth/sign-in-link", tag = "auth", request_body = SignInLink,
-    responses((status = 200, body = Data<SignedIn>), Failures))]
+    responses((status = 200, body = Data<SignedIn>), ErrorResponses))]
 pub async fn sign_in(State(app): State<App>, Body(link): Body<SignInLink>) -> ApiResult<impl IntoResponse> {
     let (secrets, user) = session::consume_link(&app.store, &link.token)
         .await
@@ -122,7 +122,7 @@ pub struct SignedOut {
 }
 
 /// Ends the session at once, with the streams that it opened.
-#[utoipa::path(post, path = "/auth/sign-out", tag = "auth", responses((status = 200, body = Data<SignedOut>), Failures))]
+#[utoipa::path(post, path = "/auth/sign-out", tag = "auth", responses((status = 200, body = Data<SignedOut>), ErrorResponses))]
 pub async fn sign_out(
     State(app): State<App>,
     SessionAuth(caller): SessionAuth,
@@ -135,7 +135,7 @@ pub async fn sign_out(
 }
 
 /// The person who asks.
-#[utoipa::path(get, path = "/me", tag = "auth", responses((status = 200, body = Data<Me>), Failures))]
+#[utoipa::path(get, path = "/me", tag = "auth", responses((status = 200, body = Data<Me>), ErrorResponses))]
 pub async fn me(
     State(app): State<App>,
     PersonAuth(Caller { user, organization, .. }): PersonAuth,

@@ -8,14 +8,14 @@ use axum::response::{IntoResponse, Response};
 use http::header::ACCEPT;
 use http::request::Parts;
 use http::{HeaderMap, StatusCode};
-use loopgate_api::link::{Command, EventType, QueryValue};
+use loopgate_api::link::{EventType, LinkCommand, QueryValue};
 use sea_orm::prelude::*;
 use sea_orm::{QueryOrder, QuerySelect};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::{IntoParams, ToSchema};
 
-use super::stream::{self, Batch, Source};
+use super::stream::{self, EventBatch, EventReader};
 use crate::app::App;
 use crate::auth::{Caller, PersonAuth};
 use crate::bus::Topic;
@@ -24,7 +24,7 @@ use crate::dispatch::command::{self, NewCommand};
 use crate::dispatch::target::{find, requires_signature};
 use crate::envelope::Data;
 use crate::error::{
-    ApiError, ApiResult, Failures, Issues, ResultExt, bad_request, browser_key_unregistered, not_found,
+    ApiError, ApiResult, ErrorResponses, Issues, ResultExt, bad_request, browser_key_unregistered, not_found,
     signing_required,
 };
 use crate::extract::{Body, Id, Query};
@@ -96,7 +96,7 @@ pub struct CommandCreated {
 
 /// Sends a request to a desktop; one that is not connected gets it when it connects again.
 #[utoipa::path(post, path = "/compute-targets/{id}/commands", tag = "commands", params(("id" = Uuid, Path)), request_body = CreateCommand,
-    responses((status = 200, body = Data<CommandCreated>), Failures))]
+    responses((status = 200, body = Data<CommandCreated>), ErrorResponses))]
 pub async fn create(
     State(app): State<App>,
     PersonAuth(caller): PersonAuth,
@@ -163,8 +163,8 @@ fn check_signature(body: &CreateCommand) -> ApiResult<()> {
     }
 }
 
-fn request(body: CreateCommand) -> Command {
-    Command {
+fn request(body: CreateCommand) -> LinkCommand {
+    LinkCommand {
         operation_id: body.operation_id,
         method: body.method,
         path: body.path,
@@ -176,7 +176,7 @@ fn request(body: CreateCommand) -> Command {
         requires_approval: body.requires_approval,
         approval_reason: body.approval_reason,
         streaming: body.streaming,
-        ..Command::default()
+        ..LinkCommand::default()
     }
 }
 
@@ -266,14 +266,14 @@ impl From<desktop_command::Model> for CommandRecord {
 /// Where a command stands.
 #[utoipa::path(get, path = "/compute-targets/{id}/commands/{command_id}", tag = "commands",
     params(("id" = Uuid, Path), ("command_id" = Uuid, Path)),
-    responses((status = 200, body = Data<CommandRecord>), Failures))]
+    responses((status = 200, body = Data<CommandRecord>), ErrorResponses))]
 pub async fn get(OfPath { row, .. }: OfPath) -> Data<CommandRecord> {
     Data::new(row.into())
 }
 
 /// Commands of a desktop, newest first, at most 100.
 #[utoipa::path(get, path = "/compute-targets/{id}/commands", tag = "commands", params(("id" = Uuid, Path)),
-    responses((status = 200, body = Data<Vec<CommandRecord>>), Failures))]
+    responses((status = 200, body = Data<Vec<CommandRecord>>), ErrorResponses))]
 pub async fn list(
     State(app): State<App>,
     PersonAuth(caller): PersonAuth,
@@ -303,7 +303,7 @@ pub struct CancelRequested {
 /// command has ended with its own `done` event.
 #[utoipa::path(post, path = "/compute-targets/{id}/commands/{command_id}/cancel", tag = "commands",
     params(("id" = Uuid, Path), ("command_id" = Uuid, Path)),
-    responses((status = 200, body = Data<CancelRequested>), Failures))]
+    responses((status = 200, body = Data<CancelRequested>), ErrorResponses))]
 pub async fn cancel(State(app): State<App>, OfPath { row, .. }: OfPath) -> ApiResult<Data<CancelRequested>> {
     let status = command::cancel(&app, &row).await?;
     Ok(Data::new(CancelRequested { cancel_requested: !status.is_terminal(), status }))
@@ -352,7 +352,7 @@ pub struct CommandEventQuery {
 /// Events of a command in their order, as a list or as server-sent events until the last one.
 #[utoipa::path(get, path = "/compute-targets/{id}/commands/{command_id}/events", tag = "commands",
     params(("id" = Uuid, Path), ("command_id" = Uuid, Path), CommandEventQuery),
-    responses((status = 200, body = Data<Vec<CommandEventRecord>>), Failures))]
+    responses((status = 200, body = Data<Vec<CommandEventRecord>>), ErrorResponses))]
 pub async fn events(
     State(app): State<App>,
     named: ApiResult<OfPath>,
@@ -408,8 +408,8 @@ struct CommandSource {
     command_id: Uuid,
 }
 
-impl Source for CommandSource {
-    async fn read(&mut self, after: i64) -> Result<Batch, DbErr> {
+impl EventReader for CommandSource {
+    async fn read(&mut self, after: i64) -> Result<EventBatch, DbErr> {
         let row = desktop_command::Entity::find_by_id(self.command_id).one(self.store.reader()).await?;
         let ended = row.is_none_or(|row| row.status.0.is_terminal());
         let rows = batch(&self.store, self.command_id, after, BATCH).await?;
@@ -423,6 +423,6 @@ impl Source for CommandSource {
                 Event::default().id(sequence.to_string()).data(json)
             })
             .collect();
-        Ok(Batch { events, position, ended: ended && whole })
+        Ok(EventBatch { events, position, ended: ended && whole })
     }
 }

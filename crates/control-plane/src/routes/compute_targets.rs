@@ -14,14 +14,14 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use utoipa::ToSchema;
 
-use super::stream::{self, Batch, Source};
+use super::stream::{self, EventBatch, EventReader};
 use crate::app::App;
 use crate::auth::{Caller, PersonAuth};
 use crate::bus::Topic;
 use crate::desktops::register::{self, RegisterError, Registration};
 use crate::dispatch::target::{accessible, find_own};
 use crate::envelope::{Data, Deleted};
-use crate::error::{ApiResult, Failures, Issues, ResultExt, bad_request, conflict};
+use crate::error::{ApiResult, ErrorResponses, Issues, ResultExt, bad_request, conflict};
 use crate::extract::{Body, Id};
 use crate::store::column::StoredEnum;
 use crate::store::entity::{api_key, compute_target, user};
@@ -154,7 +154,7 @@ fn target_view(row: compute_target::Model, owner_name: Option<String>, protected
 
 /// Own desktops and those shared with the organization: online first, then the one changed last.
 #[utoipa::path(get, path = "/compute-targets", tag = "compute-targets",
-    responses((status = 200, body = Data<Vec<ComputeTarget>>), Failures))]
+    responses((status = 200, body = Data<Vec<ComputeTarget>>), ErrorResponses))]
 pub async fn list(
     State(app): State<App>,
     PersonAuth(caller): PersonAuth,
@@ -204,7 +204,7 @@ pub struct RegisteredTarget {
 
 /// Registers a desktop that does not connect; one that does is registered by its hello.
 #[utoipa::path(post, path = "/compute-targets/register", tag = "compute-targets", request_body = RegisterTarget,
-    responses((status = 200, body = Data<RegisteredTarget>), Failures))]
+    responses((status = 200, body = Data<RegisteredTarget>), ErrorResponses))]
 pub async fn register(
     State(app): State<App>,
     PersonAuth(caller): PersonAuth,
@@ -261,7 +261,7 @@ pub struct UpdateTarget {
 
 /// Changes a desktop of one's own.
 #[utoipa::path(put, path = "/compute-targets/{id}", tag = "compute-targets", params(("id" = Uuid, Path)), request_body = UpdateTarget,
-    responses((status = 200, body = Data<ComputeTarget>), Failures))]
+    responses((status = 200, body = Data<ComputeTarget>), ErrorResponses))]
 pub async fn update(
     State(app): State<App>,
     PersonAuth(caller): PersonAuth,
@@ -313,7 +313,7 @@ async fn one(app: &App, caller: &Caller, id: Uuid) -> ApiResult<ComputeTarget> {
 
 /// Forgets a desktop of one's own, and closes its connection. Its loops stay.
 #[utoipa::path(delete, path = "/compute-targets/{id}", tag = "compute-targets", params(("id" = Uuid, Path)),
-    responses((status = 200, body = Data<Deleted>), Failures))]
+    responses((status = 200, body = Data<Deleted>), ErrorResponses))]
 pub async fn delete(
     State(app): State<App>,
     PersonAuth(caller): PersonAuth,
@@ -336,7 +336,7 @@ pub struct HeartbeatNoted {
 
 /// Says that a desktop of one's own is there.
 #[utoipa::path(post, path = "/compute-targets/{id}/heartbeat", tag = "compute-targets", params(("id" = Uuid, Path)),
-    responses((status = 200, body = Data<HeartbeatNoted>), Failures))]
+    responses((status = 200, body = Data<HeartbeatNoted>), ErrorResponses))]
 pub async fn heartbeat(
     State(app): State<App>,
     PersonAuth(caller): PersonAuth,
@@ -369,7 +369,7 @@ pub struct SharedTarget {
 
 /// Shares a desktop of one's own with the organization, or takes it back.
 #[utoipa::path(patch, path = "/compute-targets/{id}/sharing", tag = "compute-targets", params(("id" = Uuid, Path)), request_body = ShareTarget,
-    responses((status = 200, body = Data<SharedTarget>), Failures))]
+    responses((status = 200, body = Data<SharedTarget>), ErrorResponses))]
 pub async fn share(
     State(app): State<App>,
     PersonAuth(caller): PersonAuth,
@@ -411,8 +411,8 @@ struct TargetSource {
     known: HashMap<Uuid, bool>,
 }
 
-impl Source for TargetSource {
-    async fn read(&mut self, after: i64) -> Result<Batch, DbErr> {
+impl EventReader for TargetSource {
+    async fn read(&mut self, after: i64) -> Result<EventBatch, DbErr> {
         let rows = accessible(&self.caller).all(self.app.store.reader()).await?;
         let mut events = Vec::new();
         for row in rows {
@@ -421,6 +421,6 @@ impl Source for TargetSource {
                 events.push(Event::default().data(change.to_string()));
             }
         }
-        Ok(Batch { events, position: after, ended: false })
+        Ok(EventBatch { events, position: after, ended: false })
     }
 }

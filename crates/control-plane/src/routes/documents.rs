@@ -11,9 +11,9 @@ use crate::app::App;
 use crate::auth::PersonAuth;
 use crate::dispatch::run_document::{self, RunLoop};
 use crate::documents::view::{DocumentDetail, DocumentRecord, DocumentVersion, detail};
-use crate::documents::{self, NewDocument, Text};
+use crate::documents::{self, NewDocument, VersionText};
 use crate::envelope::Data;
-use crate::error::{ApiResult, Failures, Issues, ResultExt};
+use crate::error::{ApiResult, ErrorResponses, Issues, ResultExt};
 use crate::extract::{Body, Query};
 use crate::loops::create::check_inputs;
 use crate::loops::view::LoopStarted;
@@ -61,7 +61,7 @@ pub struct CreateDocument {
 
 /// Makes a document with its first version.
 #[utoipa::path(post, path = "/documents", tag = "documents", request_body = CreateDocument,
-    responses((status = 200, body = Data<DocumentDetail>), Failures))]
+    responses((status = 200, body = Data<DocumentDetail>), ErrorResponses))]
 pub async fn create(
     State(app): State<App>,
     PersonAuth(caller): PersonAuth,
@@ -85,7 +85,7 @@ pub async fn create(
             repo: body.repo,
             source_document_id: None,
         };
-        let text = Text { content: body.content, raw: None, loop_id: None };
+        let text = VersionText { content: body.content, raw: None, loop_id: None };
         let row = documents::create(&tx, new, text).await?;
         tx.commit().await?;
         Ok(detail(app.store.reader(), row).await?)
@@ -104,7 +104,7 @@ pub struct DocumentQuery {
 
 /// Documents of the organization, the one changed last first.
 #[utoipa::path(get, path = "/documents", tag = "documents", params(DocumentQuery),
-    responses((status = 200, body = Data<Vec<DocumentRecord>>), Failures))]
+    responses((status = 200, body = Data<Vec<DocumentRecord>>), ErrorResponses))]
 pub async fn list(
     State(app): State<App>,
     PersonAuth(caller): PersonAuth,
@@ -122,7 +122,7 @@ pub async fn list(
 
 /// One document with its text, its versions, the plan made from it, its loops and pull requests.
 #[utoipa::path(get, path = "/documents/{idOrSlug}", tag = "documents", params(("idOrSlug" = String, Path)),
-    responses((status = 200, body = Data<DocumentDetail>), Failures))]
+    responses((status = 200, body = Data<DocumentDetail>), ErrorResponses))]
 pub async fn get(
     State(app): State<App>,
     PersonAuth(caller): PersonAuth,
@@ -147,7 +147,7 @@ pub struct UpdateDocument {
 
 /// Renames a document, or says where it stands.
 #[utoipa::path(patch, path = "/documents/{idOrSlug}", tag = "documents", params(("idOrSlug" = String, Path)), request_body = UpdateDocument,
-    responses((status = 200, body = Data<DocumentDetail>), Failures))]
+    responses((status = 200, body = Data<DocumentDetail>), ErrorResponses))]
 pub async fn update(
     State(app): State<App>,
     PersonAuth(caller): PersonAuth,
@@ -181,7 +181,7 @@ pub async fn update(
 
 /// Versions of a document, newest first.
 #[utoipa::path(get, path = "/documents/{idOrSlug}/versions", tag = "documents", params(("idOrSlug" = String, Path)),
-    responses((status = 200, body = Data<Vec<DocumentVersion>>), Failures))]
+    responses((status = 200, body = Data<Vec<DocumentVersion>>), ErrorResponses))]
 pub async fn versions(
     State(app): State<App>,
     PersonAuth(caller): PersonAuth,
@@ -208,7 +208,7 @@ pub struct CreateVersion {
 
 /// Appends a version. A plan that people have changed has no plan object any more.
 #[utoipa::path(post, path = "/documents/{idOrSlug}/versions", tag = "documents", params(("idOrSlug" = String, Path)), request_body = CreateVersion,
-    responses((status = 200, body = Data<DocumentDetail>), Failures))]
+    responses((status = 200, body = Data<DocumentDetail>), ErrorResponses))]
 pub async fn create_version(
     State(app): State<App>,
     PersonAuth(caller): PersonAuth,
@@ -221,7 +221,7 @@ pub async fn create_version(
     let made = async {
         let tx = app.store.begin().await?;
         let row = documents::find(&tx, caller.organization_id(), &id_or_slug).await?;
-        let text = Text { content: body.content, raw: None, loop_id: None };
+        let text = VersionText { content: body.content, raw: None, loop_id: None };
         let row = documents::add_version(&tx, row, text).await?;
         tx.commit().await?;
         Ok(detail(app.store.reader(), row).await?)
@@ -232,7 +232,7 @@ pub async fn create_version(
 /// Starts a loop about a document. The dispatch goes on in the background: when it fails, the
 /// loop fails, not this answer.
 #[utoipa::path(post, path = "/documents/{idOrSlug}/run-loop", tag = "documents", params(("idOrSlug" = String, Path)), request_body = RunLoop,
-    responses((status = 200, body = Data<LoopStarted>), Failures))]
+    responses((status = 200, body = Data<LoopStarted>), ErrorResponses))]
 pub async fn run_loop(
     State(app): State<App>,
     PersonAuth(caller): PersonAuth,

@@ -7,12 +7,12 @@ use http::HeaderMap;
 use sea_orm::DbErr;
 use uuid::Uuid;
 
-use super::stream::{self, Batch, Source};
+use super::stream::{self, EventBatch, EventReader};
 use crate::app::App;
 use crate::auth::SessionAuth;
 use crate::bus::Topic;
 use crate::envelope::Data;
-use crate::error::{ApiResult, Failures, ResultExt};
+use crate::error::{ApiResult, ErrorResponses, ResultExt};
 use crate::extract::{Id, Query};
 use crate::loop_state::ACTIVE;
 use crate::loops;
@@ -21,7 +21,7 @@ use crate::store::Store;
 
 /// All events of a loop, a page of them, or those after a known one.
 #[utoipa::path(get, path = "/loops/{id}/events", operation_id = "events", tag = "loops", params(("id" = Uuid, Path), EventQuery),
-    responses((status = 200, body = Data<EventList>), Failures))]
+    responses((status = 200, body = Data<EventList>), ErrorResponses))]
 pub async fn list(
     State(app): State<App>,
     SessionAuth(caller): SessionAuth,
@@ -73,8 +73,8 @@ struct LoopSource {
     loop_id: Uuid,
 }
 
-impl Source for LoopSource {
-    async fn read(&mut self, after: i64) -> Result<Batch, DbErr> {
+impl EventReader for LoopSource {
+    async fn read(&mut self, after: i64) -> Result<EventBatch, DbErr> {
         // The status is read first: a loop that had ended then has all its events in the batch.
         let ended =
             loops::status(&self.store, self.loop_id).await?.is_none_or(|status| !ACTIVE.contains(&status));
@@ -88,6 +88,6 @@ impl Source for LoopSource {
                 Event::default().id(event.id.to_string()).data(json)
             })
             .collect();
-        Ok(Batch { events, position, ended: ended && whole })
+        Ok(EventBatch { events, position, ended: ended && whole })
     }
 }

@@ -12,7 +12,7 @@ use utoipa::ToSchema;
 use crate::app::App;
 use crate::auth::{AdminAuth, Caller, PersonAuth};
 use crate::envelope::Data;
-use crate::error::{ApiResult, Failures, not_found};
+use crate::error::{ApiResult, ErrorResponses, not_found};
 use crate::extract::Body;
 use crate::store::entity::feature_flag::{self, Column};
 use crate::store::now;
@@ -28,7 +28,7 @@ pub struct FeatureFlags {
 }
 
 /// Where the switches of the organization stand.
-#[utoipa::path(get, path = "/feature-flags", tag = "feature-flags", responses((status = 200, body = Data<FeatureFlags>), Failures))]
+#[utoipa::path(get, path = "/feature-flags", tag = "feature-flags", responses((status = 200, body = Data<FeatureFlags>), ErrorResponses))]
 pub async fn list(State(app): State<App>, PersonAuth(caller): PersonAuth) -> ApiResult<Data<FeatureFlags>> {
     read(&app, &caller).await.map(Data::new)
 }
@@ -51,7 +51,7 @@ pub struct SetFlag {
 
 /// Turns a switch on or off for the whole organization.
 #[utoipa::path(put, path = "/feature-flags/{key}", tag = "feature-flags", params(("key" = String, Path)), request_body = SetFlag,
-    responses((status = 200, body = Data<FeatureFlags>), Failures))]
+    responses((status = 200, body = Data<FeatureFlags>), ErrorResponses))]
 pub async fn set(
     State(app): State<App>,
     AdminAuth(caller): AdminAuth,

@@ -12,7 +12,7 @@ use crate::app::App;
 use crate::auth::{ApiKeyAuth, SessionAuth};
 use crate::credentials::header::header;
 use crate::envelope::Data;
-use crate::error::{ApiError, ApiResult, Failures, Issues, bad_request};
+use crate::error::{ApiError, ApiResult, ErrorResponses, Issues, bad_request};
 use crate::extract::Body;
 use crate::store::iso;
 
@@ -68,7 +68,7 @@ fn not_configured() -> ApiError {
 
 /// Makes a challenge for the page that asks. Never cached, also when it is refused.
 #[utoipa::path(post, path = "/compute-targets/local-auth/challenge", tag = "local-auth", request_body = ChallengeRequest,
-    responses((status = 200, body = Data<Challenge>), Failures))]
+    responses((status = 200, body = Data<Challenge>), ErrorResponses))]
 pub async fn challenge(
     State(app): State<App>,
     session: ApiResult<SessionAuth>,
@@ -109,7 +109,7 @@ fn check_origins(app: &App, headers: &HeaderMap, posted: &str) -> ApiResult<()> 
 /// Verifies a challenge for the desktop whose owner it was made for. It is used up first, so a
 /// failing attempt burns it too.
 #[utoipa::path(post, path = "/compute-targets/local-auth/verify", tag = "local-auth", request_body = VerifyRequest,
-    responses((status = 200, body = Data<Verified>), Failures))]
+    responses((status = 200, body = Data<Verified>), ErrorResponses))]
 pub async fn verify(
     State(app): State<App>,
     ApiKeyAuth(caller): ApiKeyAuth,

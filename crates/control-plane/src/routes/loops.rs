@@ -18,7 +18,9 @@ use crate::credentials::runner_token;
 use crate::dispatch::{self, cancel};
 use crate::documents;
 use crate::envelope::Data;
-use crate::error::{ApiError, ApiResult, Failures, Issues, ResultExt, bad_request, conflict, not_found};
+use crate::error::{
+    ApiError, ApiResult, ErrorResponses, Issues, ResultExt, bad_request, conflict, not_found,
+};
 use crate::extract::{Body, Id, OptionalBody, Query};
 use crate::loops;
 use crate::loops::create::{NewLoop, create as create_loop};
@@ -61,7 +63,7 @@ pub struct CreateLoop {
 
 /// Makes the record of a loop; nothing is launched.
 #[utoipa::path(post, path = "/loops", tag = "loops", request_body = CreateLoop,
-    responses((status = 200, body = Data<LoopStarted>), Failures))]
+    responses((status = 200, body = Data<LoopStarted>), ErrorResponses))]
 pub async fn create(
     State(app): State<App>,
     PersonAuth(caller): PersonAuth,
@@ -109,7 +111,7 @@ pub struct LoopQuery {
 
 /// Loops of the organization, newest first.
 #[utoipa::path(get, path = "/loops", tag = "loops", params(LoopQuery),
-    responses((status = 200, body = Data<Vec<LoopRecord>>), Failures))]
+    responses((status = 200, body = Data<Vec<LoopRecord>>), ErrorResponses))]
 pub async fn list(
     State(app): State<App>,
     PersonAuth(caller): PersonAuth,
@@ -152,7 +154,7 @@ pub enum Viewer {
     /// Sees everything.
     Person(Box<PersonAuth>),
     /// Sees where the loop stands.
-    Runner(Box<runner_token::Claims>),
+    Runner(Box<runner_token::RunnerTokenClaims>),
 }
 
 impl FromRequestParts<App> for Viewer {
@@ -179,7 +181,7 @@ pub enum LoopView {
 
 /// One loop. Its own runner token sees only where it stands.
 #[utoipa::path(get, path = "/loops/{id}", tag = "loops", params(("id" = Uuid, Path)),
-    responses((status = 200, body = Data<LoopDetail>), Failures))]
+    responses((status = 200, body = Data<LoopDetail>), ErrorResponses))]
 pub async fn get(State(app): State<App>, viewer: Viewer, id: Id) -> ApiResult<Data<LoopView>> {
     let read = async {
         let db = app.store.reader();
@@ -200,7 +202,7 @@ pub async fn get(State(app): State<App>, viewer: Viewer, id: Id) -> ApiResult<Da
 
 /// Stops a loop.
 #[utoipa::path(post, path = "/loops/{id}/cancel", tag = "loops", params(("id" = Uuid, Path)),
-    responses((status = 200, body = Data<LoopDetail>), Failures))]
+    responses((status = 200, body = Data<LoopDetail>), ErrorResponses))]
 pub async fn cancel(
     State(app): State<App>,
     PersonAuth(caller): PersonAuth,
@@ -216,7 +218,7 @@ pub async fn cancel(
 
 /// Stops a loop; the same as cancelling it.
 #[utoipa::path(delete, path = "/loops/{id}", tag = "loops", params(("id" = Uuid, Path)),
-    responses((status = 200, body = Data<LoopDetail>), Failures))]
+    responses((status = 200, body = Data<LoopDetail>), ErrorResponses))]
 pub async fn delete(app: State<App>, caller: PersonAuth, id: Id) -> ApiResult<Data<LoopDetail>> {
     cancel(app, caller, id).await
 }
@@ -233,7 +235,7 @@ pub struct ResumeLoop {
 
 /// Makes a child of an ended loop and launches it.
 #[utoipa::path(post, path = "/loops/{id}/resume", tag = "loops", params(("id" = Uuid, Path)), request_body = Option<ResumeLoop>,
-    responses((status = 200, body = Data<LoopStarted>), Failures))]
+    responses((status = 200, body = Data<LoopStarted>), ErrorResponses))]
 pub async fn resume(
     State(app): State<App>,
     PersonAuth(caller): PersonAuth,

@@ -18,12 +18,12 @@ use crate::auth::{ApiKeyAuth, Caller, RunnerAuth};
 use crate::credentials::header::{bearer, header};
 use crate::credentials::runner_token::IssuedToken;
 use crate::envelope::Data;
-use crate::error::{ApiError, ApiResult, Failures, Issues, ResultExt, bad_request, not_found};
+use crate::error::{ApiError, ApiResult, ErrorResponses, Issues, ResultExt, bad_request, not_found};
 use crate::extract::{Body, Id};
 use crate::ingest::runner_event::RunnerEvent;
 use crate::ingest::{self, HEARTBEAT_THROTTLE, IngestOutcome};
 use crate::loop_state::stored_statuses;
-use crate::loops::refresh::{Requester, refresh as refresh_token};
+use crate::loops::refresh::{RefreshRequest, refresh as refresh_token};
 use crate::loops::revival;
 use crate::storage::is_below;
 use crate::store::entity::agent_loop;
@@ -50,7 +50,7 @@ pub struct ReceivedView {
 #[utoipa::path(post, path = "/loops/{id}/events", tag = "runner",
     params(("id" = Uuid, Path), ("x-loop-event-nonce" = Uuid, Header, description = "One UUID per event, kept over all its tries")),
     request_body = HashMap<String, Value>,
-    responses((status = 200, body = Data<ReceivedView>), Failures))]
+    responses((status = 200, body = Data<ReceivedView>), ErrorResponses))]
 pub async fn event(
     State(app): State<App>,
     runner: RunnerAuth,
@@ -115,7 +115,7 @@ impl From<IssuedToken> for Heartbeat {
 /// the loop's token is not accepted any more, the desktop asks with the key that is bound to it, and
 /// gets a new one.
 #[utoipa::path(post, path = "/loops/{id}/heartbeat", tag = "runner", params(("id" = Uuid, Path)),
-    responses((status = 200, body = Data<Heartbeat>), (status = 410, body = crate::error::FailureBody), Failures))]
+    responses((status = 200, body = Data<Heartbeat>), (status = 410, body = crate::error::FailureBody), ErrorResponses))]
 pub async fn heartbeat(
     State(app): State<App>,
     desktop: ApiResult<ApiKeyAuth>,
@@ -191,14 +191,15 @@ impl From<IssuedToken> for Refreshed {
 /// Exchanges the token in force for a new one. The same token and `Idempotency-Key` get the same
 /// answer until the next exchange.
 #[utoipa::path(post, path = "/loops/{id}/refresh-token", tag = "runner", params(("id" = Uuid, Path)),
-    responses((status = 200, body = Data<Refreshed>), (status = 429, body = crate::error::FailureBody), Failures))]
+    responses((status = 200, body = Data<Refreshed>), (status = 429, body = crate::error::FailureBody), ErrorResponses))]
 pub async fn refresh(
     State(app): State<App>,
     RunnerClaims(claims): RunnerClaims,
     headers: HeaderMap,
 ) -> ApiResult<Data<Refreshed>> {
     let text = |name| header(&headers, name).map(|text| text.chars().take(200).collect());
-    let requester = Requester { idempotency_key: text("idempotency-key"), user_agent: text("user-agent") };
+    let requester =
+        RefreshRequest { idempotency_key: text("idempotency-key"), user_agent: text("user-agent") };
     let issued = refresh_token(&app, &claims, requester).await.context("Failed to refresh token")?;
     Ok(Data::new(issued.into()))
 }
@@ -225,7 +226,7 @@ pub struct Uploaded {
 /// Keeps what a run has made until its loop completes. Members are merged, so two uploads at once
 /// lose nothing.
 #[utoipa::path(post, path = "/loops/{id}/upload-artifacts", tag = "runner", params(("id" = Uuid, Path)), request_body = UploadArtifacts,
-    responses((status = 200, body = Data<Uploaded>), Failures))]
+    responses((status = 200, body = Data<Uploaded>), ErrorResponses))]
 pub async fn upload_artifacts(
     State(app): State<App>,
     runner: RunnerAuth,
@@ -289,7 +290,7 @@ pub struct SignedUrls {
 
 /// Signs one PUT for each key.
 #[utoipa::path(post, path = "/loops/{id}/upload-urls", tag = "runner", params(("id" = Uuid, Path)), request_body = UploadUrls,
-    responses((status = 200, body = Data<SignedUrls>), Failures))]
+    responses((status = 200, body = Data<SignedUrls>), ErrorResponses))]
 pub async fn upload_urls(
     State(app): State<App>,
     runner: RunnerAuth,
@@ -334,7 +335,7 @@ pub struct DownloadUrls {
 
 /// Lists what lies below a prefix, and signs one GET for each.
 #[utoipa::path(post, path = "/loops/{id}/download-urls", tag = "runner", params(("id" = Uuid, Path)), request_body = DownloadUrls,
-    responses((status = 200, body = Data<SignedUrls>), Failures))]
+    responses((status = 200, body = Data<SignedUrls>), ErrorResponses))]
 pub async fn download_urls(
     State(app): State<App>,
     runner: RunnerAuth,

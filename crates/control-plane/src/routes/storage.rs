@@ -8,7 +8,7 @@ use utoipa::{IntoParams, ToSchema};
 
 use crate::app::App;
 use crate::envelope::Data;
-use crate::error::{ApiError, ApiResult, Failures, not_found};
+use crate::error::{ApiError, ApiResult, ErrorResponses, not_found};
 use crate::extract::{Query, bytes};
 use crate::storage::OBJECT_LIMIT;
 use crate::store::now;
@@ -42,7 +42,7 @@ pub struct StoredObject {
 /// Keeps a file of at most 50 MiB.
 #[utoipa::path(put, path = "/storage/{key}", tag = "storage", params(("key" = String, Path), Signature),
     request_body(content = Vec<u8>, content_type = "application/octet-stream"),
-    responses((status = 200, body = Data<StoredObject>), Failures))]
+    responses((status = 200, body = Data<StoredObject>), ErrorResponses))]
 pub async fn put(
     State(app): State<App>,
     Path(key): Path<String>,
@@ -57,7 +57,7 @@ pub async fn put(
 
 /// Reads a file.
 #[utoipa::path(get, path = "/storage/{key}", tag = "storage", params(("key" = String, Path), Signature),
-    responses((status = 200, body = Vec<u8>, content_type = "application/octet-stream"), Failures))]
+    responses((status = 200, body = Vec<u8>, content_type = "application/octet-stream"), ErrorResponses))]
 pub async fn get(
     State(app): State<App>,
     Path(key): Path<String>,

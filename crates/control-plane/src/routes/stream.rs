@@ -32,7 +32,7 @@ const POLL_INTERVAL: Duration = Duration::from_secs(5);
 const CHANNEL_CAPACITY: usize = 64;
 
 /// What a source has read after a position.
-pub struct Batch {
+pub struct EventBatch {
     /// The events, oldest first.
     pub events: Vec<Event>,
     /// Position after them.
@@ -42,9 +42,9 @@ pub struct Batch {
 }
 
 /// Reads what comes after a position.
-pub trait Source: Send + 'static {
+pub trait EventReader: Send + 'static {
     /// The next batch; empty when there is nothing yet.
-    fn read(&mut self, after: i64) -> impl Future<Output = Result<Batch, sea_orm::DbErr>> + Send;
+    fn read(&mut self, after: i64) -> impl Future<Output = Result<EventBatch, sea_orm::DbErr>> + Send;
 }
 
 /// Answers `caller` with a stream of everything after a position.
@@ -52,7 +52,7 @@ pub fn follow(
     app: &App,
     caller: Caller,
     wake: watch::Receiver<()>,
-    source: impl Source,
+    source: impl EventReader,
     after: i64,
 ) -> Response {
     let (sender, receiver) = mpsc::channel(CHANNEL_CAPACITY);
@@ -84,7 +84,7 @@ async fn credential_end(store: Store, caller: Caller, mut wake: watch::Receiver<
 async fn pump(
     sender: mpsc::Sender<Result<Event, Infallible>>,
     mut wake: watch::Receiver<()>,
-    mut source: impl Source,
+    mut source: impl EventReader,
     mut after: i64,
 ) {
     loop {

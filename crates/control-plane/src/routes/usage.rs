@@ -11,7 +11,7 @@ use utoipa::{IntoParams, ToSchema};
 use crate::app::App;
 use crate::auth::{Caller, SessionAuth};
 use crate::envelope::Data;
-use crate::error::{ApiResult, Failures, ResultExt, bad_request, forbidden};
+use crate::error::{ApiResult, ErrorResponses, ResultExt, bad_request, forbidden};
 use crate::extract::Query;
 use crate::store::column::StoredEnum;
 use crate::store::entity::{agent_loop, user};
@@ -98,7 +98,7 @@ struct UsageTotals {
 
 /// What the loops of the organization have used; for administrators.
 #[utoipa::path(get, path = "/loops/usage", operation_id = "usage", tag = "loops", params(UsageQuery),
-    responses((status = 200, body = Data<Usage>), Failures))]
+    responses((status = 200, body = Data<Usage>), ErrorResponses))]
 pub async fn get(
     State(app): State<App>,
     SessionAuth(caller): SessionAuth,

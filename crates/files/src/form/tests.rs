@@ -44,7 +44,7 @@ async fn pieces_of_every_size_make_the_same_form() {
     let dir = tempfile::tempdir().unwrap();
     let body = body();
     for size in 1..=body.len() {
-        let form = Form::new(TYPE, Pieces::of(&body, size)).unwrap();
+        let form = MultipartForm::new(TYPE, Pieces::of(&body, size)).unwrap();
         let mut images = form.images(dir.path()).await.unwrap_or_else(|error| panic!("{size}: {error}"));
         assert_eq!(images.len(), 1, "{size}");
         assert_eq!((images[0].original_name.as_str(), images[0].kind), ("a.png", ImageKind::Png), "{size}");
@@ -78,7 +78,7 @@ async fn large_parts_are_read_from_frames_of_any_size() {
     }
     body.extend_from_slice(b"--edge--\r\n");
     for size in [1000, PIECE, 2 * MOST_OF_STEP, body.len()] {
-        let form = Form::new(TYPE, at_once(&body, size)).unwrap();
+        let form = MultipartForm::new(TYPE, at_once(&body, size)).unwrap();
         let images = form.images(dir.path()).await.unwrap_or_else(|error| panic!("{size}: {error}"));
         let sizes: Vec<u64> = images.iter().map(|image| image.file.metadata().unwrap().len()).collect();
         assert_eq!(sizes, [picture.len() as u64; 2], "{size}");
@@ -97,7 +97,7 @@ async fn an_endless_head_is_refused_early() {
         Bytes::from(vec![b'x'; 1000])
     });
     let body = stream::once(std::future::ready(begin)).chain(endless).map(Ok::<_, Infallible>);
-    let refused = Form::new(TYPE, body).unwrap().images(dir.path()).await;
+    let refused = MultipartForm::new(TYPE, body).unwrap().images(dir.path()).await;
     assert!(matches!(refused, Err(FormError::Broken)));
     assert!(read.load(Ordering::Relaxed) <= MOST_OF_STEP + PIECE);
 }

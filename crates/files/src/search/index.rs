@@ -8,11 +8,11 @@ use std::time::{Duration, Instant};
 
 use loopgate_home::Directory;
 
-use super::listing::Listing;
-use super::rank::{Query, TopMatches};
+use super::listing::DirectoryListing;
+use super::rank::{SearchQuery, TopMatches};
 use super::rules::RULES_FILE;
 use super::walk::{DepthLimit, Root, WalkResult};
-use super::watch::{Change, Watch, parent};
+use super::watch::{TreeChange, Watch, parent};
 
 /// Changed directories that are read one by one; with more, walking the tree anew is faster.
 const MAX_REREAD: usize = 200;
@@ -23,7 +23,7 @@ const MAX_FILES: usize = 200_000;
 #[derive(Debug, Default)]
 struct Tree {
     /// By directory; those without files are missing.
-    listings: BTreeMap<Box<str>, Listing>,
+    listings: BTreeMap<Box<str>, DirectoryListing>,
     directories: BTreeSet<Box<str>>,
     files: usize,
     /// Whether there is more in it than is known.
@@ -43,7 +43,7 @@ pub(super) struct Index {
 
 /// An answer.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Answer {
+pub(super) struct IndexResult {
     pub(super) best: TopMatches,
     /// Whether files were left out.
     pub(super) cut: bool,
@@ -68,9 +68,9 @@ impl Index {
     }
 
     /// The best matches in the tree as it is now.
-    pub(super) fn search(&self, query: &Query) -> Answer {
+    pub(super) fn search(&self, query: &SearchQuery) -> IndexResult {
         let tree = self.tree.read().unwrap_or_else(PoisonError::into_inner);
-        Answer { best: query.best(tree.listings.values()), cut: tree.cut }
+        IndexResult { best: query.best(tree.listings.values()), cut: tree.cut }
     }
 
     /// Applies the queued events. `false` when the tree has to be walked anew: they are too many, the
@@ -84,24 +84,24 @@ impl Index {
         if changes.is_empty() {
             return true;
         }
-        if changes.contains(&Change::Everything) {
+        if changes.contains(&TreeChange::Everything) {
             return false;
         }
         let mut void = BTreeSet::new();
         let mut stale = BTreeSet::new();
         for change in changes {
             match change {
-                Change::Entries(directory) => {
+                TreeChange::Entries(directory) => {
                     stale.insert(directory);
                 }
-                Change::Directory(directory) => {
+                TreeChange::Directory(directory) => {
                     match parent(&directory) {
                         Some(parent) => stale.insert(parent.into()),
                         None => return false,
                     };
                     void.insert(directory);
                 }
-                Change::Everything => return false,
+                TreeChange::Everything => return false,
             }
         }
         if stale.len() > MAX_REREAD {

@@ -8,7 +8,7 @@ const BETWEEN: char = '/';
 
 /// The files of one directory.
 #[derive(Debug)]
-pub(super) struct Listing {
+pub(super) struct DirectoryListing {
     /// The directory, relative to the tree's root; empty for the root itself.
     directory: Box<str>,
     /// Characters of the directory with the slash behind it.
@@ -24,7 +24,7 @@ pub(super) struct Listing {
 /// One file of a listing.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Name<'a> {
-    pub(super) listing: &'a Listing,
+    pub(super) listing: &'a DirectoryListing,
     /// Byte offset in the names.
     begin: usize,
     end: usize,
@@ -53,11 +53,11 @@ impl ListingBuilder {
         self.files += other.files;
     }
 
-    pub(super) fn pack(mut self, directory: &str) -> Listing {
+    pub(super) fn pack(mut self, directory: &str) -> DirectoryListing {
         self.names.push(BETWEEN);
         let folded = |text: &str| Some(fold(text)).filter(|folded| folded != text).map(Into::into);
         let length = if directory.is_empty() { 0 } else { directory.chars().count() + 1 };
-        Listing {
+        DirectoryListing {
             folded: folded(&self.names),
             folded_directory: folded(directory),
             directory: directory.into(),
@@ -68,7 +68,7 @@ impl ListingBuilder {
     }
 }
 
-impl Listing {
+impl DirectoryListing {
     pub(super) const fn files(&self) -> u32 {
         self.files
     }

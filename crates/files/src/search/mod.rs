@@ -26,8 +26,8 @@ use loopgate_home::{Directory, Sandbox, SandboxedPath};
 use tokio::task::JoinHandle;
 
 use self::index::Index;
-use self::rank::Query;
-use self::walk::{Denied, Root};
+use self::rank::SearchQuery;
+use self::walk::{DenyPredicate, Root};
 
 /// An index is used at most so long after its tree was walked.
 const MAX_AGE: Duration = Duration::from_secs(30);
@@ -100,7 +100,7 @@ impl FileSearch {
     /// # Errors
     /// The directory cannot be read. One that does not exist is `NotFound`.
     pub fn search(&self, directory: &SandboxedPath, query: &str) -> io::Result<Matches> {
-        let query = Query::new(query);
+        let query = SearchQuery::new(query);
         let index = self.index(directory, directory.open_directory()?)?;
         let answer = index.search(&query);
         Ok(Matches { truncated: answer.best.more || answer.cut, files: answer.best.paths })
@@ -145,10 +145,10 @@ impl FileSearch {
     }
 
     /// Only a tree that holds a denied place pays for looking at each directory.
-    fn denied_below(&self, path: &Path) -> Option<Denied> {
+    fn denied_below(&self, path: &Path) -> Option<DenyPredicate> {
         self.sandbox.denies_below(path).then(|| {
             let sandbox = self.sandbox.clone();
-            Arc::new(move |directory: &Path| sandbox.denies(directory)) as Denied
+            Arc::new(move |directory: &Path| sandbox.denies(directory)) as DenyPredicate
         })
     }
 }

@@ -10,7 +10,7 @@ use memchr::memmem::Finder;
 use nucleo_matcher::pattern::{Atom, AtomKind, CaseMatching, Normalization};
 use nucleo_matcher::{Config, Matcher, Utf32Str};
 
-use super::listing::{Listing, Name, fold};
+use super::listing::{DirectoryListing, Name, fold};
 
 /// Paths in one answer.
 pub(super) const MAX_MATCHES: usize = 10;
@@ -30,7 +30,7 @@ pub(super) struct TopMatches {
 }
 
 /// A query, prepared.
-pub(super) struct Query {
+pub(super) struct SearchQuery {
     folded: String,
     /// What the directory must end with, when the query holds a slash.
     directory: Option<String>,
@@ -45,7 +45,7 @@ pub(super) struct Query {
     shortest: usize,
 }
 
-impl Query {
+impl SearchQuery {
     pub(super) fn new(text: &str) -> Self {
         let folded = fold(text);
         let (directory, name) = match folded.rsplit_once('/') {
@@ -69,7 +69,10 @@ impl Query {
     }
 
     /// The best matches in a tree.
-    pub(super) fn best<'a>(&self, listings: impl Iterator<Item = &'a Listing> + Clone) -> TopMatches {
+    pub(super) fn best<'a>(
+        &self,
+        listings: impl Iterator<Item = &'a DirectoryListing> + Clone,
+    ) -> TopMatches {
         let mut top = TopK::default();
         for listing in listings.clone() {
             // Once the best are known, most of a large tree cannot be among them.
@@ -91,7 +94,7 @@ impl Query {
         }
     }
 
-    fn matches<'a>(&self, listing: &'a Listing, found: impl FnMut(Name<'a>)) {
+    fn matches<'a>(&self, listing: &'a DirectoryListing, found: impl FnMut(Name<'a>)) {
         if let Some(end) = &self.directory
             && (listing.directory().is_empty() || !listing.folded_directory().ends_with(end.as_str()))
         {
@@ -110,7 +113,7 @@ impl Query {
     }
 
     /// The best paths that hold the letters of the query in order.
-    fn fuzzy_matches<'a>(&self, listings: impl Iterator<Item = &'a Listing>) -> TopMatches {
+    fn fuzzy_matches<'a>(&self, listings: impl Iterator<Item = &'a DirectoryListing>) -> TopMatches {
         let mut matcher = Matcher::new(Config::DEFAULT.match_paths());
         let (ignore, smart) = (CaseMatching::Ignore, Normalization::Smart);
         let atom = Atom::new(&self.folded, ignore, smart, AtomKind::Fuzzy, false);
@@ -118,7 +121,7 @@ impl Query {
         let mut found = 0;
         let mut best: Vec<(Reverse<u16>, usize, String)> = Vec::new();
         let (mut path, mut letters) = (String::new(), Vec::new());
-        for name in listings.flat_map(Listing::iter) {
+        for name in listings.flat_map(DirectoryListing::iter) {
             name.write_path(&mut path);
             let Some(score) = atom.score(Utf32Str::new(&path, &mut letters), &mut matcher) else { continue };
             if usize::from(score) < least {
@@ -136,7 +139,7 @@ impl Query {
 
 /// The names of a listing in which one of these is found.
 fn find_names<'a, 'f>(
-    listing: &'a Listing,
+    listing: &'a DirectoryListing,
     finders: impl Iterator<Item = &'f Finder<'static>>,
     mut found: impl FnMut(Name<'a>),
 ) {
@@ -233,7 +236,7 @@ mod tests {
     use super::super::listing::ListingBuilder;
     use super::*;
 
-    fn packed(paths: &[impl AsRef<str>]) -> Vec<Listing> {
+    fn packed(paths: &[impl AsRef<str>]) -> Vec<DirectoryListing> {
         let mut directories: BTreeMap<&str, ListingBuilder> = BTreeMap::new();
         for path in paths {
             let (directory, name) = path.as_ref().rsplit_once('/').unwrap_or(("", path.as_ref()));
@@ -243,7 +246,7 @@ mod tests {
     }
 
     fn best(paths: &[impl AsRef<str>], query: &str) -> Vec<String> {
-        Query::new(query).best(packed(paths).iter()).paths
+        SearchQuery::new(query).best(packed(paths).iter()).paths
     }
 
     const TREE: [&str; 8] = [
@@ -297,9 +300,9 @@ mod tests {
     #[test]
     fn more_than_ten_are_cut() {
         let paths: Vec<_> = (0..11).map(|n| format!("d/match-{n}")).collect();
-        let found = Query::new("match").best(packed(&paths).iter());
+        let found = SearchQuery::new("match").best(packed(&paths).iter());
         assert_eq!((found.paths.len(), found.more), (10, true));
-        let found = Query::new("match").best(packed(&paths[..10]).iter());
+        let found = SearchQuery::new("match").best(packed(&paths[..10]).iter());
         assert_eq!((found.paths.len(), found.more), (10, false));
     }
 
@@ -338,7 +341,7 @@ mod tests {
             let more = wanted.len() > MAX_MATCHES;
             wanted.truncate(MAX_MATCHES);
             if !wanted.is_empty() {
-                prop_assert_eq!(Query::new(&query).best(packed(&paths).iter()), TopMatches { paths: wanted, more });
+                prop_assert_eq!(SearchQuery::new(&query).best(packed(&paths).iter()), TopMatches { paths: wanted, more });
             }
         }
 

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use ignore::Match;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
-use loopgate_home::{Directory, Kind, Sandbox, SandboxedPath};
+use loopgate_home::{Directory, EntryKind, Sandbox, SandboxedPath};
 
 /// Where a repository begins; a file in a worktree.
 pub(super) const GIT: &str = ".git";
@@ -18,7 +18,7 @@ pub(super) const RULES_FILE: &str = ".gitignore";
 const MAX_RULES: u64 = 1024 * 1024;
 
 /// The rules of a directory, and of those above it in its repository.
-pub(super) struct Rules {
+pub(super) struct IgnoreRules {
     own: Option<Gitignore>,
     /// Bytes of a path, relative to the sandbox, before what these rules are about.
     offset: usize,
@@ -26,7 +26,7 @@ pub(super) struct Rules {
 }
 
 enum ParentRules {
-    Directory(Arc<Rules>),
+    Directory(Arc<IgnoreRules>),
     /// The directory is the repository's root: what else the repository and the person ignore.
     Nothing {
         excluded: Option<Gitignore>,
@@ -34,7 +34,7 @@ enum ParentRules {
     },
 }
 
-impl Rules {
+impl IgnoreRules {
     /// Those that hold in a directory of a tree because of the directories above it.
     pub(super) fn above(sandbox: &Sandbox, tree: &SandboxedPath, directory: &str) -> Option<Arc<Self>> {
         let base = Directory::of(tree.base()).ok()?;
@@ -54,14 +54,14 @@ impl Rules {
         tree: &SandboxedPath,
         place: &Path,
         handle: &Directory,
-        kind_of: impl Fn(&str) -> Option<Kind>,
+        kind_of: impl Fn(&str) -> Option<EntryKind>,
         inherited: Option<Arc<Self>>,
     ) -> Option<Arc<Self>> {
         let above = match kind_of(GIT) {
             Some(kind) => {
                 let records = Path::new(".git/info/exclude");
                 let excluded = match kind {
-                    Kind::Directory => handle.read(records, MAX_RULES).ok(),
+                    EntryKind::Directory => handle.read(records, MAX_RULES).ok(),
                     // Of a worktree, its clone has them.
                     _ => sandbox.repository(&tree.base().join(place)).ok().and_then(|repository| {
                         repository.handles.common.read(Path::new("info/exclude"), MAX_RULES).ok()

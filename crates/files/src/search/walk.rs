@@ -11,10 +11,10 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use loopgate_home::{Directory, Kind, Sandbox, SandboxedPath};
+use loopgate_home::{Directory, EntryKind, Sandbox, SandboxedPath};
 
 use super::listing::ListingBuilder;
-use super::rules::{GIT, Rules};
+use super::rules::{GIT, IgnoreRules};
 
 /// Segments of the longest path that is found.
 const MAX_DEPTH: usize = 10;
@@ -33,7 +33,7 @@ const SKIPPED_DIRECTORIES: [&str; 10] =
 const COMPILED: &[u8] = b".pyc";
 
 /// What must never be entered although it lies in the tree.
-pub(super) type Denied = Arc<dyn Fn(&Path) -> bool + Send + Sync>;
+pub(super) type DenyPredicate = Arc<dyn Fn(&Path) -> bool + Send + Sync>;
 
 /// How far down a walk goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -60,7 +60,7 @@ pub(super) struct Root {
     path: SandboxedPath,
     handle: Arc<Directory>,
     sandbox: Arc<Sandbox>,
-    denied: Option<Denied>,
+    denied: Option<DenyPredicate>,
 }
 
 impl Root {
@@ -69,7 +69,7 @@ impl Root {
         path: SandboxedPath,
         handle: Directory,
         sandbox: Arc<Sandbox>,
-        denied: Option<Denied>,
+        denied: Option<DenyPredicate>,
     ) -> Self {
         Self { path, handle: Arc::new(handle), sandbox, denied }
     }
@@ -94,7 +94,7 @@ impl Root {
     ) -> WalkResult {
         let depth = if directory.is_empty() { 0 } else { directory.split('/').count() };
         let left = MAX_DEPTH.saturating_sub(depth);
-        let walk = Walk {
+        let walk = TreeWalk {
             root: self,
             max_depth: if limit == DepthLimit::Directory { left.min(1) } else { left },
             enter,
@@ -109,7 +109,7 @@ impl Root {
             path: PathBuf::from(directory),
             shown: directory.into(),
             depth: 0,
-            rules: Rules::above(&self.sandbox, &self.path, directory),
+            rules: IgnoreRules::above(&self.sandbox, &self.path, directory),
         }]);
         let threads = std::thread::available_parallelism().map_or(1, usize::from).min(MAX_THREADS);
         std::thread::scope(|scope| {
@@ -133,7 +133,7 @@ struct Pending {
     /// Directories between it and the one where the walk began.
     depth: usize,
     /// Rules of the directories above it.
-    rules: Option<Arc<Rules>>,
+    rules: Option<Arc<IgnoreRules>>,
 }
 
 /// Directories that are to be read.
@@ -145,7 +145,7 @@ struct Queue {
 }
 
 /// One walk, shared by its threads.
-struct Walk<'a> {
+struct TreeWalk<'a> {
     root: &'a Root,
     max_depth: usize,
     enter: &'a (dyn Fn(&str, &Directory) + Sync),
@@ -159,7 +159,7 @@ struct Walk<'a> {
     found: Mutex<WalkResult>,
 }
 
-impl Walk<'_> {
+impl TreeWalk<'_> {
     /// Counts a step of a thread; whether a limit is reached.
     fn reaches_limit(&self) -> bool {
         let visited = self.visited.fetch_add(CHECK_EVERY, Ordering::Relaxed);
@@ -201,14 +201,14 @@ impl Walk<'_> {
 
 /// One thread of a walk. What it found is added to the result at its end.
 struct WalkWorker<'a> {
-    walk: &'a Walk<'a>,
+    walk: &'a TreeWalk<'a>,
     /// Entries that this thread has visited.
     visited: usize,
     found: WalkResult,
 }
 
 impl<'a> WalkWorker<'a> {
-    fn of(walk: &'a Walk<'a>) -> Self {
+    fn of(walk: &'a TreeWalk<'a>) -> Self {
         Self { walk, visited: 0, found: WalkResult::default() }
     }
 
@@ -231,7 +231,7 @@ impl<'a> WalkWorker<'a> {
         // Without the slash that joining nothing leaves.
         let place: PathBuf = walk.root.path.below_base().join(&directory.path).components().collect();
         let inherited = directory.rules.clone();
-        let rules = Rules::of(&walk.root.sandbox, &walk.root.path, &place, &handle, kind_of, inherited);
+        let rules = IgnoreRules::of(&walk.root.sandbox, &walk.root.path, &place, &handle, kind_of, inherited);
         let mut path = place.into_os_string().to_string_lossy().into_owned();
         let (mut names, mut inside) = (ListingBuilder::default(), Vec::new());
         if !path.is_empty() {
@@ -244,7 +244,7 @@ impl<'a> WalkWorker<'a> {
                 walk.cut.store(true, Ordering::Relaxed);
                 break;
             }
-            let is_directory = entry.kind == Kind::Directory;
+            let is_directory = entry.kind == EntryKind::Directory;
             let name = entry.name.to_string_lossy();
             path.truncate(above);
             path.push_str(&name);
@@ -253,12 +253,16 @@ impl<'a> WalkWorker<'a> {
                 continue;
             }
             match entry.kind {
-                Kind::Directory => inside.extend(self.add_directory(directory, &entry.name, rules.as_ref())),
-                Kind::File if !is_skipped_file(&name) => names.add(&name),
-                Kind::Link if !is_skipped_file(&name) && self.leads_to_a_file_inside(directory, &name) => {
+                EntryKind::Directory => {
+                    inside.extend(self.add_directory(directory, &entry.name, rules.as_ref()))
+                }
+                EntryKind::File if !is_skipped_file(&name) => names.add(&name),
+                EntryKind::Link
+                    if !is_skipped_file(&name) && self.leads_to_a_file_inside(directory, &name) =>
+                {
                     names.add(&name);
                 }
-                Kind::File | Kind::Link | Kind::Other => {}
+                EntryKind::File | EntryKind::Link | EntryKind::Other => {}
             }
         }
         self.found.add(directory.shown.clone(), names);
@@ -270,7 +274,7 @@ impl<'a> WalkWorker<'a> {
         &mut self,
         parent: &Pending,
         name: &OsStr,
-        rules: Option<&Arc<Rules>>,
+        rules: Option<&Arc<IgnoreRules>>,
     ) -> Option<Pending> {
         let path = parent.path.join(name);
         let denied = self.walk.root.denied.as_ref();

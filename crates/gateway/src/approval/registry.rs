@@ -15,7 +15,7 @@ use uuid::Uuid;
 
 use super::policies::{ApprovalPolicy, Coverage, Effect, Policies, Question};
 use super::request::{AskedEachTime, Decision, PendingApproval, ResolvedApproval};
-use super::rules::{AlwaysAllowRule, Rules};
+use super::rules::{AlwaysAllowRule, AlwaysAllowRules};
 
 /// File of the always-allow rules, in the data directory.
 const RULES_FILE: &str = "desktop-approvals.json";
@@ -35,14 +35,14 @@ pub enum ApprovalEvent {
     Resolved(ResolvedApproval),
 }
 
-struct Entry {
+struct ApprovalEntry {
     request: PendingApproval,
     decision: watch::Sender<Option<Decision>>,
     /// When each of the waiters gives up.
     ends: Vec<Timestamp>,
 }
 
-impl Entry {
+impl ApprovalEntry {
     fn update_deadline(&mut self) {
         if let Some(last) = self.ends.iter().max() {
             self.request.waits_until = loopgate_api::time::iso(*last);
@@ -52,13 +52,13 @@ impl Entry {
 
 #[derive(Default)]
 struct Requests {
-    pending: HashMap<Uuid, Entry>,
+    pending: HashMap<Uuid, ApprovalEntry>,
     resolved: VecDeque<ResolvedApproval>,
 }
 
 struct Registry {
     state: Mutex<Requests>,
-    rules: Rules,
+    rules: AlwaysAllowRules,
     policies: Policies,
     /// Number of pending requests.
     count: watch::Sender<usize>,
@@ -91,7 +91,7 @@ impl Approvals {
     pub(crate) fn open(data_dir: &Path) -> Self {
         Self(Arc::new(Registry {
             state: Mutex::default(),
-            rules: Rules::open(&data_dir.join(RULES_FILE)),
+            rules: AlwaysAllowRules::open(&data_dir.join(RULES_FILE)),
             policies: Policies::open(&data_dir.join(POLICIES_FILE)),
             count: watch::Sender::new(0),
             events: broadcast::channel(BACKLOG).0,
@@ -262,7 +262,7 @@ impl Approvals {
         let id = known.map_or(request.id, |entry| entry.request.id);
         let entry = state.pending.entry(id).or_insert_with(|| {
             tracing::info!(%id, operation = %request.operation_id, "a request waits for approval");
-            Entry { request, decision: watch::Sender::new(None), ends: Vec::new() }
+            ApprovalEntry { request, decision: watch::Sender::new(None), ends: Vec::new() }
         });
         let is_new = entry.ends.is_empty();
         entry.ends.push(end);

@@ -68,12 +68,12 @@ struct RulesFile {
 
 /// The rules and their file.
 #[derive(Debug)]
-pub(super) struct Rules {
+pub(super) struct AlwaysAllowRules {
     file: StoredFile<RulesFile>,
     rules: Mutex<Vec<AlwaysAllowRule>>,
 }
 
-impl Rules {
+impl AlwaysAllowRules {
     /// Reads the file; one that cannot be read gives no rules.
     pub(super) fn open(path: &Path) -> Self {
         let (file, content) = StoredFile::<RulesFile>::read(path);

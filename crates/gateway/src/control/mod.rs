@@ -28,7 +28,7 @@ use crate::server::connections::{Connections, share_of_descriptors};
 use crate::server::in_flight::InFlight;
 
 use self::error::ControlError;
-use self::request::{PolicyTarget, Request, RequestError, SetPolicyParams, TidyParams};
+use self::request::{ControlRequest, PolicyTarget, RequestError, SetPolicyParams, TidyParams};
 
 pub use support::SupportReport;
 
@@ -127,8 +127,8 @@ async fn converse(stream: UnixStream, control: &Control, in_flight: &InFlight) -
             return Ok(());
         }
         let _guard = in_flight.begin();
-        let answer = match Request::read(&line) {
-            Ok((id, Request::Watch(_))) => return watch(id, control, &mut read, &mut write).await,
+        let answer = match ControlRequest::read(&line) {
+            Ok((id, ControlRequest::Watch(_))) => return watch(id, control, &mut read, &mut write).await,
             Ok((id, request)) => reply(id, request, control).await,
             Err(RequestError { id, error }) => refusal(id, &error),
         };
@@ -163,16 +163,16 @@ async fn watch(
     }
 }
 
-async fn reply(id: i64, request: Request, control: &Control) -> Value {
+async fn reply(id: i64, request: ControlRequest, control: &Control) -> Value {
     let answered = match request {
-        Request::SignIn(_) => control.sign_in_link().await,
-        Request::Loops(_) => control.loops().await,
-        Request::Support(params) => control.support(params.loop_id.as_deref()).await,
-        Request::Worktrees(_) => control.worktrees().await,
-        Request::TidyWorktrees(params) => control.collect_garbage(&params).await,
-        Request::SavedWork(_) => control.saved_work().await,
-        Request::RestoreSaved(params) => control.restore_saved(&params.name).await,
-        Request::DeleteSaved(params) => control.delete_saved(&params.names).await,
+        ControlRequest::SignIn(_) => control.sign_in_link().await,
+        ControlRequest::Loops(_) => control.loops().await,
+        ControlRequest::Support(params) => control.support(params.loop_id.as_deref()).await,
+        ControlRequest::Worktrees(_) => control.worktrees().await,
+        ControlRequest::TidyWorktrees(params) => control.collect_garbage(&params).await,
+        ControlRequest::SavedWork(_) => control.saved_work().await,
+        ControlRequest::RestoreSaved(params) => control.restore_saved(&params.name).await,
+        ControlRequest::DeleteSaved(params) => control.delete_saved(&params.names).await,
         request => {
             let control = control.clone();
             // Rules are written to the disk.
@@ -242,53 +242,55 @@ impl Control {
     }
 
     /// Answers what needs no task of its own. Blocks on the disk.
-    fn answer(&self, request: &Request) -> Result<Value, ControlError> {
+    fn answer(&self, request: &ControlRequest) -> Result<Value, ControlError> {
         let approvals = &self.approvals;
         Ok(match request {
-            Request::Pending(_) => json!(approvals.pending()),
-            Request::Problems(_) => json!(approvals.problems()),
-            Request::Resolved(_) => json!(approvals.resolved()),
-            Request::Rules(_) => json!(approvals.rules()),
-            Request::Policies(_) => json!(approvals.policies()),
-            Request::ClearResolved(_) => {
+            ControlRequest::Pending(_) => json!(approvals.pending()),
+            ControlRequest::Problems(_) => json!(approvals.problems()),
+            ControlRequest::Resolved(_) => json!(approvals.resolved()),
+            ControlRequest::Rules(_) => json!(approvals.rules()),
+            ControlRequest::Policies(_) => json!(approvals.policies()),
+            ControlRequest::ClearResolved(_) => {
                 approvals.clear_resolved();
                 Value::Null
             }
-            Request::ClearPending(_) => {
+            ControlRequest::ClearPending(_) => {
                 approvals.clear_pending();
                 Value::Null
             }
-            Request::Approve(params) => json!(params.id()?.and_then(|id| approvals.approve(id))),
-            Request::Deny(params) => json!(params.id()?.and_then(|id| approvals.deny(id))),
-            Request::AlwaysAllow(params) => match params.id()? {
+            ControlRequest::Approve(params) => json!(params.id()?.and_then(|id| approvals.approve(id))),
+            ControlRequest::Deny(params) => json!(params.id()?.and_then(|id| approvals.deny(id))),
+            ControlRequest::AlwaysAllow(params) => match params.id()? {
                 Some(id) => json!(
                     approvals.always_allow(id).map_err(|error| ControlError::invalid(error.to_string()))?
                 ),
                 None => Value::Null,
             },
-            Request::RemoveRule(params) => json!(params.id()?.is_some_and(|id| approvals.remove_rule(id))),
-            Request::SetPolicy(params) => {
+            ControlRequest::RemoveRule(params) => {
+                json!(params.id()?.is_some_and(|id| approvals.remove_rule(id)))
+            }
+            ControlRequest::SetPolicy(params) => {
                 let effect = params.effect()?;
                 json!(approvals.set_policy(self.coverage(params, effect)?, effect).map_err(write_failed)?)
             }
-            Request::RemovePolicy(params) => match params.id()? {
+            ControlRequest::RemovePolicy(params) => match params.id()? {
                 Some(id) => json!(approvals.remove_policy(id).map_err(write_failed)?),
                 None => json!(false),
             },
-            Request::Activity(_) => json!(self.activity.list()),
-            Request::ClearActivity(_) => {
+            ControlRequest::RequestRecord(_) => json!(self.activity.list()),
+            ControlRequest::ClearActivity(_) => {
                 self.activity.clear();
                 Value::Null
             }
-            Request::Watch(_)
-            | Request::SignIn(_)
-            | Request::Loops(_)
-            | Request::Support(_)
-            | Request::Worktrees(_)
-            | Request::TidyWorktrees(_)
-            | Request::SavedWork(_)
-            | Request::RestoreSaved(_)
-            | Request::DeleteSaved(_) => return Err(ControlError::internal()),
+            ControlRequest::Watch(_)
+            | ControlRequest::SignIn(_)
+            | ControlRequest::Loops(_)
+            | ControlRequest::Support(_)
+            | ControlRequest::Worktrees(_)
+            | ControlRequest::TidyWorktrees(_)
+            | ControlRequest::SavedWork(_)
+            | ControlRequest::RestoreSaved(_)
+            | ControlRequest::DeleteSaved(_) => return Err(ControlError::internal()),
         })
     }
 

@@ -14,7 +14,7 @@ use crate::approval::{Coverage, Effect, Remember};
 /// The whole of a line.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Line<P> {
+struct ControlLine<P> {
     id: i64,
     verb: String,
     params: Option<P>,
@@ -31,11 +31,11 @@ macro_rules! requests {
     ($($verb:literal => $variant:ident($params:ty),)*) => {
         /// A request, read.
         #[derive(Debug, Clone)]
-        pub(crate) enum Request {
+        pub(crate) enum ControlRequest {
             $($variant($params),)*
         }
 
-        impl Request {
+        impl ControlRequest {
             /// Every verb.
             #[cfg(test)]
             pub(crate) const VERBS: &[&str] = &[$($verb),*];
@@ -65,7 +65,7 @@ requests! {
     "approvals.policies" => Policies(NoParams),
     "approvals.set_policy" => SetPolicy(SetPolicyParams),
     "approvals.remove_policy" => RemovePolicy(PolicyParams),
-    "activity.list" => Activity(NoParams),
+    "activity.list" => RequestRecord(NoParams),
     "activity.clear" => ClearActivity(NoParams),
     "page.sign_in" => SignIn(NoParams),
     "loops.status" => Loops(NoParams),
@@ -77,10 +77,10 @@ requests! {
     "worktrees.delete_saved" => DeleteSaved(DeleteParams),
 }
 
-impl Request {
+impl ControlRequest {
     /// Reads a line: the id to answer under, and what is asked.
     pub(crate) fn read(line: &[u8]) -> Result<(i64, Self), RequestError> {
-        let Line { id, verb, params: _ } = serde_json::from_slice::<Line<IgnoredAny>>(line)
+        let ControlLine { id, verb, params: _ } = serde_json::from_slice::<ControlLine<IgnoredAny>>(line)
             .map_err(|error| RequestError { id: 0, error: reason(&error) })?;
         let request = Self::of_verb(&verb, line).map_err(|error| RequestError { id, error })?;
         Ok((id, request))
@@ -89,7 +89,7 @@ impl Request {
 
 /// The members for a verb; absent ones are those of an empty object.
 fn params<P: DeserializeOwned + Default>(line: &[u8]) -> Result<P, ControlError> {
-    let line: Line<P> = serde_json::from_slice(line).map_err(|error| reason(&error))?;
+    let line: ControlLine<P> = serde_json::from_slice(line).map_err(|error| reason(&error))?;
     Ok(line.params.unwrap_or_default())
 }
 

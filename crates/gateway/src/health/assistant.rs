@@ -32,7 +32,7 @@ struct OngoingFailure {
 
 /// What is worth a report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Change {
+enum ProbeChange {
     Failed,
     StillFailing,
     Recovered,
@@ -59,29 +59,33 @@ impl AssistantMonitor {
         }
     }
 
-    fn change(&self, row: &Check, now: Instant) -> Option<Change> {
+    fn change(&self, row: &Check, now: Instant) -> Option<ProbeChange> {
         let mut failing = self.failing.lock().unwrap_or_else(PoisonError::into_inner);
         if row.passed {
-            return failing.take().map(|_| Change::Recovered);
+            return failing.take().map(|_| ProbeChange::Recovered);
         }
         let code = row.debug.as_ref().and_then(|debug| debug.error_code.clone());
         let change = match failing.as_ref().filter(|known| known.code == code) {
             Some(known) if now.duration_since(known.reported_at) < REPEAT_AFTER => return None,
-            Some(_) => Change::StillFailing,
-            None => Change::Failed,
+            Some(_) => ProbeChange::StillFailing,
+            None => ProbeChange::Failed,
         };
         *failing = Some(OngoingFailure { code, reported_at: now });
         Some(change)
     }
 }
 
-fn report(change: Change, row: &Check) -> Telemetry {
+fn report(change: ProbeChange, row: &Check) -> Telemetry {
     let (severity, category, message) = match change {
-        Change::Failed => (Severity::Warn, "healthcheck.failure_detected", "The assistant cannot be started"),
-        Change::StillFailing => {
+        ProbeChange::Failed => {
+            (Severity::Warn, "healthcheck.failure_detected", "The assistant cannot be started")
+        }
+        ProbeChange::StillFailing => {
             (Severity::Warn, "healthcheck.failure_persistent", "The assistant still cannot be started")
         }
-        Change::Recovered => (Severity::Info, "healthcheck.recovered", "The assistant can be started again"),
+        ProbeChange::Recovered => {
+            (Severity::Info, "healthcheck.recovered", "The assistant can be started again")
+        }
     };
     let mut telemetry = Telemetry::new(severity, category, message);
     telemetry.trace.operation_id = OperationId::HealthCheck.to_string();
@@ -111,14 +115,14 @@ mod tests {
         let hour = REPEAT_AFTER;
         for (row, at, told) in [
             (&passed, Duration::ZERO, None),
-            (&failed("ENOENT"), Duration::ZERO, Some(Change::Failed)),
+            (&failed("ENOENT"), Duration::ZERO, Some(ProbeChange::Failed)),
             (&failed("ENOENT"), hour / 2, None),
-            (&failed("ENOENT"), hour, Some(Change::StillFailing)),
+            (&failed("ENOENT"), hour, Some(ProbeChange::StillFailing)),
             (&failed("ENOENT"), hour * 3 / 2, None),
-            (&failed("3"), hour * 3 / 2, Some(Change::Failed)),
-            (&passed, hour * 2, Some(Change::Recovered)),
+            (&failed("3"), hour * 3 / 2, Some(ProbeChange::Failed)),
+            (&passed, hour * 2, Some(ProbeChange::Recovered)),
             (&passed, hour * 4, None),
-            (&failed("3"), hour * 4, Some(Change::Failed)),
+            (&failed("3"), hour * 4, Some(ProbeChange::Failed)),
         ] {
             assert_eq!(monitor.change(row, start + at), told, "{row:?} after {at:?}");
         }

@@ -93,12 +93,12 @@ pub(super) async fn rows(programs: &Programs, brought: Option<&Path>, limit: Dur
 
 async fn ask(programs: &Programs, limit: Duration) -> PluginState {
     #[derive(Deserialize)]
-    struct Registry {
+    struct PluginRegistry {
         plugins: BTreeMap<String, Vec<PluginEntry>>,
     }
     let registry = tokio::task::spawn_blocking(|| {
         let bytes = std::fs::read(expand_home(REGISTRY)).ok()?;
-        serde_json::from_slice::<Registry>(&bytes).ok()
+        serde_json::from_slice::<PluginRegistry>(&bytes).ok()
     });
     let listed = probe(programs, Program::Assistant, &["plugin", "list", "--json"], limit);
     let (registry, listed, latest) = tokio::join!(registry, listed, latest_versions(programs, limit));

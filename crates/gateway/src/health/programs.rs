@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use loopgate_home::{Program, expand_home};
 use loopgate_tools::process::{Command, Limits, Output, RunStatus};
-use loopgate_tools::programs::{Programs, Source, is_executable};
+use loopgate_tools::programs::{ProgramSource, Programs, is_executable};
 use tokio::time::timeout;
 
 use super::check::{Check, Debug};
@@ -155,11 +155,11 @@ pub(super) async fn probe(
             return bad_override(path, "Override path lies in the sandbox and is not used");
         }
         match resolved.source {
-            Source::OverrideInvalid => {
+            ProgramSource::OverrideInvalid => {
                 return bad_override(&resolved.path, "Override path does not exist or is not executable");
             }
-            Source::Fallback => return failed(CommandError::new("ENOENT", "")),
-            Source::Override | Source::Path => {}
+            ProgramSource::Fallback => return failed(CommandError::new("ENOENT", "")),
+            ProgramSource::Override | ProgramSource::Path => {}
         }
         let command = Command::new(resolved.path).args(args).environment(programs.environment().await);
         match command.session().modest().run(Limits::time(limit).output(OUTPUT_CAP)).await {

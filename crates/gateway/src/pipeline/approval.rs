@@ -35,7 +35,7 @@ const SHOWN_CHARACTERS: usize = 200;
 const SHOWN_FINGERPRINT: usize = 16;
 
 /// A request, as the policy sees it.
-pub(crate) struct Request<'a> {
+pub(crate) struct PolicyRequest<'a> {
     pub(crate) method: &'a Method,
     pub(crate) target: &'a Uri,
     pub(crate) headers: &'a HeaderMap,
@@ -50,7 +50,7 @@ pub(crate) struct Request<'a> {
 }
 
 /// What becomes of it.
-pub(crate) enum Verdict {
+pub(crate) enum PolicyDecision {
     Allow,
     Refuse(HttpError),
     Wait(Box<PendingApproval>),
@@ -58,15 +58,15 @@ pub(crate) enum Verdict {
 
 /// Decides, in the order of the policy's rules.
 pub(crate) async fn evaluate(
-    request: &Request<'_>,
+    request: &PolicyRequest<'_>,
     app: &App,
     settings: &Settings,
     approvals: &Approvals,
-) -> Verdict {
+) -> PolicyDecision {
     if !request.setup_complete {
         let hint =
             "run `loopgate up`, which completes it; `loopgate gateway` prints other ways when it starts";
-        return Verdict::Refuse(
+        return PolicyDecision::Refuse(
             HttpError::forbidden("onboarding not completed")
                 .with_code("onboarding_not_completed")
                 .with("hint", hint),
@@ -75,7 +75,7 @@ pub(crate) async fn evaluate(
     let each_time = request.asks_each_time();
     let Some(operation) = OperationId::of_path(request.target.path()) else {
         let text = format!("Unmapped operation: {}", request.target.path());
-        return Verdict::Refuse(HttpError::forbidden(text).with_code("unmapped_operation"));
+        return PolicyDecision::Refuse(HttpError::forbidden(text).with_code("unmapped_operation"));
     };
     let threshold =
         settings.auto_approval_rules.get(&operation).copied().unwrap_or(settings.default_approval_tier);
@@ -83,7 +83,7 @@ pub(crate) async fn evaluate(
     let forced = each_time || unreadable || request.is_forced();
     let passes = !forced && operation.risk() <= threshold;
     if passes && !approvals.has_policies() {
-        return Verdict::Allow;
+        return PolicyDecision::Allow;
     }
     let values = request.values();
     let action = request.action(&values);
@@ -103,14 +103,14 @@ pub(crate) async fn evaluate(
         }
         None => None,
     };
-    let Some((subject, effect)) = covered else { return Verdict::Refuse(HttpError::internal()) };
+    let Some((subject, effect)) = covered else { return PolicyDecision::Refuse(HttpError::internal()) };
     match effect.filter(|_| !unreadable) {
         Some(Effect::Deny) => {
             let refused = HttpError::forbidden("request denied").with_code("request_denied");
-            return Verdict::Refuse(refused.with("operationId", operation.as_str()));
+            return PolicyDecision::Refuse(refused.with("operationId", operation.as_str()));
         }
-        Some(Effect::Allow) if !forced => return Verdict::Allow,
-        None if passes => return Verdict::Allow,
+        Some(Effect::Allow) if !forced => return PolicyDecision::Allow,
+        None if passes => return PolicyDecision::Allow,
         Some(_) | None => {}
     }
     let now = loopgate_api::time::now_iso();
@@ -134,9 +134,9 @@ pub(crate) async fn evaluate(
         subject,
     };
     if !forced && approvals.rule_allows(&pending) {
-        return Verdict::Allow;
+        return PolicyDecision::Allow;
     }
-    Verdict::Wait(Box::new(pending))
+    PolicyDecision::Wait(Box::new(pending))
 }
 
 /// Where a request names what it is about, to be resolved again after a decision.
@@ -203,7 +203,7 @@ fn shown_directories(subject: &Subject) -> Vec<String> {
     subject.directories().into_iter().map(text).collect()
 }
 
-impl Request<'_> {
+impl PolicyRequest<'_> {
     fn is_forced(&self) -> bool {
         self.headers.get(FORCE).is_some_and(|value| {
             let value = value.as_bytes();

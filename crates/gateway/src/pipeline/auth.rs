@@ -9,7 +9,7 @@ use secrecy::{ExposeSecret as _, SecretString};
 use subtle::ConstantTimeEq as _;
 
 use super::origin::{OriginPolicy, named_origin};
-use super::sessions::Sessions;
+use super::sessions::GatewaySessions;
 
 const GATEWAY_TOKEN: HeaderName = HeaderName::from_static(GATEWAY_TOKEN_HEADER);
 const SESSION_TOKEN: HeaderName = HeaderName::from_static(SESSION_TOKEN_HEADER);
@@ -30,7 +30,7 @@ pub(crate) struct Authenticator<'a> {
     pub(crate) gateway_token: Option<&'a SecretString>,
     pub(crate) origins: &'a OriginPolicy,
     pub(crate) production_only: bool,
-    pub(crate) sessions: &'a Sessions,
+    pub(crate) sessions: &'a GatewaySessions,
 }
 
 impl Authenticator<'_> {

@@ -15,7 +15,7 @@ use loopgate_files::{Spool, Spooling};
 use sha2::Sha256;
 use tokio_util::io::ReaderStream;
 
-use crate::config::Limits;
+use crate::config::ServerLimits;
 use crate::error::HttpError;
 use crate::route::BodyLimit;
 
@@ -108,7 +108,7 @@ pub(crate) async fn read(
     headers: &HeaderMap,
     limit: BodyLimit,
     storage: BodyStorage<'_>,
-    limits: &Limits,
+    limits: &ServerLimits,
 ) -> Result<RequestBody, BodyError> {
     let declared = declared_length(headers);
     if declared.is_some_and(|length| length > limit.bytes) {

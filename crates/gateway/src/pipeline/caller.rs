@@ -4,14 +4,14 @@ use std::net::IpAddr;
 
 /// Where a request comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Caller {
+pub(crate) enum RequestSource {
     /// Over the listener.
     Network(IpAddr),
     /// From this process; has no host and no address.
     InProcess,
 }
 
-impl Caller {
+impl RequestSource {
     pub(crate) const fn is_loopback(self) -> bool {
         match self {
             Self::Network(IpAddr::V4(address)) => address.is_loopback(),

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::body::{self, BodyError, BodyStorage};
-use super::caller::Caller;
+use super::caller::RequestSource;
 use super::challenge::Verification;
 use super::config_snapshot::ConfigSnapshot;
 use super::forgery::{is_forgeable, unsupported_media_type};
@@ -75,7 +75,7 @@ pub(crate) async fn exchange(
     state: &PipelineState,
     snapshot: &ConfigSnapshot,
     request: Request<Body>,
-    caller: Caller,
+    caller: RequestSource,
     recorder: &mut ActivityRecorder,
 ) -> Response<Body> {
     match steps(state, snapshot, request, caller, recorder).await {
@@ -119,7 +119,7 @@ async fn steps(
     state: &PipelineState,
     snapshot: &ConfigSnapshot,
     request: Request<Body>,
-    caller: Caller,
+    caller: RequestSource,
     recorder: &mut ActivityRecorder,
 ) -> Result<ExchangeAnswer, ExchangeError> {
     let (parts, body) = request.into_parts();

@@ -34,10 +34,10 @@ use loopgate_api::names::{CLOUD_SOURCE, SOURCE_HEADER};
 use loopgate_api::operation::GATEWAY_PREFIX;
 use tower::ServiceExt as _;
 
-use self::approval::{ApprovalHold, Verdict};
+use self::approval::{ApprovalHold, PolicyDecision};
 use self::auth::{Authenticator, Principal};
 use self::body::{BodyError, BodyStorage, RequestBody};
-use self::caller::Caller;
+use self::caller::RequestSource;
 use self::config_snapshot::ConfigSnapshot;
 use self::forgery::unsupported_media_type;
 use self::origin::{CorsHeaders, named_origin};
@@ -68,7 +68,11 @@ struct PendingRequest {
 }
 
 /// The whole sequence. Never panics: what a handler drops is answered with 500.
-pub(crate) async fn handle(state: &PipelineState, request: Request<Body>, caller: Caller) -> Response<Body> {
+pub(crate) async fn handle(
+    state: &PipelineState,
+    request: Request<Body>,
+    caller: RequestSource,
+) -> Response<Body> {
     let snapshot = state.snapshot();
     match check_head(&snapshot, request, caller) {
         CheckedHead::Answered(response) => response,
@@ -76,7 +80,7 @@ pub(crate) async fn handle(state: &PipelineState, request: Request<Body>, caller
     }
 }
 
-fn check_head(snapshot: &ConfigSnapshot, mut request: Request<Body>, caller: Caller) -> CheckedHead {
+fn check_head(snapshot: &ConfigSnapshot, mut request: Request<Body>, caller: RequestSource) -> CheckedHead {
     match target::normalized(request.uri()) {
         Ok(None) => {}
         Ok(Some(normal)) => *request.uri_mut() = normal,
@@ -87,7 +91,7 @@ fn check_head(snapshot: &ConfigSnapshot, mut request: Request<Body>, caller: Cal
             return CheckedHead::Answered(closing_with(snapshot, &request, failure));
         }
     }
-    if caller != Caller::InProcess && !snapshot.hosts.accept(request.uri(), request.headers()) {
+    if caller != RequestSource::InProcess && !snapshot.hosts.accept(request.uri(), request.headers()) {
         // Without the cross-origin headers: they name the web app.
         let failure = HttpError::forbidden("host not allowed").with_code("host_not_allowed");
         return CheckedHead::Answered(failure.closing(has_body(&request)).into_response());
@@ -130,7 +134,7 @@ async fn respond(
     state: &PipelineState,
     snapshot: &ConfigSnapshot,
     pending: PendingRequest,
-    caller: Caller,
+    caller: RequestSource,
 ) -> Response<Body> {
     let PendingRequest { request, cors, is_exchange } = pending;
     let mut recorder = ActivityRecorder::begin(&state.activity, request.method(), request.uri());
@@ -155,7 +159,7 @@ async fn gateway_route(
     state: &PipelineState,
     snapshot: &ConfigSnapshot,
     request: Request<Body>,
-    caller: Caller,
+    caller: RequestSource,
     recorder: &mut ActivityRecorder,
 ) -> Response<Body> {
     let (mut parts, body) = request.into_parts();
@@ -189,7 +193,7 @@ async fn gateway_route(
     let over_link = principal == Principal::Internal
         && parts.headers.get(SOURCE_HEADER).is_some_and(|source| source == CLOUD_SOURCE);
     let built = route.filter(|route| route.is_built);
-    let request = approval::Request {
+    let request = approval::PolicyRequest {
         method: &parts.method,
         target: &parts.uri,
         headers: &parts.headers,
@@ -299,13 +303,13 @@ async fn read_body(
 async fn approve(
     state: &PipelineState,
     snapshot: &ConfigSnapshot,
-    request: &approval::Request<'_>,
+    request: &approval::PolicyRequest<'_>,
 ) -> Result<Option<ApprovalHold>, HttpError> {
     let verdict = approval::evaluate(request, &state.app, &snapshot.settings, &state.approvals);
     let pending = match Box::pin(verdict).await {
-        Verdict::Allow => return Ok(None),
-        Verdict::Refuse(failure) => return Err(failure),
-        Verdict::Wait(pending) => *pending,
+        PolicyDecision::Allow => return Ok(None),
+        PolicyDecision::Refuse(failure) => return Err(failure),
+        PolicyDecision::Wait(pending) => *pending,
     };
     if request.over_link && request.route.is_some_and(|route| route.policy.accepts_while_held) {
         let hours = snapshot.settings.loop_approval_hours.max(1);

@@ -37,11 +37,11 @@ pub(crate) struct OriginPolicy {
 #[derive(Debug, Clone)]
 struct WebApp {
     header: HeaderValue,
-    parts: Parts,
+    parts: OriginParts,
 }
 
 /// Scheme, host and port.
-type Parts = (String, String, Option<u16>);
+type OriginParts = (String, String, Option<u16>);
 
 impl OriginPolicy {
     pub(crate) fn new(web_app_origin: Option<&str>, production_only: bool) -> Self {
@@ -117,7 +117,7 @@ pub(crate) fn named_origin(headers: &HeaderMap) -> Option<&str> {
     headers.get(ORIGIN)?.to_str().ok().filter(|text| !text.is_empty() && *text != "null")
 }
 
-fn parts_of(origin: &str) -> Option<Parts> {
+fn parts_of(origin: &str) -> Option<OriginParts> {
     let url = Url::parse(origin).ok()?;
     let host = url.host_str().filter(|host| !host.is_empty())?.to_ascii_lowercase();
     Some((url.scheme().to_owned(), host, url.port_or_known_default()))

@@ -6,7 +6,7 @@ use loopgate_api::bootstrap::BootstrapOrder;
 use loopgate_api::ids::{LoopId, RepoFullName, TicketId};
 use loopgate_home::{canonical_path, expand_home};
 use loopgate_runtime::Runtime;
-use loopgate_tools::git::Checkout;
+use loopgate_tools::git::CheckoutKind;
 use serde_json::Value;
 
 use crate::app::App;
@@ -161,8 +161,8 @@ impl Search<'_> {
         let clone = self.app.sandbox.repository(existing).ok();
         let clone = clone.map(|repository| repository.clone_root().to_owned());
         // What cannot be used as a repository may still say whose worktree it is.
-        let claimed = match Checkout::of(existing) {
-            Checkout::Linked(own) if clone.is_none() => own.ancestors().nth(2).map(Path::to_owned),
+        let claimed = match CheckoutKind::of(existing) {
+            CheckoutKind::Linked(own) if clone.is_none() => own.ancestors().nth(2).map(Path::to_owned),
             _ => None,
         };
         let claimed = claimed.and_then(|claimed| claimed.canonicalize().ok());

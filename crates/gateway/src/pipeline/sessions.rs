@@ -22,7 +22,7 @@ pub(crate) struct NewSession {
 }
 
 #[derive(Debug)]
-struct Session {
+struct GatewaySession {
     digest: TokenDigest,
     origin: String,
     expires_at: Timestamp,
@@ -30,14 +30,14 @@ struct Session {
 
 /// The sessions of this process, in order of their creation.
 #[derive(Debug, Default)]
-pub(crate) struct Sessions(Mutex<Vec<Session>>);
+pub(crate) struct GatewaySessions(Mutex<Vec<GatewaySession>>);
 
-impl Sessions {
+impl GatewaySessions {
     /// Makes a session for exactly this origin.
     pub(crate) fn create(&self, origin: &str, life: Duration, now: Timestamp) -> NewSession {
         let token = hex::encode(rand::random::<[u8; 32]>());
         let expires_at = now.saturating_add(life).unwrap_or(Timestamp::MAX);
-        let session = Session { digest: digest(&token), origin: origin.to_owned(), expires_at };
+        let session = GatewaySession { digest: digest(&token), origin: origin.to_owned(), expires_at };
         let mut live = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         live.retain(|session| now < session.expires_at);
         while live.len() >= CAPACITY {
@@ -65,7 +65,7 @@ fn digest(token: &str) -> TokenDigest {
 }
 
 /// The oldest session of the origin that holds the most; among equals, the oldest of all.
-fn eviction_candidate(live: &[Session]) -> usize {
+fn eviction_candidate(live: &[GatewaySession]) -> usize {
     let held = |origin: &str| live.iter().filter(|session| session.origin == origin).count();
     let most = live.iter().map(|session| held(&session.origin)).max().unwrap_or_default();
     live.iter().position(|session| held(&session.origin) == most).unwrap_or_default()
@@ -82,7 +82,7 @@ mod tests {
 
     #[test]
     fn a_token_is_good_for_its_origin_until_it_expires() {
-        let sessions = Sessions::default();
+        let sessions = GatewaySessions::default();
         let now = Timestamp::from_second(1_000_000).unwrap();
         let granted = sessions.create(APP, LIFE, now);
         assert_eq!(granted.token.len(), 64);
@@ -96,7 +96,7 @@ mod tests {
 
     #[test]
     fn the_ninth_drops_the_first() {
-        let sessions = Sessions::default();
+        let sessions = GatewaySessions::default();
         let now = Timestamp::now();
         let tokens: Vec<String> = (0..9).map(|_| sessions.create(APP, LIFE, now).token).collect();
         assert!(!sessions.is_valid(&tokens[0], APP, now));
@@ -106,7 +106,7 @@ mod tests {
     proptest! {
         #[test]
         fn a_greedy_page_never_pushes_out_a_modest_one(greedy in 1usize..40) {
-            let sessions = Sessions::default();
+            let sessions = GatewaySessions::default();
             let now = Timestamp::now();
             let mine: Vec<String> = (0..2).map(|_| sessions.create(APP, LIFE, now).token).collect();
             for _ in 0..greedy {

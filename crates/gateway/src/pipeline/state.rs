@@ -10,7 +10,7 @@ use super::challenge::ChallengeVerifier;
 use super::config_snapshot::{ConfigSnapshot, ConfigSnapshotCache};
 use super::fallback::Fallback;
 use super::rate_limit::{Rate, RateLimiter};
-use super::sessions::Sessions;
+use super::sessions::GatewaySessions;
 use crate::activity::ActivityLog;
 use crate::app::App;
 use crate::approval::Approvals;
@@ -23,7 +23,7 @@ pub(crate) struct PipelineState {
     snapshots: ConfigSnapshotCache,
     /// Port of the listener, 0 before it is bound.
     port: AtomicU16,
-    pub(crate) sessions: Sessions,
+    pub(crate) sessions: GatewaySessions,
     /// Of challenge exchanges, by origin.
     pub(crate) exchanges: RateLimiter,
     /// Of refused credentials, by origin.
@@ -51,7 +51,7 @@ impl PipelineState {
         Self {
             snapshots: ConfigSnapshotCache::new(),
             port: AtomicU16::new(0),
-            sessions: Sessions::default(),
+            sessions: GatewaySessions::default(),
             exchanges: RateLimiter::new(Rate::EXCHANGE),
             refusals: RateLimiter::new(Rate::REFUSED),
             verifier: ChallengeVerifier::default(),

@@ -6,8 +6,8 @@ use crate::route::{BodyLimit, Endpoint};
 
 #[derive(OpenApi)]
 #[openapi(paths(crate::pipeline::exchange::exchange))]
-struct Description;
+struct ExchangeApi;
 
 pub(crate) fn endpoint() -> Endpoint {
-    Endpoint::of_pipeline(Description::openapi()).with_limit(BodyLimit::EXCHANGE)
+    Endpoint::of_pipeline(ExchangeApi::openapi()).with_limit(BodyLimit::EXCHANGE)
 }

@@ -28,10 +28,10 @@ fn health() {}
 
 #[derive(OpenApi)]
 #[openapi(paths(health))]
-struct Description;
+struct LivenessApi;
 
 pub(crate) fn liveness_endpoint() -> Endpoint {
-    Endpoint::of_pipeline(Description::openapi())
+    Endpoint::of_pipeline(LivenessApi::openapi())
 }
 
 /// Everything that was looked at.

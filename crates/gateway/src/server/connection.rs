@@ -24,7 +24,7 @@ use super::state::ServerState;
 use crate::error::HttpError;
 use crate::health::liveness::LIVENESS_PATH;
 use crate::pipeline;
-use crate::pipeline::caller::Caller;
+use crate::pipeline::caller::RequestSource;
 
 /// Bytes of a request's head; more is answered 431.
 const MAX_HEAD: usize = 16 * 1024;
@@ -45,7 +45,7 @@ pub(crate) fn protocol(header_timeout: Duration) -> http1::Builder {
 
 /// The two stages of a shutdown.
 #[derive(Clone, Default)]
-pub(crate) struct Shutdown {
+pub(crate) struct ShutdownTokens {
     pub(crate) graceful: CancellationToken,
     pub(crate) forced: CancellationToken,
 }
@@ -55,7 +55,7 @@ pub(crate) struct Shutdown {
 pub(crate) struct ConnectionServer {
     pub(crate) state: Arc<ServerState>,
     pub(crate) protocol: Arc<http1::Builder>,
-    pub(crate) shutdown: Shutdown,
+    pub(crate) shutdown: ShutdownTokens,
 }
 
 impl ConnectionServer {
@@ -74,7 +74,7 @@ impl ConnectionServer {
 async fn run(
     mut connection: http1::Connection<TokioIo<TcpStream>, ConnectionService>,
     permit: &ConnectionPermit,
-    shutdown: &Shutdown,
+    shutdown: &ShutdownTokens,
 ) {
     let ended = tokio::select! {
         biased;
@@ -135,7 +135,7 @@ impl hyper::service::Service<Request<Incoming>> for ConnectionService {
             let response = guard.until_sent(too_many_connections());
             return Box::pin(async { Ok(response) });
         }
-        let (state, caller) = (self.state.clone(), Caller::Network(self.peer));
+        let (state, caller) = (self.state.clone(), RequestSource::Network(self.peer));
         Box::pin(async move {
             let response = pipeline::handle(&state.pipeline, request.map(Body::new), caller).await;
             Ok(guard.until_sent(response))

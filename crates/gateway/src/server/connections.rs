@@ -56,11 +56,11 @@ pub(crate) fn share_of_descriptors() -> usize {
 #[derive(Debug)]
 pub(crate) struct Connections {
     most: usize,
-    state: Mutex<ConnectionTable>,
+    state: Mutex<OpenConnections>,
 }
 
 #[derive(Debug, Default)]
-struct ConnectionTable {
+struct OpenConnections {
     /// In the order in which they were accepted.
     open: BTreeMap<u64, OpenConnection>,
     next: u64,
@@ -89,7 +89,7 @@ pub(crate) struct ConnectionPermit {
 impl Connections {
     /// Room for `most` connections.
     pub(crate) fn new(most: usize) -> Arc<Self> {
-        let mut state = ConnectionTable::default();
+        let mut state = OpenConnections::default();
         state.refill();
         Arc::new(Self { most, state: Mutex::new(state) })
     }
@@ -128,12 +128,12 @@ impl Connections {
         tokio::time::sleep(ACCEPT_PAUSE).await;
     }
 
-    fn lock(&self) -> MutexGuard<'_, ConnectionTable> {
+    fn lock(&self) -> MutexGuard<'_, OpenConnections> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl ConnectionTable {
+impl OpenConnections {
     fn refill(&mut self) {
         while self.spare.len() < SPARE {
             let Ok(file) = File::open("/dev/null") else { return };

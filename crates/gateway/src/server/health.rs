@@ -19,7 +19,7 @@ const GOOD: &[u8] = b"HTTP/1.1 200";
 
 /// Whether the gateway can be reached.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Health {
+pub struct ListenerHealth {
     /// Why it cannot, for a person, while it is being brought back.
     pub recovering: Option<String>,
     /// How often it had to be brought back.
@@ -29,7 +29,7 @@ pub struct Health {
 /// The health as it changes, and the probes that found no listener.
 #[derive(Default)]
 pub(crate) struct ListenerMonitor {
-    state: watch::Sender<Health>,
+    state: watch::Sender<ListenerHealth>,
     /// The last probe that found nobody.
     failed: watch::Sender<u64>,
     /// Counts probes and recoveries: what an older one found means nothing any more.
@@ -37,7 +37,7 @@ pub(crate) struct ListenerMonitor {
 }
 
 impl ListenerMonitor {
-    pub(crate) fn subscribe(&self) -> watch::Receiver<Health> {
+    pub(crate) fn subscribe(&self) -> watch::Receiver<ListenerHealth> {
         self.state.subscribe()
     }
 
@@ -45,7 +45,7 @@ impl ListenerMonitor {
     pub(crate) fn recovering(&self, reason: String) {
         self.latest.fetch_add(1, Ordering::Relaxed);
         self.state.send_modify(|health| {
-            *health = Health { recovering: Some(reason), recoveries: health.recoveries + 1 };
+            *health = ListenerHealth { recovering: Some(reason), recoveries: health.recoveries + 1 };
         });
     }
 

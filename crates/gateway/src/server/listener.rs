@@ -14,7 +14,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::time::Instant;
 use tokio_util::task::{AbortOnDropHandle, TaskTracker};
 
-use super::connection::{self, ConnectionServer, Shutdown};
+use super::connection::{self, ConnectionServer, ShutdownTokens};
 use super::connections::{self, Connections};
 use super::discovery::DiscoveryFile;
 use super::state::ServerState;
@@ -87,7 +87,7 @@ impl Bound {
     pub async fn serve(self, shutdown: impl Future<Output = ()>) {
         let Self { state, listener, mut discovery, candidates, .. } = self;
         let connections = TaskTracker::new();
-        let shutdown_signal = Shutdown::default();
+        let shutdown_signal = ShutdownTokens::default();
         let server = ConnectionServer {
             state: state.clone(),
             protocol: Arc::new(connection::protocol(state.pipeline.config.limits.header_timeout)),
@@ -215,7 +215,7 @@ async fn reopen(candidates: &[u16]) -> (TcpListener, u16) {
 
 /// Opens the owner's socket beside the listener.
 #[cfg(unix)]
-fn serve_control(state: &ServerState, tasks: &TaskTracker, shutdown: &Shutdown) {
+fn serve_control(state: &ServerState, tasks: &TaskTracker, shutdown: &ShutdownTokens) {
     let control = Control {
         approvals: state.pipeline.approvals.clone(),
         activity: state.pipeline.activity.clone(),

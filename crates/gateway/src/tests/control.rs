@@ -7,7 +7,7 @@ use tokio::net::UnixStream;
 use super::approvals::held;
 use super::test_gateway::{TestGateway, within};
 use crate::CONTROL_SOCKET;
-use crate::control::request::Request;
+use crate::control::request::ControlRequest;
 
 const VERSION: &str = "/api/gateway/version";
 
@@ -93,7 +93,7 @@ async fn nonsense_is_refused_in_shape() {
 async fn an_unknown_member_is_refused_by_every_verb() {
     let place = TestGateway::new().await;
     let mut owner = Owner::of(&place).await;
-    for verb in Request::VERBS {
+    for verb in ControlRequest::VERBS {
         let answer = owner.ask(verb, json!({"repositry": "/src/shop", "effect": "allow"})).await;
         assert_eq!((&answer["id"], &answer["ok"]), (&json!(7), &json!(false)), "{verb}: {answer}");
         assert!(answer["error"].as_str().unwrap().starts_with("unknown field `"), "{verb}: {answer}");

@@ -4,7 +4,7 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 
 use super::test_gateway::{TestGateway, TestOptions, within};
-use crate::{BindError, Health};
+use crate::{BindError, ListenerHealth};
 
 async fn taken() -> (TcpListener, u16) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -45,8 +45,8 @@ async fn the_discovery_file_of_another_gateway_stays() {
     assert_eq!(std::fs::read_to_string(place.discovery_file()).unwrap(), "1");
 }
 
-fn is_back(health: &Health) -> bool {
-    *health == Health { recovering: None, recoveries: 1 }
+fn is_back(health: &ListenerHealth) -> bool {
+    *health == ListenerHealth { recovering: None, recoveries: 1 }
 }
 
 #[tokio::test]

@@ -16,7 +16,7 @@ use tokio::sync::{oneshot, watch};
 use tokio::task::JoinHandle;
 
 use super::contract_codes::contract_code;
-use crate::{Gateway, GatewayConfig, Health, Limits};
+use crate::{Gateway, GatewayConfig, ListenerHealth, ServerLimits};
 
 pub(in crate::tests) const WEB_APP: &str = "https://app.example.test";
 pub(in crate::tests) const TOKEN: &str = "0123456789abcdef0123456789abcdef0123456789abcdef";
@@ -37,7 +37,7 @@ pub(in crate::tests) struct TestOptions {
     pub(in crate::tests) settings: &'static str,
     /// Files of the data directory, with their text.
     pub(in crate::tests) data_files: &'static [(&'static str, &'static str)],
-    pub(in crate::tests) limits: Limits,
+    pub(in crate::tests) limits: ServerLimits,
 }
 
 impl Default for TestOptions {
@@ -53,7 +53,7 @@ impl Default for TestOptions {
             lost_listener: false,
             settings: "",
             data_files: &[],
-            limits: Limits { stop_grace: Duration::from_millis(20), ..Limits::default() },
+            limits: ServerLimits { stop_grace: Duration::from_millis(20), ..ServerLimits::default() },
         }
     }
 }
@@ -63,7 +63,7 @@ pub(in crate::tests) struct TestGateway {
     pub(in crate::tests) gateway: Gateway,
     pub(in crate::tests) port: u16,
     /// Since before it served.
-    pub(in crate::tests) health: watch::Receiver<Health>,
+    pub(in crate::tests) health: watch::Receiver<ListenerHealth>,
     pub(in crate::tests) settings: Arc<SettingsStore>,
     pub(in crate::tests) runtime: Option<Arc<Runtime>>,
     dir: tempfile::TempDir,

@@ -15,7 +15,7 @@ use std::sync::Arc;
 use thiserror::Error;
 
 use self::deny::DenyList;
-pub use self::directory::{Directory, Entry, Kind, led_away};
+pub use self::directory::{DirEntry, Directory, EntryKind, led_away};
 use crate::path_resolution::{canonical_form, expand_home, lexically_absolute};
 use crate::settings::SettingsStore;
 
@@ -25,7 +25,7 @@ const MAX_PATH: usize = 4096;
 /// A path that was refused. The message holds no path that the caller did not send.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("directory not allowed")]
-pub struct Denied {
+pub struct AccessDenied {
     /// The path as it was given.
     pub path: String,
 }
@@ -137,10 +137,10 @@ impl Sandbox {
     /// disk.
     ///
     /// # Errors
-    /// [`Denied`] for everything else: outside, on the deny list, relative, or led away by a link.
-    pub fn check(&self, path: impl AsRef<Path>) -> Result<SandboxedPath, Denied> {
+    /// [`AccessDenied`] for everything else: outside, on the deny list, relative, or led away by a link.
+    pub fn check(&self, path: impl AsRef<Path>) -> Result<SandboxedPath, AccessDenied> {
         let given = path.as_ref().to_string_lossy();
-        self.allowed(&given).ok_or_else(|| Denied { path: given.into_owned() })
+        self.allowed(&given).ok_or_else(|| AccessDenied { path: given.into_owned() })
     }
 
     /// Whether an absolute path lies in the base directory, as it is written or with links resolved:

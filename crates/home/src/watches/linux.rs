@@ -10,7 +10,7 @@ use std::path::Path;
 use rustix::fs::inotify::{self, CreateFlags, ReadFlags, Reader, WatchFlags};
 use rustix::io::Errno;
 
-use super::{Event, EventKind, EventsLost, WatchId, WatchMask};
+use super::{EventKind, EventsLost, WatchEvent, WatchId, WatchMask};
 
 const ENTRIES: WatchFlags = WatchFlags::CREATE
     .union(WatchFlags::DELETE)
@@ -82,7 +82,7 @@ impl Watches {
     ///
     /// # Errors
     /// [`EventsLost`] when the queue overflowed or a watched file system was unmounted.
-    pub fn drain(&self, mut each: impl FnMut(Event<'_>)) -> Result<(), EventsLost> {
+    pub fn drain(&self, mut each: impl FnMut(WatchEvent<'_>)) -> Result<(), EventsLost> {
         let mut buffer = [MaybeUninit::uninit(); BUFFER];
         let mut reader = Reader::new(&self.0, &mut buffer);
         loop {
@@ -92,7 +92,7 @@ impl Watches {
                     if flags.intersects(ReadFlags::QUEUE_OVERFLOW | ReadFlags::UNMOUNT) {
                         return Err(EventsLost);
                     }
-                    each(Event {
+                    each(WatchEvent {
                         watch: WatchId(event.wd()),
                         name: event.file_name().map(|name| OsStr::from_bytes(name.to_bytes())),
                         kind: kind(flags),

@@ -35,7 +35,7 @@ pub enum WatchMask {
 
 /// One event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Event<'a> {
+pub struct WatchEvent<'a> {
     /// The watch that reports it.
     pub watch: WatchId,
     /// The entry of the watched directory; absent when it is about the watched path itself.

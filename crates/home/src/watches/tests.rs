@@ -7,7 +7,7 @@ use super::*;
 fn drain(watches: &Watches) -> Vec<(WatchId, Option<String>, EventKind, bool)> {
     let mut events = Vec::new();
     let owned = |name: &OsStr| name.to_string_lossy().into_owned();
-    let each = |event: Event<'_>| {
+    let each = |event: WatchEvent<'_>| {
         events.push((event.watch, event.name.map(owned), event.kind, event.is_directory));
     };
     watches.drain(each).unwrap();

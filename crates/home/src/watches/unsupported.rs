@@ -4,7 +4,7 @@ use std::convert::Infallible;
 use std::io;
 use std::path::Path;
 
-use super::{Event, EventsLost, WatchId, WatchMask};
+use super::{EventsLost, WatchEvent, WatchId, WatchMask};
 
 /// Cannot be constructed.
 #[derive(Debug)]
@@ -44,7 +44,7 @@ impl Watches {
     ///
     /// # Errors
     /// None.
-    pub fn drain(&self, _: impl FnMut(Event<'_>)) -> Result<(), EventsLost> {
+    pub fn drain(&self, _: impl FnMut(WatchEvent<'_>)) -> Result<(), EventsLost> {
         match self.0 {}
     }
 }

@@ -9,8 +9,8 @@ use futures_util::stream::SplitStream;
 use futures_util::{FutureExt as _, StreamExt as _};
 use loopgate_api::DESKTOP_VERSION;
 use loopgate_api::link::{
-    Accepted, Cancel, Command, CommandAck, CommandEventAck, Frame, HelloAck, HelloNack, MAX_MESSAGE_BYTES,
-    Severity, Telemetry, close, event,
+    Accepted, Cancel, CommandAck, CommandEventAck, Frame, HelloAck, HelloNack, LinkCommand,
+    MAX_MESSAGE_BYTES, Severity, Telemetry, close, event,
 };
 use serde_json::Value;
 use tokio::time::{Instant, sleep_until, timeout};
@@ -23,8 +23,8 @@ use super::analytics;
 use super::context::{LinkContext, LinkState};
 use super::dial::Socket;
 use super::timing::Retry;
-use crate::executor::Report;
-use crate::outbox::{CloseReason, MAX_QUEUED_BYTES, Outbox, Outgoing};
+use crate::executor::ExecutorReport;
+use crate::outbox::{CloseReason, MAX_QUEUED_BYTES, Outgoing, SendQueue};
 
 /// How a connection ended.
 #[derive(Debug)]
@@ -61,7 +61,7 @@ pub(super) async fn serve(
     stop: &CancellationToken,
 ) -> SessionEnd {
     let (sink, mut stream) = socket.split();
-    let outbox = Outbox::default();
+    let outbox = SendQueue::default();
     let mut session =
         ClientSession { context, outbox: &outbox, target, session_id: None, online: false, refused: None };
     let mut analytics =
@@ -108,7 +108,7 @@ async fn drain(stream: &mut SplitStream<Socket>) {
 
 struct ClientSession<'a> {
     context: &'a LinkContext,
-    outbox: &'a Outbox,
+    outbox: &'a SendQueue,
     target: &'a mut Option<Uuid>,
     session_id: Option<Uuid>,
     online: bool,
@@ -161,7 +161,7 @@ impl ClientSession<'_> {
     }
 
     /// The executor's next report, once there is room for it.
-    async fn next_report(&self) -> Report {
+    async fn next_report(&self) -> ExecutorReport {
         self.outbox.room_for(MAX_QUEUED_BYTES / 2).await;
         self.context.config.executor.next_report().await
     }
@@ -179,11 +179,11 @@ impl ClientSession<'_> {
         }
     }
 
-    fn send_report(&self, report: Report) {
+    fn send_report(&self, report: ExecutorReport) {
         let frame = match report {
-            Report::Event(command_event) => Frame::event(event::COMMAND_EVENT, &command_event),
-            Report::Presence(presence) => Frame::event(event::PRESENCE, &presence),
-            Report::Telemetry(telemetry) => Frame::event(event::TELEMETRY, &self.traced(*telemetry)),
+            ExecutorReport::Event(command_event) => Frame::event(event::COMMAND_EVENT, &command_event),
+            ExecutorReport::Presence(presence) => Frame::event(event::PRESENCE, &presence),
+            ExecutorReport::Telemetry(telemetry) => Frame::event(event::TELEMETRY, &self.traced(*telemetry)),
         };
         self.push(&frame);
     }
@@ -245,7 +245,7 @@ impl ClientSession<'_> {
                 }
             }
             event::COMMAND => {
-                let ack = match frame.payload::<Command>() {
+                let ack = match frame.payload::<LinkCommand>() {
                     Ok(command) => match executor.receive(command).await {
                         Some(ack) => ack,
                         None => return,

@@ -11,7 +11,7 @@ const MAX_CHUNK_BYTES: usize = 256 * 1024;
 pub(crate) const MAX_ANSWER_BYTES: usize = 10 * 1024 * 1024;
 
 /// An event of a command, without its sequence.
-pub(crate) type Event = (EventType, Value);
+pub(crate) type EventBody = (EventType, Value);
 
 /// How a streamed answer is divided.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,7 +23,7 @@ pub(crate) enum StreamKind {
 }
 
 /// An event and its weight in bytes.
-pub(crate) fn weighed(event: Event) -> (Event, usize) {
+pub(crate) fn weighed(event: EventBody) -> (EventBody, usize) {
     let bytes = weight(&event.1);
     (event, bytes)
 }
@@ -52,35 +52,35 @@ pub(crate) fn stream_kind(headers: &HeaderMap) -> Option<StreamKind> {
 }
 
 /// The end of a command that went wrong.
-pub(crate) fn failure(code: CommandFailure, error: &str) -> Event {
+pub(crate) fn failure(code: CommandFailure, error: &str) -> EventBody {
     (EventType::Error, json!({"type": "error", "terminal": true, "error": error, "code": code}))
 }
 
 /// The end of a command whose request the gateway refused. It has no `code` of its own: control planes
 /// up to 0.13 take one for a failure of the command alone, and would not fail the loop that it launches.
-fn gateway_error(status: u16, body: &[u8]) -> Event {
+fn gateway_error(status: u16, body: &[u8]) -> EventBody {
     let text = format!("gateway returned {status}: {}", String::from_utf8_lossy(body));
     let error = GatewayError::new(status, &serde_json::from_slice(body).unwrap_or_default());
     (EventType::Error, json!({"type": "error", "terminal": true, "error": text, "gatewayError": error}))
 }
 
 /// An answer that no event can carry.
-pub(crate) fn too_large() -> Event {
+pub(crate) fn too_large() -> EventBody {
     failure(CommandFailure::ResultTooLarge, "the result is too large for the connection")
 }
 
 /// The end of a command that was cancelled.
-pub(crate) fn cancelled(reason: &str) -> Event {
+pub(crate) fn cancelled(reason: &str) -> EventBody {
     (EventType::Done, json!({"type": "done", "cancelled": true, "reason": reason}))
 }
 
 /// The end of a command that went well.
-pub(crate) fn done() -> Event {
+pub(crate) fn done() -> EventBody {
     (EventType::Done, json!({"type": "done"}))
 }
 
 /// A whole answer.
-pub(crate) fn whole(status: u16, body: &[u8]) -> Vec<Event> {
+pub(crate) fn whole(status: u16, body: &[u8]) -> Vec<EventBody> {
     if !(200..300).contains(&status) {
         return vec![gateway_error(status, body)];
     }
@@ -98,18 +98,18 @@ pub(crate) fn whole(status: u16, body: &[u8]) -> Vec<Event> {
 pub(crate) struct LineTooLong;
 
 /// Divides a stream into lines, and lines into events.
-pub(crate) struct StreamReader {
+pub(crate) struct StreamParser {
     kind: StreamKind,
     rest: Vec<u8>,
 }
 
-impl StreamReader {
+impl StreamParser {
     pub(crate) const fn new(kind: StreamKind) -> Self {
         Self { kind, rest: Vec::new() }
     }
 
     /// Takes the next bytes and gives the events of every line that is whole.
-    pub(crate) fn feed(&mut self, bytes: &[u8]) -> Result<Vec<Event>, LineTooLong> {
+    pub(crate) fn feed(&mut self, bytes: &[u8]) -> Result<Vec<EventBody>, LineTooLong> {
         let mut events = Vec::new();
         let mut pieces = bytes.split(|byte| *byte == b'\n').peekable();
         while let Some(piece) = pieces.next() {
@@ -125,13 +125,13 @@ impl StreamReader {
     }
 
     /// The stream is at its end; its last line needs no line break.
-    pub(crate) fn finish(mut self) -> Vec<Event> {
+    pub(crate) fn finish(mut self) -> Vec<EventBody> {
         let mut events = Vec::new();
         self.line(&mut events);
         events
     }
 
-    fn line(&mut self, events: &mut Vec<Event>) {
+    fn line(&mut self, events: &mut Vec<EventBody>) {
         let bytes = std::mem::take(&mut self.rest);
         let text = String::from_utf8_lossy(&bytes);
         if let Some(line) = content(self.kind, text.trim()) {
@@ -152,7 +152,7 @@ fn content(kind: StreamKind, line: &str) -> Option<&str> {
     }
 }
 
-fn read_line(line: &str, events: &mut Vec<Event>) {
+fn read_line(line: &str, events: &mut Vec<EventBody>) {
     let Ok(json) = serde_json::from_str::<Value>(line) else {
         events.extend(split(line).map(|piece| (EventType::Chunk, json!({"type": "text", "content": piece}))));
         return;
@@ -169,7 +169,7 @@ fn read_line(line: &str, events: &mut Vec<Event>) {
 }
 
 /// Divides a long text chunk; its other members go with each piece.
-fn split_text(json: Value, events: &mut Vec<Event>) {
+fn split_text(json: Value, events: &mut Vec<EventBody>) {
     match json.get("content").and_then(Value::as_str) {
         Some(content) => events.extend(split(content).map(|piece| {
             let mut part = json.clone();
@@ -199,8 +199,8 @@ mod tests {
 
     use super::*;
 
-    fn read(kind: StreamKind, text: &str, piece: usize) -> Vec<Event> {
-        let mut reader = StreamReader::new(kind);
+    fn read(kind: StreamKind, text: &str, piece: usize) -> Vec<EventBody> {
+        let mut reader = StreamParser::new(kind);
         let mut events = Vec::new();
         for bytes in text.as_bytes().chunks(piece) {
             events.extend(reader.feed(bytes).unwrap());
@@ -239,7 +239,7 @@ mod tests {
         let joined: String = events.iter().map(|event| event.1["content"].as_str().unwrap()).collect();
         assert_eq!(joined, content);
         assert!(events.iter().all(|event| event.1["of"] == "x"));
-        let mut reader = StreamReader::new(StreamKind::Lines);
+        let mut reader = StreamParser::new(StreamKind::Lines);
         assert_eq!(reader.feed(&vec![b'x'; MAX_ANSWER_BYTES + 1]), Err(LineTooLong));
     }
 

@@ -5,7 +5,7 @@ use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use loopgate_api::link::{
-    Cancel, Command, CommandAck, CommandEvent, CommandEventAck, CommandFailure, Severity, Telemetry,
+    Cancel, CommandAck, CommandEvent, CommandEventAck, CommandFailure, LinkCommand, Severity, Telemetry,
 };
 use loopgate_api::operation::{GATEWAY_PREFIX, OperationId};
 use secrecy::SecretString;
@@ -15,11 +15,11 @@ use tokio_util::task::TaskTracker;
 
 use super::answer;
 use super::command_log::{CommandLog, CommandProgress};
-use super::gateway::Gateway;
+use super::gateway::CommandHandler;
 use super::lock;
 use super::rejection::Rejection;
 use super::request;
-use super::state::{AbortHandle, ExecutorState, QueueStats, QueuedCommand, Report};
+use super::state::{AbortHandle, ExecutorReport, ExecutorState, QueueStats, QueuedCommand};
 use super::timing::ExecutorTiming;
 
 /// Why a command is not queued.
@@ -43,7 +43,7 @@ impl From<io::Error> for AdmitError {
 /// What an executor works with.
 pub struct ExecutorConfig {
     /// Answers the requests.
-    pub gateway: Arc<dyn Gateway>,
+    pub gateway: Arc<dyn CommandHandler>,
     /// The gateway's credential for callers in this process.
     pub gateway_token: SecretString,
     /// Which commands were started.
@@ -118,7 +118,7 @@ impl Executor {
 
     /// Decides about a command; an accepted one is queued, or known already. One that comes while the
     /// program ends, or while the command log cannot be read, is not answered, so that it comes again.
-    pub(crate) async fn receive(self: &Arc<Self>, command: Command) -> Option<CommandAck> {
+    pub(crate) async fn receive(self: &Arc<Self>, command: LinkCommand) -> Option<CommandAck> {
         if self.lock().is_stopping() {
             return None;
         }
@@ -136,7 +136,7 @@ impl Executor {
         }
     }
 
-    async fn admit(self: &Arc<Self>, command: Command) -> Result<(), AdmitError> {
+    async fn admit(self: &Arc<Self>, command: LinkCommand) -> Result<(), AdmitError> {
         if !(self.config.setup_complete)() {
             return Err(Rejection::OnboardingNotCompleted.into());
         }
@@ -261,7 +261,7 @@ impl Executor {
 
     /// The next thing for the wire, as soon as there is one. For one connection at a time; nothing
     /// is lost when the future is dropped.
-    pub(crate) async fn next_report(&self) -> Report {
+    pub(crate) async fn next_report(&self) -> ExecutorReport {
         let timing = &self.config.timing;
         loop {
             let overdue_at = {
@@ -304,7 +304,7 @@ impl Executor {
         severity: Severity,
         category: &str,
         message: &str,
-        command: &Command,
+        command: &LinkCommand,
         operation: OperationId,
     ) {
         let mut telemetry = Telemetry::new(severity, category, message);
@@ -319,7 +319,7 @@ impl Executor {
 }
 
 /// The events that end a command from before a restart, given the last sequence that the server has.
-fn terminal_events(progress: CommandProgress, seed: u64) -> Vec<answer::Event> {
+fn terminal_events(progress: CommandProgress, seed: u64) -> Vec<answer::EventBody> {
     let logged: Vec<CommandEvent> = match progress {
         CommandProgress::Finished { events } => {
             events.into_iter().filter(|event| event.sequence > seed).collect()

@@ -9,7 +9,7 @@ use http::{Request, Response};
 use tower::{Service, ServiceExt as _};
 
 /// Answers the requests of commands.
-pub trait Gateway: Send + Sync + 'static {
+pub trait CommandHandler: Send + Sync + 'static {
     /// Answers one request. Dropping the future, or the body, gives the request up.
     fn call(&self, request: Request<Bytes>) -> BoxFuture<'_, Response<Body>>;
 }
@@ -19,7 +19,7 @@ pub trait Gateway: Send + Sync + 'static {
 #[derive(Debug, Clone)]
 pub struct InProcess<S>(pub S);
 
-impl<S> Gateway for InProcess<S>
+impl<S> CommandHandler for InProcess<S>
 where
     S: Service<Request<Body>, Response = Response<Body>, Error = Infallible> + Clone + Send + Sync + 'static,
     S::Future: Send,

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use loopgate_api::link::Command;
+use loopgate_api::link::LinkCommand;
 use loopgate_api::operation::OperationId;
 use loopgate_home::expand_home;
 use serde_json::Value;
@@ -14,7 +14,7 @@ const PLACES: [&str; 5] = ["repoPath", "worktreePath", "workDir", "runDir", "pat
 /// The key of a command, when it has one. Paths are compared in their true form, so that a link,
 /// another case or a trailing slash is no way around a lock; a disk that does not answer in time
 /// leaves the path as it is written.
-pub(crate) async fn key(command: &Command, operation: OperationId, limit: Duration) -> Option<String> {
+pub(crate) async fn key(command: &LinkCommand, operation: OperationId, limit: Duration) -> Option<String> {
     let explicit = command.lock_key.as_deref().map(str::trim).filter(|key| !key.is_empty());
     if let Some(key) = explicit {
         return Some(key.to_owned());
@@ -54,7 +54,7 @@ mod tests {
     use super::*;
 
     async fn of(body: Value) -> Option<String> {
-        let command = Command { body: Some(body), ..Command::default() };
+        let command = LinkCommand { body: Some(body), ..LinkCommand::default() };
         key(&command, OperationId::GitAction, Duration::from_secs(5)).await
     }
 
@@ -66,7 +66,7 @@ mod tests {
         );
         assert_eq!(of(json!({"repoPath": 1})).await, None);
         assert_eq!(of(json!([])).await, None);
-        let explicit = Command { lock_key: Some(" k ".into()), ..Command::default() };
+        let explicit = LinkCommand { lock_key: Some(" k ".into()), ..LinkCommand::default() };
         assert_eq!(key(&explicit, OperationId::GitPr, Duration::ZERO).await.as_deref(), Some("k"));
     }
 

@@ -19,8 +19,8 @@ mod timing;
 
 pub use command_log::{CommandLog, CommandProgress, InMemoryCommandLog};
 pub use executor::{Executor, ExecutorConfig};
-pub use gateway::{Gateway, InProcess};
-pub(crate) use state::Report;
+pub use gateway::{CommandHandler, InProcess};
+pub(crate) use state::ExecutorReport;
 pub use state::{MAX_IN_FLIGHT, QueueStats};
 pub use timing::ExecutorTiming;
 

@@ -6,7 +6,7 @@
 use bytes::Bytes;
 use http::header::{CONTENT_TYPE, HOST};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Uri};
-use loopgate_api::link::Command;
+use loopgate_api::link::LinkCommand;
 use loopgate_api::names::{
     APPROVAL_REASON_HEADER, CLOUD_SOURCE, COMMAND_ID_HEADER, FORCE_APPROVAL_HEADER, GATEWAY_TOKEN_HEADER,
     OPERATION_ID_HEADER, SOURCE_HEADER,
@@ -41,25 +41,25 @@ const FORBIDDEN: [&str; 15] = [
 /// A command whose target is no URL.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[error("malformed request target")]
-pub(crate) struct MalformedTarget;
+pub(crate) struct InvalidCommandTarget;
 
 /// The method in upper case, when it is one of the five.
-pub(crate) fn method(command: &Command) -> Option<Method> {
+pub(crate) fn method(command: &LinkCommand) -> Option<Method> {
     let name = command.method.to_ascii_uppercase();
     METHODS.contains(&name.as_str()).then(|| Method::from_bytes(name.as_bytes()).ok()).flatten()
 }
 
 /// The path without the query that may be glued to it.
-pub(crate) fn path(command: &Command) -> &str {
+pub(crate) fn path(command: &LinkCommand) -> &str {
     command.path.split(['?', '#']).next().unwrap_or_default()
 }
 
 /// Builds the request.
 pub(crate) fn build(
-    command: &Command,
+    command: &LinkCommand,
     method: Method,
     gateway_token: &SecretString,
-) -> Result<Request<Bytes>, MalformedTarget> {
+) -> Result<Request<Bytes>, InvalidCommandTarget> {
     let mut request = Request::new(Bytes::new());
     *request.uri_mut() = target(command)?;
     let headers = request.headers_mut();
@@ -93,7 +93,7 @@ fn permitted(name: &str, value: &str) -> Option<(HeaderName, HeaderValue)> {
     Some((name, HeaderValue::from_str(value).ok()?))
 }
 
-fn add_own(headers: &mut HeaderMap, command: &Command, gateway_token: &SecretString) {
+fn add_own(headers: &mut HeaderMap, command: &LinkCommand, gateway_token: &SecretString) {
     headers.insert(HOST, HeaderValue::from_static("127.0.0.1"));
     headers.insert(SOURCE_HEADER, HeaderValue::from_static(CLOUD_SOURCE));
     if let Ok(mut token) = HeaderValue::from_str(gateway_token.expose_secret()) {
@@ -118,7 +118,7 @@ fn insert(headers: &mut HeaderMap, name: &'static str, value: &str) {
     }
 }
 
-fn target(command: &Command) -> Result<Uri, MalformedTarget> {
+fn target(command: &LinkCommand) -> Result<Uri, InvalidCommandTarget> {
     let (path, glued) = command.path.split_once('?').unwrap_or((&command.path, ""));
     let mut target = escape(path);
     let mut query = escape(glued.split('#').next().unwrap_or_default());
@@ -137,7 +137,7 @@ fn target(command: &Command) -> Result<Uri, MalformedTarget> {
         target.push('?');
         target.push_str(&query);
     }
-    target.parse().map_err(|_| MalformedTarget)
+    target.parse().map_err(|_| InvalidCommandTarget)
 }
 
 /// Percent-encodes what may not stand in a target as it is; what is encoded already stays.
@@ -161,17 +161,17 @@ mod tests {
 
     use super::*;
 
-    fn command() -> Command {
-        Command {
+    fn command() -> LinkCommand {
+        LinkCommand {
             command_id: "0190a5f3-c8b9-7f00-a1b2-c3d4e5f60718".into(),
             operation_id: "git_action".into(),
             method: "post".into(),
             path: "/api/gateway/git".into(),
-            ..Command::default()
+            ..LinkCommand::default()
         }
     }
 
-    fn request(command: &Command) -> Request<Bytes> {
+    fn request(command: &LinkCommand) -> Request<Bytes> {
         build(command, method(command).unwrap(), &"token".into()).unwrap()
     }
 
@@ -222,7 +222,7 @@ mod tests {
     // CL-23
     #[test]
     fn only_get_goes_without_its_body() {
-        let mut with_body = Command { body: Some(json!({"a": 1})), ..command() };
+        let mut with_body = LinkCommand { body: Some(json!({"a": 1})), ..command() };
         for (name, body) in [("DELETE", "{\"a\":1}"), ("GET", "")] {
             with_body.method = name.into();
             assert_eq!(request(&with_body).body(), body, "{name}");

@@ -7,12 +7,12 @@ use std::time::Duration;
 use axum::body::Body;
 use futures_util::{FutureExt as _, StreamExt as _};
 use http::Response;
-use loopgate_api::link::{Command, CommandFailure, EventType, MAX_MESSAGE_BYTES, Severity};
+use loopgate_api::link::{CommandFailure, EventType, LinkCommand, MAX_MESSAGE_BYTES, Severity};
 use loopgate_api::operation::OperationId;
 use serde_json::{Value, json};
 use tokio::time::{Instant, timeout};
 
-use super::answer::{self, Event, StreamKind, StreamReader};
+use super::answer::{self, EventBody, StreamKind, StreamParser};
 use super::command_log::{CommandProgress, MAX_LOGGED_BYTES};
 use super::executor::Executor;
 use super::request;
@@ -78,12 +78,12 @@ impl Executor {
         self.log_end(command_id).await;
     }
 
-    async fn execute(&self, command: &Command, operation: OperationId) {
+    async fn execute(&self, command: &LinkCommand, operation: OperationId) {
         // The end of the command is in its log already when this fails.
         let _ = self.try_execute(command, operation).await;
     }
 
-    async fn try_execute(&self, command: &Command, operation: OperationId) -> Result<(), TerminalEvent> {
+    async fn try_execute(&self, command: &LinkCommand, operation: OperationId) -> Result<(), TerminalEvent> {
         let id = &command.command_id;
         self.log_progress(id, CommandProgress::Started).await;
         let running = json!({"type": "status", "status": "running", "operationId": operation});
@@ -130,7 +130,7 @@ impl Executor {
         if slow { self.config.timing.long_header_wait } else { self.config.timing.header_wait }
     }
 
-    fn give_up(&self, command: &Command, operation: OperationId) -> Result<(), TerminalEvent> {
+    fn give_up(&self, command: &LinkCommand, operation: OperationId) -> Result<(), TerminalEvent> {
         let text = "The gateway did not answer in time";
         self.trace(Severity::Error, "command.gateway_error", text, command, operation);
         let failure = answer::failure(CommandFailure::GatewayTimeout, "gateway response timeout");
@@ -139,7 +139,7 @@ impl Executor {
 
     /// Hands a stream on, line by line.
     async fn relay(&self, id: &str, response: Response<Body>, kind: StreamKind) -> Result<(), TerminalEvent> {
-        let mut reader = StreamReader::new(kind);
+        let mut reader = StreamParser::new(kind);
         let mut body = response.into_body().into_data_stream();
         while let Some(bytes) = body.next().await {
             let Ok(bytes) = bytes else {
@@ -158,7 +158,7 @@ impl Executor {
     }
 
     /// Adds an event to the command's log. What cannot be kept or sent ends the command instead.
-    fn emit(&self, id: &str, event: Event) -> Result<(), TerminalEvent> {
+    fn emit(&self, id: &str, event: EventBody) -> Result<(), TerminalEvent> {
         let (mut event, mut bytes) = answer::weighed(event);
         if !fits(&event.1, bytes) {
             (event, bytes) = answer::weighed(answer::too_large());

@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::sync::{Arc, OnceLock};
 
-use loopgate_api::link::{Command, CommandEvent, Presence, PresenceState, Telemetry};
+use loopgate_api::link::{CommandEvent, LinkCommand, Presence, PresenceState, Telemetry};
 use loopgate_api::operation::OperationId;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -44,7 +44,7 @@ pub struct QueueStats {
 
 /// What the executor has for the wire.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Report {
+pub(crate) enum ExecutorReport {
     Event(CommandEvent),
     Presence(Presence),
     Telemetry(Box<Telemetry>),
@@ -52,7 +52,7 @@ pub(crate) enum Report {
 
 /// A command that may run.
 pub(super) struct QueuedCommand {
-    pub(super) command: Command,
+    pub(super) command: LinkCommand,
     pub(super) operation: OperationId,
     pub(super) lock: Option<String>,
     pub(super) abort_handle: Arc<AbortHandle>,
@@ -211,7 +211,13 @@ impl ExecutorState {
         })
     }
 
-    pub(super) fn push(&mut self, command_id: &str, event: super::answer::Event, bytes: usize, now: Instant) {
+    pub(super) fn push(
+        &mut self,
+        command_id: &str,
+        event: super::answer::EventBody,
+        bytes: usize,
+        now: Instant,
+    ) {
         let Some(entry) = self.commands.get_mut(command_id) else { return };
         if entry.log.ended() {
             return;
@@ -318,12 +324,12 @@ impl ExecutorState {
     }
 
     /// The next thing for the wire.
-    pub(super) fn next_report(&mut self, now: Instant) -> Option<Report> {
+    pub(super) fn next_report(&mut self, now: Instant) -> Option<ExecutorReport> {
         if !self.online {
             return None;
         }
         if let Some(presence) = self.presence.pop_front() {
-            return Some(Report::Presence(presence));
+            return Some(ExecutorReport::Presence(presence));
         }
         while let Some(command_id) = self.ready.pop_front() {
             let Some(entry) = self.commands.get_mut(&command_id) else { continue };
@@ -331,9 +337,9 @@ impl ExecutorState {
             let Some(event) = entry.log.take() else { continue };
             entry.waiting_since.get_or_insert(now);
             self.list(&command_id);
-            return Some(Report::Event(event));
+            return Some(ExecutorReport::Event(event));
         }
-        self.telemetry.pop_front().map(|telemetry| Report::Telemetry(Box::new(telemetry)))
+        self.telemetry.pop_front().map(|telemetry| ExecutorReport::Telemetry(Box::new(telemetry)))
     }
 
     /// When the first acknowledgement is overdue.

@@ -23,7 +23,7 @@ use super::host::{DesktopSession, EventOutcome, Host, Identity, OutstandingComma
 use super::keyed_tasks::KeyedTasks;
 use super::registry::{CloseHandle, ConnectionHandle, ConnectionRegistry};
 use super::telemetry;
-use crate::outbox::{CloseReason, Outbox, Outgoing};
+use crate::outbox::{CloseReason, Outgoing, SendQueue};
 
 /// Frames that wait for the handshake; more are dropped.
 const MAX_EARLY_FRAMES: usize = 100;
@@ -65,7 +65,7 @@ pub(super) async fn serve<H: Host>(registry: &ConnectionRegistry<H>, socket: Web
     let (session_id, close_handle) = (guard.session_id, Arc::clone(&guard.close_handle));
     let (sink, mut stream) = socket.split();
     let connection =
-        Connection { registry, identity, session_id, close_handle, outbox: Arc::new(Outbox::holding()) };
+        Connection { registry, identity, session_id, close_handle, outbox: Arc::new(SendQueue::holding()) };
     let outbox = Arc::clone(&connection.outbox);
     let mut writer = pin!(outbox.write_to(sink, message));
     let mut session = None;
@@ -109,7 +109,7 @@ struct Connection<'a, H> {
     identity: Identity,
     session_id: Uuid,
     close_handle: Arc<CloseHandle>,
-    outbox: Arc<Outbox>,
+    outbox: Arc<SendQueue>,
 }
 
 impl<H: Host> Connection<'_, H> {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::future::Future;
 
 use loopgate_api::link::{
-    Accepted, Analytics, Cancel, Command, CommandAck, CommandEvent, Hello, HelloNack, Presence,
+    Accepted, Analytics, Cancel, CommandAck, CommandEvent, Hello, HelloNack, LinkCommand, Presence,
     ServerCapabilities, Telemetry,
 };
 use uuid::Uuid;
@@ -46,7 +46,7 @@ pub struct OutstandingCommands {
     /// Every command that is not terminal → last sequence that is stored, 0 when there is none.
     pub resume_from_sequence: BTreeMap<String, u64>,
     /// The same commands without those that are to be cancelled, oldest first.
-    pub pending: Vec<Command>,
+    pub pending: Vec<LinkCommand>,
     /// Those that are to be cancelled, whether the desktop has them or not.
     pub cancelled: Vec<Cancel>,
 }

@@ -13,12 +13,12 @@ const MAX_TASKS: usize = 1000;
 /// Bytes of the frames that wait or run at once on one connection.
 const MAX_BYTES: usize = 16 * 1024 * 1024;
 
-type Task<'a> = (BoxFuture<'a, ()>, usize);
+type KeyedTask<'a> = (BoxFuture<'a, ()>, usize);
 
 /// The tasks of one connection. Dropping them drops every task, running or not.
 pub(super) struct KeyedTasks<'a, K> {
     /// Keys with a task that runs, and what waits behind it.
-    waiting: HashMap<K, VecDeque<Task<'a>>>,
+    waiting: HashMap<K, VecDeque<KeyedTask<'a>>>,
     running: FuturesUnordered<BoxFuture<'a, (K, usize)>>,
     count: usize,
     bytes: usize,
@@ -48,7 +48,7 @@ impl<'a, K: Eq + Hash + Clone + Send + 'a> KeyedTasks<'a, K> {
         }
     }
 
-    fn start(&mut self, key: K, (task, bytes): Task<'a>) {
+    fn start(&mut self, key: K, (task, bytes): KeyedTask<'a>) {
         self.running.push(Box::pin(async move {
             task.await;
             (key, bytes)

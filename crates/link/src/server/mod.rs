@@ -15,6 +15,6 @@ mod upgrade;
 pub use host::{
     DesktopSession, EventOutcome, Host, Identity, OutstandingCommands, SequenceCheck, TargetRegistration,
 };
-pub use registry::{ConnectionRegistry, DeliveryError};
+pub use registry::{ConnectionRegistry, SendError};
 pub use timing::ServerTiming;
 pub use upgrade::{UpgradeError, accept, admit};

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-use loopgate_api::link::{Cancel, Command, Frame, MAX_MESSAGE_BYTES, close, event};
+use loopgate_api::link::{Cancel, Frame, LinkCommand, MAX_MESSAGE_BYTES, close, event};
 use thiserror::Error;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
@@ -13,11 +13,11 @@ use uuid::Uuid;
 
 use super::host::{DesktopSession, Host, Identity};
 use super::timing::ServerTiming;
-use crate::outbox::{CloseReason, Outbox};
+use crate::outbox::{CloseReason, SendQueue};
 
 /// A frame that could not be handed to a desktop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
-pub enum DeliveryError {
+pub enum SendError {
     /// The target has no connection, or lost it over this frame.
     #[error("target_not_connected")]
     NotConnected,
@@ -51,7 +51,7 @@ impl CloseHandle {
 #[derive(Clone)]
 pub(super) struct ConnectionHandle {
     pub(super) session: DesktopSession,
-    pub(super) outbox: Arc<Outbox>,
+    pub(super) outbox: Arc<SendQueue>,
     pub(super) close_handle: Arc<CloseHandle>,
 }
 
@@ -112,16 +112,16 @@ impl<H: Host> ConnectionRegistry<H> {
     /// Hands a command to a desktop. Success says that it is on its way, not that it is accepted.
     ///
     /// # Errors
-    /// See [`DeliveryError`]; the command then waits for the next hello.
-    pub fn deliver(&self, target: Uuid, command: &Command) -> Result<(), DeliveryError> {
+    /// See [`SendError`]; the command then waits for the next hello.
+    pub fn deliver(&self, target: Uuid, command: &LinkCommand) -> Result<(), SendError> {
         self.send(target, &Frame::event(event::COMMAND, command))
     }
 
     /// Asks a desktop to end a command.
     ///
     /// # Errors
-    /// See [`DeliveryError`].
-    pub fn cancel(&self, target: Uuid, cancel: &Cancel) -> Result<(), DeliveryError> {
+    /// See [`SendError`].
+    pub fn cancel(&self, target: Uuid, cancel: &Cancel) -> Result<(), SendError> {
         self.send(target, &Frame::event(event::CANCEL, cancel))
     }
 
@@ -165,15 +165,15 @@ impl<H: Host> ConnectionRegistry<H> {
         self.serving.wait().await;
     }
 
-    fn send(&self, target: Uuid, frame: &Frame) -> Result<(), DeliveryError> {
+    fn send(&self, target: Uuid, frame: &Frame) -> Result<(), SendError> {
         let text = frame.to_text();
         if text.len() > MAX_MESSAGE_BYTES {
-            return Err(DeliveryError::TooLarge);
+            return Err(SendError::TooLarge);
         }
-        let handle = self.lock().connected.get(&target).cloned().ok_or(DeliveryError::NotConnected)?;
+        let handle = self.lock().connected.get(&target).cloned().ok_or(SendError::NotConnected)?;
         handle.outbox.push_text(text, false).map_err(|_| {
             handle.close_handle.end(close::TRY_AGAIN_LATER, "too far behind");
-            DeliveryError::NotConnected
+            SendError::NotConnected
         })
     }
 

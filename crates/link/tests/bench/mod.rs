@@ -19,12 +19,14 @@ use futures_util::future::BoxFuture;
 use futures_util::{SinkExt as _, StreamExt as _};
 use http::{HeaderMap, HeaderValue};
 use loopgate_api::link::{
-    Accepted, Analytics, Command, CommandAck, CommandEvent, Frame, Hello, HelloNack, LINK_PATH, NackReason,
-    Presence, SUBPROTOCOL, ServerCapabilities, Telemetry, event,
+    Accepted, Analytics, CommandAck, CommandEvent, Frame, Hello, HelloNack, LINK_PATH, LinkCommand,
+    NackReason, Presence, SUBPROTOCOL, ServerCapabilities, Telemetry, event,
 };
 use loopgate_home::{Credentials, DataDir};
 use loopgate_link::client::{self, Client, ClientConfig, FixedSettings, HelloInfo, LinkState};
-use loopgate_link::executor::{self, CommandLog, Executor, ExecutorConfig, Gateway, InMemoryCommandLog};
+use loopgate_link::executor::{
+    self, CommandHandler, CommandLog, Executor, ExecutorConfig, InMemoryCommandLog,
+};
 use loopgate_link::server::{
     self, ConnectionRegistry, DesktopSession, EventOutcome, Host, Identity, OutstandingCommands,
     SequenceCheck, TargetRegistration, UpgradeError,
@@ -57,7 +59,7 @@ pub async fn patiently<T>(what: &str, wait: impl Future<Output = T>) -> T {
 #[derive(Clone, Default)]
 pub struct Entry {
     pub target: Uuid,
-    pub command: Command,
+    pub command: LinkCommand,
     pub ack: Option<CommandAck>,
     pub events: Vec<CommandEvent>,
 }
@@ -300,7 +302,7 @@ impl ControlPlane {
     }
 
     /// Stores a command and hands it over when its target is connected.
-    pub fn order(&self, target: Uuid, command: Command) {
+    pub fn order(&self, target: Uuid, command: LinkCommand) {
         self.host().set(|store| {
             store.commands.push(Entry { target, command: command.clone(), ..Entry::default() });
         });
@@ -420,13 +422,13 @@ pub fn command_event(id: &str, sequence: u64, kind: &str) -> Frame {
     Frame::event(event::COMMAND_EVENT, &data)
 }
 
-pub fn command(id: &str) -> Command {
-    Command {
+pub fn command(id: &str) -> LinkCommand {
+    LinkCommand {
         command_id: id.into(),
         operation_id: "git_action".into(),
         method: "POST".into(),
         path: "/api/gateway/git".into(),
-        ..Command::default()
+        ..LinkCommand::default()
     }
 }
 
@@ -451,7 +453,7 @@ impl Call {
 
 struct ScriptedGateway(mpsc::UnboundedSender<Call>);
 
-impl Gateway for ScriptedGateway {
+impl CommandHandler for ScriptedGateway {
     fn call(&self, request: http::Request<Bytes>) -> BoxFuture<'_, http::Response<Body>> {
         let (answer, answered) = oneshot::channel();
         let _ = self.0.send(Call { request, answer });

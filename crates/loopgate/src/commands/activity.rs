@@ -16,7 +16,7 @@ use crate::control_client::ControlClient;
 /// The log keeps the last 200 requests with their outcome, never a body, a header or a token.
 /// Refusals that protect the machine are marked.
 #[derive(Debug, Args)]
-pub struct Activity {
+pub struct ActivityArgs {
     #[command(flatten)]
     home: HomeArgs,
     /// Only refusals that protect the machine.
@@ -32,7 +32,7 @@ pub struct Activity {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Event {
+struct ActivityRow {
     timestamp: String,
     method: String,
     path: String,
@@ -41,7 +41,7 @@ struct Event {
     detail: Option<String>,
 }
 
-impl Activity {
+impl ActivityArgs {
     pub fn run(self) -> anyhow::Result<ExitCode> {
         let mut client = ControlClient::connect(&self.home.data_dir()?)?;
         if self.clear {
@@ -61,7 +61,7 @@ impl Activity {
                 continue;
             }
             let protects = row["type"] == "security";
-            let event: Event = serde_json::from_value(row).context("an event of an unknown shape")?;
+            let event: ActivityRow = serde_json::from_value(row).context("an event of an unknown shape")?;
             let status = event.status_code.to_string();
             let status = if protects { status.red().to_string() } else { status };
             anstream::println!(

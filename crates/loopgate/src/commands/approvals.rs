@@ -25,7 +25,7 @@ const SHORT_ID: usize = 8;
 /// never decide about its own request: this command speaks to the running Loopgate over a socket
 /// that only you can open.
 #[derive(Debug, Args)]
-pub struct Approvals {
+pub struct ApprovalsArgs {
     #[command(flatten)]
     home: HomeArgs,
     /// Follow: print each request when it begins to wait, until Ctrl-C.
@@ -35,24 +35,24 @@ pub struct Approvals {
     #[arg(long, global = true)]
     json: bool,
     #[command(subcommand)]
-    action: Option<Action>,
+    action: Option<ApprovalsSubcommand>,
 }
 
 #[derive(Debug, Subcommand)]
-enum Action {
+enum ApprovalsSubcommand {
     /// Let a request pass. Its id, or the end of it, stands in the list.
     Approve {
         id: String,
         /// Let the operation pass from now on, for its repository or for its caller.
         #[arg(long, value_enum, value_name = "WHAT")]
-        remember: Option<Remember>,
+        remember: Option<RememberArg>,
     },
     /// Refuse a request.
     Deny {
         id: String,
         /// Refuse the operation from now on, for its repository or for its caller.
         #[arg(long, value_enum, value_name = "WHAT")]
-        remember: Option<Remember>,
+        remember: Option<RememberArg>,
     },
     /// Let a request pass, and its like for seven days.
     Always { id: String },
@@ -71,7 +71,7 @@ enum Action {
         #[arg(value_parser = operation)]
         operation: OperationChoice,
         /// What becomes of its requests.
-        effect: Effect,
+        effect: EffectArg,
         /// Only for requests about this directory and what lies below it.
         #[arg(long, value_name = "DIR")]
         repository: Option<PathBuf>,
@@ -94,7 +94,7 @@ enum Action {
 /// What a remembered decision holds for.
 #[derive(Debug, Clone, Copy, ValueEnum, Serialize)]
 #[serde(rename_all = "lowercase")]
-enum Remember {
+enum RememberArg {
     /// The directory that the request is about; to refuse, the whole repository that it belongs to.
     Repository,
     /// The page, or the control plane, that asked.
@@ -104,7 +104,7 @@ enum Remember {
 /// What a policy decides.
 #[derive(Debug, Clone, Copy, ValueEnum, Serialize)]
 #[serde(rename_all = "lowercase")]
-enum Effect {
+enum EffectArg {
     /// It passes.
     Allow,
     /// You are asked.
@@ -131,7 +131,7 @@ fn operation(word: &str) -> Result<OperationChoice, String> {
 /// What is shown of a request.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Request {
+struct RequestRow {
     id: String,
     created_at: String,
     operation_id: String,
@@ -159,7 +159,7 @@ struct Policy {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Rule {
+struct RuleRow {
     id: String,
     operation_id: String,
     method: String,
@@ -170,7 +170,7 @@ struct Rule {
     expires_at: String,
 }
 
-impl Approvals {
+impl ApprovalsArgs {
     pub fn run(self) -> anyhow::Result<ExitCode> {
         let mut client = ControlClient::connect(&self.home.data_dir()?)?;
         for problem in client.ask::<Vec<String>>("approvals.problems", &json!({}))? {
@@ -179,23 +179,25 @@ impl Approvals {
         match &self.action {
             None if self.watch => self.follow(&mut client)?,
             None => self.list(&mut client, "approvals.list", "Nothing waits.")?,
-            Some(Action::History) => {
+            Some(ApprovalsSubcommand::History) => {
                 self.list(&mut client, "approvals.resolved", "Nothing was decided yet.")?;
             }
-            Some(Action::Approve { id, remember }) => {
+            Some(ApprovalsSubcommand::Approve { id, remember }) => {
                 self.decide(
                     &mut client,
                     "approvals.approve",
                     id,
-                    remember.map(|what| (what, Effect::Allow)),
+                    remember.map(|what| (what, EffectArg::Allow)),
                 )?;
             }
-            Some(Action::Deny { id, remember }) => {
-                self.decide(&mut client, "approvals.deny", id, remember.map(|what| (what, Effect::Deny)))?;
+            Some(ApprovalsSubcommand::Deny { id, remember }) => {
+                self.decide(&mut client, "approvals.deny", id, remember.map(|what| (what, EffectArg::Deny)))?;
             }
-            Some(Action::Always { id }) => self.decide(&mut client, "approvals.always_allow", id, None)?,
-            Some(Action::Policies) => self.policies(&mut client)?,
-            Some(Action::Set { operation, effect, repository, origin }) => {
+            Some(ApprovalsSubcommand::Always { id }) => {
+                self.decide(&mut client, "approvals.always_allow", id, None)?
+            }
+            Some(ApprovalsSubcommand::Policies) => self.policies(&mut client)?,
+            Some(ApprovalsSubcommand::Set { operation, effect, repository, origin }) => {
                 let repository = repository.as_ref().map(std::path::absolute).transpose()?;
                 let params = json!({
                     "operationId": operation.0,
@@ -205,9 +207,9 @@ impl Approvals {
                 });
                 self.show_policy(client.ask("approvals.set_policy", &params)?)?;
             }
-            Some(Action::Unset { policy }) => self.unset(&mut client, policy)?,
-            Some(Action::Rules) => self.rules(&mut client)?,
-            Some(Action::Forget { id }) => self.forget(&mut client, id)?,
+            Some(ApprovalsSubcommand::Unset { policy }) => self.unset(&mut client, policy)?,
+            Some(ApprovalsSubcommand::Rules) => self.rules(&mut client)?,
+            Some(ApprovalsSubcommand::Forget { id }) => self.forget(&mut client, id)?,
         }
         Ok(ExitCode::SUCCESS)
     }
@@ -245,7 +247,7 @@ impl Approvals {
             anstream::println!("{row}");
             return Ok(());
         }
-        let request: Request =
+        let request: RequestRow =
             serde_json::from_value(row.clone()).context("a request of an unknown shape")?;
         let scope = scope(request.action.as_deref(), &request.directories);
         let state = request.decision.unwrap_or_else(|| waits(&request.waits_until, Timestamp::now()));
@@ -270,7 +272,7 @@ impl Approvals {
         client: &mut ControlClient,
         verb: &str,
         id: &str,
-        remember: Option<(Remember, Effect)>,
+        remember: Option<(RememberArg, EffectArg)>,
     ) -> anyhow::Result<()> {
         let waiting: Vec<Value> = client.ask("approvals.list", &json!({}))?;
         let id =
@@ -300,7 +302,7 @@ impl Approvals {
                 anstream::println!("{row}");
                 continue;
             }
-            let rule: Rule = serde_json::from_value(row).context("a rule of an unknown shape")?;
+            let rule: RuleRow = serde_json::from_value(row).context("a rule of an unknown shape")?;
             let scope = scope(rule.action.as_deref(), &rule.directories);
             anstream::println!(
                 "{}  {} {}{}  {}, until {}",

@@ -7,7 +7,7 @@ use clap::Args;
 use url::Url;
 
 use crate::args::Common;
-use crate::embedded::{self, Embedded};
+use crate::embedded::{self, EmbeddedControlPlane};
 use crate::home::{open_dir, stored_settings};
 use crate::shutdown::Shutdown;
 use crate::{banner, commands};
@@ -17,7 +17,7 @@ use crate::{banner, commands};
 /// The first start makes an organization with its owner and prints a link that signs the owner in
 /// once.
 #[derive(Debug, Args)]
-pub struct ControlPlane {
+pub struct ControlPlaneArgs {
     #[command(flatten)]
     common: Common,
     /// Address to listen on.
@@ -45,7 +45,7 @@ pub struct ControlPlane {
     owner_email: String,
 }
 
-impl ControlPlane {
+impl ControlPlaneArgs {
     pub fn run(self) -> anyhow::Result<ExitCode> {
         let dir = open_dir(&self.common)?;
         let _log = commands::start_log(&dir, &self.common, stored_settings(&dir)?.as_ref())?;
@@ -56,7 +56,8 @@ impl ControlPlane {
             let web_origin = self.web_origin.unwrap_or_else(|| origin.clone());
             require_origin(&origin, "--api-origin (API_BASE_URL)")?;
             require_origin(&web_origin, "--web-origin (LOOPGATE_WEB_APP_ORIGIN)")?;
-            let embedded = Embedded::open(&dir, listener, &origin, &web_origin, self.database).await?;
+            let embedded =
+                EmbeddedControlPlane::open(&dir, listener, &origin, &web_origin, self.database).await?;
             let owner = embedded.ensure_owner(&self.owner_name, &self.owner_email).await?;
             banner::print_control_plane(&origin, &embedded.sign_in_link(&owner).await?);
             if let Some(failed) = shutdown.last_failure() {

@@ -18,7 +18,7 @@ use crate::{commands, sandbox_choice};
 /// Requests are refused until set-up is complete: with a sandbox and a key (`loopgate up` makes one,
 /// LOOPGATE_API_KEY gives one), or with `onboarding_completed = true` in settings.toml.
 #[derive(Debug, Args)]
-pub struct Gateway {
+pub struct GatewayArgs {
     #[command(flatten)]
     common: Common,
     #[command(flatten)]
@@ -28,7 +28,7 @@ pub struct Gateway {
     ready_file: Option<PathBuf>,
 }
 
-impl Gateway {
+impl GatewayArgs {
     pub fn run(self) -> anyhow::Result<ExitCode> {
         let dir = open_dir(&self.common)?;
         // Before anything is opened, so that what is wrong with it can be told.

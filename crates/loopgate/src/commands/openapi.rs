@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 
 /// Print the description of an interface as OpenAPI JSON.
 #[derive(Debug, Args)]
-pub struct Openapi {
+pub struct OpenapiArgs {
     /// Which interface.
     interface: Interface,
 }
@@ -20,7 +20,7 @@ enum Interface {
     ControlPlane,
 }
 
-impl Openapi {
+impl OpenapiArgs {
     pub fn run(self) -> anyhow::Result<ExitCode> {
         let document = match self.interface {
             Interface::Gateway => loopgate_gateway::openapi(),

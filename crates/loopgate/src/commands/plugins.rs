@@ -10,7 +10,7 @@ use loopgate_plugin_kit::setup::SetupArgs;
 
 /// Drive one loop in the current directory.
 #[derive(Debug, Subcommand)]
-pub enum LoopCommand {
+pub enum LoopSubcommand {
     /// Run the assistant, iteration by iteration, until it keeps its promise.
     Run(LoopRunArgs),
     /// Set the work directory up for one iteration.
@@ -19,7 +19,7 @@ pub enum LoopCommand {
     AgentSetup(AgentSetupArgs),
 }
 
-impl LoopCommand {
+impl LoopSubcommand {
     pub fn run(self) -> ExitCode {
         match self {
             Self::Run(args) => args.run(),

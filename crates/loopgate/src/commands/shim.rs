@@ -7,12 +7,12 @@ use clap::Args;
 
 /// Supervise one process of a loop. Started by the runtime, never by hand.
 #[derive(Debug, Args)]
-pub struct Shim {
+pub struct ShimArgs {
     /// File that says what to start.
     spec: PathBuf,
 }
 
-impl Shim {
+impl ShimArgs {
     pub fn run(self) -> anyhow::Result<ExitCode> {
         Ok(loopgate_tools::shim::main(&self.spec))
     }

@@ -22,7 +22,7 @@ use crate::terminal;
 ///
 /// `max_loops` and `min_free_memory_mb` in settings.toml say how many run at once.
 #[derive(Debug, Args)]
-pub struct Status {
+pub struct StatusArgs {
     #[command(flatten)]
     home: HomeArgs,
     /// Print JSON, one loop a line.
@@ -41,7 +41,7 @@ struct LoopLine {
     live_activity: Option<String>,
     queue_place: Option<usize>,
     approval: Option<Value>,
-    stillness: Option<Stillness>,
+    stillness: Option<ActivityInfo>,
     spend: Option<Spend>,
     refused_report: Option<String>,
 }
@@ -56,12 +56,12 @@ struct HeldRequest {
 }
 
 #[derive(Deserialize)]
-struct Stillness {
+struct ActivityInfo {
     state: String,
     command: Option<String>,
 }
 
-impl Status {
+impl StatusArgs {
     pub fn run(self) -> anyhow::Result<ExitCode> {
         let mut client = ControlClient::connect(&self.home.data_dir()?)?;
         let rows: Vec<Value> = client.ask("loops.status", &json!({}))?;
@@ -97,7 +97,7 @@ fn line(shown: &LoopLine) -> String {
     let state = match (shown.queue_place, &shown.stillness) {
         _ if shown.approval.is_some() => "waits for approval".to_owned(),
         (Some(place), _) => format!("waits, {place} in line"),
-        (None, Some(Stillness { state, command })) if state != "working" => {
+        (None, Some(ActivityInfo { state, command })) if state != "working" => {
             let command = command.as_deref().map(|command| format!(" in {command}")).unwrap_or_default();
             format!("{}{command}", state.replace('-', " "))
         }

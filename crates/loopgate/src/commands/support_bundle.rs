@@ -26,7 +26,7 @@ const GATHER_LIMIT: Duration = Duration::from_secs(120);
 /// taken out; names, paths and your code are not. Nothing is sent anywhere: look through the file
 /// before you share it. Loopgate must be running.
 #[derive(Debug, Args)]
-pub struct SupportBundle {
+pub struct SupportBundleArgs {
     #[command(flatten)]
     home: HomeArgs,
     /// Id of the loop, as the address of its page shows it.
@@ -43,7 +43,7 @@ pub struct SupportBundle {
     force: bool,
 }
 
-impl SupportBundle {
+impl SupportBundleArgs {
     pub fn run(self) -> anyhow::Result<ExitCode> {
         let mut client = ControlClient::connect(&self.home.data_dir()?)?;
         let report: SupportReport =

@@ -22,7 +22,7 @@ use crate::{commands, terminal};
 /// assistant. Loopgate runs none of that before you have seen it and agreed. Your word holds for the
 /// clone with all its worktrees, and for what you have seen: what changes is asked about again.
 #[derive(Debug, Args)]
-pub struct Trust {
+pub struct TrustArgs {
     #[command(flatten)]
     home: HomeArgs,
     /// The repository, or a directory in it.
@@ -39,7 +39,7 @@ pub struct Trust {
     list: bool,
 }
 
-impl Trust {
+impl TrustArgs {
     pub fn run(self) -> anyhow::Result<ExitCode> {
         let data_dir = self.home.data_dir()?;
         let store = TrustStore::new(&data_dir);

@@ -17,7 +17,7 @@ use url::Url;
 use crate::args::{Common, DesktopArgs};
 use crate::banner::{self, Banner, ListedRepository, ReadyFile, SHOWN_REPOSITORIES};
 use crate::desktop::Desktop;
-use crate::embedded::{self, Embedded};
+use crate::embedded::{self, EmbeddedControlPlane};
 use crate::home::{Home, open_dir, settings};
 use crate::shutdown::Shutdown;
 use crate::{commands, control_client, onboarding, sandbox_choice};
@@ -30,7 +30,7 @@ use crate::{commands, control_client, onboarding, sandbox_choice};
 ///
 /// Where Loopgate runs already, the same command opens its page with a fresh sign-in link.
 #[derive(Debug, Args)]
-pub struct Up {
+pub struct UpArgs {
     #[command(flatten)]
     common: Common,
     #[command(flatten)]
@@ -48,7 +48,7 @@ const REPOSITORY_DEPTH: usize = 2;
 /// Time for asking the programs for their versions.
 const VERSIONS_LIMIT: Duration = Duration::from_secs(4);
 
-impl Up {
+impl UpArgs {
     pub fn run(self) -> anyhow::Result<ExitCode> {
         match open_dir(&self.common) {
             Ok(dir) => {
@@ -95,7 +95,8 @@ impl Up {
         // Before anything is opened, so that what is wrong with it can be told.
         let _log = commands::start_log(&dir, &self.common, &wanted)?;
         let home = Home::open(dir, &desktop_args)?;
-        let control_plane = Embedded::open(&home.dir, listener, &origin, &web_origin, None).await?;
+        let control_plane =
+            EmbeddedControlPlane::open(&home.dir, listener, &origin, &web_origin, None).await?;
         let desktop = Desktop::open(&home, &desktop_args).await?;
         let programs = desktop.programs();
         let (name, email) = embedded::owner(&programs).await;

@@ -16,7 +16,7 @@ use serde_json::json;
 
 use crate::commands::size;
 
-use self::desktop::Desktop;
+use self::desktop::DesktopSelection;
 use self::saved::Restore;
 
 /// List the worktrees that loops left, with what they take on the disk, and clean them up.
@@ -27,15 +27,15 @@ use self::saved::Restore;
 /// below the worktrees.
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true)]
-pub struct Worktrees {
+pub struct WorktreesArgs {
     #[command(subcommand)]
-    action: Option<Action>,
+    action: Option<WorktreesSubcommand>,
     #[command(flatten)]
-    list: List,
+    list: ListArgs,
 }
 
 #[derive(Debug, Subcommand)]
-enum Action {
+enum WorktreesSubcommand {
     /// Remove those that are old enough, or saved work.
     Clean(Clean),
     /// Put saved work on a branch.
@@ -43,9 +43,9 @@ enum Action {
 }
 
 #[derive(Debug, Args)]
-struct List {
+struct ListArgs {
     #[command(flatten)]
-    desktop: Desktop,
+    desktop: DesktopSelection,
     /// Print JSON, one value a line.
     #[arg(long)]
     json: bool,
@@ -54,7 +54,7 @@ struct List {
 #[derive(Debug, Args)]
 struct Clean {
     #[command(flatten)]
-    desktop: Desktop,
+    desktop: DesktopSelection,
     /// Remove those that were not used for this many days, whatever the settings say.
     #[arg(long, value_name = "DAYS")]
     older_than: Option<u32>,
@@ -72,17 +72,17 @@ struct Clean {
     json: bool,
 }
 
-impl Worktrees {
+impl WorktreesArgs {
     pub fn run(self) -> anyhow::Result<ExitCode> {
         match self.action {
             None => self.list.run(),
-            Some(Action::Clean(clean)) => clean.run(),
-            Some(Action::Restore(restore)) => restore.run(),
+            Some(WorktreesSubcommand::Clean(clean)) => clean.run(),
+            Some(WorktreesSubcommand::Restore(restore)) => restore.run(),
         }
     }
 }
 
-impl List {
+impl ListArgs {
     fn run(self) -> anyhow::Result<ExitCode> {
         let worktrees: Vec<LoopWorktree> = self
             .desktop

@@ -11,7 +11,7 @@ use axum::extract::{Request, State};
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::any;
 use loopgate_api::link::{
-    Command, CommandAck, CommandEvent, Hello, HelloNack, LINK_PATH, Presence, PresenceState,
+    CommandAck, CommandEvent, Hello, HelloNack, LINK_PATH, LinkCommand, Presence, PresenceState,
     ServerCapabilities, Telemetry,
 };
 use loopgate_link::server::{
@@ -129,12 +129,12 @@ impl Relay {
     /// Sends a command; answers whether it is taken, or why not.
     async fn order(&self, id: &str) -> Result<CommandAck> {
         let target = self.seen(|heard| heard.target).await?;
-        let command = Command {
+        let command = LinkCommand {
             command_id: id.to_owned(),
             operation_id: "health_check".to_owned(),
             method: "GET".to_owned(),
             path: "/api/gateway/version".to_owned(),
-            ..Command::default()
+            ..LinkCommand::default()
         };
         self.registry.deliver(target, &command)?;
         self.seen(|heard| heard.acks.iter().find(|ack| ack.command_id == id).cloned()).await

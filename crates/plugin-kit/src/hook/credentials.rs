@@ -2,7 +2,7 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use super::shell::Line;
+use super::shell::ParsedCommandLine;
 
 /// Private keys by their usual names, wherever they lie.
 const KEY_NAMES: [&str; 6] = ["id_rsa", "id_dsa", "id_ecdsa", "id_ed25519", "id_ecdsa_sk", "id_ed25519_sk"];
@@ -48,7 +48,7 @@ const HARMLESS_ON_DIRS: [&str; 7] = ["ls", "cd", "mkdir", "chmod", "stat", "test
 
 /// Whether a command must not run.
 pub fn in_command(text: &str, cwd: &Path, home: &Path) -> bool {
-    let line = Line::read(text, &home.to_string_lossy());
+    let line = ParsedCommandLine::read(text, &home.to_string_lossy());
     let kills = line.programs().any(|program| KILLERS.contains(&program));
     let reads_store = line.programs().any(|program| program == "sqlite3")
         && BROWSER_STORES.iter().any(|store| text.contains(store));

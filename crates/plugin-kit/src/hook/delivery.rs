@@ -8,7 +8,7 @@ use std::path::Path;
 
 use loopgate_api::names::env::LOOP_ID;
 
-use super::shell::Line;
+use super::shell::ParsedCommandLine;
 use crate::variables as var;
 
 /// Reason that the assistant reads.
@@ -36,7 +36,7 @@ pub fn is_by_runtime() -> bool {
 /// Whether a shell command pushes, or opens or merges a pull request. Every word that names `git` or
 /// `gh` counts as the program, whatever runs it (`env`, `timeout`, `xargs`, `if`, `find -exec`).
 pub fn in_command(text: &str, home: &Path) -> bool {
-    let line = Line::read(&without_here_documents(text), &home.to_string_lossy());
+    let line = ParsedCommandLine::read(&without_here_documents(text), &home.to_string_lossy());
     line.commands.iter().any(|words| {
         (0..words.len()).any(|at| match words[at].rsplit('/').next().unwrap_or_default() {
             "git" => pushes(&words[at + 1..]),

@@ -7,7 +7,7 @@ use loopgate_api::names::STATE_DIR;
 use serde_json::{Value, json};
 
 use super::input::Input;
-use super::shell::Line;
+use super::shell::ParsedCommandLine;
 use super::{credentials, delivery};
 
 /// Reason for refusing credentials.
@@ -64,7 +64,7 @@ fn decision(kind: &str, reason: &str) -> Value {
 
 /// One plain command on files of the loop, or a plan tool on them.
 fn is_own_command(text: &str, input: &Input, home: &Path) -> bool {
-    let line = Line::read(text, &home.to_string_lossy());
+    let line = ParsedCommandLine::read(text, &home.to_string_lossy());
     let [words] = line.commands.as_slice() else { return false };
     if !line.simple {
         return false;

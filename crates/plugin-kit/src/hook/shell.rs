@@ -5,7 +5,7 @@
 
 /// A command line, taken apart.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Line {
+pub struct ParsedCommandLine {
     /// The commands in it, each as its words.
     pub commands: Vec<Vec<String>>,
     /// One command, no operator, redirection, variable, glob or substitution.
@@ -20,10 +20,10 @@ const SHELLS: [&str; 5] = ["sh", "bash", "zsh", "dash", "ksh"];
 /// How deep commands within commands are read.
 const DEPTH: usize = 4;
 
-impl Line {
+impl ParsedCommandLine {
     /// Takes a command line apart.
     pub fn read(text: &str, home: &str) -> Self {
-        let mut reader = Reader { home, commands: Vec::new(), plain: true };
+        let mut reader = ShellReader { home, commands: Vec::new(), plain: true };
         reader.line(text, DEPTH);
         let simple = reader.plain && reader.commands.len() == 1;
         Self { commands: reader.commands, simple }
@@ -54,13 +54,13 @@ fn is_assignment(word: &str) -> bool {
     })
 }
 
-struct Reader<'a> {
+struct ShellReader<'a> {
     home: &'a str,
     commands: Vec<Vec<String>>,
     plain: bool,
 }
 
-impl Reader<'_> {
+impl ShellReader<'_> {
     fn line(&mut self, text: &str, depth: usize) {
         let mut words = Vec::new();
         let mut word = String::new();
@@ -212,7 +212,7 @@ mod tests {
     use super::*;
 
     fn words(text: &str) -> Vec<Vec<String>> {
-        Line::read(text, "/home/u").commands
+        ParsedCommandLine::read(text, "/home/u").commands
     }
 
     #[test]
@@ -226,7 +226,8 @@ mod tests {
 
     #[test]
     fn commands_within_commands_are_seen() {
-        let all = |text| Line::read(text, "/h").programs().map(str::to_owned).collect::<Vec<_>>();
+        let all =
+            |text| ParsedCommandLine::read(text, "/h").programs().map(str::to_owned).collect::<Vec<_>>();
         assert_eq!(all("echo $(pkill x) `killall y`"), ["echo", "pkill", "killall"]);
         assert_eq!(all("bash -c 'sudo pkill x'"), ["bash", "sudo", "pkill"]);
         assert_eq!(all("git commit -m 'pkill the loop; killall'"), ["git"]);
@@ -237,17 +238,17 @@ mod tests {
     #[test]
     fn only_a_plain_command_is_simple() {
         for text in ["ls .loopgate/work", "cat 'a b'"] {
-            assert!(Line::read(text, "/h").simple, "{text}");
+            assert!(ParsedCommandLine::read(text, "/h").simple, "{text}");
         }
         for text in ["ls; rm x", "ls $(x)", "ls > y", "ls *", "ls $A", "ls & x", "", "ls \"$(x)\""] {
-            assert!(!Line::read(text, "/h").simple, "{text}");
+            assert!(!ParsedCommandLine::read(text, "/h").simple, "{text}");
         }
     }
 
     proptest! {
         #[test]
         fn no_text_breaks_the_reader(text in ".{0,200}") {
-            let line = Line::read(&text, "/h");
+            let line = ParsedCommandLine::read(&text, "/h");
             prop_assert!(line.commands.iter().flatten().count() <= text.len() * 8);
         }
     }

@@ -9,16 +9,16 @@ use tokio_util::sync::CancellationToken;
 
 use super::child::{End, Invocation};
 use super::context::Context;
-use super::journal::{Activity, Journal};
+use super::journal::{Journal, JournalActivity};
 use super::state_file::LoopState;
-use super::stream::{Facts, Sink};
+use super::stream::{RunSummary, Sink};
 use super::{failure, marker};
 use crate::perf::Perf;
 use crate::variables as var;
 
 /// How a loop ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Outcome {
+pub enum LoopEnd {
     /// The promise was kept.
     Completed,
     /// The iterations are used up, and the promise was not made.
@@ -31,13 +31,13 @@ pub enum Outcome {
 
 /// One run of the assistant.
 #[derive(Debug)]
-pub struct Run {
+pub struct AssistantRun {
     /// How the process ended.
     pub end: End,
     /// End of its standard error.
     pub stderr: String,
     /// What its output said.
-    pub facts: Facts,
+    pub facts: RunSummary,
 }
 
 /// A loop in progress.
@@ -93,7 +93,7 @@ impl Driver {
 
     pub(super) fn record(&self, status: &str) {
         let session = self.last_session.as_deref();
-        self.journal.outcome(self.state.iteration, status, Activity::PlanExecute, session);
+        self.journal.outcome(self.state.iteration, status, JournalActivity::PlanExecute, session);
     }
 
     pub(super) fn fail(&self, subcode: &str, message: &str) {
@@ -104,7 +104,7 @@ impl Driver {
     ///
     /// # Errors
     /// When it cannot be started, or its output cannot be kept.
-    pub async fn assistant(&mut self, args: Vec<OsString>) -> io::Result<Run> {
+    pub async fn assistant(&mut self, args: Vec<OsString>) -> io::Result<AssistantRun> {
         let invocation = Invocation {
             program: self.context.assistant.clone(),
             args,
@@ -124,7 +124,7 @@ impl Driver {
             self.last_session = Some(id.clone());
             self.context.export(var::SESSION_ID, id);
         }
-        Ok(Run { end: finished.end, stderr: finished.stderr, facts })
+        Ok(AssistantRun { end: finished.end, stderr: finished.stderr, facts })
     }
 }
 

@@ -16,7 +16,7 @@ const STDERR_CHARS: usize = 800;
 
 /// Kinds, in the order in which they win.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Kind {
+pub enum FailureKind {
     /// Too many requests, or the plan's limit is used up.
     RateLimit,
     /// The conversation has outgrown the model.
@@ -29,12 +29,12 @@ pub enum Kind {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KnownFailure {
     /// Which one.
-    pub kind: Kind,
+    pub kind: FailureKind,
     /// For the user.
     pub message: String,
 }
 
-impl Kind {
+impl FailureKind {
     /// Status in `runs.log`.
     #[must_use]
     pub const fn status(self) -> &'static str {
@@ -123,12 +123,12 @@ pub fn in_record(record: &Value) -> Option<KnownFailure> {
     let texts = texts(record);
     let detail = texts.first().map(String::as_str).unwrap_or_default();
     if is_rate_limited(record) {
-        return Some(Kind::RateLimit.failure(detail));
+        return Some(FailureKind::RateLimit.failure(detail));
     }
     if !is_error(record) {
         return None;
     }
-    Kind::all()
+    FailureKind::all()
         .into_iter()
         .find(|kind| texts.iter().any(|text| kind.matches(text)))
         .map(|kind| kind.failure(detail))
@@ -138,7 +138,7 @@ pub fn in_record(record: &Value) -> Option<KnownFailure> {
 #[must_use]
 pub fn in_stderr(stderr: &str) -> Option<KnownFailure> {
     let flat = stderr.split_whitespace().collect::<Vec<_>>().join(" ");
-    let kind = Kind::all().into_iter().find(|kind| kind.matches(&flat))?;
+    let kind = FailureKind::all().into_iter().find(|kind| kind.matches(&flat))?;
     let short: String = redact::credentials(&flat).chars().take(STDERR_CHARS).collect();
     Some(kind.failure(&short))
 }
@@ -155,7 +155,7 @@ fn rate_limit_event(record: &Value) -> Option<KnownFailure> {
     }
     let limit = member(["rateLimitType", "rate_limit_type"]).map(|limit| format!("Limit: {limit}."));
     let reset = member(["resetsAt", "resets_at"]).map(|at| format!("It resets at {}.", instant(&at)));
-    Some(Kind::RateLimit.failure(&[limit, reset].into_iter().flatten().collect::<Vec<_>>().join(" ")))
+    Some(FailureKind::RateLimit.failure(&[limit, reset].into_iter().flatten().collect::<Vec<_>>().join(" ")))
 }
 
 /// Unix seconds as a date; anything else as it is.
@@ -212,7 +212,7 @@ mod tests {
 
     use super::*;
 
-    fn kind(record: &Value) -> Option<Kind> {
+    fn kind(record: &Value) -> Option<FailureKind> {
         in_record(record).map(|failure| failure.kind)
     }
 
@@ -220,29 +220,35 @@ mod tests {
     fn an_overloaded_service_is_not_called_a_problem_of_the_account() {
         let record = json!({"type": "result", "is_error": true, "result": "API Error: 529 overloaded_error"});
         let failure = in_record(&record).unwrap();
-        assert_eq!(failure.kind, Kind::Account);
+        assert_eq!(failure.kind, FailureKind::Account);
         assert_eq!(failure.message, "The model's service is overloaded. API Error: 529 overloaded_error");
     }
 
     #[test]
     fn errors_are_told_apart_by_shape_and_text() {
         let cases = [
-            (json!({"type": "result", "is_error": true, "api_error_status": 429}), Kind::RateLimit),
-            (json!({"type": "assistant", "error": "rate_limit"}), Kind::RateLimit),
-            (json!({"type": "rate_limit_event", "rate_limit_info": {"status": "rejected"}}), Kind::RateLimit),
-            (json!({"type": "result", "is_error": true, "result": "You've hit your limit"}), Kind::RateLimit),
+            (json!({"type": "result", "is_error": true, "api_error_status": 429}), FailureKind::RateLimit),
+            (json!({"type": "assistant", "error": "rate_limit"}), FailureKind::RateLimit),
+            (
+                json!({"type": "rate_limit_event", "rate_limit_info": {"status": "rejected"}}),
+                FailureKind::RateLimit,
+            ),
+            (
+                json!({"type": "result", "is_error": true, "result": "You've hit your limit"}),
+                FailureKind::RateLimit,
+            ),
             (
                 json!({"type": "result", "is_error": true, "result": "Prompt is too long · 9"}),
-                Kind::ContextLimit,
+                FailureKind::ContextLimit,
             ),
             (
                 json!({"type": "assistant", "isApiErrorMessage": true,
                        "message": {"content": [{"type": "text", "text": "OAuth token has expired"}]}}),
-                Kind::Account,
+                FailureKind::Account,
             ),
             (
                 json!({"type": "result", "subtype": "error", "result": "Invalid API key · Please run /login"}),
-                Kind::Account,
+                FailureKind::Account,
             ),
         ];
         for (record, expected) in cases {
@@ -267,7 +273,10 @@ mod tests {
 
     #[test]
     fn standard_error_is_read_when_the_stream_says_nothing() {
-        assert_eq!(in_stderr("fatal:\n  Prompt is too\tlong").map(|f| f.kind), Some(Kind::ContextLimit));
+        assert_eq!(
+            in_stderr("fatal:\n  Prompt is too\tlong").map(|f| f.kind),
+            Some(FailureKind::ContextLimit)
+        );
         assert_eq!(in_stderr("segmentation fault"), None);
     }
 

@@ -16,13 +16,13 @@ const ANSWER_CAP: usize = 4 * 1024 * 1024;
 
 /// Asks in one directory.
 #[derive(Debug, Clone)]
-pub struct Git<'a> {
+pub struct ProjectGit<'a> {
     dir: &'a Path,
     env: &'a BTreeMap<OsString, OsString>,
     stop: &'a CancellationToken,
 }
 
-impl<'a> Git<'a> {
+impl<'a> ProjectGit<'a> {
     /// For a directory inside a repository, or not.
     pub const fn at(
         dir: &'a Path,

@@ -10,11 +10,11 @@ use loopgate_home::untrusted;
 use tokio_util::sync::CancellationToken;
 
 use super::context::Context;
-use super::driver::{Driver, Outcome};
+use super::driver::{Driver, LoopEnd};
 use super::exit_code::{FAILED, INTERRUPTED};
-use super::git::Git;
+use super::git::ProjectGit;
 use super::lock::{self, LockError, LoopLock};
-use super::options::Options;
+use super::options::LoopOptions;
 use super::state_file::{self, LoopState, StateFileError};
 use super::{archive, pipeline, review, stop};
 use crate::clock::{self, Span};
@@ -26,7 +26,7 @@ use crate::variables as var;
 const PAUSE_DOUBLINGS: u32 = 5;
 
 /// Starts or resumes a loop and runs it to its end; the exit code.
-pub async fn run(options: &Options) -> u8 {
+pub async fn run(options: &LoopOptions) -> u8 {
     let stop = CancellationToken::new();
     let context = match stop::on_signals(stop.clone())
         .and_then(|()| Context::from_environment(options.allowed_tools.as_deref()))
@@ -57,7 +57,7 @@ pub async fn run(options: &Options) -> u8 {
         Ok(()) => driver.run().await,
         Err(error) => {
             complain(format!("Error: cannot prepare the loop: {error}"));
-            Outcome::Failed
+            LoopEnd::Failed
         }
     };
     driver.finish(outcome, lock)
@@ -70,7 +70,7 @@ fn refuse(message: String) -> u8 {
 
 async fn new_state(
     context: &Context,
-    options: &Options,
+    options: &LoopOptions,
     workdir: &Path,
     stop: &CancellationToken,
 ) -> Result<LoopState, String> {
@@ -86,7 +86,7 @@ async fn new_state(
         completion_promise: options.completion_promise.clone(),
         prd_file: options.prd.clone().unwrap_or_default(),
         run_id: clock::run_id(),
-        start_sha: Git::at(&workdir, &context.env, stop).head().await.unwrap_or_default(),
+        start_sha: ProjectGit::at(&workdir, &context.env, stop).head().await.unwrap_or_default(),
         self_learning: options.self_learning,
         command: options.prompt.clone().unwrap_or_default(),
         started_at: clock::now(),
@@ -95,7 +95,7 @@ async fn new_state(
     })
 }
 
-fn check_prompt(context: &Context, options: &Options) -> Result<(), String> {
+fn check_prompt(context: &Context, options: &LoopOptions) -> Result<(), String> {
     let Some(name) = &options.prompt else { return Ok(()) };
     let names = crate::plugins::prompt_names(context.plugin_dirs.first().map(PathBuf::as_path));
     if names.contains(name) { Ok(()) } else { Err(format!("Error: prompt not found: prompts/{name}.md")) }
@@ -131,7 +131,7 @@ impl Driver {
             }
             self.state.save(root)?;
             if self.perf.wants_run() {
-                let git = Git::at(root, &self.context.env, &self.stop);
+                let git = ProjectGit::at(root, &self.context.env, &self.stop);
                 let (repo, branch) = (git.origin().await, git.branch().await);
                 self.perf.run(&redact::credentials(&repo.unwrap_or_default()), &branch.unwrap_or_default());
             }
@@ -150,49 +150,49 @@ impl Driver {
     }
 
     /// Iterates to an end, and reviews what a loop that ended well has changed.
-    async fn run(&mut self) -> Outcome {
+    async fn run(&mut self) -> LoopEnd {
         let outcome = loop {
             match self.iteration().await {
                 Ok(None) => {}
                 Ok(Some(outcome)) => break outcome,
                 Err(error) => {
                     self.fail("DRIVER_FAILED", &format!("The loop could not go on: {error}"));
-                    break Outcome::Failed;
+                    break LoopEnd::Failed;
                 }
             }
             self.state.iteration += 1;
             if let Err(error) = self.state.save(&self.context.project_root) {
                 self.fail("DRIVER_FAILED", &format!("The loop's state could not be saved: {error}"));
-                break Outcome::Failed;
+                break LoopEnd::Failed;
             }
             if !self.is_used_up() && !self.pause().await {
-                break Outcome::Interrupted;
+                break LoopEnd::Interrupted;
             }
         };
-        if outcome == Outcome::Completed {
+        if outcome == LoopEnd::Completed {
             review::run(self).await;
             if self.stop.is_cancelled() {
-                return Outcome::Interrupted;
+                return LoopEnd::Interrupted;
             }
         }
         outcome
     }
 
     /// Archives, unlocks, and drops the state unless the loop can be resumed; the exit code.
-    fn finish(self, outcome: Outcome, lock: LoopLock) -> u8 {
-        if outcome != Outcome::Interrupted
+    fn finish(self, outcome: LoopEnd, lock: LoopLock) -> u8 {
+        if outcome != LoopEnd::Interrupted
             && let Err(error) = archive::finished(&self.state.workdir, &self.state.run_id)
         {
             complain(format!("Warning: the output could not be archived: {error}"));
         }
         lock.release();
-        if outcome != Outcome::Interrupted {
+        if outcome != LoopEnd::Interrupted {
             let _ = untrusted::remove(&state_file::path(&self.context.project_root));
         }
         match outcome {
-            Outcome::Completed => 0,
-            Outcome::MaxIterations | Outcome::Failed => FAILED,
-            Outcome::Interrupted => INTERRUPTED,
+            LoopEnd::Completed => 0,
+            LoopEnd::MaxIterations | LoopEnd::Failed => FAILED,
+            LoopEnd::Interrupted => INTERRUPTED,
         }
     }
 
@@ -201,7 +201,7 @@ impl Driver {
     }
 
     /// One iteration; `Some` ends the loop.
-    async fn iteration(&mut self) -> io::Result<Option<Outcome>> {
+    async fn iteration(&mut self) -> io::Result<Option<LoopEnd>> {
         let span = Span::start();
         let number = self.state.iteration;
         if self.is_used_up() {
@@ -218,7 +218,7 @@ impl Driver {
                     self.state.max_iterations
                 ),
             );
-            return Ok(Some(Outcome::MaxIterations));
+            return Ok(Some(LoopEnd::MaxIterations));
         }
         self.context.export(var::ITERATION, number.to_string());
         self.mark_iteration()?;
@@ -236,7 +236,7 @@ impl Driver {
                     &format!("The assistant could not be run ({program}): {error}"),
                 );
                 self.record("error");
-                return Ok(Some(Outcome::Failed));
+                return Ok(Some(LoopEnd::Failed));
             }
         };
         if let Some(id) = &run.facts.session_id {

@@ -14,14 +14,14 @@ const DEFAULT_GOAL: &str = "reduce-failures";
 
 /// What a line of `runs.log` is about.
 #[derive(Debug, Clone, Copy)]
-pub enum Activity {
+pub enum JournalActivity {
     /// An iteration of the loop.
     PlanExecute,
     /// A review or a fix after it.
     CodeReview,
 }
 
-impl Activity {
+impl JournalActivity {
     const fn name(self) -> &'static str {
         match self {
             Self::PlanExecute => "plan_execute",
@@ -58,7 +58,7 @@ impl Journal {
     }
 
     /// An outcome in `runs.log`.
-    pub fn outcome(&self, iteration: u64, status: &str, activity: Activity, session: Option<&str>) {
+    pub fn outcome(&self, iteration: u64, status: &str, activity: JournalActivity, session: Option<&str>) {
         let fields = [
             self.run_id.clone(),
             now(),
@@ -104,7 +104,7 @@ mod tests {
     fn outcomes_have_seven_fields_and_name_the_run() {
         let dir = tempfile::tempdir().unwrap();
         let journal = Journal::new(dir.path(), dir.path(), "run-1", None);
-        journal.outcome(3, "completed", Activity::PlanExecute, Some("a|b\nc"));
+        journal.outcome(3, "completed", JournalActivity::PlanExecute, Some("a|b\nc"));
         let text = std::fs::read_to_string(dir.path().join("runs.log")).unwrap();
         let fields: Vec<&str> = text.trim_end().split('|').collect();
         assert_eq!(fields.len(), 7);

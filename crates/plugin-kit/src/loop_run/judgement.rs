@@ -7,7 +7,7 @@ use loopgate_api::names::PLAN_JSON;
 use loopgate_api::redact;
 
 use super::child::{self, End};
-use super::driver::{Driver, Outcome, Run};
+use super::driver::{AssistantRun, Driver, LoopEnd};
 use super::{failure, pipeline, spurious};
 use crate::clock::Span;
 use crate::console::complain;
@@ -26,9 +26,9 @@ const EQUAL_FAILURES: u32 = 5;
 
 impl Driver {
     /// Decides what a run means; `Some` ends the loop.
-    pub(super) async fn judge(&mut self, run: &Run, span: &Span) -> Option<Outcome> {
+    pub(super) async fn judge(&mut self, run: &AssistantRun, span: &Span) -> Option<LoopEnd> {
         let code = match run.end {
-            End::Stopped => return Some(Outcome::Interrupted),
+            End::Stopped => return Some(LoopEnd::Interrupted),
             End::Exited(code) => code,
             End::TimedOut => {
                 let minutes = self.context.iteration_limit.as_secs() / 60;
@@ -66,7 +66,7 @@ impl Driver {
         matches!(command, Some("PLAN" | "REQUEST_CHANGES"))
     }
 
-    async fn judge_error(&mut self, run: &Run, span: &Span, code: i32) -> Option<Outcome> {
+    async fn judge_error(&mut self, run: &AssistantRun, span: &Span, code: i32) -> Option<LoopEnd> {
         complain(run.stderr.trim_end());
         self.record("error");
         self.empty_runs = 0;
@@ -83,11 +83,11 @@ impl Driver {
         let message =
             format!("The assistant failed {EQUAL_FAILURES} times in the same way: {}", self.failures.0);
         self.fail("REPEATED_FAILURE", &message);
-        Some(Outcome::Failed)
+        Some(LoopEnd::Failed)
     }
 
     /// A run without any answer of the model: at once fatal when the assistant says why it did not begin.
-    fn judge_silence(&mut self, run: &Run, span: &Span) -> Option<Outcome> {
+    fn judge_silence(&mut self, run: &AssistantRun, span: &Span) -> Option<LoopEnd> {
         self.failures = (String::new(), 0);
         if let Some(answer) = &run.facts.unknown_command {
             let message = format!("The assistant has not loaded the plugin of the loop ({answer})");
@@ -113,7 +113,7 @@ impl Driver {
         Some(self.end_failed("ghost_loop_abort", span, 0))
     }
 
-    fn judge_promise(&mut self, span: &Span) -> Option<Outcome> {
+    fn judge_promise(&mut self, span: &Span) -> Option<LoopEnd> {
         let faults = if self.leaves_a_plan() { schema_faults(&self.state.workdir) } else { Vec::new() };
         if !faults.is_empty() {
             return self.judge_invalid_plan(&faults, span);
@@ -122,22 +122,22 @@ impl Driver {
             self.fail(found.subcode, &found.message);
             self.record("spurious_complete");
             self.perf.iteration(self.state.iteration, span, "spurious_complete", Some(0));
-            return Some(Outcome::Failed);
+            return Some(LoopEnd::Failed);
         }
         self.journal.progress(&format!("Completed in iteration {}", self.state.iteration));
         self.record("completed");
         self.perf.iteration(self.state.iteration, span, "completed", Some(0));
-        Some(Outcome::Completed)
+        Some(LoopEnd::Completed)
     }
 
     /// Puts a plan that cannot be read back to the assistant, and gives up when that does not help.
-    fn judge_invalid_plan(&mut self, faults: &[String], span: &Span) -> Option<Outcome> {
+    fn judge_invalid_plan(&mut self, faults: &[String], span: &Span) -> Option<LoopEnd> {
         self.record("invalid_plan");
         self.perf.iteration(self.state.iteration, span, "invalid_plan", Some(0));
         if self.corrections == CORRECTIONS {
             let message = format!("The assistant left a plan that cannot be read: {}", faults.join("; "));
             self.fail("INVALID_PLAN", &failure::clamp(&message));
-            return Some(Outcome::Failed);
+            return Some(LoopEnd::Failed);
         }
         self.corrections += 1;
         self.journal.progress("The plan cannot be read; the assistant is asked to put it right");
@@ -145,15 +145,15 @@ impl Driver {
         None
     }
 
-    fn end_failed(&self, status: &str, span: &Span, code: i32) -> Outcome {
+    fn end_failed(&self, status: &str, span: &Span, code: i32) -> LoopEnd {
         self.record(status);
         self.perf.iteration(self.state.iteration, span, "error", Some(code));
-        Outcome::Failed
+        LoopEnd::Failed
     }
 }
 
 /// The stream is asked first, standard error only when it says nothing and the run has failed.
-fn known_failure(run: &Run, code: i32) -> Option<failure::KnownFailure> {
+fn known_failure(run: &AssistantRun, code: i32) -> Option<failure::KnownFailure> {
     let known = run.facts.final_failure().cloned();
     known.or_else(|| (code != 0).then(|| failure::in_stderr(&run.stderr)).flatten())
 }
@@ -170,7 +170,7 @@ fn correction(workdir: &Path, promise: &str, faults: &[String]) -> String {
 
 /// Why a run failed, in the assistant's own words as far as it has any: its result says more than what it
 /// printed last.
-fn cause(run: &Run, code: i32) -> String {
+fn cause(run: &AssistantRun, code: i32) -> String {
     let said = run.facts.result.as_ref().filter(|result| result.is_error).map(|result| result.text.trim());
     let printed = || run.stderr.lines().map(str::trim).rfind(|line| !line.is_empty());
     match said.filter(|text| !text.is_empty()).or_else(printed) {

@@ -5,13 +5,13 @@ const LINE_CAP: usize = 32 * 1024 * 1024;
 
 /// The unfinished line at the end of what has been read.
 #[derive(Debug, Default)]
-pub struct Lines {
+pub struct LineSplitter {
     rest: Vec<u8>,
     /// The line has outgrown the cap and is skipped up to its end.
     skipping: bool,
 }
 
-impl Lines {
+impl LineSplitter {
     /// Takes a piece and hands on every line that it completes, without the line break.
     pub fn feed(&mut self, piece: &[u8], mut line: impl FnMut(&[u8])) {
         let mut start = 0;
@@ -55,7 +55,7 @@ mod tests {
             text in "[a{\n]{0,80}",
             size in 1usize..9,
         ) {
-            let mut lines = Lines::default();
+            let mut lines = LineSplitter::default();
             let mut seen = Vec::new();
             for piece in text.as_bytes().chunks(size) {
                 lines.feed(piece, |line| seen.push(String::from_utf8(line.to_vec()).unwrap()));
@@ -68,7 +68,7 @@ mod tests {
 
     #[test]
     fn an_endless_line_is_skipped() {
-        let mut lines = Lines::default();
+        let mut lines = LineSplitter::default();
         let mut seen = Vec::new();
         lines.feed(&vec![b'x'; LINE_CAP + 1], |_| panic!("no line yet"));
         lines.feed(b"tail\nnext\n", |line| seen.push(line.to_vec()));

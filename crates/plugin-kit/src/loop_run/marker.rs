@@ -18,7 +18,7 @@ use crate::console::complain;
 pub const RUNNER_ERROR: &str = "RUNNER_ERROR";
 
 #[derive(Serialize)]
-struct Marker<'a> {
+struct SignedMarker<'a> {
     code: &'a str,
     message: &'a str,
     result: Detail<'a>,
@@ -47,7 +47,8 @@ pub fn write(workdir: &Path, secret: Option<&SecretString>, subcode: &str, messa
 }
 
 fn render(secret: &SecretString, subcode: &str, message: &str) -> std::io::Result<Vec<u8>> {
-    let mut marker = Marker { code: RUNNER_ERROR, message, result: Detail { subcode }, signature: None };
+    let mut marker =
+        SignedMarker { code: RUNNER_ERROR, message, result: Detail { subcode }, signature: None };
     let signed = serde_json::to_vec(&marker)?;
     let mut mac = Hmac::<Sha256>::new_from_slice(secret.expose_secret().as_bytes())
         .map_err(|error| std::io::Error::other(error.to_string()))?;

@@ -35,7 +35,7 @@ const DEFAULT_MAX_ITERATIONS: u64 = 5;
 
 /// What the caller asks for.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Options {
+pub struct LoopOptions {
     /// Work directory; `None` resumes.
     pub workdir: Option<PathBuf>,
     /// Requirements file, as given.
@@ -58,7 +58,7 @@ pub struct Options {
 #[derive(Debug, PartialEq, Eq)]
 pub enum ParsedArguments {
     /// Run with these.
-    Run(Options),
+    Run(LoopOptions),
     /// Print the help text.
     Help,
 }
@@ -68,7 +68,7 @@ pub enum ParsedArguments {
 /// # Errors
 /// The line to print before leaving with exit code 1.
 pub fn parse(words: impl IntoIterator<Item = String>) -> Result<ParsedArguments, String> {
-    let mut options = Options {
+    let mut options = LoopOptions {
         workdir: None,
         prd: None,
         prompt: None,
@@ -126,7 +126,7 @@ fn directory(path: String) -> Result<String, String> {
 }
 
 /// The state file and `config.env` keep one value a line.
-fn reject_line_breaks(options: &Options) -> Result<(), String> {
+fn reject_line_breaks(options: &LoopOptions) -> Result<(), String> {
     let workdir = options.workdir.as_ref().map(|path| path.to_string_lossy());
     let texts = [workdir.as_deref(), options.prd.as_deref(), Some(options.completion_promise.as_str())];
     let broken = texts

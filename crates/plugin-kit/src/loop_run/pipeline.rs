@@ -6,7 +6,7 @@
 use serde_json::{Value, json};
 
 use super::driver::Driver;
-use super::git::Git;
+use super::git::ProjectGit;
 use crate::clock::Span;
 
 /// Steps after the first, by number and name.
@@ -38,7 +38,7 @@ pub async fn run(driver: &Driver) {
 /// Whether the list could be written; `None` when there is no start to compare with.
 async fn changed_files(driver: &Driver) -> Option<bool> {
     let sha = Some(driver.state.start_sha.as_str()).filter(|sha| !sha.is_empty())?;
-    let git = Git::at(&driver.context.project_root, &driver.context.env, &driver.stop);
+    let git = ProjectGit::at(&driver.context.project_root, &driver.context.env, &driver.stop);
     let Some(files) = git.changed_since(sha).await else { return Some(false) };
     let path = driver.state.workdir.join(".learnings/changed-files.json");
     Some(loopgate_home::untrusted::write(&path, json!(files).to_string().as_bytes()).is_ok())

@@ -8,13 +8,13 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use loopgate_api::names::STATE_DIR;
-use loopgate_home::{Kind, untrusted};
+use loopgate_home::{EntryKind, untrusted};
 use serde_json::Value;
 
 use super::child::End;
 use super::driver::Driver;
-use super::git::Git;
-use super::journal::Activity;
+use super::git::ProjectGit;
+use super::journal::JournalActivity;
 use crate::clock::Span;
 use crate::quoting::quote;
 
@@ -51,7 +51,7 @@ async fn reason_to_skip(driver: &Driver) -> Option<&'static str> {
     if sha.is_empty() {
         return Some("the commit at the start is not known");
     }
-    let git = Git::at(&driver.context.project_root, &driver.context.env, &driver.stop);
+    let git = ProjectGit::at(&driver.context.project_root, &driver.context.env, &driver.stop);
     if git.changed_since(sha).await.is_none_or(|files| files.is_empty()) {
         return Some("nothing has changed");
     }
@@ -120,7 +120,7 @@ fn log(driver: &Driver, status: &str) {
     driver.journal.outcome(
         driver.state.iteration,
         status,
-        Activity::CodeReview,
+        JournalActivity::CodeReview,
         driver.last_session.as_deref(),
     );
 }
@@ -130,7 +130,7 @@ fn sessions(project_root: &Path) -> BTreeMap<PathBuf, SystemTime> {
     let place = project_root.join(STATE_DIR).join("code-review");
     let sessions = untrusted::entries(&place).into_iter();
     sessions
-        .filter(|entry| entry.name.to_string_lossy().starts_with("cr-") && entry.kind == Kind::Directory)
+        .filter(|entry| entry.name.to_string_lossy().starts_with("cr-") && entry.kind == EntryKind::Directory)
         .map(|entry| place.join(entry.name))
         .filter_map(|path| {
             let modified = path.symlink_metadata().ok()?.modified().ok()?;

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use loopgate_api::names::{LOOP_STATE, STATE_DIR};
 use loopgate_home::untrusted;
 
-use super::options::Options;
+use super::options::LoopOptions;
 use crate::quoting::quote;
 
 /// State of one loop.
@@ -129,7 +129,7 @@ impl LoopState {
 
 /// The slash command of a new loop, its arguments quoted for the shell that set-up runs in.
 #[must_use]
-pub fn prompt_line(workdir: &Path, options: &Options) -> String {
+pub fn prompt_line(workdir: &Path, options: &LoopOptions) -> String {
     let mut line = format!("/code:code {}", quote(&workdir.to_string_lossy()));
     let mut add = |flag: &str, value: &str| {
         let _ = write!(line, " {flag} {}", quote(value));

@@ -13,7 +13,7 @@ use loopgate_home::untrusted;
 use serde_json::Value;
 
 use super::failure::{self, KnownFailure};
-use super::lines::Lines;
+use super::lines::LineSplitter;
 use crate::formatter::Formatter;
 
 /// Blanks that make a line code in Markdown.
@@ -32,7 +32,7 @@ pub struct RunResult {
 
 /// Facts about the stream of one run of the assistant.
 #[derive(Debug, Default)]
-pub struct Facts {
+pub struct RunSummary {
     /// Session named last.
     pub session_id: Option<String>,
     /// The last `result` record.
@@ -49,7 +49,7 @@ pub struct Facts {
     pub unknown_command: Option<String>,
 }
 
-impl Facts {
+impl RunSummary {
     /// Takes one record.
     pub fn feed(&mut self, record: &Value, promise: &str) {
         if let Some(id) = assistant_stream::session_id(record) {
@@ -140,12 +140,12 @@ fn refusal(record: &Value) -> Option<String> {
 
 /// Where the lines of a run go.
 pub struct Sink<'a> {
-    lines: Lines,
+    lines: LineSplitter,
     file: File,
     shown: Formatter,
     screen: &'a mut dyn Write,
     promise: &'a str,
-    facts: Facts,
+    facts: RunSummary,
     failed: Option<io::Error>,
 }
 
@@ -158,12 +158,12 @@ impl<'a> Sink<'a> {
         let mut file = untrusted::append(&workdir.join(ASSISTANT_OUTPUT))?;
         end_last_line(&mut file)?;
         Ok(Self {
-            lines: Lines::default(),
+            lines: LineSplitter::default(),
             file,
             shown: Formatter::for_stdout(),
             screen,
             promise,
-            facts: Facts::default(),
+            facts: RunSummary::default(),
             failed: None,
         })
     }
@@ -179,7 +179,7 @@ impl<'a> Sink<'a> {
 
     /// Ends the stream and tells what was learned. A last line without its break counts when it is a
     /// whole record.
-    pub fn finish(mut self) -> (Facts, Option<io::Error>) {
+    pub fn finish(mut self) -> (RunSummary, Option<io::Error>) {
         if let Some(rest) = self.lines.finish()
             && serde_json::from_slice::<Value>(&rest).is_ok()
         {
@@ -237,8 +237,8 @@ mod tests {
 
     use super::*;
 
-    fn facts(records: &[Value]) -> Facts {
-        let mut facts = Facts::default();
+    fn facts(records: &[Value]) -> RunSummary {
+        let mut facts = RunSummary::default();
         records.iter().for_each(|record| facts.feed(record, "COMPLETE"));
         facts
     }

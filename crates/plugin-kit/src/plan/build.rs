@@ -10,7 +10,7 @@ use loopgate_home::untrusted;
 use serde_json::{Map, Value, json};
 
 use super::document::{self, PlanLock};
-use super::markdown::{Outline, Point, Task};
+use super::markdown::{Outline, Point, TaskLine};
 use super::paths::plan_path;
 use super::structure;
 
@@ -43,7 +43,7 @@ fn summary(issues: &[String]) -> String {
 #[must_use]
 pub fn from_markdown(content: &str, previous: Map<String, Value>) -> Map<String, Value> {
     let outline = Outline::read(content);
-    let tasks = |wanted: fn(&Task) -> bool| -> Value {
+    let tasks = |wanted: fn(&TaskLine) -> bool| -> Value {
         outline.tasks.iter().filter(|task| wanted(task)).map(task).collect()
     };
     let criteria: Value = outline
@@ -73,7 +73,7 @@ pub fn from_markdown(content: &str, previous: Map<String, Value>) -> Map<String,
     plan
 }
 
-fn task(task: &Task) -> Value {
+fn task(task: &TaskLine) -> Value {
     json!({"id": task.id, "description": task.text, "acceptanceCriteria": task.criteria})
 }
 

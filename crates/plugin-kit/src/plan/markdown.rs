@@ -31,7 +31,7 @@ static RESOLUTION: LazyLock<Regex> =
 
 /// A task line.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Task {
+pub struct TaskLine {
     /// `T-n.n`.
     pub id: String,
     /// Ticked.
@@ -74,7 +74,7 @@ pub struct Outline {
     /// Texts of the second-level headings, in lower case.
     pub headings: Vec<String>,
     /// Tasks, in order.
-    pub tasks: Vec<Task>,
+    pub tasks: Vec<TaskLine>,
     /// Questions, in order.
     pub questions: Vec<Point>,
     /// Gaps, in order.
@@ -148,14 +148,14 @@ pub fn ticked(content: &str, id: &str) -> Option<String> {
     found.then(|| lines.join("\n"))
 }
 
-fn task(line: &str) -> Option<Task> {
+fn task(line: &str) -> Option<TaskLine> {
     let parts = TASK.captures(line)?;
     let rest = &parts[4];
     let criteria = REFERENCES
         .captures_iter(rest)
         .flat_map(|found| found[1].split(',').map(|id| id.trim().to_owned()).collect::<Vec<_>>())
         .collect();
-    Some(Task {
+    Some(TaskLine {
         id: parts[2].to_owned(),
         done: &parts[1] != " ",
         manual: parts.get(3).is_some(),

@@ -17,7 +17,7 @@ use crate::variables as var;
 /// Where the orchestrator stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 #[value(rename_all = "SCREAMING_SNAKE_CASE")]
-pub enum Status {
+pub enum PlanStatus {
     /// A phase runs.
     InProgress,
     /// The user has to do something.
@@ -26,7 +26,7 @@ pub enum Status {
     Completed,
 }
 
-impl Status {
+impl PlanStatus {
     const fn name(self) -> &'static str {
         match self {
             Self::InProgress => "IN_PROGRESS",
@@ -43,7 +43,7 @@ pub struct SetStateArgs {
     phase: String,
     /// Status of the phase
     #[arg(value_enum)]
-    status: Status,
+    status: PlanStatus,
     /// Work directory of the loop
     #[arg(long, env = "LOOPGATE_WORKDIR")]
     workdir: PathBuf,
@@ -70,7 +70,7 @@ impl SetStateArgs {
     /// # Errors
     /// The line to print.
     pub fn apply(&self) -> Result<String, String> {
-        if self.status == Status::AwaitingUser && self.action.is_none() {
+        if self.status == PlanStatus::AwaitingUser && self.action.is_none() {
             return Err("Error: AWAITING_USER requires --action: what should the user do?".to_owned());
         }
         let _lock = PlanLock::take(&self.workdir)?;
@@ -152,7 +152,7 @@ mod tests {
     fn args(workdir: &Path) -> SetStateArgs {
         SetStateArgs {
             phase: "Phase 3: Implementation".into(),
-            status: Status::InProgress,
+            status: PlanStatus::InProgress,
             workdir: workdir.to_owned(),
             task: Some("T-1.1".into()),
             reason: None,
@@ -180,7 +180,7 @@ mod tests {
     fn waiting_without_an_action_is_refused() {
         let dir = tempfile::tempdir().unwrap();
         let mut args = args(dir.path());
-        (args.status, args.task) = (Status::AwaitingUser, None);
+        (args.status, args.task) = (PlanStatus::AwaitingUser, None);
         assert!(args.apply().unwrap_err().contains("--action"));
         args.action = Some("Answer the questions".into());
         args.action_file = Some("plan.md".into());

@@ -153,7 +153,7 @@ fn sync(plan: &Map<String, Value>, outline: &Outline) -> Vec<String> {
     let listed = |name: &str| ids(tasks(plan, name));
     let (pending, completed, manual) =
         (listed("pendingTasks"), listed("completedTasks"), listed("manualTasks"));
-    let written = |wanted: &dyn Fn(&&super::markdown::Task) -> bool| -> BTreeSet<String> {
+    let written = |wanted: &dyn Fn(&&super::markdown::TaskLine) -> bool| -> BTreeSet<String> {
         outline.tasks.iter().filter(wanted).map(|task| task.id.clone()).collect()
     };
     let open_lines = written(&|task| !task.done && !task.manual);

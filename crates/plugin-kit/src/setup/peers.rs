@@ -8,7 +8,7 @@ use serde_json::Value;
 
 /// A further repository.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Peer {
+pub struct AddedDirectory {
     /// Unique among the peers and the primary repository.
     pub name: String,
     /// Physical path.
@@ -20,8 +20,8 @@ pub struct Peer {
 ///
 /// # Errors
 /// The line to print.
-pub fn named(workdir: &Path, dirs: &[String]) -> Result<Vec<Peer>, String> {
-    let mut peers: Vec<Peer> = Vec::new();
+pub fn named(workdir: &Path, dirs: &[String]) -> Result<Vec<AddedDirectory>, String> {
+    let mut peers: Vec<AddedDirectory> = Vec::new();
     for dir in dirs {
         let path = std::fs::canonicalize(dir)
             .ok()
@@ -37,7 +37,7 @@ pub fn named(workdir: &Path, dirs: &[String]) -> Result<Vec<Peer>, String> {
         let taken: Vec<&str> =
             base_name(workdir).into_iter().chain(peers.iter().map(|peer| peer.name.as_str())).collect();
         let name = free_name(&own_name(&path), &path, &taken);
-        peers.push(Peer { name, path });
+        peers.push(AddedDirectory { name, path });
     }
     Ok(peers)
 }

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use loopgate_api::chat::{ChatHistory, ChatProvider, ChatRole};
 use loopgate_api::ids::TicketId;
 use loopgate_api::names::{REVIEWER_CHAT, REVIEWER_CHAT_REVIEW, WORK_DIR};
-use loopgate_home::{Denied, JsonFile, JsonFileError, Kind, Sandbox, SandboxedPath};
+use loopgate_home::{AccessDenied, EntryKind, JsonFile, JsonFileError, Sandbox, SandboxedPath};
 
 /// Bytes of a history; one that is larger was not written by a chat.
 const MAX_HISTORY: u64 = 64 * 1024 * 1024;
@@ -33,7 +33,7 @@ impl HistoryFile {
         sandbox: &Sandbox,
         worktree: &Path,
         provider: Option<ChatProvider>,
-    ) -> Result<Self, Denied> {
+    ) -> Result<Self, AccessDenied> {
         let directory = sandbox.check(worktree.join(WORK_DIR))?;
         Ok(Self::new(directory, ticket_file(provider)))
     }
@@ -42,7 +42,7 @@ impl HistoryFile {
     ///
     /// # Errors
     /// As [`HistoryFile::of_ticket`].
-    pub fn of_comment(sandbox: &Sandbox, worktree: &Path, comment: &TicketId) -> Result<Self, Denied> {
+    pub fn of_comment(sandbox: &Sandbox, worktree: &Path, comment: &TicketId) -> Result<Self, AccessDenied> {
         let directory = sandbox.check(worktree.join(WORK_DIR).join(COMMENT_CHATS))?;
         Ok(Self::new(directory, format!("{}.json", comment.safe())))
     }
@@ -51,7 +51,7 @@ impl HistoryFile {
     ///
     /// # Errors
     /// A place outside the sandbox.
-    pub fn at(sandbox: &Sandbox, path: &Path) -> Result<Self, Denied> {
+    pub fn at(sandbox: &Sandbox, path: &Path) -> Result<Self, AccessDenied> {
         let directory = sandbox.check(path.parent().unwrap_or(Path::new("")))?;
         Ok(Self::new(directory, path.file_name().unwrap_or_default()))
     }
@@ -140,7 +140,7 @@ impl HistoryFile {
     pub fn reviewer_session_exists(&self) -> bool {
         self.directory
             .open_directory()
-            .is_ok_and(|directory| directory.kind(Path::new(REVIEWER_CHAT_REVIEW)) == Some(Kind::File))
+            .is_ok_and(|directory| directory.kind(Path::new(REVIEWER_CHAT_REVIEW)) == Some(EntryKind::File))
     }
 }
 

@@ -24,7 +24,7 @@ use uuid::Uuid;
 
 use super::history::HistoryFile;
 use super::output::GrowingFile;
-use super::progress::{Outcome, Progress};
+use super::progress::{RunOutcome, RunProgress};
 use super::stream::ChatStream;
 use crate::process::environment::ProcessEnvironment;
 use crate::process::registry::{LoopProcess, ProcessRegistry};
@@ -91,20 +91,20 @@ impl ChatRequest {
 /// What must be known to take a run up again.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Record {
+struct ChatRunRecord {
     history: PathBuf,
     new_history: ChatHistory,
     answer_id: String,
 }
 
 /// One run, in the hands of the task that follows it.
-struct Run {
+struct ChatRun {
     chats: Arc<Chats>,
     id: Uuid,
     directory: PathBuf,
     history: HistoryFile,
-    record: Record,
-    progress: watch::Sender<Progress>,
+    record: ChatRunRecord,
+    progress: watch::Sender<RunProgress>,
     turn: ChatTurn,
     /// Whether the session was written down.
     session_kept: bool,
@@ -141,11 +141,11 @@ impl Chats {
         };
         let id = Uuid::new_v4();
         let directory_of_run = self.chats_dir().join(id.to_string());
-        let record = Record { history: history.path(), new_history, answer_id };
+        let record = ChatRunRecord { history: history.path(), new_history, answer_id };
         prepare(&directory_of_run, &record, prompt).await?;
-        let (progress, seen) = watch::channel(Progress::default());
+        let (progress, seen) = watch::channel(RunProgress::default());
         let stream = ChatStream::new(GrowingFile::open(&directory_of_run.join(OUTPUT)).await?, seen);
-        let run = Run {
+        let run = ChatRun {
             chats: self.clone(),
             id,
             directory: directory_of_run,
@@ -166,20 +166,20 @@ impl Chats {
         for directory in entries.flatten().map(|entry| entry.path()) {
             let id = directory.file_name().and_then(|name| name.to_str()?.parse::<Uuid>().ok());
             let record = std::fs::read(directory.join(RECORD)).ok();
-            let record = record.and_then(|text| serde_json::from_slice::<Record>(&text).ok());
+            let record = record.and_then(|text| serde_json::from_slice::<ChatRunRecord>(&text).ok());
             let history =
                 record.as_ref().and_then(|record| HistoryFile::at(&self.sandbox, &record.history).ok());
             let (Some(id), Some(record), Some(history)) = (id, record, history) else {
                 let _ = std::fs::remove_dir_all(&directory);
                 continue;
             };
-            let run = Run {
+            let run = ChatRun {
                 chats: self.clone(),
                 id,
                 directory,
                 history,
                 record,
-                progress: watch::Sender::new(Progress::default()),
+                progress: watch::Sender::new(RunProgress::default()),
                 turn: ChatTurn::default(),
                 session_kept: false,
                 checkpoint: None,
@@ -193,7 +193,7 @@ impl Chats {
     }
 }
 
-impl Run {
+impl ChatRun {
     fn socket(&self) -> PathBuf {
         self.chats.shims.socket(self.id, "chat")
     }
@@ -201,7 +201,7 @@ impl Run {
     async fn start(self, cwd: SandboxedPath, tools: String, session: Option<String>) {
         match self.spawn(&cwd, &tools, session.as_deref()).await {
             Ok((shim, pid)) => self.follow(shim, pid).await,
-            Err(error) => self.over(Outcome { error: Some(error.to_string()), success: None }).await,
+            Err(error) => self.over(RunOutcome { error: Some(error.to_string()), success: None }).await,
         }
     }
 
@@ -313,7 +313,7 @@ impl Run {
         self.keep(Some(success)).await;
         let complaints = if success { None } else { complaints(&self.directory.join(STDERR)) };
         let error = complaints.or_else(|| end.err().map(|error| error.to_string()));
-        self.over(Outcome { error, success: Some(success) }).await;
+        self.over(RunOutcome { error, success: Some(success) }).await;
     }
 
     /// Writes what is known of the answer to the history; at the end with how the program ended.
@@ -321,7 +321,7 @@ impl Run {
         self.checkpoint = None;
         let (place, record, turn) = (self.history.clone(), self.record.clone(), self.turn.clone());
         let kept = blocking(move || {
-            let Record { new_history, answer_id, .. } = record;
+            let ChatRunRecord { new_history, answer_id, .. } = record;
             place.change(|| new_history, |history| keep_answer(history, &answer_id, turn, ended))
         });
         if let Err(error) = kept.await {
@@ -330,7 +330,7 @@ impl Run {
     }
 
     /// Removes the files of the run, and signals the pages.
-    async fn over(self, outcome: Outcome) {
+    async fn over(self, outcome: RunOutcome) {
         let directory = self.directory;
         if let Err(error) = blocking(move || std::fs::remove_dir_all(directory)).await {
             tracing::warn!(%error, "what a chat left could not be removed");
@@ -340,7 +340,7 @@ impl Run {
 }
 
 /// Writes everything that a run needs, before it begins.
-async fn prepare(directory: &Path, record: &Record, prompt: String) -> io::Result<()> {
+async fn prepare(directory: &Path, record: &ChatRunRecord, prompt: String) -> io::Result<()> {
     let (directory, record) = (directory.to_owned(), serde_json::to_vec(record)?);
     let prepared = blocking(move || {
         create_private_dir(&directory)?;

@@ -7,13 +7,13 @@ use tokio::sync::watch;
 use tokio::time::timeout;
 
 use super::output::GrowingFile;
-use super::progress::{Outcome, Progress};
+use super::progress::{RunOutcome, RunProgress};
 
 /// The events of a run. Dropping it does nothing to the run.
 #[derive(Debug)]
 pub struct ChatStream {
     output: GrowingFile,
-    progress: watch::Receiver<Progress>,
+    progress: watch::Receiver<RunProgress>,
     turn: ChatTurn,
     /// Whether the page knows that the program runs.
     announced: bool,
@@ -21,7 +21,7 @@ pub struct ChatStream {
 }
 
 impl ChatStream {
-    pub(super) fn new(output: GrowingFile, progress: watch::Receiver<Progress>) -> Self {
+    pub(super) fn new(output: GrowingFile, progress: watch::Receiver<RunProgress>) -> Self {
         Self { output, progress, turn: ChatTurn::default(), announced: false, over: false }
     }
 
@@ -60,7 +60,7 @@ impl ChatStream {
     }
 }
 
-fn last_words(outcome: Outcome) -> Vec<ChatEvent> {
+fn last_words(outcome: RunOutcome) -> Vec<ChatEvent> {
     let error = outcome.error.map(|error| ChatEvent::Error { error });
     let result = outcome.success.map(|success| ChatEvent::Result { success });
     error.into_iter().chain(result).chain([ChatEvent::Done]).collect()
@@ -73,7 +73,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn silence_is_broken_and_loses_nothing() {
         let file = tempfile::NamedTempFile::new().unwrap();
-        let (sender, seen) = watch::channel(Progress::default());
+        let (sender, seen) = watch::channel(RunProgress::default());
         let mut stream = ChatStream::new(GrowingFile::open(file.path()).await.unwrap(), seen);
         let silence = Some(Duration::from_secs(25));
         assert_eq!(stream.next(silence).await, Some(vec![ChatEvent::Keepalive]));
@@ -82,7 +82,7 @@ mod tests {
         assert_eq!(stream.next(silence).await, Some(vec![ChatEvent::Keepalive]));
         let line = br#"{"type":"assistant","message":{"content":[{"type":"text","text":"late"}]}}"#;
         std::fs::write(file.path(), [&line[..], b"\n"].concat()).unwrap();
-        let outcome = Outcome { error: Some("why".to_owned()), success: Some(false) };
+        let outcome = RunOutcome { error: Some("why".to_owned()), success: Some(false) };
         sender.send_modify(|progress| progress.outcome = Some(outcome));
         assert_eq!(stream.next(silence).await, Some(vec![ChatEvent::Text { content: "late".to_owned() }]));
         let last = vec![
@@ -97,7 +97,7 @@ mod tests {
     #[tokio::test]
     async fn a_run_that_is_given_up_ends_its_streams() {
         let file = tempfile::NamedTempFile::new().unwrap();
-        let (sender, seen) = watch::channel(Progress::default());
+        let (sender, seen) = watch::channel(RunProgress::default());
         let mut stream = ChatStream::new(GrowingFile::open(file.path()).await.unwrap(), seen);
         drop(sender);
         assert_eq!(stream.next(None).await, None);

@@ -13,12 +13,12 @@ use loopgate_tools::git::{Git, time};
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
-use crate::error::LoopError;
+use crate::error::LoopRequestError;
 use crate::jobs::Job;
 use crate::refusal::Refusal;
 use crate::request::LoopRequest;
 use crate::workspace::Workspace;
-use crate::workspace::repository::Repository;
+use crate::workspace::repository::LoopRepository;
 
 /// The result of a review.
 pub(crate) const VERDICT: &str = "verdict.json";
@@ -41,7 +41,7 @@ pub(crate) fn is_review(spec: &CommandSpec) -> bool {
 pub(crate) async fn base(
     git: &Git,
     request: &LoopRequest,
-    repository: Option<&Repository>,
+    repository: Option<&LoopRepository>,
     workspace: &Workspace,
 ) -> Result<String, Refusal> {
     let context = request.code_evaluation_context.as_ref();
@@ -64,7 +64,7 @@ pub(crate) async fn base(
     {
         return Ok(commit);
     }
-    let error = LoopError::bad_request("CODE_REVIEW found no base to review against");
+    let error = LoopRequestError::bad_request("CODE_REVIEW found no base to review against");
     Err(Refusal::with_same_event(error, code::PRE_RUN_VALIDATION_FAILED))
 }
 

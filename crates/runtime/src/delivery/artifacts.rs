@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use loopgate_api::command::{Form, Inputs, LoopCommand, Output};
+use loopgate_api::command::{CommandOutput, Inputs, LoopCommand, UploadForm};
 use loopgate_api::names::IMPORTED_PLAN;
 use loopgate_api::plan::{self, PlanArtifact};
 use loopgate_api::redact;
@@ -40,7 +40,7 @@ impl OutputPaths {
     }
 
     /// The path of an output.
-    pub fn path(&self, output: &Output) -> PathBuf {
+    pub fn path(&self, output: &CommandOutput) -> PathBuf {
         let place = if output.in_project_root() { &self.root } else { &self.work_dir };
         place.join(output.file)
     }
@@ -58,15 +58,15 @@ fn read(places: &OutputPaths, command: LoopCommand) -> Map<String, Value> {
         let Some((name, form)) = output.upload else { continue };
         let path = places.path(output);
         let value = match form {
-            Form::Plan => read_plan(&path).or_else(|| {
+            UploadForm::Plan => read_plan(&path).or_else(|| {
                 // An execution that was given the text alone has no other plan.
                 let imported = text(&places.work_dir.join(IMPORTED_PLAN));
                 let content = imported.filter(|_| spec.inputs == Inputs::Plan)?;
                 Some(json!(PlanArtifact { content, raw: None }))
             }),
-            Form::Object => object(&path).map(redact::json),
-            Form::Text => text(&path).map(Value::String),
-            Form::Document => text(&path).map(|content| json!({"content": content})),
+            UploadForm::Object => object(&path).map(redact::json),
+            UploadForm::Text => text(&path).map(Value::String),
+            UploadForm::Document => text(&path).map(|content| json!({"content": content})),
         };
         artifacts.extend(value.map(|value| (name.to_owned(), value)));
     }

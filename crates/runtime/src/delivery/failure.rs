@@ -36,7 +36,7 @@ const AUTH_HINT: &str =
 
 /// Why a loop did not come to a good end.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Failure {
+pub(super) struct LoopFailure {
     pub code: String,
     pub message: String,
     pub abort_reason: AbortReason,
@@ -45,7 +45,7 @@ pub(super) struct Failure {
     pub job_event: JobEvent,
 }
 
-impl Failure {
+impl LoopFailure {
     fn new(code: &str, message: impl Into<String>) -> Self {
         Self {
             code: code.to_owned(),
@@ -141,7 +141,7 @@ impl Failure {
 
 /// The failure of a loop whose worktree is not there any more, or holds only what its driver has written
 /// since.
-pub(super) async fn of_deleted_worktree(job: &Job) -> Option<Failure> {
+pub(super) async fn of_deleted_worktree(job: &Job) -> Option<LoopFailure> {
     let worktree = worktree(job)?.to_owned();
     let place = worktree.clone();
     let is_deleted = tokio::task::spawn_blocking(move || match std::fs::read_dir(place) {
@@ -149,12 +149,12 @@ pub(super) async fn of_deleted_worktree(job: &Job) -> Option<Failure> {
         Err(error) => error.kind() == ErrorKind::NotFound,
     });
     let is_deleted = is_deleted.await.unwrap_or(false);
-    is_deleted.then(|| Failure::worktree_deleted(&worktree, job.workspace.worktree_branch.as_deref()))
+    is_deleted.then(|| LoopFailure::worktree_deleted(&worktree, job.workspace.worktree_branch.as_deref()))
 }
 
 /// Decides why a loop failed. A trusted marker is stored before anything is reported, so that a later
 /// process reports the same.
-pub(super) async fn classify(job: &Job, outcome: &LoopOutcome<'_>) -> Failure {
+pub(super) async fn classify(job: &Job, outcome: &LoopOutcome<'_>) -> LoopFailure {
     if let Some(marker) = trusted_marker(job, outcome).await {
         let stored = marker.clone();
         let noted = outcome
@@ -166,41 +166,42 @@ pub(super) async fn classify(job: &Job, outcome: &LoopOutcome<'_>) -> Failure {
         if let Err(error) = noted {
             tracing::warn!(loop_id = %job.id, %error, "the loop's own failure could not be stored");
         }
-        return Failure::marked(marker);
+        return LoopFailure::marked(marker);
     }
     let tails = read_tails(job).await;
     let printed = [tails.log, tails.stderr].map(Option::unwrap_or_default).join("\n");
     let summary = outcome.summary;
     let exit_code = outcome.exit.exit_code().or(job.run.exit_code);
     if let Some(text) = &summary.context_failure {
-        return Failure::context_limit(text);
+        return LoopFailure::context_limit(text);
     }
     if exit_code == Some(CONTEXT_EXIT_CODE) || is_context_limit(&printed) {
-        return Failure::context_limit("");
+        return LoopFailure::context_limit("");
     }
     if let Some(text) = &summary.auth_failure {
-        return Failure::auth(text);
+        return LoopFailure::auth(text);
     }
     if is_auth_failure(&printed) {
-        return Failure::auth("");
+        return LoopFailure::auth("");
     }
     let is_driven = matches!(job.command.spec().runner, Runner::Driver(_));
     match outcome.exit {
-        ExitKind::Lost => Failure {
+        ExitKind::Lost => LoopFailure {
             job_event: JobEvent::Lost,
             live_activity: (job.command == LoopCommand::Execute).then(|| KEPT.to_owned()),
-            ..Failure::new(code::PROCESS_STOPPED, "Process ended with terminal status UNKNOWN")
+            ..LoopFailure::new(code::PROCESS_STOPPED, "Process ended with terminal status UNKNOWN")
         },
-        ExitKind::ReportedStop => Failure {
+        ExitKind::ReportedStop => LoopFailure {
             job_event: JobEvent::Vanished,
-            ..Failure::new(code::PROCESS_STOPPED, "Process ended with terminal status STOPPED")
+            ..LoopFailure::new(code::PROCESS_STOPPED, "Process ended with terminal status STOPPED")
         },
         _ if exit_code == Some(INTERRUPTED_EXIT_CODE) && is_driven => {
-            Failure::new(code::PROCESS_FAILED, INTERRUPTED)
+            LoopFailure::new(code::PROCESS_FAILED, INTERRUPTED)
         }
-        _ => {
-            Failure::new(code::PROCESS_FAILED, format!("Process exited with code {}", exit_code.unwrap_or(1)))
-        }
+        _ => LoopFailure::new(
+            code::PROCESS_FAILED,
+            format!("Process exited with code {}", exit_code.unwrap_or(1)),
+        ),
     }
 }
 
@@ -226,7 +227,7 @@ async fn read_tails(job: &Job) -> Tails {
 }
 
 /// The `error` event of a failure, diagnostics included.
-pub(super) async fn event(job: &Job, outcome: &LoopOutcome<'_>, failure: &Failure) -> LoopEvent {
+pub(super) async fn event(job: &Job, outcome: &LoopOutcome<'_>, failure: &LoopFailure) -> LoopEvent {
     let tails = read_tails(job).await;
     let summary = outcome.summary;
     let (usage, by_model) = (summary.ledger.usage(), summary.ledger.by_model());

@@ -24,7 +24,7 @@ const CODES: [&str; 3] = [code::RUNNER_ERROR, code::PRE_RUN_VALIDATION_FAILED, c
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Marker {
+struct FailureMarker {
     code: String,
     message: String,
     result: Subcode,
@@ -60,7 +60,7 @@ pub fn read(work_dir: &Path, secret: &SecretString, spawned: SystemTime) -> Opti
     if untrusted::metadata(&path).ok()?.modified().ok()? < spawned {
         return None;
     }
-    let marker: Marker = serde_json::from_slice(&untrusted::read(&path, MAX_BYTES).ok()?).ok()?;
+    let marker: FailureMarker = serde_json::from_slice(&untrusted::read(&path, MAX_BYTES).ok()?).ok()?;
     if !is_valid(&marker) || !is_signed(&marker, secret) {
         return None;
     }
@@ -72,7 +72,7 @@ pub fn read(work_dir: &Path, secret: &SecretString, spawned: SystemTime) -> Opti
     Some(UserVisibleFailure { code: marker.code, message, result })
 }
 
-fn is_valid(marker: &Marker) -> bool {
+fn is_valid(marker: &FailureMarker) -> bool {
     let subcode = &marker.result.subcode;
     let shape =
         |(at, c): (usize, char)| c.is_ascii_uppercase() || (at > 0 && (c.is_ascii_digit() || c == '_'));
@@ -82,7 +82,7 @@ fn is_valid(marker: &Marker) -> bool {
         && subcode.chars().enumerate().all(shape)
 }
 
-fn is_signed(marker: &Marker, secret: &SecretString) -> bool {
+fn is_signed(marker: &FailureMarker, secret: &SecretString) -> bool {
     let signed = SignedPayload { code: &marker.code, message: &marker.message, result: &marker.result };
     let Ok(text) = serde_json::to_vec(&signed) else { return false };
     let Some(signature) = marker.signature.strip_prefix("sha256=").and_then(|hex| hex::decode(hex).ok())

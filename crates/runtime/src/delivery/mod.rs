@@ -37,7 +37,7 @@ use crate::jobs::store::{MessageKind, OutboxMessage, StoreError};
 use crate::jobs::{FinalizationSource, Job};
 use crate::reporting::telemetry;
 use crate::transcript::state_file;
-use failure::Failure;
+use failure::LoopFailure;
 use result::DeliveryOutcome;
 
 pub(crate) use outcome::{ExitKind, Finalizer, LoopOutcome};
@@ -98,7 +98,7 @@ impl LoopOutcome<'_> {
         if job.command == LoopCommand::Execute {
             if let Some(question) = open_question(&job).await {
                 execution::commit_unfinished(self, &job).await;
-                return self.fail(&job, Failure::asks(question)).await;
+                return self.fail(&job, LoopFailure::asks(question)).await;
             }
             let outcome = execution::deliver(self, &job).await?;
             summary = assistant_commit::with_spend(self.summary, &job).await;
@@ -108,10 +108,10 @@ impl LoopOutcome<'_> {
                 return told.cancel(&job, Some(&outcome)).await;
             }
             if let Some(text) = &outcome.auth_challenge {
-                return told.fail(&job, Failure::auth(text)).await;
+                return told.fail(&job, LoopFailure::auth(text)).await;
             }
             if outcome.nothing_was_done {
-                return told.fail(&job, Failure::no_work()).await;
+                return told.fail(&job, LoopFailure::no_work()).await;
             }
             delivered = Some(outcome);
         }
@@ -137,7 +137,7 @@ impl LoopOutcome<'_> {
         }
     }
 
-    async fn fail(&self, job: &Job, failure: Failure) -> Result<(), StoreError> {
+    async fn fail(&self, job: &Job, failure: LoopFailure) -> Result<(), StoreError> {
         let event = failure::event(job, self, &failure).await;
         let diagnostics = failure::diagnostics(job, self, &event);
         let has_plan = job.command == LoopCommand::Execute;
@@ -156,7 +156,7 @@ impl LoopOutcome<'_> {
     /// A cancelled loop uploads nothing and completes nothing; it says so, and what it had delivered.
     async fn cancel(&self, job: &Job, delivered: Option<&DeliveryOutcome>) -> Result<(), StoreError> {
         let stopped = job.run.stopped_by_person;
-        let failure = if stopped { Failure::stopped() } else { Failure::cancelled() };
+        let failure = if stopped { LoopFailure::stopped() } else { LoopFailure::cancelled() };
         let mut event = failure::event(job, self, &failure).await;
         if let Some(results) = delivered.and_then(DeliveryOutcome::pull_requests) {
             event.members.insert("result".to_owned(), completion::delivery(job, Some(results)).into());

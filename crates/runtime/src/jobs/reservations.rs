@@ -22,14 +22,14 @@ pub(crate) enum Phase {
 }
 
 #[derive(Debug)]
-struct Entry {
+struct ReservationState {
     phase: Phase,
     cancelled: CancellationToken,
 }
 
 #[derive(Debug, Default)]
 struct Table {
-    loops: HashMap<LoopId, Entry>,
+    loops: HashMap<LoopId, ReservationState>,
     worktrees: HashMap<PathBuf, LoopId>,
 }
 
@@ -58,7 +58,7 @@ impl Reservations {
             return None;
         }
         let cancelled = CancellationToken::new();
-        table.loops.insert(id, Entry { phase: Phase::Preparing, cancelled: cancelled.clone() });
+        table.loops.insert(id, ReservationState { phase: Phase::Preparing, cancelled: cancelled.clone() });
         Some(Reservation { table: self.clone(), id, cancelled })
     }
 

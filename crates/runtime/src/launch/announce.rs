@@ -11,7 +11,7 @@ use serde_json::json;
 use uuid::Uuid;
 
 use super::Launcher;
-use crate::error::LoopError;
+use crate::error::LoopRequestError;
 use crate::jobs::store::OutboxMessage;
 use crate::refusal::Refusal;
 use crate::reporting::control_plane::{CallError, EVENT_TIME, SHORT_EVENT_TIME};
@@ -43,7 +43,7 @@ impl Launcher {
                 now.send(event);
                 Ok(())
             });
-            sent.await.map_err(LoopError::from)?;
+            sent.await.map_err(LoopRequestError::from)?;
             return Ok(());
         }
         let delivered = tokio::time::timeout(EVENT_TIME, self.post_started(id, &event)).await;
@@ -51,7 +51,7 @@ impl Launcher {
             let text = format!(
                 "Cannot start local loop: cloud callback path is unavailable. Check connectivity and retry. ({cause})"
             );
-            LoopError::new(503, text).into()
+            LoopRequestError::new(503, text).into()
         })
     }
 

@@ -13,7 +13,7 @@ use loopgate_api::job::JobStatus;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
-use crate::error::LoopError;
+use crate::error::LoopRequestError;
 use crate::jobs::LoopApproval;
 use crate::jobs::store::{LaunchRequest, OutboxMessage, StoreError, StoredToken};
 use crate::launch::launch_queue::{ANNOUNCE_INTERVAL, queued_job};
@@ -32,7 +32,7 @@ impl Launcher {
         headers: LoopHeaders,
         approval: LoopApproval,
         decision: impl Future<Output = Result<(), String>> + Send + 'static,
-    ) -> Result<LoopStart, LoopError> {
+    ) -> Result<LoopStart, LoopRequestError> {
         let (request, reservation) = self.accept(body, &headers).await?;
         let (id, number) = (request.loop_id, self.queue.entries.number());
         let stored =
@@ -87,7 +87,7 @@ impl Launcher {
 
     async fn refuse_unapproved_loop(self: &Arc<Self>, id: LoopId, reason: String) {
         let Some(waiting) = self.queue.entries.take(id) else { return };
-        self.queue.refuse(id, None, &LoopError::new(403, reason).into()).await;
+        self.queue.refuse(id, None, &LoopRequestError::new(403, reason).into()).await;
         self.queue.delete_request(id).await;
         drop(waiting);
     }

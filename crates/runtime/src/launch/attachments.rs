@@ -12,7 +12,7 @@ use loopgate_api::launch::Attachment;
 use loopgate_home::untrusted::{make_private_directory, write_private};
 use serde_json::json;
 
-use crate::launch::url_policy::{self, PublicOnly, Target};
+use crate::launch::url_policy::{self, PublicOnly, UrlTarget};
 
 const DIRECTORY: &str = "attachments";
 const SKIPPED: &str = "skipped-attachments.json";
@@ -68,13 +68,13 @@ pub(crate) async fn fetch(
     Some(directory)
 }
 
-async fn download(attachment: &Attachment, target: Target, place: PathBuf) -> Result<(), String> {
+async fn download(attachment: &Attachment, target: UrlTarget, place: PathBuf) -> Result<(), String> {
     let plain = |error: reqwest::Error| error.without_url().to_string();
     let client = reqwest::Client::builder().redirect(reqwest::redirect::Policy::none());
     let (client, url) = match target {
         // No proxy: it would look the name up itself.
-        Target::ObjectStore(url) => (client.dns_resolver(std::sync::Arc::new(PublicOnly)).no_proxy(), url),
-        Target::ControlPlane(url) => (client, url),
+        UrlTarget::ObjectStore(url) => (client.dns_resolver(std::sync::Arc::new(PublicOnly)).no_proxy(), url),
+        UrlTarget::ControlPlaneClient(url) => (client, url),
     };
     let response = client.build().map_err(plain)?.get(url).send().await.map_err(plain)?;
     if !response.status().is_success() {

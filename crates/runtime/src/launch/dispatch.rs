@@ -7,7 +7,7 @@ use std::time::Duration;
 use super::Launcher;
 use super::launch_queue::ANNOUNCE_INTERVAL;
 use super::queue::QueueEntry;
-use crate::error::LoopError;
+use crate::error::LoopRequestError;
 use crate::request::LoopRequest;
 
 /// How often memory is looked at while loops wait for it.
@@ -72,9 +72,10 @@ impl Launcher {
                         Box::pin(launcher.prepare_and_spawn(&request, &headers, reservation)).await;
                     prepared.map(drop).map_err(|refusal| (refusal, Some(request.token)))
                 }
-                None => {
-                    Err((LoopError::new(500, "The request of the loop cannot be read any more").into(), None))
-                }
+                None => Err((
+                    LoopRequestError::new(500, "The request of the loop cannot be read any more").into(),
+                    None,
+                )),
             };
             if let Err((refusal, token)) = started {
                 launcher.queue.refuse(id, token, &refusal).await;

@@ -3,7 +3,7 @@
 
 use std::path::PathBuf;
 
-use loopgate_api::command::{Inputs, Judged, LoopCommand, Place};
+use loopgate_api::command::{Inputs, Judged, LoopCommand, WorkLocation};
 use loopgate_api::event::code;
 use loopgate_api::ids::RepoFullName;
 use loopgate_api::names::WORK_DIR;
@@ -12,24 +12,24 @@ use loopgate_home::SandboxedPath;
 
 use super::Launcher;
 use crate::commands::bootstrap;
-use crate::error::LoopError;
+use crate::error::LoopRequestError;
 use crate::launch::attachments;
 use crate::launch::staging;
 use crate::refusal::Refusal;
 use crate::request::LoopRequest;
 use crate::workspace::Workspace;
 use crate::workspace::peers::PeerWorkspace;
-use crate::workspace::repository::Repository;
+use crate::workspace::repository::LoopRepository;
 
 impl Launcher {
     pub(super) async fn stage(
         &self,
         request: &LoopRequest,
-        repository: Option<&Repository>,
+        repository: Option<&LoopRepository>,
         workspace: &Workspace,
     ) -> Result<staging::StagedInputs, Refusal> {
         let unwritable = |cause: String| {
-            let answer = LoopError::new(500, "Failed to write artifacts to workdir");
+            let answer = LoopRequestError::new(500, "Failed to write artifacts to workdir");
             Refusal::with_event(answer, code::ARTIFACT_WRITE_FAILED, cause)
         };
         for (worktree, dir) in own_dirs(workspace) {
@@ -68,11 +68,11 @@ impl Launcher {
         })
         .await;
         let mut staged = staged
-            .map_err(|_| LoopError::internal())?
+            .map_err(|_| LoopRequestError::internal())?
             .map_err(|error| unwritable(redact::cause(&error.to_string())))?;
         let attached = match request.command.spec().place {
-            Place::Worktree(_) => workspace.work_dir.clone(),
-            Place::TempDir => workspace.work_dir.join(WORK_DIR),
+            WorkLocation::Worktree(_) => workspace.work_dir.clone(),
+            WorkLocation::TempDir => workspace.work_dir.join(WORK_DIR),
         };
         let origin = self.cloud.origin();
         staged.inputs.extend(attachments::fetch(&request.attachments, &attached, origin.as_deref()).await);
@@ -83,7 +83,7 @@ impl Launcher {
     async fn materialize(
         &self,
         request: &LoopRequest,
-        repository: Option<&Repository>,
+        repository: Option<&LoopRepository>,
         workspace: &Workspace,
     ) -> Result<(), Refusal> {
         let name = repository.and_then(|repository| repository.full_name.as_ref());
@@ -98,7 +98,10 @@ impl Launcher {
             tracing::warn!(%error, "agents or critic gates of a peer repository could not be written");
             if request.command == LoopCommand::Execute {
                 let text = "Context-pack materialization failed for additional repo worktree";
-                return Err(Refusal::with_same_event(LoopError::new(500, text), code::BRANCH_CREATE_FAILED));
+                return Err(Refusal::with_same_event(
+                    LoopRequestError::new(500, text),
+                    code::BRANCH_CREATE_FAILED,
+                ));
             }
         }
         Ok(())

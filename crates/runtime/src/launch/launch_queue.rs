@@ -21,14 +21,14 @@ use secrecy::SecretString;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
-use crate::error::LoopError;
+use crate::error::LoopRequestError;
 use crate::jobs::lifecycle::JobEvent;
 use crate::jobs::reservations::{Reservation, Reservations};
 use crate::jobs::store::{LaunchRequest, OutboxMessage, StoreError, StoredToken};
 use crate::jobs::{Job, Jobs};
-use crate::launch::queue::{Place, QueueEntries};
+use crate::launch::queue::{QueueEntries, QueuePosition};
 use crate::refusal::{CANCELLED, Refusal};
-use crate::reporting::heartbeat::Heartbeat;
+use crate::reporting::heartbeat::HeartbeatSender;
 use crate::request::{LoopHeaders, LoopRequest};
 use crate::tasks::Tasks;
 
@@ -62,7 +62,7 @@ pub(crate) struct LaunchQueue {
     pub entries: QueueEntries,
     pub reservations: Reservations,
     pub settings: Arc<SettingsStore>,
-    pub heartbeat: Heartbeat,
+    pub heartbeat: HeartbeatSender,
     pub tasks: Tasks,
 }
 
@@ -93,10 +93,14 @@ impl LaunchQueue {
     }
 
     /// Stores a request until the loop's process runs, so that the death of this process costs no loop.
-    pub(crate) async fn store_request(&self, id: LoopId, request: &LaunchRequest) -> Result<(), LoopError> {
+    pub(crate) async fn store_request(
+        &self,
+        id: LoopId,
+        request: &LaunchRequest,
+    ) -> Result<(), LoopRequestError> {
         self.jobs.store.put_launch_request(id, request).await.map_err(|error| {
             tracing::error!(loop_id = %id, %error, "the request of a loop could not be stored");
-            LoopError::new(500, "The order of the loop could not be kept")
+            LoopRequestError::new(500, "The order of the loop could not be kept")
         })
     }
 
@@ -113,7 +117,7 @@ impl LaunchQueue {
         request: &LoopRequest,
         headers: &LoopHeaders,
         reservation: Reservation,
-    ) -> Result<LoopStart, LoopError> {
+    ) -> Result<LoopStart, LoopRequestError> {
         let (id, number) = (request.loop_id, self.entries.number());
         if let Err(error) = self.jobs.store.put_token(id, &StoredToken::new(request.token.clone())).await {
             tracing::warn!(loop_id = %id, %error, "the loop's token could not be stored");
@@ -227,7 +231,7 @@ impl LaunchQueue {
         Ok(())
     }
 
-    pub(super) async fn announce_place(&self, Place { id, place, of }: &Place) {
+    pub(super) async fn announce_place(&self, QueuePosition { id, place, of }: &QueuePosition) {
         let text = format!("Waiting for a free place: {place} of {of} in the queue");
         let data = json!({"chunk": text, "queue": {"place": place, "waiting": of}});
         let event = LoopEvent::new("output", &json!({"data": data}));

@@ -34,7 +34,7 @@ use loopgate_tools::shim::ShimHandle;
 use tokio::sync::oneshot;
 
 use crate::commands::bootstrap::AgentBootstrap;
-use crate::error::LoopError;
+use crate::error::LoopRequestError;
 use crate::jobs::reservations::{Reservation, Reservations};
 use crate::jobs::store::{LaunchRequest, PreviousJob, StoreError, StoredToken};
 use crate::jobs::{FinalizationSource, Jobs};
@@ -43,7 +43,7 @@ pub use crate::launch::launch_queue::LoopStart;
 use crate::process::environment::ProcessEnvironment;
 use crate::process::shims::Shims;
 use crate::refusal::Refusal;
-use crate::reporting::control_plane::ControlPlane;
+use crate::reporting::control_plane::ControlPlaneClient;
 use crate::reporting::outbox::Outbox;
 use crate::reporting::telemetry::TelemetrySender;
 use crate::reporting::tokens::Tokens;
@@ -53,13 +53,13 @@ use crate::tasks::Tasks;
 use crate::timing::Timing;
 use crate::workspace::Workspaces;
 use crate::workspace::peers::{self, Peer};
-use crate::workspace::repository::{self, Repositories, Repository};
+use crate::workspace::repository::{self, LoopRepository, Repositories};
 
 /// Starts loops.
 pub struct Launcher {
     pub(crate) queue: Arc<LaunchQueue>,
     pub(crate) jobs: Jobs,
-    pub(crate) cloud: ControlPlane,
+    pub(crate) cloud: ControlPlaneClient,
     pub(crate) tokens: Tokens,
     pub(crate) outbox: Outbox,
     pub(crate) telemetry: TelemetrySender,
@@ -89,7 +89,7 @@ impl Launcher {
         self: &Arc<Self>,
         body: &[u8],
         headers: LoopHeaders,
-    ) -> Result<LoopStart, LoopError> {
+    ) -> Result<LoopStart, LoopRequestError> {
         let (request, reservation) = self.accept(body, &headers).await?;
         let (id, launcher) = (request.loop_id, self.clone());
         let (answer, mut answered) = oneshot::channel();
@@ -111,7 +111,7 @@ impl Launcher {
         if let Ok(answer) = tokio::time::timeout(self.timing.launch_answer, &mut answered).await {
             return answer.unwrap_or_else(|_| {
                 tracing::error!("starting a loop ended unexpectedly");
-                Err(LoopError::internal())
+                Err(LoopRequestError::internal())
             });
         }
         // From here on nothing can be answered any more; what was answered a moment ago counts.
@@ -135,19 +135,19 @@ impl Launcher {
         &self,
         body: &[u8],
         headers: &LoopHeaders,
-    ) -> Result<(LoopRequest, Reservation), LoopError> {
+    ) -> Result<(LoopRequest, Reservation), LoopRequestError> {
         if self.cloud.origin().is_none() {
-            return Err(LoopError::new(503, "API origin not configured"));
+            return Err(LoopRequestError::new(503, "API origin not configured"));
         }
         let request = LoopRequest::parse(body)?;
         check_built(&request)?;
         let reservation =
-            self.reservations.reserve(request.loop_id).ok_or_else(LoopError::already_running)?;
+            self.reservations.reserve(request.loop_id).ok_or_else(LoopRequestError::already_running)?;
         if let Some(job) = self.jobs.store.job(request.loop_id).await? {
             // An order that comes again after a restart was carried out already, whatever came of it.
             let same_order = headers.command_id.is_some() && job.launch.command_id == headers.command_id;
             if same_order || !job.may_be_started() {
-                return Err(LoopError::already_running());
+                return Err(LoopRequestError::already_running());
             }
         }
         Ok((request, reservation))
@@ -160,13 +160,13 @@ impl Launcher {
         request: LoopRequest,
         headers: LoopHeaders,
         reservation: Reservation,
-        answer: oneshot::Sender<Result<LoopStart, LoopError>>,
+        answer: oneshot::Sender<Result<LoopStart, LoopRequestError>>,
     ) {
         let previous = match self.record_preparation(&request, &headers).await {
             Ok(previous) => previous,
             Err(error) if error.may_pass() => {
                 let text = format!("The loop could not be recorded: {}", redact::message(&error.to_string()));
-                return drop(answer.send(Err(LoopError::new(500, text))));
+                return drop(answer.send(Err(LoopRequestError::new(500, text))));
             }
             Err(error) => return drop(answer.send(Err(error.into()))),
         };
@@ -273,7 +273,7 @@ impl Launcher {
     async fn resolve(
         &self,
         request: &LoopRequest,
-    ) -> Result<(LoopRequest, Option<Repository>, Vec<Peer>), Refusal> {
+    ) -> Result<(LoopRequest, Option<LoopRepository>, Vec<Peer>), Refusal> {
         let repository = repository::resolve(&self.repositories, request).await?;
         let request = self.with_default_branch(request, repository.as_ref()).await;
         let peers = peers::resolve(&self.repositories, &request, repository.as_ref()).await?;
@@ -287,7 +287,7 @@ impl Launcher {
     async fn with_default_branch(
         &self,
         request: &LoopRequest,
-        repository: Option<&Repository>,
+        repository: Option<&LoopRepository>,
     ) -> LoopRequest {
         let mut request = request.clone();
         if let Some(repository) = repository.filter(|_| !request.names_branch()) {
@@ -302,13 +302,13 @@ impl Launcher {
 }
 
 /// What this runtime runs today. Commands that know no reviewer are refused where they start.
-fn check_built(request: &LoopRequest) -> Result<(), LoopError> {
+fn check_built(request: &LoopRequest) -> Result<(), LoopRequestError> {
     let by_reviewer = request.harness == Harness::Reviewer;
     if by_reviewer && request.command.spec().harnesses.contains(&Harness::Reviewer) {
-        return Err(LoopError::not_implemented("the reviewer cannot run loops yet"));
+        return Err(LoopRequestError::not_implemented("the reviewer cannot run loops yet"));
     }
     if request.branch_materialization.is_some() {
-        return Err(LoopError::not_implemented("branches made by the control plane"));
+        return Err(LoopRequestError::not_implemented("branches made by the control plane"));
     }
     Ok(())
 }

@@ -31,7 +31,7 @@ pub(crate) struct QueueEntry {
 }
 
 /// A place that was not announced yet.
-pub(crate) struct Place {
+pub(crate) struct QueuePosition {
     pub id: LoopId,
     /// From 1.
     pub place: usize,
@@ -166,7 +166,7 @@ impl QueueEntries {
     }
 
     /// The places that changed since this was asked last, or were announced that long ago.
-    pub fn unannounced(&self, again: Duration) -> Vec<Place> {
+    pub fn unannounced(&self, again: Duration) -> Vec<QueuePosition> {
         let mut waiting = self.lock();
         let of = waiting.values().filter(|entry| !entry.awaiting_approval).count();
         let mut places = Vec::new();
@@ -176,7 +176,7 @@ impl QueueEntries {
                 entry.announced.is_some_and(|(announced, at)| announced == place && at.elapsed() < again);
             if !is_known {
                 entry.announced = Some((place, Instant::now()));
-                places.push(Place { id: entry.id, place, of });
+                places.push(QueuePosition { id: entry.id, place, of });
             }
         }
         places

@@ -8,7 +8,7 @@ use super::Launcher;
 use crate::jobs::Job;
 use crate::request::{LoopHeaders, LoopRequest};
 use crate::workspace::Workspace;
-use crate::workspace::repository::Repository;
+use crate::workspace::repository::LoopRepository;
 
 impl Launcher {
     /// What is known before the start; what an earlier record of the loop knew of its ticket and its
@@ -17,7 +17,7 @@ impl Launcher {
         &self,
         request: &LoopRequest,
         headers: &LoopHeaders,
-        repository: Option<&Repository>,
+        repository: Option<&LoopRepository>,
         workspace: &Workspace,
         previous: Option<&Job>,
     ) -> Job {

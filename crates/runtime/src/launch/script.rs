@@ -8,22 +8,22 @@ use loopgate_api::mcp::McpRecord;
 use loopgate_home::untrusted::write_private;
 
 use super::Launcher;
-use crate::commands::bootstrap::{self, Target};
+use crate::commands::bootstrap::{self, BootstrapTarget};
 use crate::commands::review;
-use crate::error::LoopError;
+use crate::error::LoopRequestError;
 use crate::launch::prompt::Prompt;
 use crate::launch::staging::StagedInputs;
 use crate::refusal::Refusal;
 use crate::request::LoopRequest;
 use crate::workspace::Workspace;
-use crate::workspace::repository::Repository;
+use crate::workspace::repository::LoopRepository;
 
 impl Launcher {
     /// The file that the assistant reads, or that is run, when there is one.
     pub(super) async fn script(
         &self,
         request: &LoopRequest,
-        repository: Option<&Repository>,
+        repository: Option<&LoopRepository>,
         workspace: &Workspace,
         staged: &StagedInputs,
         plugin: Option<&Path>,
@@ -37,7 +37,8 @@ impl Launcher {
                 (format!("{}-prompt.txt", command.lower().replace('_', "-")), text)
             }
             Runner::EachRepository => {
-                let visited: Vec<&Path> = staged.targets.iter().filter_map(Target::visited).collect();
+                let visited: Vec<&Path> =
+                    staged.targets.iter().filter_map(BootstrapTarget::visited).collect();
                 let guard = self.environment.guard(&visited).await;
                 let order = request.bootstrap.as_ref();
                 let text =
@@ -51,8 +52,8 @@ impl Launcher {
             write_private(&file, text.as_bytes())?;
             if runs { make_executable(&file) } else { Ok(()) }
         });
-        written.await.map_err(|_| LoopError::internal())?.map_err(|error| {
-            let answer = LoopError::new(500, "Failed to write artifacts to workdir");
+        written.await.map_err(|_| LoopRequestError::internal())?.map_err(|error| {
+            let answer = LoopRequestError::new(500, "Failed to write artifacts to workdir");
             Refusal::with_event(answer, code::ARTIFACT_WRITE_FAILED, error.kind().to_string())
         })?;
         Ok(Some(path))
@@ -61,7 +62,7 @@ impl Launcher {
     async fn prompt(
         &self,
         request: &LoopRequest,
-        repository: Option<&Repository>,
+        repository: Option<&LoopRepository>,
         workspace: &Workspace,
         staged: &StagedInputs,
         has_plugin: bool,
@@ -85,7 +86,7 @@ impl Launcher {
         };
         prompt.text().map_err(|error| {
             tracing::error!(%error, "a prompt could not be written");
-            LoopError::internal().into()
+            LoopRequestError::internal().into()
         })
     }
 }

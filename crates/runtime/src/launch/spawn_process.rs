@@ -12,7 +12,7 @@ use loopgate_api::mcp::McpRecord;
 use loopgate_api::redact;
 use loopgate_home::Program;
 use loopgate_tools::mcp::Provider;
-use loopgate_tools::programs::Source;
+use loopgate_tools::programs::ProgramSource;
 use loopgate_tools::shim::ShimHandle;
 use secrecy::ExposeSecret as _;
 use serde_json::json;
@@ -21,10 +21,10 @@ use uuid::Uuid;
 use super::Launcher;
 use super::command_line::{self, ProcessCommand, ProcessRequest};
 use super::staging::StagedInputs;
-use crate::commands::bootstrap::Target;
+use crate::commands::bootstrap::BootstrapTarget;
 use crate::commands::{plugins, review};
 use crate::delivery::{diagnostics, failure_marker};
-use crate::error::LoopError;
+use crate::error::LoopRequestError;
 use crate::jobs::lifecycle::JobEvent;
 use crate::jobs::store::StoredToken;
 use crate::jobs::{ProcessKind, ProcessRecord, StartAttempt};
@@ -33,14 +33,14 @@ use crate::refusal::Refusal;
 use crate::reporting::telemetry;
 use crate::request::{LoopHeaders, LoopRequest};
 use crate::workspace::Workspace;
-use crate::workspace::repository::Repository;
+use crate::workspace::repository::LoopRepository;
 
 impl Launcher {
     pub(super) async fn spawn_on(
         &self,
         request: &LoopRequest,
         headers: &LoopHeaders,
-        repository: Option<&Repository>,
+        repository: Option<&LoopRepository>,
         workspace: &Workspace,
     ) -> Result<(ShimHandle, u32), Refusal> {
         let work_dir = &workspace.work_dir;
@@ -73,7 +73,7 @@ impl Launcher {
             session: request.parent_session_id.as_deref(),
             guard: &guard,
         };
-        let previous = self.jobs.store.job(request.loop_id).await.map_err(LoopError::from)?;
+        let previous = self.jobs.store.job(request.loop_id).await.map_err(LoopRequestError::from)?;
         let mut job = self.record(request, headers, repository, workspace, previous.as_ref());
         let start_attempt = StartAttempt::after(previous.as_ref());
         job.run.start_attempt = Some(start_attempt);
@@ -92,8 +92,8 @@ impl Launcher {
         ));
         let traces = work_dir.clone();
         let earlier = tokio::task::spawn_blocking(move || spawn::clear_traces(&traces)).await;
-        let earlier = earlier.map_err(|_| LoopError::internal())?.map_err(|error| {
-            let error = LoopError::new(500, format!("Cannot open log file: {}", error.kind()));
+        let earlier = earlier.map_err(|_| LoopRequestError::internal())?.map_err(|error| {
+            let error = LoopRequestError::new(500, format!("Cannot open log file: {}", error.kind()));
             Refusal::with_same_event(error, code::SPAWN_FAILED)
         })?;
         job.transcript.stream_file = earlier.file;
@@ -104,7 +104,7 @@ impl Launcher {
         job.run.spawned_at = Some(earlier.until);
 
         // From here on the record exists: a crash finds it, a failure takes it back.
-        let previous = self.jobs.store.begin(&job).await.map_err(LoopError::from)?;
+        let previous = self.jobs.store.begin(&job).await.map_err(LoopRequestError::from)?;
         let spawned =
             self.announce_and_spawn(request, headers, &launch, start, &process, start_attempt.nonce).await;
         if spawned.is_err()
@@ -131,14 +131,14 @@ impl Launcher {
         self.announce_start(request, headers, nonce).await?;
         for note in &launch.workspace.notes {
             let told = LoopEvent::new("output", &json!({"data": {"chunk": note}}));
-            self.jobs.enqueue_event(id, &told).await.map_err(LoopError::from)?;
+            self.jobs.enqueue_event(id, &told).await.map_err(LoopRequestError::from)?;
         }
         if matches!(request.command.spec().runner, Runner::Driver(_)) {
             self.bootstrap.prepare(id, launch.workspace, launch.assistant).await;
         }
         let (shim, state) =
             command_line::run(&self.shims, launch, start, process).await.map_err(|error| {
-                let error = LoopError::new(
+                let error = LoopRequestError::new(
                     500,
                     format!("Failed to spawn process: {}", redact::cause(&error.to_string())),
                 );
@@ -168,7 +168,7 @@ impl Launcher {
             Err(error) => {
                 tracing::error!(loop_id = %id, %error, "the loop could not be recorded; it is ended");
                 let _ = shim.kill(self.timing.kill_grace).await;
-                Err(LoopError::internal().into())
+                Err(LoopRequestError::internal().into())
             }
         }
     }
@@ -185,9 +185,9 @@ impl Launcher {
     async fn assistant(&self) -> Result<PathBuf, Refusal> {
         let found = self.programs.resolve(Program::Assistant).await;
         match found.source {
-            Source::Fallback | Source::OverrideInvalid => {
+            ProgramSource::Fallback | ProgramSource::OverrideInvalid => {
                 let name = Program::Assistant.executable();
-                let error = LoopError::new(500, format!("{name} CLI not found in PATH"));
+                let error = LoopRequestError::new(500, format!("{name} CLI not found in PATH"));
                 let message = format!(
                     "{}; install it ({}), or set its path in the settings",
                     error.message,
@@ -195,7 +195,7 @@ impl Launcher {
                 );
                 Err(Refusal::with_event(error, code::BINARY_NOT_FOUND, message))
             }
-            Source::Override | Source::Path => Ok(found.path),
+            ProgramSource::Override | ProgramSource::Path => Ok(found.path),
         }
     }
 
@@ -210,7 +210,7 @@ impl Launcher {
         let found = tokio::task::spawn_blocking(move || plugins::find(&ours, name)).await.unwrap_or_default();
         if found.is_none() && needed {
             let wanted = if name == "code" { "run-loop.sh".to_owned() } else { format!("plugin {name}") };
-            let error = LoopError::new(500, format!("{wanted} not found in plugin cache"));
+            let error = LoopRequestError::new(500, format!("{wanted} not found in plugin cache"));
             return Err(Refusal::with_same_event(error, code::SCRIPT_NOT_FOUND));
         }
         Ok(found)
@@ -229,12 +229,12 @@ fn check_harness(request: &LoopRequest) -> Result<(), Refusal> {
         request.harness.as_str(),
         supported.join(", ")
     );
-    Err(Refusal::with_same_event(LoopError::bad_request(text), code::PRE_RUN_VALIDATION_FAILED))
+    Err(Refusal::with_same_event(LoopRequestError::bad_request(text), code::PRE_RUN_VALIDATION_FAILED))
 }
 
 /// Every checkout that a loop works in.
 fn checkouts<'a>(workspace: &'a Workspace, staged: &'a StagedInputs) -> Vec<&'a Path> {
     let peers = workspace.peers.iter().map(|place| place.prepared.dir.as_path());
-    let visited = staged.targets.iter().filter_map(Target::visited);
+    let visited = staged.targets.iter().filter_map(BootstrapTarget::visited);
     std::iter::once(workspace.dir.as_path()).chain(peers).chain(visited).collect()
 }

@@ -39,15 +39,15 @@ impl UrlDenial {
 
 /// Where an allowed URL leads.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Target {
+pub(crate) enum UrlTarget {
     /// A public object store.
     ObjectStore(Url),
     /// The configured control plane, which may be on loopback.
-    ControlPlane(Url),
+    ControlPlaneClient(Url),
 }
 
 /// Decides about a URL of a loop's file.
-pub(crate) fn check(text: &str, api_origin: Option<&str>) -> Result<Target, UrlDenial> {
+pub(crate) fn check(text: &str, api_origin: Option<&str>) -> Result<UrlTarget, UrlDenial> {
     let url = Url::parse(text).map_err(|_| UrlDenial::InvalidUrl)?;
     let host = url.host().ok_or(UrlDenial::InvalidUrl)?.to_owned();
     if !url.username().is_empty() || url.password().is_some() {
@@ -55,7 +55,7 @@ pub(crate) fn check(text: &str, api_origin: Option<&str>) -> Result<Target, UrlD
     }
     let own = api_origin.and_then(|origin| Url::parse(origin).ok());
     if own.is_some_and(|own| own.origin() == url.origin()) {
-        return Ok(Target::ControlPlane(url));
+        return Ok(UrlTarget::ControlPlaneClient(url));
     }
     if url.scheme() != "https" {
         return Err(UrlDenial::Protocol);
@@ -63,7 +63,7 @@ pub(crate) fn check(text: &str, api_origin: Option<&str>) -> Result<Target, UrlD
     match host {
         Host::Ipv4(address) => Err(literal(IpAddr::V4(address))),
         Host::Ipv6(address) => Err(literal(IpAddr::V6(address))),
-        Host::Domain(name) => object_store(&name).map(|()| Target::ObjectStore(url)),
+        Host::Domain(name) => object_store(&name).map(|()| UrlTarget::ObjectStore(url)),
     }
 }
 
@@ -173,14 +173,17 @@ mod tests {
         }
         assert!(matches!(
             check("https://b.s3.eu-west-1.amazonaws.com/x?sig=1", None),
-            Ok(Target::ObjectStore(_))
+            Ok(UrlTarget::ObjectStore(_))
         ));
     }
 
     #[test]
     fn the_own_control_plane_is_allowed_where_it_is_and_nowhere_else() {
         let origin = Some("http://127.0.0.1:19440");
-        assert!(matches!(check("http://127.0.0.1:19440/storage/x", origin), Ok(Target::ControlPlane(_))));
+        assert!(matches!(
+            check("http://127.0.0.1:19440/storage/x", origin),
+            Ok(UrlTarget::ControlPlaneClient(_))
+        ));
         assert!(check("http://127.0.0.1:19441/storage/x", origin).is_err());
         assert!(check("https://127.0.0.1:19440/storage/x", origin).is_err());
     }

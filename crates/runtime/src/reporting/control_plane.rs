@@ -119,7 +119,7 @@ pub struct FreshToken {
 
 /// The control plane, at the configured origin and nowhere else.
 #[derive(Debug, Clone)]
-pub struct ControlPlane {
+pub struct ControlPlaneClient {
     http: reqwest::Client,
     settings: Arc<SettingsStore>,
     /// Goes before the settings, for a control plane in this very process.
@@ -127,7 +127,7 @@ pub struct ControlPlane {
     credentials: Arc<Credentials>,
 }
 
-impl ControlPlane {
+impl ControlPlaneClient {
     pub(crate) fn new(
         settings: Arc<SettingsStore>,
         origin: Option<String>,

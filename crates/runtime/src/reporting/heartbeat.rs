@@ -7,7 +7,7 @@ use loopgate_api::link::Severity;
 use serde_json::Value;
 use tokio::sync::watch;
 
-use crate::reporting::control_plane::ControlPlane;
+use crate::reporting::control_plane::ControlPlaneClient;
 use crate::reporting::telemetry::{self, TelemetrySender};
 use crate::reporting::tokens::Tokens;
 use crate::timing::Timing;
@@ -22,8 +22,8 @@ const GIVEN_UP: [u16; 3] = [401, 404, 410];
 
 /// Keeps loops alive at the control plane.
 #[derive(Clone)]
-pub(crate) struct Heartbeat {
-    cloud: ControlPlane,
+pub(crate) struct HeartbeatSender {
+    cloud: ControlPlaneClient,
     tokens: Tokens,
     telemetry: TelemetrySender,
     timing: Timing,
@@ -31,9 +31,9 @@ pub(crate) struct Heartbeat {
     woken: watch::Sender<u64>,
 }
 
-impl Heartbeat {
+impl HeartbeatSender {
     pub const fn new(
-        cloud: ControlPlane,
+        cloud: ControlPlaneClient,
         tokens: Tokens,
         telemetry: TelemetrySender,
         timing: Timing,

@@ -11,7 +11,7 @@ use loopgate_api::ids::LoopId;
 use tokio::sync::Notify;
 
 use crate::jobs::store::{MessageKind, OutboxRow, Store, StoreError};
-use crate::reporting::control_plane::{CallError, ControlPlane, EVENT_TIME};
+use crate::reporting::control_plane::{CallError, ControlPlaneClient, EVENT_TIME};
 use crate::reporting::tokens::Tokens;
 use crate::tasks::Tasks;
 use crate::timing::Timing;
@@ -21,11 +21,11 @@ const TRIES_WHEN_REFUSED: u32 = 3;
 
 /// The senders of all loops.
 #[derive(Clone)]
-pub(crate) struct Outbox(Arc<Inner>);
+pub(crate) struct Outbox(Arc<OutboxInner>);
 
-struct Inner {
+struct OutboxInner {
     store: Store,
-    cloud: ControlPlane,
+    cloud: ControlPlaneClient,
     tokens: Tokens,
     timing: Timing,
     /// Senders that run; each is woken when something was queued.
@@ -64,8 +64,14 @@ enum DeliveryAttempt {
 }
 
 impl Outbox {
-    pub fn new(store: Store, cloud: ControlPlane, tokens: Tokens, timing: Timing, tasks: Tasks) -> Self {
-        Self(Arc::new(Inner { store, cloud, tokens, timing, senders: Mutex::default(), tasks }))
+    pub fn new(
+        store: Store,
+        cloud: ControlPlaneClient,
+        tokens: Tokens,
+        timing: Timing,
+        tasks: Tasks,
+    ) -> Self {
+        Self(Arc::new(OutboxInner { store, cloud, tokens, timing, senders: Mutex::default(), tasks }))
     }
 
     /// Something may be queued for this loop.

@@ -12,7 +12,7 @@ use secrecy::SecretString;
 use uuid::Uuid;
 
 use crate::jobs::store::{Store, StoredToken, TokenText};
-use crate::reporting::control_plane::{CallError, ControlPlane, FreshToken};
+use crate::reporting::control_plane::{CallError, ControlPlaneClient, FreshToken};
 
 /// A control plane that does not know the loop is not asked for a new token again so soon.
 const NOT_FOUND_REST: Duration = Duration::from_secs(300);
@@ -27,7 +27,7 @@ type SharedRefresh = Shared<BoxFuture<'static, Result<(), CallError>>>;
 #[derive(Clone)]
 pub(crate) struct Tokens {
     store: Store,
-    cloud: ControlPlane,
+    cloud: ControlPlaneClient,
     /// Refreshes under way; whoever needs one of the same loop waits for it.
     refreshes: Arc<Mutex<HashMap<LoopId, SharedRefresh>>>,
     /// When a refresh was last answered with 404.
@@ -35,7 +35,7 @@ pub(crate) struct Tokens {
 }
 
 impl Tokens {
-    pub fn new(store: Store, cloud: ControlPlane) -> Self {
+    pub fn new(store: Store, cloud: ControlPlaneClient) -> Self {
         Self { store, cloud, refreshes: Arc::default(), not_found: Arc::default() }
     }
 
@@ -230,7 +230,8 @@ mod tests {
             let plane = Plane::start().await.unwrap();
             let settings = SettingsStore::open(&dir.path().join("settings.toml"), Overrides::default());
             let origin = Some(plane.origin());
-            let cloud = ControlPlane::new(Arc::new(settings.unwrap()), origin, credentials.clone()).unwrap();
+            let cloud =
+                ControlPlaneClient::new(Arc::new(settings.unwrap()), origin, credentials.clone()).unwrap();
             let store = Store::open(&data.file("desktop.db"), credentials.clone()).await.unwrap();
             let id = LoopId(Uuid::new_v4());
             store.put_token(id, &StoredToken::new("token-1".to_owned().into())).await.unwrap();

@@ -4,11 +4,11 @@
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use crate::error::LoopError;
+use crate::error::LoopRequestError;
 
 /// The members of a body. A list, a number or a word has none, so the first missing member is
 /// what its answer is about; nothing at all, in any of its spellings, is no body.
-pub(crate) fn members(body: &[u8]) -> Result<Map<String, Value>, LoopError> {
+pub(crate) fn members(body: &[u8]) -> Result<Map<String, Value>, LoopRequestError> {
     let value = serde_json::from_slice::<Value>(body).unwrap_or_default();
     let nothing = match &value {
         Value::Null => true,
@@ -19,7 +19,7 @@ pub(crate) fn members(body: &[u8]) -> Result<Map<String, Value>, LoopError> {
     };
     match value {
         Value::Object(members) => Ok(members),
-        _ if nothing => Err(LoopError::invalid_json()),
+        _ if nothing => Err(LoopRequestError::invalid_json()),
         _ => Ok(Map::new()),
     }
 }
@@ -33,31 +33,34 @@ impl Fields<'_> {
     }
 
     /// A text; anything else is malformed.
-    pub fn text(&self, name: &str) -> Result<Option<String>, LoopError> {
+    pub fn text(&self, name: &str) -> Result<Option<String>, LoopRequestError> {
         match self.value(name) {
             None => Ok(None),
             Some(Value::String(text)) => Ok(Some(text.clone())),
             Some(other) => {
-                Err(LoopError::malformed(name, &format!("expected a string, got {}", kind(other))))
+                Err(LoopRequestError::malformed(name, &format!("expected a string, got {}", kind(other))))
             }
         }
     }
 
     /// A text with something in it.
-    pub fn filled(&self, name: &str) -> Result<Option<String>, LoopError> {
+    pub fn filled(&self, name: &str) -> Result<Option<String>, LoopRequestError> {
         Ok(self.text(name)?.filter(|text| !text.trim().is_empty()))
     }
 
-    pub fn object<T: DeserializeOwned>(&self, name: &str) -> Result<Option<T>, LoopError> {
+    pub fn object<T: DeserializeOwned>(&self, name: &str) -> Result<Option<T>, LoopRequestError> {
         self.value(name).map(|value| read(name, "", without_nulls(value))).transpose()
     }
 
-    pub fn list<T: DeserializeOwned>(&self, name: &str) -> Result<Vec<T>, LoopError> {
+    pub fn list<T: DeserializeOwned>(&self, name: &str) -> Result<Vec<T>, LoopRequestError> {
         let items = match self.value(name) {
             None => return Ok(Vec::new()),
             Some(Value::Array(items)) => items,
             Some(other) => {
-                return Err(LoopError::malformed(name, &format!("expected an array, got {}", kind(other))));
+                return Err(LoopRequestError::malformed(
+                    name,
+                    &format!("expected an array, got {}", kind(other)),
+                ));
             }
         };
         items
@@ -68,7 +71,7 @@ impl Fields<'_> {
     }
 }
 
-fn read<T: DeserializeOwned>(name: &str, prefix: &str, value: Value) -> Result<T, LoopError> {
+fn read<T: DeserializeOwned>(name: &str, prefix: &str, value: Value) -> Result<T, LoopRequestError> {
     serde_path_to_error::deserialize(value).map_err(|error| {
         let inner = error.path().to_string();
         let path = match (prefix, inner.as_str()) {
@@ -77,7 +80,7 @@ fn read<T: DeserializeOwned>(name: &str, prefix: &str, value: Value) -> Result<T
             (prefix, "." | "") => prefix.to_owned(),
             (prefix, inner) => format!("{prefix}.{inner}"),
         };
-        LoopError::malformed(name, &format!("{path}: {}", error.inner()))
+        LoopRequestError::malformed(name, &format!("{path}: {}", error.inner()))
     })
 }
 

@@ -23,7 +23,7 @@ pub use extensions::{
 use fields::Fields;
 pub(crate) use fields::members;
 
-use crate::error::LoopError;
+use crate::error::LoopRequestError;
 
 /// Longest `cloudSessionToken`, in characters.
 const MAX_SESSION_TOKEN: usize = 4096;
@@ -109,16 +109,16 @@ impl LoopRequest {
     ///
     /// # Errors
     /// 400 with the text of the first check that fails.
-    pub fn parse(body: &[u8]) -> Result<Self, LoopError> {
+    pub fn parse(body: &[u8]) -> Result<Self, LoopRequestError> {
         let members = members(body)?;
         let fields = Fields(&members);
         let extensions = Extensions::read(&fields)?;
         let (id, command, token) = required(&fields)?;
         let command = supported(&command)?;
         let loop_id: LoopId =
-            id.parse().map_err(|_| LoopError::bad_request("loopId must be a valid UUID"))?;
+            id.parse().map_err(|_| LoopRequestError::bad_request("loopId must be a valid UUID"))?;
         if !members.get("artifacts").is_some_and(Value::is_array) {
-            return Err(LoopError::bad_request("artifacts must be an array"));
+            return Err(LoopRequestError::bad_request("artifacts must be an array"));
         }
         let mut request = Self::read(&fields, loop_id, command, token.into(), extensions)?;
         request.check_inputs()?;
@@ -134,7 +134,7 @@ impl LoopRequest {
         command: LoopCommand,
         token: SecretString,
         extensions: Extensions,
-    ) -> Result<Self, LoopError> {
+    ) -> Result<Self, LoopRequestError> {
         let peers: Vec<PeerRef> =
             if command.spec().takes_peers() { fields.list("additionalRepos")? } else { Vec::new() };
         let repo: Option<RepoRef> = fields.object("repo")?;
@@ -209,10 +209,10 @@ impl LoopRequest {
             || self.repo.as_ref().is_some_and(|repo| !repo.full_name.trim().is_empty())
     }
 
-    fn check_inputs(&self) -> Result<(), LoopError> {
+    fn check_inputs(&self) -> Result<(), LoopRequestError> {
         let spec = self.command.spec();
         let name = self.command;
-        let refuse = |text: String| Err(LoopError::bad_request(text));
+        let refuse = |text: String| Err(LoopRequestError::bad_request(text));
         if spec.prompt == Need::Required && self.prompt.is_none() {
             return refuse(format!("{name} requires a non-empty prompt"));
         }
@@ -225,7 +225,7 @@ impl LoopRequest {
         self.check_evaluation()
     }
 
-    fn check_evaluation(&self) -> Result<(), LoopError> {
+    fn check_evaluation(&self) -> Result<(), LoopRequestError> {
         let has = |kind| self.artifacts_of(kind).next().is_some();
         let plan = has(ArtifactType::ImplementationPlan);
         let prd = has(ArtifactType::Prd) || has(ArtifactType::Feature) || self.prompt.is_some();
@@ -245,7 +245,7 @@ impl LoopRequest {
             }
             _ => return Ok(()),
         };
-        Err(LoopError::bad_request(text))
+        Err(LoopRequestError::bad_request(text))
     }
 }
 
@@ -257,7 +257,7 @@ struct Extensions {
 }
 
 impl Extensions {
-    fn read(fields: &Fields<'_>) -> Result<Self, LoopError> {
+    fn read(fields: &Fields<'_>) -> Result<Self, LoopRequestError> {
         let extensions = Self {
             supporting_artifacts: fields.list("supportingArtifacts")?,
             code_evaluation_context: fields.object("codeEvaluationContext")?,
@@ -266,7 +266,7 @@ impl Extensions {
         // Checked for its shape and never used.
         let token = fields.text("cloudSessionToken")?.unwrap_or_default();
         if token.trim().chars().count() > MAX_SESSION_TOKEN {
-            return Err(LoopError::malformed(
+            return Err(LoopRequestError::malformed(
                 "cloudSessionToken",
                 "cloudSessionToken: longer than 4096 characters",
             ));
@@ -275,29 +275,33 @@ impl Extensions {
     }
 }
 
-fn required(fields: &Fields<'_>) -> Result<(String, String, String), LoopError> {
+fn required(fields: &Fields<'_>) -> Result<(String, String, String), LoopRequestError> {
     let present = |name: &str| fields.value(name).is_some_and(|value| value.as_str() != Some(""));
     let token_name = if present("loopgateAuthToken") { "loopgateAuthToken" } else { "loopGateAuthToken" };
     if !present("loopId") || !present("command") || !present(token_name) {
-        return Err(LoopError::missing_field("Missing required fields: loopId, command, loopgateAuthToken"));
+        return Err(LoopRequestError::missing_field(
+            "Missing required fields: loopId, command, loopgateAuthToken",
+        ));
     }
     let text = |name: &str| fields.text(name).map(Option::unwrap_or_default);
     Ok((text("loopId")?, text("command")?, text(token_name)?))
 }
 
 /// A branch that is named must be a name that git can never take for an option or a path.
-fn check_branch(field: &str, path: &str, branch: &str) -> Result<(), LoopError> {
+fn check_branch(field: &str, path: &str, branch: &str) -> Result<(), LoopRequestError> {
     let branch = branch.trim();
     match branch.parse::<BranchName>() {
-        Err(error) if !branch.is_empty() => Err(LoopError::malformed(field, &format!("{path}: {error}"))),
+        Err(error) if !branch.is_empty() => {
+            Err(LoopRequestError::malformed(field, &format!("{path}: {error}")))
+        }
         _ => Ok(()),
     }
 }
 
-fn supported(command: &str) -> Result<LoopCommand, LoopError> {
+fn supported(command: &str) -> Result<LoopCommand, LoopRequestError> {
     match command.parse::<LoopCommand>() {
         Ok(known) if known.runs_on_desktop() => Ok(known),
-        _ => Err(LoopError::bad_request(format!("Invalid command: {command}"))),
+        _ => Err(LoopRequestError::bad_request(format!("Invalid command: {command}"))),
     }
 }
 
@@ -313,9 +317,10 @@ fn harness(fields: &Fields<'_>) -> Harness {
     }
 }
 
-fn bootstrap_order(prompt: &str) -> Result<BootstrapOrder, LoopError> {
-    serde_json::from_str(prompt)
-        .map_err(|_| LoopError::bad_request("BOOTSTRAP requires a JSON prompt with a non-empty repos array"))
+fn bootstrap_order(prompt: &str) -> Result<BootstrapOrder, LoopRequestError> {
+    serde_json::from_str(prompt).map_err(|_| {
+        LoopRequestError::bad_request("BOOTSTRAP requires a JSON prompt with a non-empty repos array")
+    })
 }
 
 #[cfg(test)]

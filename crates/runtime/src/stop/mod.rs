@@ -17,7 +17,7 @@ use crate::delivery::ExitKind;
 pub(crate) use owners::GRACE;
 pub use owners::{OwnedProcess, ProcessOwner, StopError};
 
-use crate::error::LoopError;
+use crate::error::LoopRequestError;
 use crate::jobs::lifecycle::JobEvent;
 use crate::jobs::reservations::{Phase, Reservations};
 use crate::jobs::store::StoreError;
@@ -30,7 +30,7 @@ use crate::timing::Timing;
 
 /// What came of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum KillOutcome {
+pub enum LoopKillOutcome {
     /// The loop ran here.
     Terminated,
     /// It was known from its record only.
@@ -41,7 +41,7 @@ pub enum KillOutcome {
     NotStarted,
 }
 
-impl KillOutcome {
+impl LoopKillOutcome {
     /// The text of the answer.
     #[must_use]
     pub const fn message(self) -> &'static str {
@@ -91,23 +91,23 @@ impl Stopper {
     ///
     /// # Errors
     /// 400 for a bad body, 404 when nothing of this loop runs, 409 while it is being taken up.
-    pub async fn kill_loop(&self, body: &[u8]) -> Result<KillOutcome, LoopError> {
+    pub async fn kill_loop(&self, body: &[u8]) -> Result<LoopKillOutcome, LoopRequestError> {
         let members = request::members(body)?;
         let id = members.get("loopId").and_then(Value::as_str).filter(|id| !id.is_empty());
-        let id = id.ok_or_else(|| LoopError::missing_field("loopId is required"))?;
-        let unknown = || LoopError::new(404, "No running process found for this loop");
-        let initializing = || LoopError::new(409, "Loop is still initializing, retry shortly");
+        let id = id.ok_or_else(|| LoopRequestError::missing_field("loopId is required"))?;
+        let unknown = || LoopRequestError::new(404, "No running process found for this loop");
+        let initializing = || LoopRequestError::new(409, "Loop is still initializing, retry shortly");
         let id: LoopId = id.parse().map_err(|_| unknown())?;
         if self.queue.cancel(id).await? {
-            return Ok(KillOutcome::LeftQueue);
+            return Ok(LoopKillOutcome::LeftQueue);
         }
         let outcome = match self.reservations.phase(id) {
             // It is being put into the queue, or taken out of it, at this moment.
             Some(Phase::Waiting) => return Err(initializing()),
-            Some(Phase::Preparing) => KillOutcome::NotStarted,
-            Some(Phase::Running) => KillOutcome::Terminated,
+            Some(Phase::Preparing) => LoopKillOutcome::NotStarted,
+            Some(Phase::Running) => LoopKillOutcome::Terminated,
             None => match self.jobs.store.job(id).await? {
-                Some(job) if job.run.process.is_some() => KillOutcome::TerminatedAfterRestart,
+                Some(job) if job.run.process.is_some() => LoopKillOutcome::TerminatedAfterRestart,
                 _ => return Err(unknown()),
             },
         };

@@ -31,17 +31,17 @@ pub enum ProcessOwner {
 
 /// A process of ours that may be ended.
 #[derive(Debug)]
-pub struct OwnedProcess(Kind);
+pub struct OwnedProcess(OwnerKind);
 
 impl OwnedProcess {
     /// Whether it belongs to another loop than this one.
     pub(crate) fn is_of_another(&self, id: LoopId) -> bool {
-        matches!(self.0, Kind::Loop(owner) if owner != id)
+        matches!(self.0, OwnerKind::Loop(owner) if owner != id)
     }
 }
 
 #[derive(Debug)]
-enum Kind {
+enum OwnerKind {
     Run(ShimHandle),
     Loop(LoopId),
 }
@@ -65,10 +65,10 @@ impl Stopper {
     /// When the records cannot be read.
     pub async fn owner_of(&self, pid: u32) -> Result<ProcessOwner, StoreError> {
         if let Some(shim) = self.processes.by_pid(pid) {
-            return Ok(ProcessOwner::Loopgate(OwnedProcess(Kind::Run(shim))));
+            return Ok(ProcessOwner::Loopgate(OwnedProcess(OwnerKind::Run(shim))));
         }
         let jobs = self.jobs.store.jobs().await?;
-        let owned = |job: &Job| ProcessOwner::Loopgate(OwnedProcess(Kind::Loop(job.id)));
+        let owned = |job: &Job| ProcessOwner::Loopgate(OwnedProcess(OwnerKind::Loop(job.id)));
         if let Some(job) = jobs.iter().find(|job| live_pid(job) == Some(pid)) {
             return Ok(owned(job));
         }
@@ -99,12 +99,12 @@ impl Stopper {
     /// [`StopError`].
     pub async fn stop(&self, OwnedProcess(kind): OwnedProcess) -> Result<bool, StopError> {
         match kind {
-            Kind::Run(shim) => match shim.kill(GRACE).await {
+            OwnerKind::Run(shim) => match shim.kill(GRACE).await {
                 Ok(_) => Ok(true),
                 Err(ShimError::Lost) => Ok(false),
                 Err(error) => Err(error.into()),
             },
-            Kind::Loop(id) => match self.stop_loop(id, StopMode::Stop, GRACE).await? {
+            OwnerKind::Loop(id) => match self.stop_loop(id, StopMode::Stop, GRACE).await? {
                 StopOutcome::Stopped => Ok(true),
                 StopOutcome::AlreadyEnded => Ok(false),
                 StopOutcome::StillRunning | StopOutcome::Busy => Err(ShimError::Silent.into()),
@@ -119,12 +119,12 @@ impl Stopper {
     /// When the records cannot be read.
     pub async fn working_at(&self, worktree: &Path) -> Result<Option<(u32, OwnedProcess)>, StoreError> {
         if let Some(run) = self.processes.at(worktree) {
-            return Ok(Some((run.pid, OwnedProcess(Kind::Run(run.shim)))));
+            return Ok(Some((run.pid, OwnedProcess(OwnerKind::Run(run.shim)))));
         }
         let jobs = self.jobs.store.active().await?;
         let is_here = |job: &Job| job.workspace.worktree_dir.as_deref().map(Path::new) == Some(worktree);
         let mut here = jobs.into_iter().filter(|job| is_here(job) && is_under_way(job));
-        Ok(here.find_map(|job| Some((job.run.pid?, OwnedProcess(Kind::Loop(job.id))))))
+        Ok(here.find_map(|job| Some((job.run.pid?, OwnedProcess(OwnerKind::Loop(job.id))))))
     }
 }
 

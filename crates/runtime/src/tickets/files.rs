@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use loopgate_api::ids::TicketId;
 use loopgate_api::names::WORK_DIR;
-use loopgate_home::{Denied, Sandbox, SandboxedPath};
+use loopgate_home::{AccessDenied, Sandbox, SandboxedPath};
 
 use crate::WorktreeLayout;
 
@@ -28,14 +28,14 @@ impl TicketFiles {
     /// `None` when there is none.
     ///
     /// # Errors
-    /// [`Denied`] for a repository outside the sandbox.
+    /// [`AccessDenied`] for a repository outside the sandbox.
     pub fn find(
         sandbox: &Sandbox,
         places: &WorktreeLayout,
         repository: &str,
         ticket: &TicketId,
         of_jobs: &[PathBuf],
-    ) -> Result<Option<Self>, Denied> {
+    ) -> Result<Option<Self>, AccessDenied> {
         let repository = sandbox.check(repository)?;
         let usual = places.ticket_worktree(&repository, ticket);
         let named = || of_jobs.iter().filter(|place| place.is_dir()).find_map(|p| sandbox.check(p).ok());
@@ -45,8 +45,8 @@ impl TicketFiles {
     /// A directory that holds a work directory.
     ///
     /// # Errors
-    /// [`Denied`] for a directory outside the sandbox.
-    pub fn of_directory(sandbox: &Sandbox, directory: &str) -> Result<Self, Denied> {
+    /// [`AccessDenied`] for a directory outside the sandbox.
+    pub fn of_directory(sandbox: &Sandbox, directory: &str) -> Result<Self, AccessDenied> {
         Ok(Self { worktree: sandbox.check(directory)? })
     }
 

@@ -20,7 +20,7 @@ use crate::jobs::lifecycle::JobEvent;
 use crate::jobs::reservations::Reservations;
 use crate::jobs::store::StoreError;
 use crate::jobs::{Job, Jobs};
-use crate::reporting::control_plane::{CallError, ControlPlane};
+use crate::reporting::control_plane::{CallError, ControlPlaneClient};
 use crate::stop::{GRACE, ProcessOwner, StopError, StopMode, StopOutcome, Stopper};
 use crate::tickets::launch::{get_of_work_dir, merge_launch_metadata};
 use crate::workspace::worktree::Naming;
@@ -127,7 +127,7 @@ impl From<StoreError> for CancelError {
 /// The steps by which a page comes to a plan.
 pub struct PlanLoops {
     pub(crate) jobs: Jobs,
-    pub(crate) cloud: ControlPlane,
+    pub(crate) cloud: ControlPlaneClient,
     pub(crate) credentials: Arc<Credentials>,
     pub(crate) git: Git,
     pub(crate) layout: WorktreeLayout,

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use loopgate_api::names::{LOOP_STATE, PROCESS_PID, PROCESS_START, STATE_DIR, STATE_JSON, WORK_DIR};
 use loopgate_api::time::now_iso;
-use loopgate_home::{Directory, Kind};
+use loopgate_home::{Directory, EntryKind};
 use serde_json::Value;
 
 use super::agents;
@@ -68,6 +68,6 @@ fn forget_agents(work_dir: &Directory) -> io::Result<()> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
         opened => opened?,
     };
-    let files = agents.entries()?.into_iter().filter(|entry| entry.kind == Kind::File);
+    let files = agents.entries()?.into_iter().filter(|entry| entry.kind == EntryKind::File);
     files.map(|entry| entry.name).try_for_each(|name| agents.remove_file(&name))
 }

@@ -12,10 +12,10 @@ use tokio::sync::watch;
 
 /// Watches directories; clones share the queue.
 #[derive(Clone, Default)]
-pub(crate) struct DirectoryWatch(Arc<Inner>);
+pub(crate) struct DirectoryWatch(Arc<DirectoryWatchInner>);
 
 #[derive(Default)]
-struct Inner {
+struct DirectoryWatchInner {
     /// Made for the first who listens. Always locked before `subscriptions`, and never while the system's
     /// queue is read.
     watcher: Mutex<Option<RecommendedWatcher>>,

@@ -7,14 +7,14 @@ const KEPT_BUFFER: usize = 1024 * 1024;
 
 /// The lines of one file, fed piece by piece.
 #[derive(Debug, Default)]
-pub(crate) struct Lines {
+pub(crate) struct TranscriptLines {
     /// The beginning of a line whose end has not been read yet.
     partial: Vec<u8>,
     /// Whether the present line is too long and is being skipped.
     skipping: bool,
 }
 
-impl Lines {
+impl TranscriptLines {
     /// Takes a piece that begins at `at`, and hands on each line that ends in it, with the offset
     /// behind it. A line that is too long is handed on as nothing.
     pub fn take(&mut self, bytes: &[u8], mut at: u64, mut each: impl FnMut(Option<&[u8]>, u64)) {
@@ -59,7 +59,7 @@ mod tests {
 
     #[test]
     fn a_line_that_is_too_long_is_skipped_and_the_next_is_not() {
-        let mut lines = Lines::default();
+        let mut lines = TranscriptLines::default();
         let mut seen = Vec::new();
         let piece = vec![b'x'; MAX_LINE / 2 + 1];
         let mut at = 0;

@@ -5,7 +5,7 @@ use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use loopgate_api::names::{ASSISTANT_OUTPUT, ASSISTANT_OUTPUT_NAME};
-use loopgate_home::{Kind, untrusted};
+use loopgate_home::{EntryKind, untrusted};
 use serde_json::Value;
 
 use crate::jobs::FileIdentity;
@@ -82,7 +82,7 @@ fn is_finished_name(name: &str) -> bool {
 fn newest_finished(work_dir: &Path) -> Option<PathBuf> {
     let finished = untrusted::entries(work_dir)
         .into_iter()
-        .filter(|entry| entry.kind == Kind::File && entry.name.to_str().is_some_and(is_finished_name));
+        .filter(|entry| entry.kind == EntryKind::File && entry.name.to_str().is_some_and(is_finished_name));
     finished
         .map(|entry| work_dir.join(entry.name))
         .filter_map(|path| Some((untrusted::metadata(&path).ok()?.modified().ok()?, path)))

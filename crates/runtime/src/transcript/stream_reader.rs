@@ -8,12 +8,12 @@ use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::path::PathBuf;
 
 use loopgate_api::assistant_stream::{StreamSummary, display_text};
-use loopgate_api::ledger::Entry;
+use loopgate_api::ledger::LedgerEntry;
 use loopgate_api::spend::{Run, Spend, Turn};
 use serde_json::Value;
 
 use crate::jobs::FileIdentity;
-use crate::transcript::lines::Lines;
+use crate::transcript::lines::TranscriptLines;
 use crate::transcript::stream_file;
 
 /// Bytes that are read at a time.
@@ -36,7 +36,7 @@ pub(crate) struct Position {
 
 /// What one read brought.
 #[derive(Debug, Default)]
-pub(crate) struct Frame {
+pub(crate) struct TranscriptBatch {
     /// Texts for people, packed into as few pieces as may be sent.
     pub chunks: Vec<String>,
     /// Whole lines.
@@ -60,7 +60,7 @@ pub(crate) struct StreamReader {
     position: Position,
     /// Absolute offset behind the last byte that was read.
     read_to: u64,
-    lines: Lines,
+    lines: TranscriptLines,
     summary: StreamSummary,
 }
 
@@ -72,7 +72,7 @@ impl StreamReader {
             open: None,
             position,
             read_to: position.start,
-            lines: Lines::default(),
+            lines: TranscriptLines::default(),
             summary: StreamSummary::default(),
         }
     }
@@ -84,9 +84,9 @@ impl StreamReader {
 
     /// Reads what was written since; at the end of a stream that nobody writes any more, a last
     /// line without its end counts too.
-    pub fn read(&mut self, ended: bool) -> io::Result<Frame> {
+    pub fn read(&mut self, ended: bool) -> io::Result<TranscriptBatch> {
         self.follow()?;
-        let mut frame = Frame::default();
+        let mut frame = TranscriptBatch::default();
         let mut texts = Vec::new();
         if let Some(file) = &mut self.open {
             file.seek(SeekFrom::Start(self.read_to))?;
@@ -142,7 +142,7 @@ impl StreamReader {
         self.summary = StreamSummary::default();
     }
 
-    fn take_lines(&mut self, bytes: &[u8], frame: &mut Frame, texts: &mut Vec<String>) {
+    fn take_lines(&mut self, bytes: &[u8], frame: &mut TranscriptBatch, texts: &mut Vec<String>) {
         let at = self.read_to - bytes.len() as u64;
         let mut lines = std::mem::take(&mut self.lines);
         lines.take(bytes, at, |line, end| {
@@ -156,7 +156,7 @@ impl StreamReader {
         self.lines = lines;
     }
 
-    fn take_unfinished(&mut self, frame: &mut Frame, texts: &mut Vec<String>) {
+    fn take_unfinished(&mut self, frame: &mut TranscriptBatch, texts: &mut Vec<String>) {
         let lines = std::mem::take(&mut self.lines);
         let line = lines.unfinished();
         if line.is_empty() || serde_json::from_slice::<Value>(line).is_err() {
@@ -168,15 +168,15 @@ impl StreamReader {
         self.position.announced = self.position.announced.max(self.read_to);
     }
 
-    fn take_line(&mut self, line: &[u8], end: u64, frame: &mut Frame, texts: &mut Vec<String>) {
+    fn take_line(&mut self, line: &[u8], end: u64, frame: &mut TranscriptBatch, texts: &mut Vec<String>) {
         let Ok(record) = serde_json::from_slice::<Value>(line) else { return };
         let entry = self.summary.feed_record(&record);
         if end <= self.position.announced {
             return;
         }
         match entry {
-            Some(Entry::Turn(turn)) => keep(&mut frame.turns, turn),
-            Some(Entry::Run(run)) => keep(&mut frame.runs, run),
+            Some(LedgerEntry::Turn(turn)) => keep(&mut frame.turns, turn),
+            Some(LedgerEntry::Run(run)) => keep(&mut frame.runs, run),
             None => {}
         }
         texts.extend(display_text(&record));
@@ -226,7 +226,7 @@ mod tests {
         file.write_all(text.as_bytes()).unwrap();
     }
 
-    fn shown(frame: &Frame) -> String {
+    fn shown(frame: &TranscriptBatch) -> String {
         frame.chunks.join("\n")
     }
 

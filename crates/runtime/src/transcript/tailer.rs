@@ -19,7 +19,7 @@ use crate::reporting::outage::Outage;
 use crate::reporting::tokens::Tokens;
 use crate::timing::Timing;
 use crate::transcript::directory_watch::DirectoryWatch;
-use crate::transcript::stream_reader::{Frame, Position, StreamReader};
+use crate::transcript::stream_reader::{Position, StreamReader, TranscriptBatch};
 
 /// Follows the output of loops.
 #[derive(Clone)]
@@ -56,7 +56,7 @@ struct Tailer {
     work_dir: PathBuf,
     reader: StreamReader,
     /// A frame that was read and could not be stored yet.
-    unstored: Option<Frame>,
+    unstored: Option<TranscriptBatch>,
 }
 
 impl Tailer {
@@ -122,10 +122,10 @@ impl Tailer {
     }
 
     /// Reads one frame and stores what it brought.
-    async fn step(&mut self, ended: bool) -> Result<Frame, TailError> {
+    async fn step(&mut self, ended: bool) -> Result<TranscriptBatch, TailError> {
         let frame = match self.unstored.take() {
             // Since it was read more may have come, and the loop may have ended.
-            Some(frame) => Frame { more: true, ..frame },
+            Some(frame) => TranscriptBatch { more: true, ..frame },
             None => self.read(ended).await?,
         };
         if frame.lines > 0
@@ -137,7 +137,7 @@ impl Tailer {
         Ok(frame)
     }
 
-    async fn read(&mut self, ended: bool) -> Result<Frame, TailError> {
+    async fn read(&mut self, ended: bool) -> Result<TranscriptBatch, TailError> {
         let work_dir = self.work_dir.clone();
         let empty = StreamReader::new(work_dir, Position::default());
         let mut reader = std::mem::replace(&mut self.reader, empty);
@@ -151,7 +151,7 @@ impl Tailer {
         Ok(frame?)
     }
 
-    async fn store(&self, frame: &Frame) -> Result<(), StoreError> {
+    async fn store(&self, frame: &TranscriptBatch) -> Result<(), StoreError> {
         let last = frame.chunks.len().saturating_sub(1);
         let events: Vec<LoopEvent> = frame
             .chunks
@@ -192,9 +192,9 @@ enum TailError {
 
 /// The event for a piece of output, in the form with `data`. The last one of a frame says what the
 /// frame used.
-fn output_event(chunk: &str, frame: &Frame, is_last: bool) -> LoopEvent {
+fn output_event(chunk: &str, frame: &TranscriptBatch, is_last: bool) -> LoopEvent {
     let mut data = json!({"chunk": chunk});
-    let Frame { spend, turns, runs, .. } = frame;
+    let TranscriptBatch { spend, turns, runs, .. } = frame;
     if !spend.tokens.is_zero() {
         data["tokenUsage"] = json!(spend.tokens);
     }

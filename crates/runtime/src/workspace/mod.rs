@@ -12,20 +12,20 @@ pub(crate) mod worktree_layout;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use loopgate_api::command::{Checkout, LoopCommand, Place};
+use loopgate_api::command::{LoopCommand, WorkLocation, WorktreeSource};
 use loopgate_api::event::code;
 use loopgate_api::ids::{BranchName, slug};
 use loopgate_api::names::WORK_DIR;
 use loopgate_home::SandboxedPath;
 use serde::Serialize;
 
-use crate::error::LoopError;
+use crate::error::LoopRequestError;
 use crate::jobs::reservations::Reservation;
 use crate::jobs::{Job, PeerWorktree};
 use crate::refusal::Refusal;
 use crate::request::LoopRequest;
 use crate::workspace::peers::{Peer, PeerWorkspace};
-use crate::workspace::repository::Repository;
+use crate::workspace::repository::LoopRepository;
 use crate::workspace::worktree::{Naming, WorktreeError, WorktreeRequest, Worktrees};
 
 /// What the names of temporary directories begin with.
@@ -105,13 +105,13 @@ impl Workspaces {
     pub async fn prepare(
         &self,
         request: &LoopRequest,
-        repository: Option<&Repository>,
+        repository: Option<&LoopRepository>,
         peers: Vec<Peer>,
         reservation: &Reservation,
     ) -> Result<Workspace, Refusal> {
         match request.command.spec().place {
-            Place::TempDir => temp_dir(request, reservation).await,
-            Place::Worktree(checkout) => {
+            WorkLocation::TempDir => temp_dir(request, reservation).await,
+            WorkLocation::Worktree(checkout) => {
                 let repository = repository.ok_or_else(repository::required)?;
                 worktrees(&self.worktrees, request, repository, checkout, peers, reservation).await
             }
@@ -119,7 +119,7 @@ impl Workspaces {
     }
 
     /// Removes what was made for a loop that does not start.
-    pub async fn discard(&self, workspace: &Workspace, repository: Option<&Repository>) {
+    pub async fn discard(&self, workspace: &Workspace, repository: Option<&LoopRepository>) {
         if workspace.is_temporary {
             let clone = repository.map(|repository| repository.path.as_path());
             remove(&self.worktrees, clone.filter(|_| workspace.worktree.is_some()), &workspace.dir).await;
@@ -137,7 +137,7 @@ impl Workspaces {
             return;
         }
         if let Some(dir) = temp_dir {
-            let in_worktree = matches!(job.command.spec().place, Place::Worktree(_));
+            let in_worktree = matches!(job.command.spec().place, WorkLocation::Worktree(_));
             let clone = job.workspace.repo_path.as_deref().map(Path::new).filter(|_| in_worktree);
             remove(&self.worktrees, clone, Path::new(dir)).await;
         }
@@ -197,7 +197,7 @@ async fn temp_dir(request: &LoopRequest, reservation: &Reservation) -> Result<Wo
     let name = format!("{TEMP_DIR_PREFIX}{}-{own}", request.command.lower().replace('_', "-"));
     let dir = system_temp_dir().join(name);
     if reservation.claim(&dir).is_err() {
-        return Err(LoopError::new(409, "Another loop is running in this worktree").into());
+        return Err(LoopRequestError::new(409, "Another loop is running in this worktree").into());
     }
     let made = async {
         delete(dir.clone()).await?;
@@ -205,7 +205,7 @@ async fn temp_dir(request: &LoopRequest, reservation: &Reservation) -> Result<Wo
         tokio::task::spawn_blocking(move || make_private(&dir)).await.map_err(io::Error::other)?
     };
     made.await.map_err(|error: io::Error| {
-        let answer = LoopError::new(500, "Failed to write artifacts to workdir");
+        let answer = LoopRequestError::new(500, "Failed to write artifacts to workdir");
         Refusal::with_event(answer, code::ARTIFACT_WRITE_FAILED, error.kind().to_string())
     })?;
     Ok(Workspace {
@@ -234,14 +234,14 @@ fn make_private(dir: &Path) -> io::Result<()> {
 async fn worktrees(
     worktrees: &Worktrees,
     request: &LoopRequest,
-    repository: &Repository,
-    checkout: Checkout,
+    repository: &LoopRepository,
+    checkout: WorktreeSource,
     peers: Vec<Peer>,
     reservation: &Reservation,
 ) -> Result<Workspace, Refusal> {
     let refuse = |error| refusal(request.command, error);
     let invalid = |error: loopgate_api::ids::InvalidId| refuse(WorktreeError::Failed(error.to_string()));
-    let prefix = if let Checkout::Fresh { prefix, .. } = checkout { prefix } else { "" };
+    let prefix = if let WorktreeSource::Fresh { prefix, .. } = checkout { prefix } else { "" };
     let naming = Naming::of(prefix, request.artifact_slug.as_deref(), request.loop_id).map_err(invalid)?;
     let earlier = request.parent_loop_id.as_deref().map(|id| format!("orchestrator/loop-{}", slug(id)));
     let wanted = WorktreeRequest {
@@ -264,9 +264,9 @@ async fn worktrees(
         }
     };
     let is_temporary = match checkout {
-        Checkout::Fresh { stays, .. } => !stays,
-        Checkout::Continued => false,
-        Checkout::Visited => prepared.made,
+        WorktreeSource::Fresh { stays, .. } => !stays,
+        WorktreeSource::Continued => false,
+        WorktreeSource::Visited => prepared.made,
     };
     let notes = prepared.notes.into_iter().chain(peers.iter().flat_map(|place| place.prepared.notes.clone()));
     Ok(Workspace {
@@ -284,12 +284,15 @@ async fn worktrees(
 fn refusal(command: LoopCommand, error: WorktreeError) -> Refusal {
     match error {
         WorktreeError::NotAllowed(path) => {
-            LoopError::path_not_allowed(format!("Worktree path not allowed: {}", path.display())).into()
+            LoopRequestError::path_not_allowed(format!("Worktree path not allowed: {}", path.display()))
+                .into()
         }
-        WorktreeError::Busy(_) => LoopError::new(409, "Another loop is running in this worktree").into(),
+        WorktreeError::Busy(_) => {
+            LoopRequestError::new(409, "Another loop is running in this worktree").into()
+        }
         WorktreeError::Failed(cause) => {
             let text = format!("Failed to materialize {command} branch: {cause}");
-            Refusal::with_same_event(LoopError::new(500, text), code::BRANCH_CREATE_FAILED)
+            Refusal::with_same_event(LoopRequestError::new(500, text), code::BRANCH_CREATE_FAILED)
         }
     }
 }

@@ -6,17 +6,17 @@
 use std::path::{Path, PathBuf};
 
 use futures_util::future::join_all;
-use loopgate_api::command::Checkout;
+use loopgate_api::command::WorktreeSource;
 use loopgate_api::event::code;
 use loopgate_api::ids::{BranchName, RepoFullName};
 use loopgate_api::launch::PeerRef;
 use loopgate_home::{SandboxedPath, expand_home};
 
-use crate::error::LoopError;
+use crate::error::LoopRequestError;
 use crate::jobs::reservations::Reservation;
 use crate::refusal::Refusal;
 use crate::request::LoopRequest;
-use crate::workspace::repository::{self, Repositories, Repository};
+use crate::workspace::repository::{self, LoopRepository, Repositories};
 use crate::workspace::worktree::{Naming, PreparedWorktree, WorktreeError, WorktreeRequest, Worktrees};
 
 /// Most peer repositories.
@@ -26,7 +26,7 @@ const MAX_PEERS: usize = 5;
 #[derive(Debug, Clone)]
 pub(crate) struct Peer {
     /// Its clone.
-    pub repository: Repository,
+    pub repository: LoopRepository,
     /// The branch to start from.
     pub branch: BranchName,
     /// What the request calls it.
@@ -41,14 +41,14 @@ pub(crate) struct PeerWorkspace {
 }
 
 fn refuse(code: &'static str, text: String) -> Refusal {
-    Refusal::with_same_event(LoopError::bad_request(text), code)
+    Refusal::with_same_event(LoopRequestError::bad_request(text), code)
 }
 
 /// The clones that a request names in addition to `primary`.
 pub(crate) async fn resolve(
     repositories: &Repositories,
     request: &LoopRequest,
-    primary: Option<&Repository>,
+    primary: Option<&LoopRepository>,
 ) -> Result<Vec<Peer>, Refusal> {
     let given = request.additional_repos.len();
     if given > MAX_PEERS {
@@ -105,11 +105,11 @@ async fn find(repositories: &Repositories, given: &PeerRef) -> Result<Peer, Refu
     if let Err(error) = repositories.git.fetch(allowed.as_path()).await {
         tracing::info!(%error, "a repository could not be fetched; its present state is used");
     }
-    Ok(Peer { repository: Repository { path: allowed, full_name: full_name.or(origin) }, branch, label })
+    Ok(Peer { repository: LoopRepository { path: allowed, full_name: full_name.or(origin) }, branch, label })
 }
 
-fn no_duplicates(primary: Option<&Repository>, peers: &[Peer]) -> Result<(), Refusal> {
-    let all: Vec<&Repository> =
+fn no_duplicates(primary: Option<&LoopRepository>, peers: &[Peer]) -> Result<(), Refusal> {
+    let all: Vec<&LoopRepository> =
         primary.into_iter().chain(peers.iter().map(|peer| &peer.repository)).collect();
     for (index, one) in all.iter().enumerate() {
         for other in &all[..index] {
@@ -133,7 +133,7 @@ pub(crate) async fn prepare(
     worktrees: &Worktrees,
     request: &LoopRequest,
     naming: &Naming,
-    checkout: Checkout,
+    checkout: WorktreeSource,
     peers: Vec<Peer>,
     reservation: &Reservation,
 ) -> Result<Vec<PeerWorkspace>, Refusal> {
@@ -156,7 +156,7 @@ pub(crate) async fn prepare(
 async fn place(
     worktrees: &Worktrees,
     naming: &Naming,
-    checkout: Checkout,
+    checkout: WorktreeSource,
     peer: &Peer,
     reservation: &Reservation,
 ) -> Result<PreparedWorktree, WorktreeError> {
@@ -179,12 +179,14 @@ fn refusal(peer: &Peer, error: WorktreeError) -> Refusal {
     match error {
         WorktreeError::NotAllowed(path) => {
             let text = format!("Additional repo worktree path not allowed for {label}: {}", path.display());
-            Refusal::with_same_event(LoopError::path_not_allowed(text), code::REPO_NOT_ALLOWED)
+            Refusal::with_same_event(LoopRequestError::path_not_allowed(text), code::REPO_NOT_ALLOWED)
         }
-        WorktreeError::Busy(_) => LoopError::new(409, "Another loop is running in this worktree").into(),
+        WorktreeError::Busy(_) => {
+            LoopRequestError::new(409, "Another loop is running in this worktree").into()
+        }
         WorktreeError::Failed(cause) => {
             let text = format!("Failed to checkout additional repo worktree for {label}: {cause}");
-            Refusal::with_same_event(LoopError::new(500, text), code::BRANCH_CREATE_FAILED)
+            Refusal::with_same_event(LoopRequestError::new(500, text), code::BRANCH_CREATE_FAILED)
         }
     }
 }

@@ -11,7 +11,7 @@ use loopgate_home::{AddRepoError, Repos, Sandbox, SandboxedPath, SettingsStore, 
 use loopgate_tools::code_host::CodeHost;
 use loopgate_tools::git::Git;
 
-use crate::error::LoopError;
+use crate::error::LoopRequestError;
 use crate::refusal::Refusal;
 use crate::request::LoopRequest;
 
@@ -20,7 +20,7 @@ const REQUIRED: &str = "Repository required for PLAN, EXECUTE, REQUEST_CHANGES, 
 
 /// A clone that a loop may use.
 #[derive(Debug, Clone)]
-pub(crate) struct Repository {
+pub(crate) struct LoopRepository {
     /// Where it lies.
     pub path: SandboxedPath,
     /// Its name, when it is known.
@@ -54,7 +54,7 @@ impl Repositories {
 pub(crate) async fn resolve(
     repositories: &Repositories,
     request: &LoopRequest,
-) -> Result<Option<Repository>, Refusal> {
+) -> Result<Option<LoopRepository>, Refusal> {
     match request.command.spec().repository {
         Need::Unused => Ok(None),
         Need::Required => named(repositories, request).await,
@@ -66,7 +66,10 @@ pub(crate) async fn resolve(
     }
 }
 
-async fn named(repositories: &Repositories, request: &LoopRequest) -> Result<Option<Repository>, Refusal> {
+async fn named(
+    repositories: &Repositories,
+    request: &LoopRequest,
+) -> Result<Option<LoopRepository>, Refusal> {
     if let Some(path) = &request.local_repo_path {
         return by_path(repositories, request, path).await.map(Some);
     }
@@ -78,32 +81,32 @@ async fn named(repositories: &Repositories, request: &LoopRequest) -> Result<Opt
 }
 
 /// The answer to a request that needs a repository and names none.
-pub(crate) fn required() -> LoopError {
-    LoopError::bad_request(REQUIRED)
+pub(crate) fn required() -> LoopRequestError {
+    LoopRequestError::bad_request(REQUIRED)
 }
 
-async fn by_name(repositories: &Repositories, name: &str) -> Result<Repository, Refusal> {
+async fn by_name(repositories: &Repositories, name: &str) -> Result<LoopRepository, Refusal> {
     let not_found = || {
-        let error = LoopError::new(404, format!("Repository not found locally: {name}"));
+        let error = LoopRequestError::new(404, format!("Repository not found locally: {name}"));
         Refusal::with_same_event(error, code::REPO_NOT_FOUND)
     };
     let name: RepoFullName = name.parse().map_err(|_| not_found())?;
     match find(repositories, &name).await {
         Some(path) => {
             let path = repositories.sandbox.check(&path).map_err(|_| {
-                let error = LoopError::path_not_allowed("Repository path not allowed");
+                let error = LoopRequestError::path_not_allowed("Repository path not allowed");
                 Refusal::with_event(error, code::REPO_NOT_ALLOWED, NOT_ALLOWED_EVENT)
             })?;
-            Ok(Repository { path, full_name: Some(name) })
+            Ok(LoopRepository { path, full_name: Some(name) })
         }
         None => match clone(repositories, &name).await {
-            Ok(path) => Ok(Repository { path, full_name: Some(name) }),
+            Ok(path) => Ok(LoopRepository { path, full_name: Some(name) }),
             // Another loop may have cloned it in the meantime.
             Err(reason) => {
                 if let Some(path) =
                     find(repositories, &name).await.and_then(|path| repositories.sandbox.check(path).ok())
                 {
-                    Ok(Repository { path, full_name: Some(name) })
+                    Ok(LoopRepository { path, full_name: Some(name) })
                 } else {
                     tracing::warn!(repository = %name, reason, "the repository is not here and was not cloned");
                     Err(not_found())
@@ -117,20 +120,20 @@ async fn by_path(
     repositories: &Repositories,
     request: &LoopRequest,
     path: &str,
-) -> Result<Repository, Refusal> {
+) -> Result<LoopRepository, Refusal> {
     let allowed = repositories.sandbox.check(expand_home(path)).map_err(|_| {
-        Refusal::with_event(LoopError::not_allowed(), code::REPO_NOT_ALLOWED, NOT_ALLOWED_EVENT)
+        Refusal::with_event(LoopRequestError::not_allowed(), code::REPO_NOT_ALLOWED, NOT_ALLOWED_EVENT)
     })?;
     let (place, sandbox, known) =
         (allowed.as_path().to_owned(), repositories.sandbox.clone(), request.repo.clone());
     let looked = tokio::task::spawn_blocking(move || (place.is_dir(), sandbox.origin_of(&place))).await;
     let (exists, origin) = looked.unwrap_or_default();
     if !exists {
-        let error = LoopError::new(404, format!("Repository not found locally: {path}"));
+        let error = LoopRequestError::new(404, format!("Repository not found locally: {path}"));
         return Err(Refusal::with_same_event(error, code::REPO_NOT_FOUND));
     }
     let named = known.and_then(|repo| repo.full_name.parse().ok());
-    Ok(Repository { path: allowed, full_name: named.or(origin) })
+    Ok(LoopRepository { path: allowed, full_name: named.or(origin) })
 }
 
 /// A clone that is here: in the list, else the allowed directory itself or its child of that name.

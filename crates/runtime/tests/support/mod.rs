@@ -14,7 +14,7 @@ use loopgate_api::ids::LoopId;
 use loopgate_api::job::JobStatus;
 use loopgate_home::{Credentials, DataDir, Overrides, Program, Repos, Sandbox, SettingsStore, TrustStore};
 use loopgate_runtime::jobs::Job;
-use loopgate_runtime::{LoopError, LoopHeaders, LoopStart, Runtime, RuntimeConfig, Timing};
+use loopgate_runtime::{LoopHeaders, LoopRequestError, LoopStart, Runtime, RuntimeConfig, Timing};
 use loopgate_testkit::cloud::Cloud;
 use loopgate_testkit::leftovers;
 use loopgate_testkit::wait::Changes;
@@ -337,7 +337,7 @@ pub fn new_id() -> LoopId {
     LoopId(Uuid::new_v4())
 }
 
-pub async fn start(runtime: &Arc<Runtime>, body: &Value) -> Result<LoopStart, LoopError> {
+pub async fn start(runtime: &Arc<Runtime>, body: &Value) -> Result<LoopStart, LoopRequestError> {
     runtime.launcher.start_loop(body.to_string().as_bytes(), LoopHeaders::default()).await
 }
 

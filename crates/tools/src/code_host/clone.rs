@@ -37,13 +37,13 @@ impl CodeHost {
         repository: &RepoFullName,
         destination: &Path,
     ) -> Result<(), CloneError> {
-        let place = Place::beside(destination)?;
+        let place = ClonePaths::beside(destination)?;
         let (host, repository) = (self.clone(), repository.clone());
         let work = tokio::spawn(async move { host.clone_into(&repository, place).await });
         work.await.unwrap_or_else(|error| Err(io::Error::other(error.to_string()).into()))
     }
 
-    async fn clone_into(&self, repository: &RepoFullName, place: Place) -> Result<(), CloneError> {
+    async fn clone_into(&self, repository: &RepoFullName, place: ClonePaths) -> Result<(), CloneError> {
         let cloned = self.fetch_clone(repository, &place).await;
         let moved = match cloned {
             Ok(()) => place.settle().await,
@@ -55,7 +55,7 @@ impl CodeHost {
         moved
     }
 
-    async fn fetch_clone(&self, repository: &RepoFullName, place: &Place) -> Result<(), CodeHostError> {
+    async fn fetch_clone(&self, repository: &RepoFullName, place: &ClonePaths) -> Result<(), CodeHostError> {
         let command = self.command().await.directory(&place.parent);
         let command = command.args(["repo", "clone", repository.as_str()]).arg(&place.temporary);
         let output = CodeHostError::check_limits(command.run(limits(time::CLONE)).await?)?;
@@ -64,13 +64,13 @@ impl CodeHost {
 }
 
 /// Where a clone goes, and where it is made.
-struct Place {
+struct ClonePaths {
     parent: PathBuf,
     temporary: PathBuf,
     destination: PathBuf,
 }
 
-impl Place {
+impl ClonePaths {
     fn beside(destination: &Path) -> Result<Self, CloneError> {
         let parent = destination.parent().filter(|parent| parent.is_dir()).ok_or(CloneError::NoParent)?;
         let name = destination.file_name().ok_or(CloneError::NoParent)?;

@@ -9,7 +9,7 @@ use loopgate_api::ids::RepoFullName;
 use serde::Deserialize;
 
 use super::graphql::{PullQuestion, Variable};
-use super::{ApiError, CodeHost, PullNumber};
+use super::{CodeHost, GraphQlError, PullNumber};
 
 /// Comments after which no further page is asked for.
 const ENOUGH: usize = 100;
@@ -33,7 +33,7 @@ const QUESTION: PullQuestion = PullQuestion {
 
 /// Where something was said.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum CommentKind {
     /// In the conversation.
     Conversation,
     /// As a review's text, or first on a line.
@@ -50,7 +50,7 @@ pub struct Comment {
     /// Its number; a review's text has none.
     pub number: Option<u64>,
     /// Where it was said.
-    pub kind: Kind,
+    pub kind: CommentKind,
     /// The thread that it belongs to.
     pub thread: Option<String>,
     /// Number of what it answers.
@@ -86,21 +86,21 @@ pub struct Conversation {
 #[serde(rename_all = "camelCase")]
 struct Pull {
     url: Option<String>,
-    comments: Option<List<Node>>,
-    reviews: Option<List<Node>>,
-    review_threads: Option<List<Thread>>,
+    comments: Option<NodeList<Node>>,
+    reviews: Option<NodeList<Node>>,
+    review_threads: Option<NodeList<Thread>>,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct List<T> {
-    page_info: Option<PageInfo>,
+struct NodeList<T> {
+    page_info: Option<NodePageInfo>,
     nodes: Option<Vec<Option<T>>>,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct PageInfo {
+struct NodePageInfo {
     has_previous_page: Option<bool>,
     start_cursor: Option<String>,
     has_next_page: Option<bool>,
@@ -111,7 +111,7 @@ struct PageInfo {
 struct Thread {
     id: String,
     is_resolved: Option<bool>,
-    comments: Option<List<Node>>,
+    comments: Option<NodeList<Node>>,
 }
 
 /// Whatever was said; which members it has depends on where.
@@ -150,12 +150,12 @@ impl CodeHost {
     /// What was said about a pull request.
     ///
     /// # Errors
-    /// [`ApiError`]
+    /// [`GraphQlError`]
     pub async fn pull_request_comments(
         &self,
         repository: &RepoFullName,
         number: PullNumber,
-    ) -> Result<Conversation, ApiError> {
+    ) -> Result<Conversation, GraphQlError> {
         let mut collector = Collector::default();
         for _ in 0..PAGES_MOST {
             let pull = self.graph_of_pull(repository, number, &QUESTION, collector.cursors()).await?;
@@ -177,7 +177,7 @@ struct PageCursor {
 
 impl PageCursor {
     /// The nodes of the next page; those of a list that is complete came before.
-    fn turn<T>(&mut self, list: Option<List<T>>) -> (Vec<T>, bool) {
+    fn turn<T>(&mut self, list: Option<NodeList<T>>) -> (Vec<T>, bool) {
         if self.complete {
             return (Vec::new(), false);
         }
@@ -221,7 +221,7 @@ impl Collector {
         self.url = self.url.take().or(pull.url);
         let (said, cut) = self.conversation.turn(pull.comments);
         self.cut |= cut;
-        said.into_iter().for_each(|node| self.add(Comment::new(node, Kind::Conversation)));
+        said.into_iter().for_each(|node| self.add(Comment::new(node, CommentKind::Conversation)));
         let (threads, cut) = self.threads.turn(pull.review_threads);
         self.cut |= cut;
         threads.into_iter().for_each(|thread| self.take_thread(thread));
@@ -231,13 +231,13 @@ impl Collector {
             reviews.into_iter().filter(|node| node.body.as_ref().is_some_and(|b| !b.trim().is_empty()))
         {
             let node = Node { database_id: None, url: None, ..node };
-            self.add(Comment::new(node, Kind::Review));
+            self.add(Comment::new(node, CommentKind::Review));
         }
     }
 
     fn take_thread(&mut self, thread: Thread) {
         // A thread is read from its beginning, and no further.
-        let whole = |list: &List<Node>| {
+        let whole = |list: &NodeList<Node>| {
             list.page_info.as_ref().is_none_or(|page| !page.has_next_page.unwrap_or(false))
         };
         self.cut |= !thread.comments.as_ref().is_some_and(whole);
@@ -248,7 +248,8 @@ impl Collector {
             let named = node.reply_to.as_ref().and_then(|parent| parent.database_id);
             let reply_to = named.or(first.filter(|_| at > 0));
             let reply = at > 0 || node.reply_to.is_some();
-            let mut comment = Comment::new(node, if reply { Kind::Reply } else { Kind::Review });
+            let mut comment =
+                Comment::new(node, if reply { CommentKind::Reply } else { CommentKind::Review });
             comment.reply_to = reply_to;
             comment.thread = Some(thread.id.clone());
             comment.resolved = thread.is_resolved;
@@ -269,7 +270,7 @@ impl Collector {
 }
 
 impl Comment {
-    fn new(node: Node, kind: Kind) -> Self {
+    fn new(node: Node, kind: CommentKind) -> Self {
         Self {
             id: node.id,
             number: node.database_id.filter(|number| *number > 0),
@@ -326,7 +327,7 @@ mod tests {
         let ids: Vec<_> = found.comments.iter().map(|comment| comment.id.as_str()).collect();
         assert_eq!((ids.as_slice(), found.truncated), (["a", "r", "b"].as_slice(), false));
         let review = &found.comments[1];
-        assert_eq!((review.kind, review.number, &review.url), (Kind::Review, None, &None));
+        assert_eq!((review.kind, review.number, &review.url), (CommentKind::Review, None, &None));
     }
 
     #[test]
@@ -341,9 +342,12 @@ mod tests {
         let thread = json!({"id": "T", "isResolved": true, "comments": page(json!([root, reply]), None)});
         let found = collect(vec![json!({"reviewThreads": page(json!([thread]), None)})]).finish();
         let [root, reply] = found.comments.as_slice() else { panic!("{found:?}") };
-        assert_eq!((root.kind, root.line, root.path.as_deref()), (Kind::Review, Some(7), Some("src/a.rs")));
+        assert_eq!(
+            (root.kind, root.line, root.path.as_deref()),
+            (CommentKind::Review, Some(7), Some("src/a.rs"))
+        );
         assert_eq!((root.thread.as_deref(), root.resolved), (Some("T"), Some(true)));
-        assert_eq!((reply.kind, reply.reply_to), (Kind::Reply, Some(101)));
+        assert_eq!((reply.kind, reply.reply_to), (CommentKind::Reply, Some(101)));
         assert!(!found.truncated);
     }
 

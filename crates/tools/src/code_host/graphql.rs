@@ -28,7 +28,7 @@ const MAX_PAUSES: usize = 50;
 
 /// Why the graph gave no answer. The texts are for people and hold nothing that was printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
-pub enum ApiError {
+pub enum GraphQlError {
     /// The user has to log in.
     #[error("{}", NOT_AUTHENTICATED)]
     NotLoggedIn,
@@ -87,13 +87,13 @@ struct PullOfRepository<T> {
 
 /// Limits the queries that run at once, and stops them after the host rate-limited one.
 #[derive(Debug)]
-pub(super) struct Limiter {
+pub(super) struct QueryLimiter {
     /// First come, first served.
     slots: Semaphore,
-    pauses: Mutex<RateLimiter>,
+    pauses: Mutex<RateLimitPauses>,
 }
 
-impl Default for Limiter {
+impl Default for QueryLimiter {
     fn default() -> Self {
         Self { slots: Semaphore::new(TOGETHER), pauses: Mutex::default() }
     }
@@ -101,9 +101,9 @@ impl Default for Limiter {
 
 /// Programs that must not run before an instant, oldest first.
 #[derive(Debug, Default)]
-struct RateLimiter(Vec<(PathBuf, Instant)>);
+struct RateLimitPauses(Vec<(PathBuf, Instant)>);
 
-impl RateLimiter {
+impl RateLimitPauses {
     fn begin(&mut self, program: &Path, now: Instant) {
         self.0.retain(|(known, until)| known != program && *until > now);
         if self.0.len() >= MAX_PAUSES {
@@ -125,7 +125,7 @@ impl CodeHost {
         number: PullNumber,
         question: &PullQuestion,
         more: impl IntoIterator<Item = (&'static str, Variable<'a>)>,
-    ) -> Result<T, ApiError> {
+    ) -> Result<T, GraphQlError> {
         let PullQuestion { name, variables, fields } = question;
         let text = format!(
             "query {name}($owner: String!, $name: String!, $number: Int!{variables}) {{ \
@@ -138,7 +138,7 @@ impl CodeHost {
         ];
         given.extend(more);
         let answer: PullAnswer<T> = self.graph(&text, &given).await?;
-        answer.repository.and_then(|repository| repository.pull_request).ok_or(ApiError::NotFound)
+        answer.repository.and_then(|repository| repository.pull_request).ok_or(GraphQlError::NotFound)
     }
 
     /// Asks the graph. Ends with the caller.
@@ -146,24 +146,28 @@ impl CodeHost {
         &self,
         question: &str,
         variables: &[(&str, Variable<'_>)],
-    ) -> Result<T, ApiError> {
-        let _turn = self.turns.slots.acquire().await.map_err(|_| ApiError::Unavailable)?;
+    ) -> Result<T, GraphQlError> {
+        let _turn = self.turns.slots.acquire().await.map_err(|_| GraphQlError::Unavailable)?;
         let program = self.programs.resolve(Program::CodeHost).await.path;
         let pauses = || self.turns.pauses.lock().unwrap_or_else(PoisonError::into_inner);
         if pauses().lasts(&program, Instant::now()) {
-            return Err(ApiError::RateLimited);
+            return Err(GraphQlError::RateLimited);
         }
         let answer = self.ask_graph(question, variables).await;
-        if let Err(ApiError::RateLimited | ApiError::SecondaryLimited) = answer {
+        if let Err(GraphQlError::RateLimited | GraphQlError::SecondaryLimited) = answer {
             pauses().begin(&program, Instant::now());
         }
         serde_json::from_value(unwrapped(answer?)).map_err(|error| {
             tracing::debug!(%error, "an answer of the code host has another shape");
-            ApiError::Unreadable
+            GraphQlError::Unreadable
         })
     }
 
-    async fn ask_graph(&self, question: &str, variables: &[(&str, Variable<'_>)]) -> Result<Value, ApiError> {
+    async fn ask_graph(
+        &self,
+        question: &str,
+        variables: &[(&str, Variable<'_>)],
+    ) -> Result<Value, GraphQlError> {
         let mut command = self.command().await.args(["api", "graphql", "-f", &format!("query={question}")]);
         for (name, value) in variables {
             // Only what is known to be a number goes the way on which texts are read as files.
@@ -174,17 +178,17 @@ impl CodeHost {
         }
         let output = command.run(limits(time::READ)).await.map_err(|error| {
             tracing::debug!(%error, "the code host was not asked");
-            ApiError::Unavailable
+            GraphQlError::Unavailable
         })?;
         read(&output)
     }
 }
 
 /// The answer in an output, or why there is none.
-fn read(output: &Output) -> Result<Value, ApiError> {
+fn read(output: &Output) -> Result<Value, GraphQlError> {
     match output.status {
-        RunStatus::TimedOut => return Err(ApiError::TimedOut),
-        RunStatus::OutputTooLarge => return Err(ApiError::Unreadable),
+        RunStatus::TimedOut => return Err(GraphQlError::TimedOut),
+        RunStatus::OutputTooLarge => return Err(GraphQlError::Unreadable),
         RunStatus::Exited(0) => {}
         RunStatus::Exited(_) | RunStatus::Signalled(_) => {
             let texts = [output.stderr_text(), output.stdout_text()];
@@ -192,7 +196,7 @@ fn read(output: &Output) -> Result<Value, ApiError> {
             return Err(classify(complaint.unwrap_or_default()));
         }
     }
-    serde_json::from_slice(&output.stdout).map_err(|_| ApiError::Unreadable)
+    serde_json::from_slice(&output.stdout).map_err(|_| GraphQlError::Unreadable)
 }
 
 /// The answer proper, which the program hands on inside a member `data`.
@@ -206,26 +210,26 @@ fn unwrapped(answer: Value) -> Value {
 }
 
 /// What a complaint means.
-fn classify(complaint: &str) -> ApiError {
+fn classify(complaint: &str) -> GraphQlError {
     let complaint = complaint.to_lowercase();
     let says = |signs: &[&str]| signs.iter().any(|sign| complaint.contains(sign));
     // Complaints about a name repeat it, and a name may hold any of the words below.
     if says(&["could not resolve to a"]) {
-        ApiError::NotFound
+        GraphQlError::NotFound
     } else if says(&["timed out", "timeout"]) {
-        ApiError::TimedOut
+        GraphQlError::TimedOut
     } else if says(&SECONDARY_LIMIT) {
-        ApiError::SecondaryLimited
+        GraphQlError::SecondaryLimited
     } else if says(&["rate limit"]) {
-        ApiError::RateLimited
+        GraphQlError::RateLimited
     } else if says(&NO_LOGIN) {
-        ApiError::NotLoggedIn
+        GraphQlError::NotLoggedIn
     } else if says(&["json"]) {
-        ApiError::Unreadable
+        GraphQlError::Unreadable
     } else if says(&FORBIDDEN) {
-        ApiError::Forbidden
+        GraphQlError::Forbidden
     } else {
-        ApiError::Unavailable
+        GraphQlError::Unavailable
     }
 }
 
@@ -243,18 +247,18 @@ mod tests {
     #[test]
     fn complaints_have_a_meaning_each() {
         for (complaint, meant) in [
-            ("gh auth login required", ApiError::NotLoggedIn),
-            ("gh: Bad credentials (HTTP 401)", ApiError::NotLoggedIn),
-            ("API rate limit exceeded", ApiError::RateLimited),
-            ("You have exceeded a secondary rate limit", ApiError::SecondaryLimited),
-            ("request timed out", ApiError::TimedOut),
-            ("net/http: TLS handshake timeout", ApiError::TimedOut),
-            ("invalid character 'b' in JSON", ApiError::Unreadable),
-            ("gh: Could not resolve to a Repository with the name 'acme/json'.", ApiError::NotFound),
-            ("gh: Could not resolve to a PullRequest with the number of 42.", ApiError::NotFound),
-            ("gh: Resource not accessible by personal access token", ApiError::Forbidden),
-            ("boom", ApiError::Unavailable),
-            ("", ApiError::Unavailable),
+            ("gh auth login required", GraphQlError::NotLoggedIn),
+            ("gh: Bad credentials (HTTP 401)", GraphQlError::NotLoggedIn),
+            ("API rate limit exceeded", GraphQlError::RateLimited),
+            ("You have exceeded a secondary rate limit", GraphQlError::SecondaryLimited),
+            ("request timed out", GraphQlError::TimedOut),
+            ("net/http: TLS handshake timeout", GraphQlError::TimedOut),
+            ("invalid character 'b' in JSON", GraphQlError::Unreadable),
+            ("gh: Could not resolve to a Repository with the name 'acme/json'.", GraphQlError::NotFound),
+            ("gh: Could not resolve to a PullRequest with the number of 42.", GraphQlError::NotFound),
+            ("gh: Resource not accessible by personal access token", GraphQlError::Forbidden),
+            ("boom", GraphQlError::Unavailable),
+            ("", GraphQlError::Unavailable),
         ] {
             assert_eq!(classify(complaint), meant, "{complaint}");
         }
@@ -266,15 +270,18 @@ mod tests {
         for text in [answer.to_string(), json!({"data": answer}).to_string()] {
             assert_eq!(unwrapped(read(&printed(0, &text, "")).unwrap()), answer);
         }
-        assert_eq!(read(&printed(0, "{bad", "")), Err(ApiError::Unreadable));
-        assert_eq!(read(&printed(1, "{\"data\":{}}", "API rate limit exceeded")), Err(ApiError::RateLimited));
+        assert_eq!(read(&printed(0, "{bad", "")), Err(GraphQlError::Unreadable));
+        assert_eq!(
+            read(&printed(1, "{\"data\":{}}", "API rate limit exceeded")),
+            Err(GraphQlError::RateLimited)
+        );
         let hanging = Output { status: RunStatus::TimedOut, stdout: Vec::new(), stderr: Vec::new() };
-        assert_eq!(read(&hanging), Err(ApiError::TimedOut));
+        assert_eq!(read(&hanging), Err(GraphQlError::TimedOut));
     }
 
     #[test]
     fn a_pause_ends_and_few_are_remembered() {
-        let (mut pauses, start) = (RateLimiter::default(), Instant::now());
+        let (mut pauses, start) = (RateLimitPauses::default(), Instant::now());
         let path = |n: usize| PathBuf::from(format!("/bin/gh-{n}"));
         for n in 0..=MAX_PAUSES {
             pauses.begin(&path(n), start);

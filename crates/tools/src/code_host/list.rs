@@ -38,7 +38,7 @@ pub struct PullRequestSummary {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Row {
+struct PullRequestRow {
     number: u64,
     title: String,
     url: String,
@@ -71,13 +71,13 @@ impl CodeHost {
 }
 
 fn parse(printed: &[u8]) -> Result<(Vec<PullRequestSummary>, bool), CodeHostError> {
-    let rows: Vec<Row> = serde_json::from_slice(printed).map_err(|_| CodeHostError::Unreadable)?;
+    let rows: Vec<PullRequestRow> = serde_json::from_slice(printed).map_err(|_| CodeHostError::Unreadable)?;
     let more = rows.len() > LISTED_MOST;
     Ok((rows.into_iter().take(LISTED_MOST).map(PullRequestSummary::from).collect(), more))
 }
 
-impl From<Row> for PullRequestSummary {
-    fn from(row: Row) -> Self {
+impl From<PullRequestRow> for PullRequestSummary {
+    fn from(row: PullRequestRow) -> Self {
         Self {
             number: row.number,
             title: row.title,

@@ -24,13 +24,13 @@ use loopgate_home::Program;
 
 pub use clone::CloneError;
 pub use comment::{CommentResult, CommentTarget, InlineComment, PostedComment, PullRequestReply};
-pub use comments::{Comment, Conversation, Kind};
+pub use comments::{Comment, CommentKind, Conversation};
 pub use error::{CodeHostError, explain};
 pub use files::{ChangedFile, parse_files};
-pub use graphql::ApiError;
+pub use graphql::GraphQlError;
 pub use list::{LISTED_MOST, ListState, PullRequestSummary};
 pub use name::{PullNumber, origin_at_code_host};
-pub use open::{OpenError, OpenResult, Proposal};
+pub use open::{OpenPullRequestError, OpenResult, Proposal};
 pub use pull_request::{NewPullRequest, PullRequest, parse_pull_request};
 pub use reviews::{Review, Reviews};
 
@@ -77,7 +77,7 @@ pub struct CodeHost {
     programs: Arc<Programs>,
     git: Git,
     /// Who may ask the graph, and when not.
-    turns: Arc<graphql::Limiter>,
+    turns: Arc<graphql::QueryLimiter>,
 }
 
 impl CodeHost {

@@ -32,7 +32,7 @@ pub struct OpenResult {
 
 /// Why there is none.
 #[derive(Debug, Error)]
-pub enum OpenError {
+pub enum OpenPullRequestError {
     /// No branch is checked out.
     #[error("{}", DETACHED)]
     Detached,
@@ -50,7 +50,7 @@ pub enum OpenError {
     Interrupted,
 }
 
-impl OpenError {
+impl OpenPullRequestError {
     /// One of a few known sentences for people.
     #[must_use]
     pub fn sentence(&self) -> &'static str {
@@ -73,18 +73,18 @@ impl CodeHost {
     /// its end even when the caller goes away.
     ///
     /// # Errors
-    /// [`OpenError`]
+    /// [`OpenPullRequestError`]
     pub async fn open_pull_request(
         &self,
         git: &Git,
         directory: &Path,
         repository: Option<RepoFullName>,
         proposal: Proposal,
-    ) -> Result<OpenResult, OpenError> {
+    ) -> Result<OpenResult, OpenPullRequestError> {
         let (host, git, directory) = (self.clone(), git.clone(), directory.to_owned());
         let work =
             tokio::spawn(async move { host.open(&git, &directory, repository.as_ref(), proposal).await });
-        work.await.unwrap_or(Err(OpenError::Interrupted))
+        work.await.unwrap_or(Err(OpenPullRequestError::Interrupted))
     }
 
     async fn open(
@@ -93,10 +93,10 @@ impl CodeHost {
         directory: &Path,
         repository: Option<&RepoFullName>,
         proposal: Proposal,
-    ) -> Result<OpenResult, OpenError> {
-        let branch = git.current_branch(directory).await?.ok_or(OpenError::Detached)?;
+    ) -> Result<OpenResult, OpenPullRequestError> {
+        let branch = git.current_branch(directory).await?.ok_or(OpenPullRequestError::Detached)?;
         if default_branch(git, directory).await.as_ref() == Some(&branch) {
-            return Err(OpenError::DefaultBranch);
+            return Err(OpenPullRequestError::DefaultBranch);
         }
         let refspec = format!("refs/heads/{branch}:refs/heads/{branch}");
         git.change(directory, &["push", "-u", "origin", &refspec], git::time::ASKED_FOR).await?;
@@ -156,7 +156,12 @@ mod tests {
     fn git_speaks_the_same_sentences() {
         let failed = |stderr: &str| {
             let (command, stdout) = ("git push failed".to_owned(), String::new());
-            OpenError::from(GitError::Failed { command, code: 128, stdout, stderr: stderr.to_owned() })
+            OpenPullRequestError::from(GitError::Failed {
+                command,
+                code: 128,
+                stdout,
+                stderr: stderr.to_owned(),
+            })
         };
         assert_eq!(failed("fatal: not a git repository").sentence(), "Not a git repository.");
         assert!(failed("fatal: Could not resolve host: github.com").sentence().starts_with("Network"));

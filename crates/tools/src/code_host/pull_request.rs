@@ -116,7 +116,7 @@ impl CodeHost {
     /// [`CodeHostError`]
     pub async fn pr_body(&self, directory: &Path, number: u64) -> Result<String, CodeHostError> {
         #[derive(Deserialize)]
-        struct Body {
+        struct PullRequestBody {
             body: String,
         }
         let args = ["pr", "view", &number.to_string(), "--json", "body"];
@@ -124,7 +124,8 @@ impl CodeHost {
         if !output.status.success() {
             return Err(CodeHostError::failed(&output));
         }
-        let body: Body = serde_json::from_slice(&output.stdout).map_err(|_| CodeHostError::Unreadable)?;
+        let body: PullRequestBody =
+            serde_json::from_slice(&output.stdout).map_err(|_| CodeHostError::Unreadable)?;
         Ok(body.body)
     }
 

@@ -4,7 +4,7 @@ use loopgate_api::ids::RepoFullName;
 use serde::Deserialize;
 
 use super::graphql::PullQuestion;
-use super::{ApiError, CodeHost, PullNumber};
+use super::{CodeHost, GraphQlError, PullNumber};
 
 const QUESTION: PullQuestion = PullQuestion {
     name: "PullRequestReviews",
@@ -60,12 +60,12 @@ impl CodeHost {
     /// The first hundred verdicts on a pull request, summed up.
     ///
     /// # Errors
-    /// [`ApiError`]
+    /// [`GraphQlError`]
     pub async fn pull_request_reviews(
         &self,
         repository: &RepoFullName,
         number: PullNumber,
-    ) -> Result<Reviews, ApiError> {
+    ) -> Result<Reviews, GraphQlError> {
         let pull: ReviewedPull = self.graph_of_pull(repository, number, &QUESTION, []).await?;
         Ok(pull.into())
     }

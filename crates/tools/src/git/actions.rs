@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use super::{Caller, ChangedFiles, Git, GitError, checked, finish, time};
+use super::{CallerPresence, ChangedFiles, Git, GitError, checked, finish, time};
 
 /// The branches of `origin` that a checkout is held against, the preferred one first.
 const TRUNKS: [&str; 2] = ["refs/remotes/origin/main", "refs/remotes/origin/master"];
@@ -161,7 +161,7 @@ impl Git {
         let below = if prefix.as_os_str().is_empty() { Path::new(".") } else { &prefix };
         let args = ["--literal-pathspecs", "add", "--"];
         let command = self.stager(directory).await?.session().args(args).arg(below);
-        let done = checked(&args, finish(&command, &args, time::ASKED_FOR, Caller::MayLeave).await?);
+        let done = checked(&args, finish(&command, &args, time::ASKED_FOR, CallerPresence::MayLeave).await?);
         self.with_hint(directory, done).await?;
         self.change(directory, &["commit", "-m", message], time::ASKED_FOR).await?;
         self.text(directory, &["rev-parse", "--short", "HEAD"], time::LOCAL).await

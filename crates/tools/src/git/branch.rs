@@ -4,7 +4,7 @@ use std::path::Path;
 
 use loopgate_api::ids::BranchName;
 
-use super::{Caller, Git, GitError, finish, time};
+use super::{CallerPresence, Git, GitError, finish, time};
 use crate::process::Stdin;
 
 /// Branches of loops; work that is only here is work that nobody else has.
@@ -153,7 +153,7 @@ impl Git {
             .collect();
         let args = ["rev-list", "-n", "1", "--stdin"];
         let command = self.reader(directory).await?.args(args).stdin(Stdin::Bytes(revisions.into_bytes()));
-        let output = finish(&command, &args, time::LOCAL, Caller::Needed).await?;
+        let output = finish(&command, &args, time::LOCAL, CallerPresence::Needed).await?;
         let output = super::checked(&args, output)?;
         Ok(output.stdout.trim_ascii().is_empty())
     }

@@ -22,12 +22,12 @@ pub struct Branches {
     /// Every worktree but the one that was asked about.
     pub worktrees: Vec<ListedWorktree>,
     /// The rest.
-    pub listing: Arc<Listing>,
+    pub listing: Arc<BranchListing>,
 }
 
 /// Branches and worktrees, as git lists them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Listing {
+pub struct BranchListing {
     /// The default branch of `origin`, else the one that is checked out.
     pub default: String,
     /// The default one first, then by their last commit, the newest first.
@@ -133,7 +133,7 @@ impl Git {
     ///
     /// # Errors
     /// [`GitError`] when git could not be asked.
-    pub async fn listing(&self, repository: &Path) -> Result<Listing, GitError> {
+    pub async fn listing(&self, repository: &Path) -> Result<BranchListing, GitError> {
         let records = records_of(repository).await;
         let worktrees = async {
             match &records {
@@ -160,7 +160,7 @@ impl Git {
             None => known(self.current_branch(repository).await)?.unwrap_or_else(|| USUAL_DEFAULT.to_owned()),
         };
         branches.sort_by_key(|branch| (branch.name != default, Reverse(branch.seconds)));
-        Ok(Listing { default, branches, worktrees })
+        Ok(BranchListing { default, branches, worktrees })
     }
 
     async fn refs(&self, repository: &Path) -> Result<Refs, GitError> {
@@ -172,7 +172,7 @@ impl Git {
 
 impl Branches {
     /// The listing for somebody who asked about this directory.
-    pub async fn of(listing: Arc<Listing>, repository: &Path) -> Self {
+    pub async fn of(listing: Arc<BranchListing>, repository: &Path) -> Self {
         let mut worktrees = Vec::new();
         if !listing.worktrees.is_empty() {
             let asked = real(repository).await;

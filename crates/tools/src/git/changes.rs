@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use loopgate_api::launch::Committer;
 
-use super::status::{Change, parse_status};
-use super::{Caller, Git, GitError, checked, finish, time};
+use super::status::{StatusChange, parse_status};
+use super::{CallerPresence, Git, GitError, checked, finish, time};
 use crate::process::Stdin;
 
 /// Everything but the state directories.
@@ -20,10 +20,10 @@ impl Git {
     ///
     /// # Errors
     /// [`GitError`]
-    pub async fn changes(&self, directory: &Path) -> Result<Vec<Change>, GitError> {
+    pub async fn changes(&self, directory: &Path) -> Result<Vec<StatusChange>, GitError> {
         let repository = self.repository(directory).await?;
         let (command, args) = (self.status_command(&repository).await?.args(WORK), ["status"]);
-        let output = checked(&args, finish(&command, &args, time::LOCAL, Caller::Needed).await?)?;
+        let output = checked(&args, finish(&command, &args, time::LOCAL, CallerPresence::Needed).await?)?;
         Ok(parse_status(&output.stdout).changes)
     }
 
@@ -53,7 +53,7 @@ impl Git {
         }
         let args = ["--literal-pathspecs", "add", "-A", "--pathspec-from-file=-", "--pathspec-file-nul"];
         let command = self.stager(directory).await?.session().args(args).stdin(Stdin::Bytes(paths));
-        let done = checked(&args, finish(&command, &args, time::LOCAL, Caller::MayLeave).await?);
+        let done = checked(&args, finish(&command, &args, time::LOCAL, CallerPresence::MayLeave).await?);
         self.with_hint(directory, done).await.map(drop)
     }
 
@@ -74,7 +74,7 @@ impl Git {
         for (name, value) in committer.map(committer_variables).into_iter().flatten() {
             command = command.env(name, value);
         }
-        let done = checked(&args, finish(&command, &args, within, Caller::MayLeave).await?);
+        let done = checked(&args, finish(&command, &args, within, CallerPresence::MayLeave).await?);
         self.with_hint(directory, done).await?;
         self.head(directory).await
     }
@@ -114,7 +114,7 @@ impl Git {
         &self,
         directory: &Path,
         left_out: &HashSet<Vec<u8>>,
-    ) -> Result<Vec<Change>, GitError> {
+    ) -> Result<Vec<StatusChange>, GitError> {
         if left_out.is_empty() {
             return self.changes(directory).await;
         }

@@ -9,7 +9,7 @@ const MAX_POINTER: u64 = 8 * 1024;
 
 /// What a directory is.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Checkout {
+pub enum CheckoutKind {
     /// A repository with its working tree.
     Clone,
     /// A repository without one.
@@ -22,7 +22,7 @@ pub enum Checkout {
     None,
 }
 
-impl Checkout {
+impl CheckoutKind {
     /// Looks at a directory.
     #[must_use]
     pub fn of(directory: &Path) -> Self {
@@ -93,18 +93,18 @@ mod tests {
         let submodule = made("sub", Some("gitdir: ../clone/.git/modules/sub\n"));
         let plain = made("plain/deep", None).parent().unwrap().to_owned();
 
-        assert_eq!(Checkout::of(&clone), Checkout::Clone);
-        assert_eq!(Checkout::of(&bare), Checkout::Bare);
-        assert!(matches!(Checkout::of(&linked), Checkout::Linked(own) if own.is_dir()));
-        assert!(matches!(Checkout::of(&orphan), Checkout::Linked(own) if !own.exists()));
-        assert_eq!(Checkout::of(&submodule), Checkout::Other);
-        assert_eq!(Checkout::of(&plain), Checkout::None);
-        assert_eq!(Checkout::of(&made("broken", Some("nonsense"))), Checkout::Other);
+        assert_eq!(CheckoutKind::of(&clone), CheckoutKind::Clone);
+        assert_eq!(CheckoutKind::of(&bare), CheckoutKind::Bare);
+        assert!(matches!(CheckoutKind::of(&linked), CheckoutKind::Linked(own) if own.is_dir()));
+        assert!(matches!(CheckoutKind::of(&orphan), CheckoutKind::Linked(own) if !own.exists()));
+        assert_eq!(CheckoutKind::of(&submodule), CheckoutKind::Other);
+        assert_eq!(CheckoutKind::of(&plain), CheckoutKind::None);
+        assert_eq!(CheckoutKind::of(&made("broken", Some("nonsense"))), CheckoutKind::Other);
 
-        assert!(!Checkout::anywhere_in(&plain));
+        assert!(!CheckoutKind::anywhere_in(&plain));
         std::os::unix::fs::symlink(&clone, plain.join("link")).unwrap();
-        assert!(!Checkout::anywhere_in(&plain), "a link leads elsewhere");
+        assert!(!CheckoutKind::anywhere_in(&plain), "a link leads elsewhere");
         std::fs::rename(&bare, plain.join("deep/bare")).unwrap();
-        assert!(Checkout::anywhere_in(&plain));
+        assert!(CheckoutKind::anywhere_in(&plain));
     }
 }

@@ -8,8 +8,8 @@ use std::time::Duration;
 use futures_util::StreamExt as _;
 use tokio::time::{Instant, timeout_at};
 
-use super::checkout::Checkout;
-use super::{Caller, Git, GitError, checked, finish, time};
+use super::checkout::CheckoutKind;
+use super::{CallerPresence, Git, GitError, checked, finish, time};
 
 /// How long all of it may take.
 const TOTAL: Duration = Duration::from_secs(60);
@@ -28,7 +28,7 @@ pub struct Cleanup {
 }
 
 /// What is to become of a worktree.
-enum Verdict {
+enum CleanupDecision {
     Stale,
     Wanted,
     Unclear(String),
@@ -68,16 +68,17 @@ impl Git {
         let mut judged = futures_util::stream::iter(worktrees)
             .map(|place| async move {
                 let verdict = timeout_at(deadline, self.judge(&place)).await;
-                let late = || Verdict::Unclear(format!("not looked at within {} seconds", TOTAL.as_secs()));
+                let late =
+                    || CleanupDecision::Unclear(format!("not looked at within {} seconds", TOTAL.as_secs()));
                 (place, verdict.unwrap_or_else(|_| late()))
             })
             .buffered(AT_ONCE);
         let mut cleanup = Cleanup::default();
         while let Some((place, verdict)) = judged.next().await {
             let reason = match verdict {
-                Verdict::Wanted => None,
-                Verdict::Unclear(reason) => Some(reason),
-                Verdict::Stale => match self.remove_clean(&place).await {
+                CleanupDecision::Wanted => None,
+                CleanupDecision::Unclear(reason) => Some(reason),
+                CleanupDecision::Stale => match self.remove_clean(&place).await {
                     Ok(()) => {
                         cleanup.removed.push(place);
                         continue;
@@ -91,18 +92,18 @@ impl Git {
         cleanup
     }
 
-    async fn judge(&self, place: &Path) -> Verdict {
+    async fn judge(&self, place: &Path) -> CleanupDecision {
         let directory = place.to_owned();
-        let linked = tokio::task::spawn_blocking(move || Checkout::of(&directory)).await;
-        if !matches!(linked, Ok(Checkout::Linked(_))) {
-            return Verdict::Wanted;
+        let linked = tokio::task::spawn_blocking(move || CheckoutKind::of(&directory)).await;
+        if !matches!(linked, Ok(CheckoutKind::Linked(_))) {
+            return CleanupDecision::Wanted;
         }
         // On no branch, or broken: nobody can say that it is of no use.
-        let Ok(Some(branch)) = self.current_branch(place).await else { return Verdict::Wanted };
+        let Ok(Some(branch)) = self.current_branch(place).await else { return CleanupDecision::Wanted };
         match self.is_at_origin(place, &branch).await {
-            Ok(true) => Verdict::Wanted,
-            Ok(false) => Verdict::Stale,
-            Err(error) => Verdict::Unclear(error.to_string()),
+            Ok(true) => CleanupDecision::Wanted,
+            Ok(false) => CleanupDecision::Stale,
+            Err(error) => CleanupDecision::Unclear(error.to_string()),
         }
     }
 
@@ -111,7 +112,7 @@ impl Git {
         let full = format!("refs/heads/{branch}");
         let args = ["ls-remote", "--heads", "origin", &full];
         let command = self.command(directory).await?.session().args(args);
-        let output = checked(&args, finish(&command, &args, time::FETCH, Caller::Needed).await?)?;
+        let output = checked(&args, finish(&command, &args, time::FETCH, CallerPresence::Needed).await?)?;
         // A pattern also matches the tails of longer names.
         Ok(output.stdout_text().lines().any(|line| line.split('\t').nth(1) == Some(&full)))
     }

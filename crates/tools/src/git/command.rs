@@ -14,7 +14,7 @@ use loopgate_home::{Directory, Program, Repository, RepositoryError, expand_home
 
 use super::config::{self, ALWAYS, NO_HOOKS};
 use super::{Git, GitError, checked, finish, time};
-use crate::git::Caller;
+use crate::git::CallerPresence;
 use crate::process::Command;
 
 /// Variables that point git at a repository, as `git rev-parse --local-env-vars` lists them, and those
@@ -201,7 +201,7 @@ impl Git {
         args: &[&str],
     ) -> Result<Vec<u8>, GitError> {
         let command = self.bare_command(repository, PathMode::Named).await.args(args);
-        Ok(checked(args, finish(&command, args, time::LOCAL, Caller::Needed).await?)?.stdout)
+        Ok(checked(args, finish(&command, args, time::LOCAL, CallerPresence::Needed).await?)?.stdout)
     }
 
     /// A command that knows where the repository is, and nothing of what it may follow.

@@ -24,7 +24,7 @@ pub(super) const NO_HOOKS: (&str, &str) = ("core.hooksPath", "/dev/null");
 
 /// A variable that a repository may not set: section, whether it has a subsection, name (`*` for
 /// any), and a value that does nothing.
-struct Rule(&'static str, Subsection, &'static str, &'static str);
+struct ConfigRule(&'static str, Subsection, &'static str, &'static str);
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Subsection {
@@ -36,68 +36,68 @@ use Subsection::{Either, None as Without, Some as With};
 
 /// From git-config(1) and the manuals of the commands that we run: whatever names a program, or a
 /// file that git then reads.
-const RULES: [Rule; 56] = [
-    Rule("alias", Either, "*", ""),
-    Rule("blame", Without, "ignorerevsfile", ""),
-    Rule("browser", With, "*", "true"),
-    Rule("commit", Without, "template", ""),
-    Rule("core", Without, "alternaterefscommand", "true"),
-    Rule("core", Without, "askpass", ""),
-    Rule("core", Without, "attributesfile", "/dev/null"),
-    Rule("core", Without, "editor", "true"),
-    Rule("core", Without, "excludesfile", "/dev/null"),
-    Rule("core", Without, "gitproxy", "none"),
-    Rule("core", Without, "hookspath", "/dev/null"),
-    Rule("core", Without, "pager", "cat"),
-    Rule("core", Without, "sshcommand", "ssh"),
-    Rule("credential", Either, "helper", ""),
-    Rule("diff", With, "command", ""),
-    Rule("diff", With, "textconv", "cat"),
-    Rule("diff", Without, "external", ""),
-    Rule("diff", Without, "orderfile", "/dev/null"),
-    Rule("difftool", With, "*", "true"),
-    Rule("fetch", Without, "bundleuri", ""),
-    Rule("filter", With, "clean", ""),
-    Rule("filter", With, "process", ""),
-    Rule("filter", With, "smudge", ""),
-    Rule("fsck", Without, "skiplist", "/dev/null"),
-    Rule("gc", Without, "recentobjectshook", "true"),
-    Rule("gpg", Either, "program", "false"),
-    Rule("gpg", With, "defaultkeycommand", ""),
-    Rule("gpg", With, "allowedsignersfile", "/dev/null"),
-    Rule("gpg", With, "revocationfile", "/dev/null"),
-    Rule("guitool", With, "*", "true"),
-    Rule("hook", With, "*", ""),
-    Rule("http", Either, "cookiefile", ""),
-    Rule("http", Either, "savecookies", "false"),
-    Rule("http", Either, "sslcert", ""),
-    Rule("http", Either, "sslkey", ""),
-    Rule("imap", Without, "tunnel", "false"),
-    Rule("instaweb", Without, "*", "true"),
-    Rule("interactive", Without, "difffilter", "cat"),
-    Rule("lfs", With, "*", ""),
-    Rule("lfs", Without, "standalonetransferagent", ""),
-    Rule("mailmap", Without, "file", "/dev/null"),
-    Rule("man", With, "*", "true"),
-    Rule("merge", With, "driver", "false"),
-    Rule("mergetool", With, "*", "true"),
-    Rule("pager", Without, "*", "false"),
-    Rule("protocol", Either, "allow", "user"),
-    Rule("receive", Without, "procreceiverefs", ""),
-    Rule("remote", With, "receivepack", "git-receive-pack"),
-    Rule("remote", With, "uploadpack", "git-upload-pack"),
-    Rule("remote", With, "vcs", ""),
-    Rule("sendemail", Either, "*", ""),
-    Rule("sequence", Without, "editor", "true"),
-    Rule("submodule", With, "update", "checkout"),
-    Rule("tar", With, "command", "false"),
-    Rule("trailer", With, "*", ""),
-    Rule("web", Without, "browser", "true"),
+const RULES: [ConfigRule; 56] = [
+    ConfigRule("alias", Either, "*", ""),
+    ConfigRule("blame", Without, "ignorerevsfile", ""),
+    ConfigRule("browser", With, "*", "true"),
+    ConfigRule("commit", Without, "template", ""),
+    ConfigRule("core", Without, "alternaterefscommand", "true"),
+    ConfigRule("core", Without, "askpass", ""),
+    ConfigRule("core", Without, "attributesfile", "/dev/null"),
+    ConfigRule("core", Without, "editor", "true"),
+    ConfigRule("core", Without, "excludesfile", "/dev/null"),
+    ConfigRule("core", Without, "gitproxy", "none"),
+    ConfigRule("core", Without, "hookspath", "/dev/null"),
+    ConfigRule("core", Without, "pager", "cat"),
+    ConfigRule("core", Without, "sshcommand", "ssh"),
+    ConfigRule("credential", Either, "helper", ""),
+    ConfigRule("diff", With, "command", ""),
+    ConfigRule("diff", With, "textconv", "cat"),
+    ConfigRule("diff", Without, "external", ""),
+    ConfigRule("diff", Without, "orderfile", "/dev/null"),
+    ConfigRule("difftool", With, "*", "true"),
+    ConfigRule("fetch", Without, "bundleuri", ""),
+    ConfigRule("filter", With, "clean", ""),
+    ConfigRule("filter", With, "process", ""),
+    ConfigRule("filter", With, "smudge", ""),
+    ConfigRule("fsck", Without, "skiplist", "/dev/null"),
+    ConfigRule("gc", Without, "recentobjectshook", "true"),
+    ConfigRule("gpg", Either, "program", "false"),
+    ConfigRule("gpg", With, "defaultkeycommand", ""),
+    ConfigRule("gpg", With, "allowedsignersfile", "/dev/null"),
+    ConfigRule("gpg", With, "revocationfile", "/dev/null"),
+    ConfigRule("guitool", With, "*", "true"),
+    ConfigRule("hook", With, "*", ""),
+    ConfigRule("http", Either, "cookiefile", ""),
+    ConfigRule("http", Either, "savecookies", "false"),
+    ConfigRule("http", Either, "sslcert", ""),
+    ConfigRule("http", Either, "sslkey", ""),
+    ConfigRule("imap", Without, "tunnel", "false"),
+    ConfigRule("instaweb", Without, "*", "true"),
+    ConfigRule("interactive", Without, "difffilter", "cat"),
+    ConfigRule("lfs", With, "*", ""),
+    ConfigRule("lfs", Without, "standalonetransferagent", ""),
+    ConfigRule("mailmap", Without, "file", "/dev/null"),
+    ConfigRule("man", With, "*", "true"),
+    ConfigRule("merge", With, "driver", "false"),
+    ConfigRule("mergetool", With, "*", "true"),
+    ConfigRule("pager", Without, "*", "false"),
+    ConfigRule("protocol", Either, "allow", "user"),
+    ConfigRule("receive", Without, "procreceiverefs", ""),
+    ConfigRule("remote", With, "receivepack", "git-receive-pack"),
+    ConfigRule("remote", With, "uploadpack", "git-upload-pack"),
+    ConfigRule("remote", With, "vcs", ""),
+    ConfigRule("sendemail", Either, "*", ""),
+    ConfigRule("sequence", Without, "editor", "true"),
+    ConfigRule("submodule", With, "update", "checkout"),
+    ConfigRule("tar", With, "command", "false"),
+    ConfigRule("trailer", With, "*", ""),
+    ConfigRule("web", Without, "browser", "true"),
 ];
 
 /// The rule for a variable.
-fn rule(entry: &ConfigEntry) -> Option<&'static Rule> {
-    RULES.iter().find(|Rule(section, subsection, name, _)| {
+fn rule(entry: &ConfigEntry) -> Option<&'static ConfigRule> {
+    RULES.iter().find(|ConfigRule(section, subsection, name, _)| {
         let shape = match subsection {
             Without => entry.subsection.is_none(),
             With => entry.subsection.is_some(),
@@ -201,7 +201,7 @@ pub(super) fn overrides(told: &[ConfigVariable], writes: bool) -> Vec<(String, S
         overrides.push(("protocol.file.allow".to_owned(), "never".to_owned()));
     }
     for (variable, entry) in told.iter().filter_map(|told| Some((told, told.entry()?))) {
-        let Some(Rule(section, .., name, harmless)) = rule(&entry) else { continue };
+        let Some(ConfigRule(section, .., name, harmless)) = rule(&entry) else { continue };
         if !variable.by_repository || !settled.insert(variable.key.clone()) {
             continue;
         }
@@ -288,7 +288,7 @@ mod tests {
 
     #[test]
     fn the_table_is_in_order_and_knows_its_variables() {
-        let names: Vec<_> = RULES.iter().map(|Rule(section, _, name, _)| (section, name)).collect();
+        let names: Vec<_> = RULES.iter().map(|ConfigRule(section, _, name, _)| (section, name)).collect();
         assert!(names.iter().all(|(_, name)| name.to_lowercase() == **name), "names are in lower case");
         let parsed = loopgate_home::parse_git_config;
         for (text, named) in [

@@ -114,7 +114,7 @@ pub enum Category {
 
 /// A failed action, in words and values that are safe to show.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Failure {
+pub struct GitFailure {
     /// The kind.
     pub category: Category,
     /// What went wrong.
@@ -123,7 +123,7 @@ pub struct Failure {
     pub excerpt: String,
 }
 
-impl Failure {
+impl GitFailure {
     /// Tells what the failure of an action means.
     #[must_use]
     pub fn of(action: Action, error: &GitError) -> Self {
@@ -196,8 +196,9 @@ mod tests {
 
     #[test]
     fn a_hook_is_known_by_its_words_and_not_by_those_of_a_path() {
-        let of =
-            |code, stdout, stderr| Failure::of(Action::Commit, &failed("commit -m x", code, stdout, stderr));
+        let of = |code, stdout, stderr| {
+            GitFailure::of(Action::Commit, &failed("commit -m x", code, stdout, stderr))
+        };
         let hook = of(1, "", "pre-commit hook: eslint failed");
         assert_eq!((hook.category, hook.error.as_str()), (Category::Hook("lint"), "Pre-commit hook failed"));
         assert_eq!(of(1, "tsc type error", "").category, Category::Hook("typecheck"));
@@ -209,7 +210,7 @@ mod tests {
         assert!(nothing.excerpt.starts_with("On branch feature/format-x"));
         let locked = of(128, "", "fatal: Unable to create '/src/lint/.git/index.lock': File exists.");
         assert_eq!(locked.category, Category::Command(128), "git itself refused");
-        let staging = Failure::of(Action::Commit, &failed("add .", 1, "", "a hook"));
+        let staging = GitFailure::of(Action::Commit, &failed("add .", 1, "", "a hook"));
         assert_eq!(staging.category, Category::Command(1), "hooks run in the commit alone");
     }
 
@@ -217,9 +218,9 @@ mod tests {
     fn a_push_that_is_not_let_in_is_told_apart() {
         for text in ["Permission denied (publickey).", "error: 403", "fatal: could not read Username for 'x'"]
         {
-            let failure = Failure::of(Action::Push, &failed("push origin", 128, "", text));
+            let failure = GitFailure::of(Action::Push, &failed("push origin", 128, "", text));
             assert_eq!(failure.category, Category::PushAuth, "{text}");
-            let pull = Failure::of(Action::Pull, &failed("pull origin", 128, "", text));
+            let pull = GitFailure::of(Action::Pull, &failed("pull origin", 128, "", text));
             assert_eq!((pull.category, pull.error.as_str()), (Category::Command(128), text));
         }
     }
@@ -278,10 +279,10 @@ mod tests {
 
     #[test]
     fn what_is_shown_is_short_and_holds_no_secret() {
-        let failure = Failure::of(Action::Status, &failed("status", 128, "", &"ü".repeat(5000)));
+        let failure = GitFailure::of(Action::Status, &failed("status", 128, "", &"ü".repeat(5000)));
         assert_eq!(failure.excerpt, format!("{}{CUT}", "ü".repeat(EXCERPT)));
         let secret = "fatal: unable to access 'https://me:hunter2@host/x.git/'";
-        let failure = Failure::of(Action::Pull, &failed("pull", 128, "", secret));
+        let failure = GitFailure::of(Action::Pull, &failed("pull", 128, "", secret));
         assert!(!failure.error.contains("hunter2") && !failure.excerpt.contains("hunter2"), "{failure:?}");
     }
 }

@@ -9,12 +9,12 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
-use loopgate_home::{Directory, Kind, Repository};
+use loopgate_home::{Directory, EntryKind, Repository};
 use thiserror::Error;
 
 use super::objects::{File, parse_batch, parse_tree_entry};
-use super::status::{Change, Object, parse_status};
-use super::{Caller, Git, GitError, checked, finish, time};
+use super::status::{Object, StatusChange, parse_status};
+use super::{CallerPresence, Git, GitError, checked, finish, time};
 use crate::process::{Command, Stdin};
 
 /// Bytes of the largest side that is shown.
@@ -166,11 +166,11 @@ impl Git {
         &self,
         repository: &Arc<Repository>,
         path: &FilePath,
-    ) -> Result<Vec<Change>, GitError> {
+    ) -> Result<Vec<StatusChange>, GitError> {
         let command = self.status_command(repository).await?.env("GIT_LITERAL_PATHSPECS", "1");
         let command = command.args(["--no-renames", "--untracked-files=all", "--"]).arg(path.as_path());
         let args = ["status"];
-        let output = checked(&args, finish(&command, &args, time::LOCAL, Caller::Needed).await?)?;
+        let output = checked(&args, finish(&command, &args, time::LOCAL, CallerPresence::Needed).await?)?;
         let mut changes = parse_status(&output.stdout).changes;
         changes.retain(|change| change.path == path.as_path().as_os_str().as_bytes());
         Ok(changes)
@@ -192,7 +192,7 @@ impl Git {
         let asked: String = revisions.iter().map(|revision| format!("{revision}:{path}\n")).collect();
         let Ok(command) = self.reader_of(repository).await else { return nothing };
         let command = command.args(args).stdin(Stdin::Bytes(asked.into_bytes()));
-        match finish(&command, &args, time::LOCAL, Caller::Needed).await {
+        match finish(&command, &args, time::LOCAL, CallerPresence::Needed).await {
             Ok(output) => parse_batch(&output.stdout),
             Err(_) => nothing,
         }
@@ -207,7 +207,7 @@ impl Git {
     ) -> Result<Option<Vec<u8>>, GitError> {
         let args = ["ls-tree", "-z", revision, "--"];
         let command = self.literal(repository).await?.args(args).arg(path.as_path());
-        let output = finish(&command, &args, time::LOCAL, Caller::Needed).await?;
+        let output = finish(&command, &args, time::LOCAL, CallerPresence::Needed).await?;
         match parse_tree_entry(&output.stdout) {
             Some((object, kind)) if output.status.success() && kind != "tree" => {
                 match self.content(repository, &object).await {
@@ -226,7 +226,7 @@ impl Git {
         }
         let args = ["cat-file", "blob", &object.id];
         let command = self.reader_of(repository).await?.args(args);
-        Ok(checked(&args, finish(&command, &args, time::LOCAL, Caller::Needed).await?)?.stdout)
+        Ok(checked(&args, finish(&command, &args, time::LOCAL, CallerPresence::Needed).await?)?.stdout)
     }
 
     async fn submodule_commit(&self, place: &Path) -> Result<Option<Vec<u8>>, GitError> {
@@ -260,7 +260,7 @@ impl Git {
         option.push(path.as_path());
         let command = self.literal(repository).await?.args(args).arg(option);
         let command = command.stdin(Stdin::Bytes(turned.clone()));
-        let output = finish(&command, &args, time::LOCAL, Caller::Needed).await?;
+        let output = finish(&command, &args, time::LOCAL, CallerPresence::Needed).await?;
         let same = output.status.success() && output.stdout_text().trim() == object.id;
         Ok(if same { turned } else { old })
     }
@@ -310,12 +310,12 @@ enum WorktreeEntry {
 fn read_from_disk(root: &Directory, path: &Path) -> Result<WorktreeEntry, FileDiffError> {
     match root.kind(path) {
         None => Ok(WorktreeEntry::Nothing),
-        Some(Kind::Directory) => Ok(WorktreeEntry::Directory),
-        Some(Kind::Link) => {
+        Some(EntryKind::Directory) => Ok(WorktreeEntry::Directory),
+        Some(EntryKind::Link) => {
             Ok(WorktreeEntry::Bytes(root.read_link(path)?.into_os_string().as_bytes().to_vec()))
         }
-        Some(Kind::Other) => Ok(WorktreeEntry::Bytes(Vec::new())),
-        Some(Kind::File) => match root.read(path, LARGEST_SIDE as u64) {
+        Some(EntryKind::Other) => Ok(WorktreeEntry::Bytes(Vec::new())),
+        Some(EntryKind::File) => match root.read(path, LARGEST_SIDE as u64) {
             Err(error) if error.kind() == io::ErrorKind::FileTooLarge => Err(FileDiffError::TooLarge),
             read => Ok(WorktreeEntry::Bytes(read?)),
         },

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::UNIX_EPOCH;
 
-use loopgate_home::{Directory, Kind, Repository, Sandbox};
+use loopgate_home::{Directory, EntryKind, Repository, Sandbox};
 
 use crate::process::table;
 
@@ -34,13 +34,13 @@ pub async fn free_locks(sandbox: Arc<Sandbox>, worktree: &Path) -> Vec<PathBuf> 
 }
 
 /// A file among the records of a repository.
-struct Lock<'a> {
+struct GitLock<'a> {
     records: &'a Directory,
     place: &'a Path,
     below: PathBuf,
 }
 
-impl Lock<'_> {
+impl GitLock<'_> {
     fn path(&self) -> PathBuf {
         self.place.join(&self.below)
     }
@@ -51,18 +51,18 @@ impl Lock<'_> {
     }
 }
 
-fn abandoned(repository: &Repository) -> Vec<Lock<'_>> {
+fn abandoned(repository: &Repository) -> Vec<GitLock<'_>> {
     let handles = &repository.handles;
-    let own = |name: &str| Lock { records: &handles.own, place: &repository.own, below: name.into() };
+    let own = |name: &str| GitLock { records: &handles.own, place: &repository.own, below: name.into() };
     let common =
-        |name: &str| Lock { records: &handles.common, place: &repository.common, below: name.into() };
+        |name: &str| GitLock { records: &handles.common, place: &repository.common, below: name.into() };
     let mut found =
         vec![own("index.lock"), own("HEAD.lock"), common("config.lock"), common("packed-refs.lock")];
     let head = read(&handles.own, Path::new("HEAD")).unwrap_or_default();
     if let Some(branch) = head.trim().strip_prefix("ref: ") {
         found.push(common(&format!("{branch}.lock")));
     }
-    found.retain(|lock| lock.records.kind(&lock.below) == Some(Kind::File));
+    found.retain(|lock| lock.records.kind(&lock.below) == Some(EntryKind::File));
     if found.is_empty() {
         return found;
     }

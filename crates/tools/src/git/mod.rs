@@ -38,20 +38,20 @@ use loopgate_home::{Program, Sandbox, TrustStore};
 
 pub use actions::{Action, BranchDiff, SwitchName, SyncStatus, is_base_name, parse_name_status};
 pub use branch_status::{BranchStatus, BranchStatusBatch};
-pub use branches::{Branch, Branches, ListedWorktree, Listing, Refs, parse_refs, ticket_in};
+pub use branches::{Branch, BranchListing, Branches, ListedWorktree, Refs, parse_refs, ticket_in};
 pub use changes::committer_variables;
-pub use checkout::Checkout;
+pub use checkout::CheckoutKind;
 pub use cleanup::{Cleanup, pull_request_worktrees};
 pub use error::GitError;
-pub use failure::{Category, Failure};
+pub use failure::{Category, GitFailure};
 pub use file_diff::{FileDiff, FileDiffError, FilePath, LARGEST_SIDE, is_binary};
 pub use locks::free_locks;
 pub use outgoing::OutgoingFile;
-pub use removal::{RemovalError, RemovalMethod};
+pub use removal::{NamedRemovalError, RemovalMethod};
 pub use saved::SavedWork;
-pub use status::{Change, ChangedFiles, Object, Status, parse_status};
+pub use status::{ChangedFiles, Object, Status, StatusChange, parse_status};
 pub use trust::{ExecutableContent, ExecutablePart};
-pub use worktree::{RemoveError, Worktree, parse_worktrees};
+pub use worktree::{RemoveWorktreeError, Worktree, parse_worktrees};
 
 use crate::process::{Command, Limits, Output};
 use crate::programs::Programs;
@@ -82,7 +82,7 @@ const HALF_MADE_PAUSE: Duration = Duration::from_millis(30);
 
 /// What becomes of a command when its caller goes away.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Caller {
+pub enum CallerPresence {
     /// It only reads: it ends with its caller.
     Needed,
     /// It writes: it runs to its end.
@@ -130,7 +130,7 @@ impl Git {
         within: Duration,
     ) -> Result<Output, GitError> {
         let command = self.reader(directory).await?.args(args);
-        finish(&command, args, within, Caller::Needed).await
+        finish(&command, args, within, CallerPresence::Needed).await
     }
 
     /// Runs git with these arguments and returns what it printed, trimmed.
@@ -164,7 +164,7 @@ impl Git {
         within: Duration,
     ) -> Result<Output, GitError> {
         let command = self.command(directory).await?.session().args(args);
-        let done = checked(args, finish(&command, args, within, Caller::MayLeave).await?);
+        let done = checked(args, finish(&command, args, within, CallerPresence::MayLeave).await?);
         self.with_hint(directory, done).await
     }
 }
@@ -177,12 +177,12 @@ pub async fn finish(
     command: &Command,
     args: &[&str],
     within: Duration,
-    caller: Caller,
+    caller: CallerPresence,
 ) -> Result<Output, GitError> {
     let limits = Limits::time(within);
     let run = async || match caller {
-        Caller::Needed => command.run(limits).await,
-        Caller::MayLeave => command.run_undisturbed(limits).await,
+        CallerPresence::Needed => command.run(limits).await,
+        CallerPresence::MayLeave => command.run_undisturbed(limits).await,
     };
     let mut output = run().await.map_err(|source| GitError::not_started(args, source))?;
     for _ in 0..HALF_MADE_TRIES {

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::path::Path;
 
 use super::objects::parse_batch_entries;
-use super::{Change, Git, GitError, checked, time};
+use super::{Git, GitError, StatusChange, checked, time};
 use crate::process::{Command, Limits, Stdin};
 
 /// Bytes that a listing may take.
@@ -26,7 +26,7 @@ impl Git {
     ///
     /// # Errors
     /// [`GitError`]
-    pub async fn changed_files(&self, directory: &Path) -> Result<Vec<Change>, GitError> {
+    pub async fn changed_files(&self, directory: &Path) -> Result<Vec<StatusChange>, GitError> {
         let repository = self.repository(directory).await?;
         let command = self.status_command(&repository).await?.arg("--untracked-files=all");
         let printed = listing(command.args(super::changes::WORK), "status").await?;

@@ -5,9 +5,9 @@ use std::path::Path;
 
 use thiserror::Error;
 
-use super::checkout::Checkout;
+use super::checkout::CheckoutKind;
 use super::worktree::delete;
-use super::{Git, GitError, RemoveError, time};
+use super::{Git, GitError, RemoveWorktreeError, time};
 
 /// Git's words for a worktree with work in it.
 const HAS_WORK: &str = "contains modified or untracked files";
@@ -23,7 +23,7 @@ pub enum RemovalMethod {
 
 /// Why it is still there.
 #[derive(Debug, Error)]
-pub enum RemovalError {
+pub enum NamedRemovalError {
     /// Somebody's work is in it.
     #[error("Worktree has uncommitted changes")]
     HasWork,
@@ -43,13 +43,13 @@ impl Git {
     /// be; with `leftover` as well a directory in which nothing is known to git any more.
     ///
     /// # Errors
-    /// [`RemovalError`]
+    /// [`NamedRemovalError`]
     pub async fn remove_named(
         &self,
         directory: &Path,
         force: bool,
         leftover: bool,
-    ) -> Result<RemovalMethod, RemovalError> {
+    ) -> Result<RemovalMethod, NamedRemovalError> {
         let place = directory.to_string_lossy();
         let mut args = vec!["worktree", "remove", "--", &place];
         if force {
@@ -62,38 +62,42 @@ impl Git {
             Ok(_) => Ok(RemovalMethod::ByGit),
             Err(_) if force => self.delete_worktree(directory, leftover).await,
             Err(error) if error.printed().is_some_and(|text| text.contains(HAS_WORK)) => {
-                Err(RemovalError::HasWork)
+                Err(NamedRemovalError::HasWork)
             }
             Err(error) => Err(error.into()),
         }
     }
 
-    async fn delete_worktree(&self, directory: &Path, leftover: bool) -> Result<RemovalMethod, RemovalError> {
+    async fn delete_worktree(
+        &self,
+        directory: &Path,
+        leftover: bool,
+    ) -> Result<RemovalMethod, NamedRemovalError> {
         let place = directory.to_owned();
         let look = move || {
-            let checkout = Checkout::of(&place);
-            let known = checkout == Checkout::None && Checkout::anywhere_in(&place);
+            let checkout = CheckoutKind::of(&place);
+            let known = checkout == CheckoutKind::None && CheckoutKind::anywhere_in(&place);
             (checkout, known)
         };
         let (checkout, known) =
-            tokio::task::spawn_blocking(look).await.map_err(|_| RemovalError::NotAWorktree)?;
+            tokio::task::spawn_blocking(look).await.map_err(|_| NamedRemovalError::NotAWorktree)?;
         match checkout {
             // Its repository is gone; nobody keeps a record of it.
-            Checkout::Linked(own) if !own.exists() => {
-                delete(directory).await.map_err(RemovalError::Delete)?
+            CheckoutKind::Linked(own) if !own.exists() => {
+                delete(directory).await.map_err(NamedRemovalError::Delete)?
             }
-            Checkout::Linked(_) => {
+            CheckoutKind::Linked(_) => {
                 let owner = self.repository(directory).await?.clone_root().to_owned();
                 self.worktree_delete(&owner, directory).await.map_err(|error| match error {
-                    RemoveError::NotAWorktree => RemovalError::NotAWorktree,
-                    RemoveError::Unsaved(error) => RemovalError::Git(error),
-                    RemoveError::Delete(error) => RemovalError::Delete(error),
+                    RemoveWorktreeError::NotAWorktree => NamedRemovalError::NotAWorktree,
+                    RemoveWorktreeError::Unsaved(error) => NamedRemovalError::Git(error),
+                    RemoveWorktreeError::Delete(error) => NamedRemovalError::Delete(error),
                 })?;
             }
-            Checkout::None if leftover && !known => {
-                delete(directory).await.map_err(RemovalError::Delete)?;
+            CheckoutKind::None if leftover && !known => {
+                delete(directory).await.map_err(NamedRemovalError::Delete)?;
             }
-            _ => return Err(RemovalError::NotAWorktree),
+            _ => return Err(NamedRemovalError::NotAWorktree),
         }
         Ok(RemovalMethod::ByForce)
     }

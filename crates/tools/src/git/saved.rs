@@ -18,8 +18,8 @@ use loopgate_home::{Repository, RepositoryError};
 use serde::{Deserialize, Serialize};
 
 use super::changes::{WORK, committer_variables};
-use super::status::{Change, parse_status};
-use super::{Caller, Git, GitError, checked, finish, time};
+use super::status::{StatusChange, parse_status};
+use super::{CallerPresence, Git, GitError, checked, finish, time};
 use crate::process::{Command, Stdin};
 
 /// Where saved work lies.
@@ -223,10 +223,14 @@ impl Git {
     }
 
     /// Paths outside the state directories that differ from an index.
-    async fn unstaged(&self, repository: &Arc<Repository>, index: &Path) -> Result<Vec<Change>, GitError> {
+    async fn unstaged(
+        &self,
+        repository: &Arc<Repository>,
+        index: &Path,
+    ) -> Result<Vec<StatusChange>, GitError> {
         let args = ["status"];
         let command = self.status_command(repository).await?.args(WORK).env("GIT_INDEX_FILE", index);
-        let output = checked(&args, finish(&command, &args, time::ASKED_FOR, Caller::Needed).await?)?;
+        let output = checked(&args, finish(&command, &args, time::ASKED_FOR, CallerPresence::Needed).await?)?;
         let changes = parse_status(&output.stdout).changes.into_iter();
         Ok(changes.filter(|change| change.tree != ' ').collect())
     }
@@ -265,7 +269,7 @@ impl Git {
 
     async fn run_writer(&self, command: Command, args: &[&str]) -> Result<String, GitError> {
         let command = command.session().args(args);
-        let output = checked(args, finish(&command, args, time::ASKED_FOR, Caller::MayLeave).await?)?;
+        let output = checked(args, finish(&command, args, time::ASKED_FOR, CallerPresence::MayLeave).await?)?;
         Ok(output.stdout_text().trim().to_owned())
     }
 }

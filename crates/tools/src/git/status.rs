@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use loopgate_home::Repository;
 
-use super::{Caller, Git, GitError, checked, finish, time};
+use super::{CallerPresence, Git, GitError, checked, finish, time};
 
 /// Mode of an entry that is not there.
 const NO_MODE: &str = "000000";
@@ -22,12 +22,12 @@ pub struct Status {
     /// as it is while a rebase is under way.
     pub branch: Option<String>,
     /// What changed, in git's order.
-    pub changes: Vec<Change>,
+    pub changes: Vec<StatusChange>,
 }
 
 /// A changed path. Paths are bytes: a name need not be text.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Change {
+pub struct StatusChange {
     /// What the index says: a letter of git's, a space for nothing.
     pub index: char,
     /// What the working tree says; `?` for a file that git does not know.
@@ -98,7 +98,7 @@ impl Status {
     }
 }
 
-impl Change {
+impl StatusChange {
     /// The path as text; bytes that are no UTF-8 become replacement characters.
     #[must_use]
     pub fn name(&self) -> String {
@@ -149,7 +149,7 @@ fn tracked(
     fields: usize,
     before: Option<(usize, usize)>,
     from: Option<&[u8]>,
-) -> Option<Change> {
+) -> Option<StatusChange> {
     let parts: Vec<&[u8]> = record.splitn(fields, |byte| *byte == b' ').collect();
     if parts.len() != fields {
         return None;
@@ -158,7 +158,7 @@ fn tracked(
     let letter = |byte: &u8| if *byte == b'.' { ' ' } else { char::from(*byte) };
     let text = |at: usize| parts.get(at).map(|part| String::from_utf8_lossy(part).into_owned());
     let before = before.and_then(|(mode, id)| Some(Object { mode: text(mode)?, id: text(id)? }));
-    Some(Change {
+    Some(StatusChange {
         index: letter(index),
         tree: letter(tree),
         path: parts.last()?.to_vec(),
@@ -167,8 +167,8 @@ fn tracked(
     })
 }
 
-fn unknown(letter: char, path: &[u8]) -> Change {
-    Change { index: letter, tree: letter, path: path.to_vec(), from: None, before: None }
+fn unknown(letter: char, path: &[u8]) -> StatusChange {
+    StatusChange { index: letter, tree: letter, path: path.to_vec(), from: None, before: None }
 }
 
 impl Git {
@@ -202,7 +202,7 @@ impl Git {
         let command = self.status_command(&repository).await?;
         let command = command.args(["--branch", "--no-ahead-behind", "--untracked-files=normal"]).args(more);
         let args = ["status"];
-        let output = checked(&args, finish(&command, &args, time::LOCAL, Caller::Needed).await?)?;
+        let output = checked(&args, finish(&command, &args, time::LOCAL, CallerPresence::Needed).await?)?;
         Ok(self.status_told(&repository, &output.stdout).await)
     }
 
@@ -273,14 +273,14 @@ mod tests {
         proptest::sample::select(of.chars().collect::<Vec<_>>())
     }
 
-    fn change() -> impl Strategy<Value = Change> {
+    fn change() -> impl Strategy<Value = StatusChange> {
         let object =
             ("(100644|100755|120000|160000)", "[0-9a-f]{40}").prop_map(|(mode, id)| Object { mode, id });
         let before = proptest::option::of(object);
         let plain = (letter(" MADT"), letter(" MADTU"), path(), before)
-            .prop_map(|(index, tree, path, before)| Change { index, tree, path, from: None, before });
+            .prop_map(|(index, tree, path, before)| StatusChange { index, tree, path, from: None, before });
         let moved = (letter("RC"), letter(" MD"), path(), path()).prop_map(|(index, tree, path, from)| {
-            Change { index, tree, path, from: Some(from), before: None }
+            StatusChange { index, tree, path, from: Some(from), before: None }
         });
         let unknown = (letter("?!"), path()).prop_map(|(letter, path)| super::unknown(letter, &path));
         prop_oneof![plain, moved, unknown]
@@ -315,8 +315,13 @@ mod tests {
 
     #[test]
     fn a_path_is_listed_under_every_kind_it_is_of() {
-        let change =
-            |index, tree, path: &[u8]| Change { index, tree, path: path.to_vec(), from: None, before: None };
+        let change = |index, tree, path: &[u8]| StatusChange {
+            index,
+            tree,
+            path: path.to_vec(),
+            from: None,
+            before: None,
+        };
         let changes = vec![
             change(' ', 'M', b"edited"),
             change('A', 'M', b"added"),

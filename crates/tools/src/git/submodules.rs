@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use loopgate_home::{Repository, RepositoryError};
 
-use super::{Caller, Git, GitError, checked, config, finish, time};
+use super::{CallerPresence, Git, GitError, checked, config, finish, time};
 
 /// The mode of a submodule in an index file.
 const MODE: [u8; 4] = [0, 0, 0xe0, 0];
@@ -52,7 +52,7 @@ impl Git {
         }
         let args = ["ls-files", "--stage", "-z"];
         let command = self.reader_of(repository).await?.args(args);
-        let output = checked(&args, finish(&command, &args, time::LOCAL, Caller::Needed).await?)?;
+        let output = checked(&args, finish(&command, &args, time::LOCAL, CallerPresence::Needed).await?)?;
         Ok(parse_submodules(&output.stdout))
     }
 }

@@ -11,7 +11,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use loopgate_home::{Directory, Kind, Repository, Sandbox, TrustStore, expand_home};
+use loopgate_home::{Directory, EntryKind, Repository, Sandbox, TrustStore, expand_home};
 use sha2::{Digest as _, Sha256};
 
 use super::config::{self, ConfigVariable};
@@ -188,7 +188,7 @@ fn add_files(
 ) -> io::Result<()> {
     for entry in directory.entries()? {
         let path = below.join(&entry.name);
-        if entry.kind == Kind::Directory {
+        if entry.kind == EntryKind::Directory {
             add_files(&directory.directory(Path::new(&entry.name))?, &path, name, parts)?;
         } else if let Some(name) = name(&path.to_string_lossy()) {
             add_file(directory, Path::new(&entry.name), name, parts)?;

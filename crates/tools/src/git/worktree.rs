@@ -8,7 +8,7 @@ use std::time::Duration;
 use loopgate_api::ids::BranchName;
 use thiserror::Error;
 
-use super::checkout::Checkout;
+use super::checkout::CheckoutKind;
 use super::worktree_lock::lock_worktrees;
 use super::{Git, GitError, checked, time};
 
@@ -38,7 +38,7 @@ pub struct Worktree {
 
 /// Why a worktree is still there.
 #[derive(Debug, Error)]
-pub enum RemoveError {
+pub enum RemoveWorktreeError {
     /// It is a clone, not a worktree.
     #[error("the directory is a repository of its own, not a worktree")]
     NotAWorktree,
@@ -214,19 +214,19 @@ impl Git {
     /// what was saved.
     ///
     /// # Errors
-    /// [`RemoveError`]; a clone is never removed, nor a worktree whose work cannot be saved.
+    /// [`RemoveWorktreeError`]; a clone is never removed, nor a worktree whose work cannot be saved.
     pub async fn worktree_remove(
         &self,
         repository: &Path,
         directory: &Path,
-    ) -> Result<Option<String>, RemoveError> {
+    ) -> Result<Option<String>, RemoveWorktreeError> {
         let place = directory.to_owned();
         let holds_files = tokio::task::spawn_blocking(move || {
             std::fs::read_dir(place).is_ok_and(|mut entries| entries.next().is_some())
         });
         let saved = if holds_files.await.unwrap_or(true) {
             is_removable(repository, directory).await?;
-            self.save_worktree(directory).await.map_err(RemoveError::Unsaved)?
+            self.save_worktree(directory).await.map_err(RemoveWorktreeError::Unsaved)?
         } else {
             None
         };
@@ -239,7 +239,7 @@ impl Git {
         &self,
         repository: &Path,
         directory: &Path,
-    ) -> Result<(), RemoveError> {
+    ) -> Result<(), RemoveWorktreeError> {
         is_removable(repository, directory).await?;
         let place = directory.to_string_lossy();
         let _turn = lock_worktrees(repository).await;
@@ -248,22 +248,22 @@ impl Git {
         if let Err(error) = self.change(repository, &args, time::WORKTREE_REMOVE).await {
             tracing::debug!(%error, "git did not remove the worktree; deleting it");
         }
-        delete(directory).await.map_err(RemoveError::Delete)?;
+        delete(directory).await.map_err(RemoveWorktreeError::Delete)?;
         self.prune(repository).await;
         Ok(())
     }
 }
 
-async fn is_removable(repository: &Path, directory: &Path) -> Result<(), RemoveError> {
+async fn is_removable(repository: &Path, directory: &Path) -> Result<(), RemoveWorktreeError> {
     let (inner, outer) = (repository.to_owned(), directory.to_owned());
     let precious = tokio::task::spawn_blocking(move || holds_repository(&outer, &inner)).await;
-    if precious.unwrap_or(true) { Err(RemoveError::NotAWorktree) } else { Ok(()) }
+    if precious.unwrap_or(true) { Err(RemoveWorktreeError::NotAWorktree) } else { Ok(()) }
 }
 
 /// Whether the directory is, or contains, this repository, or is another one.
 fn holds_repository(directory: &Path, repository: &Path) -> bool {
     let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
-    let own = matches!(Checkout::of(directory), Checkout::Clone | Checkout::Bare);
+    let own = matches!(CheckoutKind::of(directory), CheckoutKind::Clone | CheckoutKind::Bare);
     own || real(repository).starts_with(real(directory))
 }
 

@@ -26,7 +26,7 @@ const STEP_BACK: i32 = 5;
 
 /// What came of asking for a group's end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum KillOutcome {
+pub enum GroupKillOutcome {
     /// Ended within the grace period.
     Terminated,
     /// Ended by SIGKILL.
@@ -43,25 +43,25 @@ pub enum KillOutcome {
 ///
 /// Returns as soon as no member is left. A pid below 2, and one that changed hands, is never
 /// signalled.
-pub async fn kill_group(pid: u32, started: ProcessStart, grace: Duration) -> KillOutcome {
+pub async fn kill_group(pid: u32, started: ProcessStart, grace: Duration) -> GroupKillOutcome {
     let Some(leader) = i32::try_from(pid).ok().filter(|pid| *pid >= 2).and_then(Pid::from_raw) else {
-        return KillOutcome::NotOurs;
+        return GroupKillOutcome::NotOurs;
     };
     match table::find(pid) {
-        None => return KillOutcome::NotAlive,
-        Some(process) if !process.started.matches(started) => return KillOutcome::NotOurs,
-        Some(process) if !process.running && !members_run(pid).await => return KillOutcome::NotAlive,
+        None => return GroupKillOutcome::NotAlive,
+        Some(process) if !process.started.matches(started) => return GroupKillOutcome::NotOurs,
+        Some(process) if !process.running && !members_run(pid).await => return GroupKillOutcome::NotAlive,
         Some(_) => {}
     }
     if rustix::process::getpgid(Some(leader)).is_ok_and(|group| group != leader) {
-        return KillOutcome::NotOurs;
+        return GroupKillOutcome::NotOurs;
     }
     let _ = rustix::process::kill_process_group(leader, Signal::TERM);
     if vanishes(pid, grace).await {
-        return KillOutcome::Terminated;
+        return GroupKillOutcome::Terminated;
     }
     let _ = rustix::process::kill_process_group(leader, Signal::KILL);
-    if vanishes(pid, REAP_TIME).await { KillOutcome::Killed } else { KillOutcome::StillAlive }
+    if vanishes(pid, REAP_TIME).await { GroupKillOutcome::Killed } else { GroupKillOutcome::StillAlive }
 }
 
 async fn vanishes(group: u32, within: Duration) -> bool {

@@ -14,7 +14,7 @@ pub(crate) mod table;
 mod work;
 
 pub use command::{Command, DetachedProcess, StartError, Stdin};
-pub use group::{KillOutcome, kill_group};
+pub use group::{GroupKillOutcome, kill_group};
 pub use identity::ProcessStart;
 pub use output::{Limits, Output, RunStatus};
 pub use stream::StreamOutcome;

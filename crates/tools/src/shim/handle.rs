@@ -15,7 +15,7 @@ use tokio::time::{Instant, sleep, timeout};
 
 use super::address::ShortPath;
 use super::descendants::processes_of_loop;
-use super::protocol::{LINE_CAP, Reply, Request, ShimState, StartReport, line};
+use super::protocol::{LINE_CAP, Reply, ShimRequest, ShimState, StartReport, line};
 use super::{Exit, Spec};
 use crate::process::{Command, StartError};
 
@@ -154,7 +154,7 @@ impl ShimHandle {
     pub async fn state(&self) -> Result<ShimState, ShimError> {
         let asked = timeout(ANSWER_TIME, async {
             let mut stream = self.reach().await?;
-            match ask(&mut stream, &Request::ShimState).await {
+            match ask(&mut stream, &ShimRequest::ShimState).await {
                 Ok(Some(Reply::ShimState(state))) => Ok(state),
                 Ok(Some(_)) => Err(ShimError::Silent),
                 Ok(None) => Err(ShimError::Lost),
@@ -176,7 +176,7 @@ impl ShimHandle {
         let asked = timeout(grace.saturating_add(END_TIME), async {
             match self.reach().await {
                 Ok(mut stream) => {
-                    ask(&mut stream, &Request::Kill { grace_ms }).await?;
+                    ask(&mut stream, &ShimRequest::Kill { grace_ms }).await?;
                     self.ended(&mut stream).await
                 }
                 Err(ShimError::Lost) => self.recorded(),
@@ -199,7 +199,7 @@ impl ShimHandle {
     }
 
     async fn ended(&self, stream: &mut BufReader<UnixStream>) -> Result<Exit, ShimError> {
-        match ask(stream, &Request::Wait).await {
+        match ask(stream, &ShimRequest::Wait).await {
             Ok(Some(Reply::Ended(exit))) => {
                 // The end of file follows when the exit is on disk and the socket gone.
                 let _ = timeout(CLOSE_TIME, stream.read_u8()).await;
@@ -228,7 +228,7 @@ impl ShimHandle {
     }
 }
 
-async fn ask(stream: &mut BufReader<UnixStream>, request: &Request) -> io::Result<Option<Reply>> {
+async fn ask(stream: &mut BufReader<UnixStream>, request: &ShimRequest) -> io::Result<Option<Reply>> {
     stream.write_all(&line(request)).await?;
     read(stream).await
 }

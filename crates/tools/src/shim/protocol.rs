@@ -14,7 +14,7 @@ pub(super) const LINE_CAP: u64 = 64 * 1024;
 /// What a client may ask.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "op", rename_all = "camelCase", rename_all_fields = "camelCase")]
-pub(super) enum Request {
+pub(super) enum ShimRequest {
     /// How things are.
     ShimState,
     /// End everything: SIGTERM, so many milliseconds, SIGKILL.

@@ -22,7 +22,7 @@ use tokio::time::{Instant, MissedTickBehavior, interval, sleep, timeout};
 
 use super::address::ShortPath;
 use super::descendants::{Descendants, Termination};
-use super::protocol::{Reply, Request, ShimState, StartReport, line};
+use super::protocol::{Reply, ShimRequest, ShimState, StartReport, line};
 use super::{Exit, Spec, handle, jsonl};
 use crate::process::{Command, StartError, identity};
 
@@ -75,11 +75,11 @@ async fn supervise(spec: Spec) -> io::Result<()> {
     // Already the leader of a session when started by the runtime; the call fails then.
     let _ = rustix::process::setsid();
     let complete_tree = adopt_orphans();
-    let signals = Signals::new()?;
+    let signals = SupervisorSignals::new()?;
     let listener = listen(&spec.socket)?;
     let started = start(&spec);
     let supervisor = match started {
-        Ok((child, output)) => Supervisor::new(spec, complete_tree, child, output),
+        Ok((child, output)) => ShimSupervisor::new(spec, complete_tree, child, output),
         Err(error) => {
             let _ = std::fs::remove_file(&spec.socket);
             report(&StartReport::Failed { code: error.code().to_owned(), message: error.to_string() });
@@ -154,14 +154,14 @@ fn start(spec: &Spec) -> Result<(u32, Option<JoinHandle<()>>), StartError> {
     Ok((child.id(), copying))
 }
 
-struct Signals {
+struct SupervisorSignals {
     child: Signal,
     stop: [Signal; 2],
     /// Handled only so that they do not end the process.
     ignored: [Signal; 2],
 }
 
-impl Signals {
+impl SupervisorSignals {
     fn new() -> io::Result<Self> {
         Ok(Self {
             child: signal(SignalKind::child())?,
@@ -194,7 +194,7 @@ struct StatusUpdate {
     over: bool,
 }
 
-struct Supervisor {
+struct ShimSupervisor {
     spec: Spec,
     descendants: Descendants,
     child: u32,
@@ -204,7 +204,7 @@ struct Supervisor {
     progress: watch::Sender<StatusUpdate>,
 }
 
-impl Supervisor {
+impl ShimSupervisor {
     fn new(spec: Spec, complete_tree: bool, child: u32, output: Option<JoinHandle<()>>) -> Self {
         let state = ShimState {
             loop_id: spec.loop_id,
@@ -219,7 +219,7 @@ impl Supervisor {
         Self { spec, descendants, child, exit: None, ending: None, output, progress }
     }
 
-    async fn run(mut self, listener: UnixListener, mut signals: Signals) {
+    async fn run(mut self, listener: UnixListener, mut signals: SupervisorSignals) {
         let mut clients = Clients::new(listener, self.progress.subscribe());
         let mut poll = interval(POLL);
         poll.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -357,10 +357,10 @@ async fn talk(
     let mut stream = BufReader::new(stream);
     loop {
         let request = tokio::select! {
-            request = handle::read::<Request>(&mut stream) => request,
+            request = handle::read::<ShimRequest>(&mut stream) => request,
             // One that holds its connection without a word gets its end of file.
             () = over(&mut progress) => {
-                match timeout(LAST_REQUEST, handle::read::<Request>(&mut stream)).await {
+                match timeout(LAST_REQUEST, handle::read::<ShimRequest>(&mut stream)).await {
                     Ok(request) => request,
                     Err(_) => return,
                 }
@@ -368,12 +368,12 @@ async fn talk(
         };
         let reply = match request {
             Ok(None) => return,
-            Ok(Some(Request::ShimState)) => Reply::ShimState(progress.borrow().state.clone()),
-            Ok(Some(Request::Kill { grace_ms })) => {
+            Ok(Some(ShimRequest::ShimState)) => Reply::ShimState(progress.borrow().state.clone()),
+            Ok(Some(ShimRequest::Kill { grace_ms })) => {
                 let _ = kills.send(Duration::from_millis(grace_ms)).await;
                 Reply::Killing
             }
-            Ok(Some(Request::Wait)) => {
+            Ok(Some(ShimRequest::Wait)) => {
                 over(&mut progress).await;
                 let exit = progress.borrow().state.exit.clone();
                 if let Some(exit) = exit {

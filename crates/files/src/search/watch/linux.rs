@@ -5,9 +5,9 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use loopgate_home::{Event, EventKind, WatchId, WatchMask, Watches};
+use loopgate_home::{EventKind, WatchEvent, WatchId, WatchMask, Watches};
 
-use super::{Change, below, parent};
+use super::{TreeChange, below, parent};
 use crate::search::rules::{GIT, RULES_FILE};
 
 /// Watches on a tree. Dropping it removes them.
@@ -86,17 +86,17 @@ impl Watch {
     }
 
     /// The changes since the last call.
-    pub(in crate::search) fn changes(&self) -> Vec<Change> {
+    pub(in crate::search) fn changes(&self) -> Vec<TreeChange> {
         let mut changes = Vec::new();
         let taken =
             self.watches.as_ref().map(|watches| watches.drain(|event| changes.extend(self.read(&event))));
         if taken != Some(Ok(())) {
-            changes.push(Change::Everything);
+            changes.push(TreeChange::Everything);
         }
         changes
     }
 
-    fn read(&self, event: &Event<'_>) -> Option<Change> {
+    fn read(&self, event: &WatchEvent<'_>) -> Option<TreeChange> {
         let name = event.name.map(|name| name.to_string_lossy());
         let mut known = self.known();
         let ended = event.kind == EventKind::WatchRemoved;
@@ -108,16 +108,16 @@ impl Watch {
         }
         Some(match (watched?, name.as_deref()) {
             (WatchTarget::Rules(directory), _)
-            | (WatchTarget::Directory(directory), Some(GIT | RULES_FILE)) => Change::Directory(directory),
+            | (WatchTarget::Directory(directory), Some(GIT | RULES_FILE)) => TreeChange::Directory(directory),
             (WatchTarget::Directory(directory), Some(name)) if event.is_directory => {
-                Change::Directory(below(&directory, name))
+                TreeChange::Directory(below(&directory, name))
             }
-            (WatchTarget::Directory(directory), Some(_)) => Change::Entries(directory),
+            (WatchTarget::Directory(directory), Some(_)) => TreeChange::Entries(directory),
             // The directory itself: it is gone, or no longer where it was.
             (WatchTarget::Directory(directory), None) if parent(&directory).is_some() => {
-                Change::Directory(directory)
+                TreeChange::Directory(directory)
             }
-            (WatchTarget::Directory(_), None) => Change::Everything,
+            (WatchTarget::Directory(_), None) => TreeChange::Everything,
         })
     }
 
@@ -159,6 +159,6 @@ mod tests {
         watch.add_rules("", dir.path());
         watch.remove("");
         assert!(!watch.is_complete());
-        assert_eq!(watch.changes(), [Change::Everything]);
+        assert_eq!(watch.changes(), [TreeChange::Everything]);
     }
 }

@@ -12,7 +12,7 @@ pub(super) use self::recursive::Watch;
 
 /// A change of a tree. Directories are relative to its root.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Change {
+pub(super) enum TreeChange {
     /// Entries of this directory were created or removed.
     Entries(Box<str>),
     /// This directory was created, removed or replaced, with everything below it.

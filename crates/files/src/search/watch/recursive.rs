@@ -7,7 +7,7 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 
 use notify::{RecommendedWatcher, RecursiveMode, Watcher as _};
 
-use super::Change;
+use super::TreeChange;
 
 /// A watch on a tree. Dropping it removes it.
 #[derive(Debug)]
@@ -48,7 +48,7 @@ impl Watch {
     }
 
     /// Any created or removed name makes the whole tree be walked anew.
-    pub(in crate::search) fn changes(&self) -> Vec<Change> {
+    pub(in crate::search) fn changes(&self) -> Vec<TreeChange> {
         let events = self.events.lock().unwrap_or_else(PoisonError::into_inner);
         let matters = |event: notify::Result<notify::Event>| match event {
             Ok(event) => {
@@ -63,6 +63,6 @@ impl Watch {
         };
         // Without short-circuiting, so that none is left for the next search.
         let changed = events.try_iter().map(matters).fold(false, |any, one| any | one);
-        if changed { vec![Change::Everything] } else { Vec::new() }
+        if changed { vec![TreeChange::Everything] } else { Vec::new() }
     }
 }

@@ -14,7 +14,7 @@ use http::header::{
 use http::{HeaderMap, HeaderValue, StatusCode};
 use loopgate_api::error::ErrorBody;
 use loopgate_api::ids::TicketId;
-use loopgate_files::{Attachments, OpenError};
+use loopgate_files::{Attachments, OpenAttachmentError};
 use tokio::io::AsyncReadExt as _;
 use tokio_util::io::ReaderStream;
 use utoipa_axum::routes;
@@ -79,18 +79,19 @@ async fn read(
 /// The file and its size.
 fn open(app: &App, repository: &str, ticket: &TicketId, path: &str) -> Result<(File, u64), HttpError> {
     let repository = app.sandbox.check(repository)?;
-    let worktree = ticket_worktree(app, &repository, ticket)?.ok_or_else(|| refused(OpenError::Missing))?;
+    let worktree =
+        ticket_worktree(app, &repository, ticket)?.ok_or_else(|| refused(OpenAttachmentError::Missing))?;
     let attachments = Attachments::of(&app.sandbox, &worktree)?;
     let file = attachments.open(&app.sandbox, path).map_err(refused)?;
-    let size = file.metadata().map_err(|error| refused(OpenError::Io(error)))?.len();
+    let size = file.metadata().map_err(|error| refused(OpenAttachmentError::Io(error)))?.len();
     Ok((file, size))
 }
 
-fn refused(error: OpenError) -> HttpError {
+fn refused(error: OpenAttachmentError) -> HttpError {
     let status = match &error {
-        OpenError::Escapes => StatusCode::FORBIDDEN,
-        OpenError::Missing => StatusCode::NOT_FOUND,
-        OpenError::Io(_) => StatusCode::INTERNAL_SERVER_ERROR,
+        OpenAttachmentError::Escapes => StatusCode::FORBIDDEN,
+        OpenAttachmentError::Missing => StatusCode::NOT_FOUND,
+        OpenAttachmentError::Io(_) => StatusCode::INTERNAL_SERVER_ERROR,
     };
     HttpError::new(status, error.to_string())
 }
@@ -108,7 +109,7 @@ async fn part(mut file: File, size: u64, range: ByteRange) -> Result<Response, H
         file.seek(SeekFrom::Start(first))?;
         Ok(file)
     });
-    let file = found.await?.map_err(|error| refused(OpenError::Io(error)))?;
+    let file = found.await?.map_err(|error| refused(OpenAttachmentError::Io(error)))?;
     let mut reply = stream(StatusCode::PARTIAL_CONTENT, file, length);
     let described = format!("bytes {first}-{}/{size}", first + length - 1);
     if let Ok(described) = HeaderValue::from_str(&described) {

@@ -35,7 +35,7 @@ pub(crate) struct FileSearchResults {
 }
 
 /// Where to search.
-enum Scope {
+enum SearchScope {
     Repository,
     Ticket(TicketId),
 }
@@ -59,10 +59,10 @@ enum Scope {
 async fn search(State(app): State<App>, query: QueryMembers) -> JsonResult<FileSearchResults> {
     let repository = query.required("repo", "repo query parameter is required")?.to_owned();
     let scope = if query.get("base") == Some("true") {
-        Scope::Repository
+        SearchScope::Repository
     } else {
         let ticket = query.required("ticket", "ticket query parameter is required")?;
-        Scope::Ticket(TicketId::new(ticket.to_owned()))
+        SearchScope::Ticket(TicketId::new(ticket.to_owned()))
     };
     let piece = query.get("query").unwrap_or_default().to_owned();
     app.file_search.start_eviction();
@@ -73,13 +73,13 @@ async fn search(State(app): State<App>, query: QueryMembers) -> JsonResult<FileS
 fn search_on_disk(
     app: &App,
     repository: &str,
-    scope: &Scope,
+    scope: &SearchScope,
     piece: &str,
 ) -> Result<FileSearchResults, HttpError> {
     let repository = app.sandbox.check(Path::new(repository))?;
     let (directory, missing) = match scope {
-        Scope::Repository => (Some(repository), "Repository not found"),
-        Scope::Ticket(ticket) => (ticket_worktree(app, &repository, ticket)?, "Worktree not found"),
+        SearchScope::Repository => (Some(repository), "Repository not found"),
+        SearchScope::Ticket(ticket) => (ticket_worktree(app, &repository, ticket)?, "Worktree not found"),
     };
     let found = |directory: SandboxedPath| app.file_search.search(&directory, piece);
     match directory.map(found) {

@@ -14,7 +14,7 @@ use utoipa::ToSchema;
 use utoipa_axum::routes;
 
 use crate::app::App;
-use crate::approval::{At, Source as Named};
+use crate::approval::{At, Source};
 use crate::blocking::spawn_blocking;
 use crate::error::{HttpError, JsonResult};
 use crate::extract::TicketPath;
@@ -32,7 +32,7 @@ pub(crate) struct WorkDirectory {
     path: Option<String>,
     /// What told of it.
     #[serde(skip_serializing_if = "Option::is_none")]
-    source: Option<Source>,
+    source: Option<WorkDirectorySource>,
     /// The project's `CLAUDE.md`, when it has changes that are not committed.
     #[schema(required)]
     pending_claude_md: Option<String>,
@@ -44,7 +44,8 @@ pub(crate) struct WorkDirectory {
 /// What told of a work directory.
 #[derive(Debug, Clone, Copy, Serialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
-enum Source {
+#[schema(as = Source)]
+enum WorkDirectorySource {
     /// The sessions.
     Session,
     /// Its name, beside or below the usual places.
@@ -94,13 +95,16 @@ async fn find(State(app): State<App>, TicketPath(ticket): TicketPath) -> JsonRes
 
 /// The first of the session's directory and the worktrees of the managed repositories. What the
 /// sandbox does not allow is passed over in silence.
-fn find_on_disk(app: &App, ticket: &TicketId) -> Result<Option<(SandboxedPath, Source)>, HttpError> {
+fn find_on_disk(
+    app: &App,
+    ticket: &TicketId,
+) -> Result<Option<(SandboxedPath, WorkDirectorySource)>, HttpError> {
     let allowed = |path: &Path| app.sandbox.check(path).ok();
     app.sessions.path().ok_or_else(HttpError::not_configured)?;
     let of_session = directory_of_session(app, ticket);
     let of_session = of_session.and_then(|path| allowed(&path)).filter(|path| path.canonical().is_dir());
     if let Some(directory) = of_session {
-        return Ok(Some((directory, Source::Session)));
+        return Ok(Some((directory, WorkDirectorySource::Session)));
     }
     let repos = match app.repos.list() {
         Ok(list) => list,
@@ -114,7 +118,7 @@ fn find_on_disk(app: &App, ticket: &TicketId) -> Result<Option<(SandboxedPath, S
         let repository = allowed(&loopgate_home::expand_home(&repo.path))?;
         app.places.ticket_worktree(&repository, ticket)
     });
-    Ok(worktrees.map(|worktree| (worktree, Source::Worktree)).next())
+    Ok(worktrees.map(|worktree| (worktree, WorkDirectorySource::Worktree)).next())
 }
 
 /// The worktree that a session of exactly this ticket names.
@@ -128,6 +132,6 @@ fn directory_of_session(app: &App, ticket: &TicketId) -> Option<PathBuf> {
 pub(crate) fn endpoint() -> Endpoint {
     Endpoint::new(
         routes!(find),
-        &[Named::Ticket(At::Segment("ticketId")), Named::Session(At::Segment("ticketId"))],
+        &[Source::Ticket(At::Segment("ticketId")), Source::Session(At::Segment("ticketId"))],
     )
 }

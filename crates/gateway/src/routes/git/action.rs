@@ -184,7 +184,7 @@ fn with_repository_code(failure: HttpError) -> HttpError {
 }
 
 fn failed(action: Action, error: &GitError) -> HttpError {
-    let told = git::Failure::of(action, error);
+    let told = git::GitFailure::of(action, error);
     let (code, category, more) = match told.category {
         Category::Spawn => ("SPAWN_FAILED", "spawn_failed", None),
         Category::Hook(kind) => ("PROCESS_FAILED", "pre_commit_hook", Some(("hookType", json!(kind)))),

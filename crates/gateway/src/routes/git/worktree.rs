@@ -6,7 +6,7 @@ use axum::Json;
 use axum::extract::State;
 use http::StatusCode;
 use loopgate_api::error::ErrorBody;
-use loopgate_tools::git::{self, Cleanup, RemovalError, RemovalMethod};
+use loopgate_tools::git::{self, Cleanup, NamedRemovalError, RemovalMethod};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use utoipa_axum::routes;
@@ -83,12 +83,12 @@ async fn remove(
     match tokio::spawn(work).await.map_err(|_| HttpError::internal())? {
         Ok(RemovalMethod::ByGit) => Ok(removed("Worktree removed successfully")),
         Ok(RemovalMethod::ByForce) => Ok(removed("Worktree forcefully removed")),
-        Err(RemovalError::HasWork) => {
-            Err(HttpError::new(StatusCode::CONFLICT, RemovalError::HasWork.to_string())
+        Err(NamedRemovalError::HasWork) => {
+            Err(HttpError::new(StatusCode::CONFLICT, NamedRemovalError::HasWork.to_string())
                 .with("hasChanges", true)
                 .with("message", "Use force=true to remove anyway"))
         }
-        Err(RemovalError::NotAWorktree) => Err(not_a_worktree()),
+        Err(NamedRemovalError::NotAWorktree) => Err(not_a_worktree()),
         Err(error) => Err(HttpError::operation("Failed to remove worktree", &error)),
     }
 }
@@ -136,7 +136,7 @@ impl RemovalTarget {
         if !place.exists() {
             return Ok(None);
         }
-        let linked = matches!(git::Checkout::of(&place), git::Checkout::Linked(_));
+        let linked = matches!(git::CheckoutKind::of(&place), git::CheckoutKind::Linked(_));
         if !place.is_dir() || ((force || linked) && app.places.is_precious(&place)) {
             return Err(not_a_worktree());
         }
@@ -161,7 +161,7 @@ fn removed(message: &'static str) -> Json<RemovedResponse> {
 }
 
 fn not_a_worktree() -> HttpError {
-    HttpError::bad_request(RemovalError::NotAWorktree.to_string())
+    HttpError::bad_request(NamedRemovalError::NotAWorktree.to_string())
 }
 
 impl From<Cleanup> for CleanupReport {

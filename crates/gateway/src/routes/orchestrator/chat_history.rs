@@ -247,7 +247,7 @@ const NOTHING: &str = "No history to delete";
 fn remove_one(file: &HistoryFile, index: usize) -> Result<RemoveFromHistoryResponse, HttpError> {
     let rest = file.change_known(|history| {
         if index >= history.messages.len() {
-            return Err(RemoveError::OutOfBounds);
+            return Err(RemoveMessageError::OutOfBounds);
         }
         history.messages.remove(index);
         Ok(history.clone())
@@ -255,18 +255,20 @@ fn remove_one(file: &HistoryFile, index: usize) -> Result<RemoveFromHistoryRespo
     match rest {
         Ok(Some(history)) => Ok(RemoveFromHistoryResponse::One { success: true, history: Box::new(history) }),
         Ok(None) => Ok(RemoveFromHistoryResponse::All { success: true, message: NOTHING }),
-        Err(RemoveError::OutOfBounds) => Err(HttpError::new(StatusCode::NOT_FOUND, "Index out of bounds")),
-        Err(RemoveError::Failed(error)) => Err(delete_failed(&error)),
+        Err(RemoveMessageError::OutOfBounds) => {
+            Err(HttpError::new(StatusCode::NOT_FOUND, "Index out of bounds"))
+        }
+        Err(RemoveMessageError::Failed(error)) => Err(delete_failed(&error)),
     }
 }
 
 /// Why a message is still there.
-enum RemoveError {
+enum RemoveMessageError {
     OutOfBounds,
     Failed(JsonFileError),
 }
 
-impl From<JsonFileError> for RemoveError {
+impl From<JsonFileError> for RemoveMessageError {
     fn from(error: JsonFileError) -> Self {
         Self::Failed(error)
     }

@@ -66,7 +66,7 @@ struct CommentChatKey {
 }
 
 /// Where a chat works and is kept.
-struct ChatLocation {
+struct CommentChatLocation {
     directory: SandboxedPath,
     history: HistoryFile,
 }
@@ -85,12 +85,12 @@ impl<S: Send + Sync> FromRequestParts<S> for CommentChatKey {
 
 impl CommentChatKey {
     /// Below the ticket's worktree, else the repository. Blocks on the disk.
-    fn location(&self, app: &App) -> Result<ChatLocation, HttpError> {
+    fn location(&self, app: &App) -> Result<CommentChatLocation, HttpError> {
         let not_allowed = |_| HttpError::directory_not_allowed();
         let repository = app.sandbox.check(&self.repo).map_err(not_allowed)?;
         let directory = ticket_worktree(app, &repository, &self.ticket)?.unwrap_or(repository);
         let history = HistoryFile::of_comment(&app.sandbox, directory.as_path(), &self.comment);
-        Ok(ChatLocation { history: history.map_err(not_allowed)?, directory })
+        Ok(CommentChatLocation { history: history.map_err(not_allowed)?, directory })
     }
 
     fn new_history(&self) -> ChatHistory {

@@ -10,7 +10,7 @@ use loopgate_api::error::ErrorBody;
 use loopgate_api::launch::LoopLaunchBody;
 use loopgate_api::names::{COMMAND_ID_HEADER, OPERATION_ID_HEADER};
 use loopgate_runtime::jobs::LoopApproval;
-use loopgate_runtime::{LoopError, LoopHeaders, LoopStart};
+use loopgate_runtime::{LoopHeaders, LoopRequestError, LoopStart};
 use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_axum::routes;
@@ -156,8 +156,8 @@ pub(crate) fn end_endpoint() -> Endpoint {
     Endpoint::new(routes!(end), &[Source::Loop(At::Body("loopId"))])
 }
 
-impl From<LoopError> for HttpError {
-    fn from(error: LoopError) -> Self {
+impl From<LoopRequestError> for HttpError {
+    fn from(error: LoopRequestError) -> Self {
         let status = StatusCode::from_u16(error.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
         Self::with_body(status, error.body())
     }

@@ -86,7 +86,7 @@ fn length(comment: &PullRequestComment) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use loopgate_tools::code_host::{Comment, Kind};
+    use loopgate_tools::code_host::{Comment, CommentKind};
     use proptest::prelude::*;
 
     use super::super::comment::cut;
@@ -96,7 +96,7 @@ mod tests {
         let comment = |(at, body): (usize, &String)| Comment {
             id: format!("IC_{at}"),
             number: Some(at as u64 + 1),
-            kind: Kind::Conversation,
+            kind: CommentKind::Conversation,
             thread: None,
             reply_to: None,
             path: None,

@@ -1,6 +1,6 @@
 //! One comment of a pull request, as answers carry it.
 
-use loopgate_tools::code_host::{Comment, Kind};
+use loopgate_tools::code_host::{Comment, CommentKind};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -69,9 +69,9 @@ impl PullRequestComment {
     /// `local` adds the members that tell a clone's pull request.
     pub(super) fn new(comment: Comment, local: bool) -> Self {
         let kind = match comment.kind {
-            Kind::Conversation => "issue",
-            Kind::Review => "review",
-            Kind::Reply => "review_reply",
+            CommentKind::Conversation => "issue",
+            CommentKind::Review => "review",
+            CommentKind::Reply => "review_reply",
         };
         let login = comment.author.unwrap_or_else(|| "unknown".to_owned());
         Self {
@@ -91,7 +91,7 @@ impl PullRequestComment {
             stale: false,
             body_truncated: false,
             database_id: local.then_some(comment.number.unwrap_or(0)),
-            is_review: local.then_some(comment.kind != Kind::Conversation),
+            is_review: local.then_some(comment.kind != CommentKind::Conversation),
             url: local.then(|| comment.url.clone().unwrap_or_default()),
             provider_url: comment.url,
         }

@@ -5,7 +5,7 @@ use axum::extract::State;
 use http::StatusCode;
 use loopgate_api::error::ErrorBody;
 use loopgate_api::ids::RepoFullName;
-use loopgate_tools::code_host::{ApiError, PullNumber};
+use loopgate_tools::code_host::{GraphQlError, PullNumber};
 use percent_encoding::percent_decode_str;
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -45,7 +45,7 @@ pub(crate) struct PullRequestComments {
 }
 
 /// The pull request that is asked about.
-struct Subject {
+struct CommentsTarget {
     repository: RepoFullName,
     number: PullNumber,
     branch_id: String,
@@ -103,14 +103,14 @@ pub(crate) fn endpoint() -> Endpoint {
 const MISSING: &str = "owner, repo, number, and branchId are required";
 
 /// A pull request by the names of owner and repository.
-fn named_subject(query: &QueryMembers) -> Result<Subject, HttpError> {
+fn named_subject(query: &QueryMembers) -> Result<CommentsTarget, HttpError> {
     let branch_id = query.required("branchId", MISSING)?.to_owned();
     let (repository, number) = named_pull(query).ok_or_else(|| HttpError::missing_field(MISSING))??;
     if !is_branch_of(&branch_id, &repository) {
         let refused = HttpError::forbidden("branch scope does not match pull request");
         return Err(refused.with("reason", "forbidden_mismatch"));
     }
-    Ok(Subject { repository, number, branch_id, local: false })
+    Ok(CommentsTarget { repository, number, branch_id, local: false })
 }
 
 /// Whether a branch id names a branch of this repository.
@@ -121,7 +121,7 @@ fn is_branch_of(branch_id: &str, repository: &RepoFullName) -> bool {
 }
 
 /// A pull request of a clone's origin.
-async fn local_subject(app: &App, query: &QueryMembers) -> Result<Subject, HttpError> {
+async fn local_subject(app: &App, query: &QueryMembers) -> Result<CommentsTarget, HttpError> {
     let path = query.required("repo", MISSING)?;
     let number = query.required("pr", MISSING)?;
     let number: PullNumber = number.parse().map_err(|_| HttpError::bad_request("Invalid repo or pr"))?;
@@ -130,7 +130,7 @@ async fn local_subject(app: &App, query: &QueryMembers) -> Result<Subject, HttpE
     let branch = app.git.current_branch(&clone.directory).await.ok().flatten();
     let branch = branch.unwrap_or_else(|| format!("pr-{number}"));
     let branch_id = branch_id(repository.as_str(), &branch);
-    Ok(Subject { repository, number, branch_id, local: true })
+    Ok(CommentsTarget { repository, number, branch_id, local: true })
 }
 
 fn branch_id(repository: &str, branch: &str) -> String {
@@ -138,18 +138,18 @@ fn branch_id(repository: &str, branch: &str) -> String {
 }
 
 /// The failure, with the `reason` that clients act on.
-fn refused(error: ApiError, number: PullNumber) -> HttpError {
+fn refused(error: GraphQlError, number: PullNumber) -> HttpError {
     let unavailable = StatusCode::SERVICE_UNAVAILABLE;
     let (status, reason) = match error {
-        ApiError::NotFound => {
+        GraphQlError::NotFound => {
             let text = format!("PR #{number} not found");
             return HttpError::not_found(text).with("reason", "not_found");
         }
-        ApiError::NotLoggedIn => (StatusCode::UNAUTHORIZED, "auth"),
-        ApiError::RateLimited => (unavailable, "rate_limit"),
-        ApiError::SecondaryLimited => (unavailable, "secondary_limit"),
-        ApiError::TimedOut => (unavailable, "timeout"),
-        ApiError::Unreadable | ApiError::Forbidden | ApiError::Unavailable => {
+        GraphQlError::NotLoggedIn => (StatusCode::UNAUTHORIZED, "auth"),
+        GraphQlError::RateLimited => (unavailable, "rate_limit"),
+        GraphQlError::SecondaryLimited => (unavailable, "secondary_limit"),
+        GraphQlError::TimedOut => (unavailable, "timeout"),
+        GraphQlError::Unreadable | GraphQlError::Forbidden | GraphQlError::Unavailable => {
             (unavailable, "provider_unavailable")
         }
     };
@@ -177,14 +177,14 @@ mod tests {
     fn every_refusal_has_its_word() {
         let number = PullNumber::new(42).unwrap();
         for (error, status, reason) in [
-            (ApiError::NotFound, 404, "not_found"),
-            (ApiError::NotLoggedIn, 401, "auth"),
-            (ApiError::RateLimited, 503, "rate_limit"),
-            (ApiError::SecondaryLimited, 503, "secondary_limit"),
-            (ApiError::TimedOut, 503, "timeout"),
-            (ApiError::Unreadable, 503, "provider_unavailable"),
-            (ApiError::Forbidden, 503, "provider_unavailable"),
-            (ApiError::Unavailable, 503, "provider_unavailable"),
+            (GraphQlError::NotFound, 404, "not_found"),
+            (GraphQlError::NotLoggedIn, 401, "auth"),
+            (GraphQlError::RateLimited, 503, "rate_limit"),
+            (GraphQlError::SecondaryLimited, 503, "secondary_limit"),
+            (GraphQlError::TimedOut, 503, "timeout"),
+            (GraphQlError::Unreadable, 503, "provider_unavailable"),
+            (GraphQlError::Forbidden, 503, "provider_unavailable"),
+            (GraphQlError::Unavailable, 503, "provider_unavailable"),
         ] {
             let failure = refused(error, number);
             assert_eq!((failure.status.as_u16(), &failure.body.details["reason"]), (status, &reason.into()));

@@ -3,7 +3,7 @@
 use axum::Json;
 use axum::extract::State;
 use loopgate_api::error::ErrorBody;
-use loopgate_tools::code_host::{OpenError, OpenResult, Proposal};
+use loopgate_tools::code_host::{OpenPullRequestError, OpenResult, Proposal};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use utoipa_axum::routes;
@@ -76,7 +76,7 @@ async fn open(
     let opened = app.code_host.open_pull_request(&app.git, &directory, origin, proposal).await;
     match opened {
         Ok(opened) => Ok(Json(opened.into())),
-        Err(error @ OpenError::Detached) => Err(HttpError::bad_request(error.sentence())),
+        Err(error @ OpenPullRequestError::Detached) => Err(HttpError::bad_request(error.sentence())),
         Err(error) => {
             tracing::warn!(%error, "no pull request was opened");
             Err(HttpError::failed(error.sentence()))

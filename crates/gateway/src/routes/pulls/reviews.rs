@@ -3,7 +3,7 @@
 use axum::Json;
 use axum::extract::State;
 use loopgate_api::error::ErrorBody;
-use loopgate_tools::code_host::{ApiError, Review, Reviews};
+use loopgate_tools::code_host::{GraphQlError, Review, Reviews};
 use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_axum::routes;
@@ -61,7 +61,7 @@ async fn reviews(State(app): State<App>, query: QueryMembers) -> JsonResult<Pull
     let (repository, number) = named_pull(&query).ok_or_else(missing)??;
     match app.code_host.pull_request_reviews(&repository, number).await {
         Ok(reviews) => Ok(Json(reviews.into())),
-        Err(ApiError::NotFound) => Err(HttpError::not_found(format!("PR #{number} not found"))),
+        Err(GraphQlError::NotFound) => Err(HttpError::not_found(format!("PR #{number} not found"))),
         Err(error) => Err(HttpError::failed(error.to_string())),
     }
 }

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::{Entry, Kind};
+use super::{DirEntry, EntryKind};
 use crate::files::Audience;
 
 #[derive(Debug)]
@@ -44,7 +44,7 @@ impl Handle {
     }
 
     pub(super) fn append_file(&self, name: &Path) -> io::Result<File> {
-        if self.kind(name) == Some(Kind::Link) {
+        if self.kind(name) == Some(EntryKind::Link) {
             return Err(io::ErrorKind::PermissionDenied.into());
         }
         File::options().read(true).append(true).create(true).open(self.0.join(name))
@@ -62,11 +62,11 @@ impl Handle {
         std::fs::rename(self.0.join(from), self.0.join(to))
     }
 
-    pub(super) fn entries(&self) -> io::Result<Vec<Entry>> {
+    pub(super) fn entries(&self) -> io::Result<Vec<DirEntry>> {
         let mut entries = Vec::new();
         for entry in std::fs::read_dir(&self.0)? {
             let entry = entry?;
-            entries.push(Entry { name: entry.file_name(), kind: kind_of(entry.file_type()?) });
+            entries.push(DirEntry { name: entry.file_name(), kind: kind_of(entry.file_type()?) });
         }
         Ok(entries)
     }
@@ -79,7 +79,7 @@ impl Handle {
         std::fs::read_link(self.0.join(path))
     }
 
-    pub(super) fn kind(&self, path: &Path) -> Option<Kind> {
+    pub(super) fn kind(&self, path: &Path) -> Option<EntryKind> {
         Some(kind_of(self.0.join(path).symlink_metadata().ok()?.file_type()))
     }
 
@@ -94,14 +94,14 @@ impl Handle {
     }
 }
 
-fn kind_of(file_type: std::fs::FileType) -> Kind {
+fn kind_of(file_type: std::fs::FileType) -> EntryKind {
     if file_type.is_symlink() {
-        Kind::Link
+        EntryKind::Link
     } else if file_type.is_dir() {
-        Kind::Directory
+        EntryKind::Directory
     } else if file_type.is_file() {
-        Kind::File
+        EntryKind::File
     } else {
-        Kind::Other
+        EntryKind::Other
     }
 }

@@ -31,16 +31,16 @@ pub struct Directory(system::Handle);
 
 /// What a directory holds.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Entry {
+pub struct DirEntry {
     /// Its name.
     pub name: OsString,
     /// What it is.
-    pub kind: Kind,
+    pub kind: EntryKind,
 }
 
 /// Kind of an entry; links are not followed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum EntryKind {
     /// A directory.
     Directory,
     /// A regular file.
@@ -144,13 +144,13 @@ impl Directory {
     ///
     /// # Errors
     /// Any failure of the file system.
-    pub fn entries(&self) -> io::Result<Vec<Entry>> {
+    pub fn entries(&self) -> io::Result<Vec<DirEntry>> {
         self.0.entries()
     }
 
     /// Kind of an entry below it; `None` when there is none.
     #[must_use]
-    pub fn kind(&self, path: &Path) -> Option<Kind> {
+    pub fn kind(&self, path: &Path) -> Option<EntryKind> {
         plain(path).ok()?;
         self.0.kind(path)
     }

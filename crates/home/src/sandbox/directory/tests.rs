@@ -76,7 +76,7 @@ fn a_pipe_is_no_file_and_nobody_waits_for_it() {
     let pipe = dir.path().join("box/pipe");
     rustix::fs::mknodat(rustix::fs::CWD, &pipe, rustix::fs::FileType::Fifo, 0o600.into(), 0).unwrap();
     assert_eq!(handle.open_file(Path::new("pipe")).unwrap_err().kind(), io::ErrorKind::NotFound);
-    assert_eq!(handle.kind(Path::new("pipe")), Some(Kind::Other));
+    assert_eq!(handle.kind(Path::new("pipe")), Some(EntryKind::Other));
 }
 
 #[test]
@@ -95,9 +95,9 @@ fn entries_say_what_they_are() {
     let mut entries = handle.entries().unwrap();
     entries.sort_by(|a, b| a.name.cmp(&b.name));
     let found: Vec<_> = entries.iter().map(|entry| (entry.name.to_str().unwrap(), entry.kind)).collect();
-    assert_eq!(found, [("link", Kind::Link), ("plain", Kind::File), ("sub", Kind::Directory)]);
-    assert_eq!(handle.kind(Path::new("sub/deep/file")), Some(Kind::File));
-    assert_eq!(handle.kind(Path::new("link")), Some(Kind::Link));
+    assert_eq!(found, [("link", EntryKind::Link), ("plain", EntryKind::File), ("sub", EntryKind::Directory)]);
+    assert_eq!(handle.kind(Path::new("sub/deep/file")), Some(EntryKind::File));
+    assert_eq!(handle.kind(Path::new("link")), Some(EntryKind::Link));
     assert_eq!(handle.kind(Path::new("link/x")), None);
     symlink("sub", dir.path().join("box/inside")).unwrap();
     for (path, there) in [
@@ -135,5 +135,5 @@ fn a_new_file_appears_whole_or_not_at_all() {
     assert_eq!(taken.kind(), io::ErrorKind::AlreadyExists);
     assert!(new.write_new(OsStr::new("b"), &mut Broken(b"half")).is_err());
     assert!(new.write_new(OsStr::new("../b"), &mut &b""[..]).is_err());
-    assert_eq!(new.entries().unwrap(), [Entry { name: "a".into(), kind: Kind::File }]);
+    assert_eq!(new.entries().unwrap(), [DirEntry { name: "a".into(), kind: EntryKind::File }]);
 }

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags};
 use rustix::io::Errno;
 
-use super::{Entry, Kind};
+use super::{DirEntry, EntryKind};
 use crate::files::{self, Audience};
 
 /// A file that is opened for reading must not make its opener wait, as a pipe would.
@@ -83,7 +83,7 @@ impl Handle {
         files::sync_names(&self.0)
     }
 
-    pub(super) fn entries(&self) -> io::Result<Vec<Entry>> {
+    pub(super) fn entries(&self) -> io::Result<Vec<DirEntry>> {
         let mut entries = Vec::new();
         for entry in Dir::read_from(&self.0)? {
             let entry = entry?;
@@ -96,13 +96,13 @@ impl Handle {
                 known => Some(kind_of(known)),
             };
             // One that went away meanwhile is not there.
-            entries.extend(kind.map(|kind| Entry { name: name.to_owned(), kind }));
+            entries.extend(kind.map(|kind| DirEntry { name: name.to_owned(), kind }));
         }
         Ok(entries)
     }
 
     /// The last component is not followed; those before it are opened one by one.
-    pub(super) fn kind(&self, path: &Path) -> Option<Kind> {
+    pub(super) fn kind(&self, path: &Path) -> Option<EntryKind> {
         let (parent, name) = (path.parent()?, path.file_name()?);
         let opened;
         let directory = if parent.as_os_str().is_empty() {
@@ -186,11 +186,11 @@ fn link_or(at: &OwnedFd, name: &OsStr, errno: Errno) -> Errno {
     if errno == Errno::NOTDIR && is_link() { Errno::LOOP } else { errno }
 }
 
-fn kind_of(file_type: FileType) -> Kind {
+fn kind_of(file_type: FileType) -> EntryKind {
     match file_type {
-        FileType::Directory => Kind::Directory,
-        FileType::RegularFile => Kind::File,
-        FileType::Symlink => Kind::Link,
-        _ => Kind::Other,
+        FileType::Directory => EntryKind::Directory,
+        FileType::RegularFile => EntryKind::File,
+        FileType::Symlink => EntryKind::Link,
+        _ => EntryKind::Other,
     }
 }

@@ -3,13 +3,13 @@
 use axum::body::Body;
 use bytes::Bytes;
 use http::{Request, StatusCode};
-use loopgate_api::link::{Command, EventType};
+use loopgate_api::link::{EventType, LinkCommand};
 use serde_json::json;
 use tokio::sync::mpsc;
 
 use super::{Bench, JSON, NDJSON, command, kinds, sequences};
 use crate::executor::state::MAX_UNACKNOWLEDGED;
-use crate::executor::{Gateway as _, InProcess};
+use crate::executor::{CommandHandler as _, InProcess};
 
 fn tokio_stream<T>(mut receiver: mpsc::UnboundedReceiver<T>) -> impl futures_util::Stream<Item = T> {
     futures_util::stream::poll_fn(move |context| receiver.poll_recv(context))
@@ -67,7 +67,7 @@ async fn a_broken_stream_and_a_panic_end_their_commands() {
     ]);
     bench.call().await.answer(200, NDJSON, Body::from_stream(broken));
     assert_eq!(bench.events().await.pop().unwrap().data["error"], "the gateway's stream broke off");
-    bench.accept(Command { path: "/api/gateway/git/panic".into(), ..command("b") }).await;
+    bench.accept(LinkCommand { path: "/api/gateway/git/panic".into(), ..command("b") }).await;
     assert_eq!(bench.events().await.pop().unwrap().data["error"], "internal error");
     assert_eq!(bench.stats(), (0, 0));
 }

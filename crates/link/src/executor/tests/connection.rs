@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use loopgate_api::link::{Command, PresenceState};
+use loopgate_api::link::{LinkCommand, PresenceState};
 use serde_json::{Value, json};
 use tokio::time::{Instant, timeout};
 
 use super::{Bench, JSON, command, sequences};
-use crate::executor::{Executor, InMemoryCommandLog, Report};
+use crate::executor::{Executor, ExecutorReport, InMemoryCommandLog};
 
 // CL-26
 #[tokio::test(start_paused = true)]
@@ -61,7 +61,9 @@ async fn events_that_nobody_acknowledges_are_sent_again_a_few_times() {
 async fn presence_tells_every_change() {
     let mut bench = Bench::online();
     let presence = |report| match report {
-        Report::Presence(presence) => (presence.state, presence.active_commands, presence.queue_depth),
+        ExecutorReport::Presence(presence) => {
+            (presence.state, presence.active_commands, presence.queue_depth)
+        }
         other => panic!("{other:?}"),
     };
     let online = |active, depth| (PresenceState::Online, Some(active), Some(depth));
@@ -75,14 +77,14 @@ async fn presence_tells_every_change() {
     bench.executor.set_paused(true);
     let mut seen = Vec::new();
     while seen.last().is_none_or(|last: &(PresenceState, _, _)| last.0 != PresenceState::Degraded) {
-        if let report @ Report::Presence(_) = bench.executor.next_report().await {
+        if let report @ ExecutorReport::Presence(_) = bench.executor.next_report().await {
             seen.push(presence(report));
         }
     }
     let error_after = async |change: &dyn Fn(&Executor)| {
         change(&bench.executor);
         match bench.executor.next_report().await {
-            Report::Presence(presence) => presence.error,
+            ExecutorReport::Presence(presence) => presence.error,
             other => panic!("{other:?}"),
         }
     };
@@ -125,8 +127,8 @@ async fn a_restart_never_runs_a_command_twice() {
 
 #[tokio::test(start_paused = true)]
 async fn a_restart_asks_again_for_a_loop() {
-    let order = || Command { path: "/api/gateway/orchestrator/loop".into(), ..command("loop") };
-    let order = || Command { operation_id: "orchestrator_loop".into(), ..order() };
+    let order = || LinkCommand { path: "/api/gateway/orchestrator/loop".into(), ..command("loop") };
+    let order = || LinkCommand { operation_id: "orchestrator_loop".into(), ..order() };
     let command_log: Arc<InMemoryCommandLog> = Arc::default();
     let mut before = Bench::with_log(command_log.clone());
     before.executor.resume(&BTreeMap::new());

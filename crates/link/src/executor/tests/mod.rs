@@ -13,7 +13,7 @@ use axum::body::Body;
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
 use http::{Request, Response};
-use loopgate_api::link::{Cancel, Command, CommandEvent, CommandEventAck, EventType};
+use loopgate_api::link::{Cancel, CommandEvent, CommandEventAck, EventType, LinkCommand};
 use serde_json::json;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::timeout;
@@ -40,7 +40,7 @@ impl Call {
 
 struct ScriptedGateway(mpsc::UnboundedSender<Call>);
 
-impl Gateway for ScriptedGateway {
+impl CommandHandler for ScriptedGateway {
     fn call(&self, request: Request<Bytes>) -> BoxFuture<'_, Response<Body>> {
         let (answer, answered) = oneshot::channel();
         assert!(request.uri().path() != "/api/gateway/git/panic", "a handler panics");
@@ -82,12 +82,12 @@ impl Bench {
         bench
     }
 
-    async fn accept(&self, command: Command) {
+    async fn accept(&self, command: LinkCommand) {
         let ack = self.executor.receive(command).await.unwrap();
         assert!(ack.accepted, "{ack:?}");
     }
 
-    async fn refuse(&self, command: Command) -> String {
+    async fn refuse(&self, command: LinkCommand) -> String {
         let ack = self.executor.receive(command).await.unwrap();
         assert!(!ack.accepted);
         ack.reason.unwrap()
@@ -104,7 +104,7 @@ impl Bench {
     /// The next event on the wire.
     async fn event(&self) -> CommandEvent {
         loop {
-            if let Report::Event(event) = self.executor.next_report().await {
+            if let ExecutorReport::Event(event) = self.executor.next_report().await {
                 return event;
             }
         }
@@ -141,18 +141,18 @@ impl Bench {
     }
 }
 
-fn command(id: &str) -> Command {
-    Command {
+fn command(id: &str) -> LinkCommand {
+    LinkCommand {
         command_id: id.into(),
         operation_id: "git_action".into(),
         method: "post".into(),
         path: "/api/gateway/git".into(),
-        ..Command::default()
+        ..LinkCommand::default()
     }
 }
 
-fn in_repo(id: &str, path: &str) -> Command {
-    Command { body: Some(json!({ "repoPath": path })), ..command(id) }
+fn in_repo(id: &str, path: &str) -> LinkCommand {
+    LinkCommand { body: Some(json!({ "repoPath": path })), ..command(id) }
 }
 
 fn kinds(events: &[CommandEvent]) -> Vec<EventType> {

@@ -5,14 +5,14 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use loopgate_api::link::{Command, CommandEvent, EventType};
+use loopgate_api::link::{CommandEvent, EventType, LinkCommand};
 use proptest::prelude::*;
 use serde_json::json;
 use tokio::time::timeout;
 use uuid::Uuid;
 
 use super::{Bench, Call, JSON, command};
-use crate::executor::{InMemoryCommandLog, Report};
+use crate::executor::{ExecutorReport, InMemoryCommandLog};
 use crate::server::SequenceCheck;
 
 /// Commands of a history; as many as run at once, so that none waits for another.
@@ -86,7 +86,7 @@ impl Simulation {
         }
     }
 
-    fn command(&self, index: usize) -> Command {
+    fn command(&self, index: usize) -> LinkCommand {
         command(&self.ids[index])
     }
 
@@ -106,7 +106,7 @@ impl Simulation {
     async fn next_event(&self) -> Option<CommandEvent> {
         loop {
             match timeout(Duration::from_millis(1), self.bench.executor.next_report()).await {
-                Ok(Report::Event(event)) => return Some(event),
+                Ok(ExecutorReport::Event(event)) => return Some(event),
                 Ok(_) => {}
                 Err(_) => return None,
             }

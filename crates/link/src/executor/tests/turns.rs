@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use loopgate_api::link::Command;
+use loopgate_api::link::LinkCommand;
 use serde_json::json;
 use tokio::time::Instant;
 
@@ -17,16 +17,19 @@ use crate::executor::state::MAX_QUEUED;
 async fn refusals_come_in_their_order() {
     let bench = Bench::with(Arc::new(InMemoryCommandLog::default()), false);
     assert_eq!(
-        bench.refuse(Command { path: "/other".into(), ..command("a") }).await,
+        bench.refuse(LinkCommand { path: "/other".into(), ..command("a") }).await,
         "onboarding not completed"
     );
     let mut bench = Bench::online();
     for path in ["/other", "/api/gateway/nope", "/api/gateway/internal/browser-key/revoke", ""] {
-        let odd = Command { path: path.into(), ..command("a") };
+        let odd = LinkCommand { path: path.into(), ..command("a") };
         assert_eq!(bench.refuse(odd).await, "operationId/path mismatch", "{path}");
     }
     assert_eq!(bench.refuse(command("")).await, "commandId is required");
-    assert_eq!(bench.refuse(Command { method: "TRACE".into(), ..command("a") }).await, "unsupported method");
+    assert_eq!(
+        bench.refuse(LinkCommand { method: "TRACE".into(), ..command("a") }).await,
+        "unsupported method"
+    );
     bench.executor.set_paused(true);
     assert_eq!(bench.refuse(command("")).await, "cloud commands paused by user");
     bench.executor.set_gateway_lost(Some("the listener was lost".to_owned()));
@@ -135,7 +138,7 @@ async fn cancelling_ends_what_waits_and_what_runs() {
 #[tokio::test(start_paused = true)]
 async fn a_command_ends_at_its_own_limit() {
     let mut bench = Bench::online();
-    bench.accept(Command { timeout_ms: Some(50), ..command("a") }).await;
+    bench.accept(LinkCommand { timeout_ms: Some(50), ..command("a") }).await;
     let call = bench.call().await;
     let start = Instant::now();
     let last = bench.events().await.pop().unwrap();
@@ -160,7 +163,7 @@ async fn a_silent_gateway_frees_its_slot() {
     ] {
         let mut bench = Bench::online();
         let start = Instant::now();
-        bench.accept(Command { path: format!("/api/gateway/{path}"), ..command("a") }).await;
+        bench.accept(LinkCommand { path: format!("/api/gateway/{path}"), ..command("a") }).await;
         let call = bench.call().await;
         let last = bench.events().await.pop().unwrap();
         assert_eq!(last.data["error"], "gateway response timeout");

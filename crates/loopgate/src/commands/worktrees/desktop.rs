@@ -23,7 +23,7 @@ const WALK_LIMIT: Duration = Duration::from_secs(600);
 
 /// Which desktop is meant.
 #[derive(Debug, Args)]
-pub(super) struct Desktop {
+pub(super) struct DesktopSelection {
     #[command(flatten)]
     home: HomeArgs,
     /// The directory that repositories and worktrees lie in, while no Loopgate runs. Default: that of
@@ -32,7 +32,7 @@ pub(super) struct Desktop {
     sandbox: Option<PathBuf>,
 }
 
-impl Desktop {
+impl DesktopSelection {
     /// Asks the Loopgate that runs; while none does, `here` answers from its records.
     pub(super) fn ask<T: DeserializeOwned>(
         &self,

@@ -6,14 +6,14 @@ use clap::Args;
 use loopgate_runtime::{RestoredWork, SavedEntry};
 use serde_json::json;
 
-use super::desktop::Desktop;
+use super::desktop::DesktopSelection;
 use crate::{commands, terminal};
 
 /// Puts saved work on a branch `saved/NAME` of its repository. It stays saved.
 #[derive(Debug, Args)]
 pub(super) struct Restore {
     #[command(flatten)]
-    desktop: Desktop,
+    desktop: DesktopSelection,
     /// What is restored, as `loopgate worktrees` lists it.
     name: String,
     /// Print one JSON object.
@@ -41,7 +41,7 @@ impl Restore {
 }
 
 /// The work that is saved.
-pub(super) fn list(desktop: &Desktop) -> anyhow::Result<Vec<SavedEntry>> {
+pub(super) fn list(desktop: &DesktopSelection) -> anyhow::Result<Vec<SavedEntry>> {
     desktop.ask("worktrees.saved", &json!({}), async |here| Ok(here.saved_work.list().await?))
 }
 
@@ -57,7 +57,7 @@ pub(super) fn show(saved: &[SavedEntry]) {
 
 /// Deletes saved work after the person agreed: what is named, else all of it.
 pub(super) fn delete(
-    desktop: &Desktop,
+    desktop: &DesktopSelection,
     names: &[String],
     agreed: bool,
     pretend: bool,

@@ -31,7 +31,7 @@ const COMMAND: &str = "/bootstrap:agent-bootstrap";
 /// A repository that is meant, as the manifest lists it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Target {
+pub(crate) struct BootstrapTarget {
     full_name: String,
     /// Empty when there is none that may be used.
     local_path: String,
@@ -41,7 +41,7 @@ pub(crate) struct Target {
     skip_reason: Option<String>,
 }
 
-impl Target {
+impl BootstrapTarget {
     fn skipped(full_name: String, branch: String, path: Option<&Path>, reason: &str) -> Self {
         Self {
             full_name,
@@ -93,7 +93,7 @@ const NOT_FOUND: &str = "not found locally";
 pub(crate) async fn targets(
     repositories: &Repositories,
     order: Option<&BootstrapOrder>,
-) -> Result<Vec<Target>, String> {
+) -> Result<Vec<BootstrapTarget>, String> {
     let Some(order) = order else {
         let (repos, sandbox) = (repositories.repos.clone(), repositories.sandbox.clone());
         let known = tokio::task::spawn_blocking(move || all(&repos, &sandbox));
@@ -107,10 +107,10 @@ pub(crate) async fn targets(
         };
         let sandbox = repositories.sandbox.clone();
         let look = move || match path {
-            Some(path) => Target::at(&sandbox, full_name, branch, &path),
+            Some(path) => BootstrapTarget::at(&sandbox, full_name, branch, &path),
             None => {
                 let branch = branch.unwrap_or_default();
-                Target::skipped(full_name, branch, None, NOT_FOUND)
+                BootstrapTarget::skipped(full_name, branch, None, NOT_FOUND)
             }
         };
         targets.push(tokio::task::spawn_blocking(look).await.map_err(|error| error.to_string())?);
@@ -123,13 +123,13 @@ async fn find(repositories: &Repositories, full_name: &str) -> Option<PathBuf> {
 }
 
 /// Every repository of the list. Blocks on the disk.
-fn all(repos: &Repos, sandbox: &Sandbox) -> Result<Vec<Target>, String> {
+fn all(repos: &Repos, sandbox: &Sandbox) -> Result<Vec<BootstrapTarget>, String> {
     let list = repos.list().map_err(|error| error.to_string())?;
     let target = |path: PathBuf| match sandbox.origin_of(&path) {
-        Some(name) => Target::at(sandbox, name.to_string(), None, &path),
+        Some(name) => BootstrapTarget::at(sandbox, name.to_string(), None, &path),
         None => {
             let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-            Target::skipped(name, String::new(), None, NOT_FOUND)
+            BootstrapTarget::skipped(name, String::new(), None, NOT_FOUND)
         }
     };
     Ok(list.repos.iter().map(|repo| target(expand_home(&repo.path))).collect())
@@ -138,7 +138,7 @@ fn all(repos: &Repos, sandbox: &Sandbox) -> Result<Vec<Target>, String> {
 /// The script that visits the repositories.
 pub(crate) fn script(
     order: Option<&BootstrapOrder>,
-    targets: &[Target],
+    targets: &[BootstrapTarget],
     work_dir: &Path,
     plugin: Option<&Path>,
     mcp: &McpRecord,
@@ -196,7 +196,7 @@ mod tests {
         std::fs::create_dir(base.join("there")).unwrap();
         std::fs::write(base.join("file"), "").unwrap();
         let at = |path: &Path| {
-            let target = Target::at(&sandbox, "acme/x".to_owned(), None, path);
+            let target = BootstrapTarget::at(&sandbox, "acme/x".to_owned(), None, path);
             (target.skip_reason.unwrap_or_default(), target.local_path)
         };
         assert_eq!(at(&base.join("there")), (String::new(), shown(&base.join("there"))));
@@ -207,7 +207,7 @@ mod tests {
 
     #[test]
     fn every_word_of_the_script_is_one_word() {
-        let target = |path: &str, skip| Target {
+        let target = |path: &str, skip| BootstrapTarget {
             full_name: "acme/x".to_owned(),
             local_path: path.to_owned(),
             branch: "main".to_owned(),

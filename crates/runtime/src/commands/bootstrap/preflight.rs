@@ -9,7 +9,7 @@ use loopgate_api::event::LoopEvent;
 use loopgate_api::ids::LoopId;
 use loopgate_api::names::env;
 use loopgate_api::redact;
-use loopgate_home::{Directory, Entry, SandboxedPath, untrusted};
+use loopgate_home::{DirEntry, Directory, SandboxedPath, untrusted};
 use loopgate_tools::process::{Command, Limits, Output, RunStatus, StartError};
 use serde_json::json;
 
@@ -82,7 +82,7 @@ async fn reason_to_skip(worktree: &Path) -> Option<&'static str> {
     looked.await.unwrap_or(Some("the worktree cannot be read"))
 }
 
-fn is_markdown(entry: &Entry) -> bool {
+fn is_markdown(entry: &DirEntry) -> bool {
     Path::new(&entry.name).extension().is_some_and(|kind| kind == "md")
 }
 
@@ -116,7 +116,7 @@ async fn put_in_place(worktree: SandboxedPath) {
     let moved = tokio::task::spawn_blocking(move || -> io::Result<()> {
         let worktree = worktree.open_directory()?;
         let Ok(written) = worktree.directory(Path::new(WRITTEN)) else { return Ok(()) };
-        for Entry { name, .. } in written.entries()?.into_iter().filter(is_markdown) {
+        for DirEntry { name, .. } in written.entries()?.into_iter().filter(is_markdown) {
             let Ok(agent) = written.read(Path::new(&name), MAX_AGENT) else { continue };
             let agents = worktree.make_directory(Path::new(AGENTS))?;
             if !agents.holds(Path::new(&name)) {

@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use loopgate_api::bootstrap::{BootstrapResult, BootstrappedAgent, BootstrappedRepo};
 use loopgate_api::names::BOOTSTRAP_RESULT;
-use loopgate_home::Kind;
+use loopgate_home::EntryKind;
 use loopgate_home::untrusted::{self, write_private};
 use serde_json::Value;
 
-use super::{MANIFEST, Target, agents_dir};
+use super::{BootstrapTarget, MANIFEST, agents_dir};
 
 /// A definition that is larger is left out.
 const MAX_AGENT: u64 = 1024 * 1024;
@@ -31,14 +31,14 @@ pub(crate) async fn conclude(work_dir: PathBuf) {
 }
 
 fn read(work_dir: &Path) -> BootstrapResult {
-    let targets: Vec<Target> = untrusted::read_json(&work_dir.join(MANIFEST)).unwrap_or_default();
+    let targets: Vec<BootstrapTarget> = untrusted::read_json(&work_dir.join(MANIFEST)).unwrap_or_default();
     let repos: Vec<BootstrappedRepo> =
         targets.into_iter().enumerate().map(|(number, target)| repo(work_dir, number, target)).collect();
     BootstrapResult { total_duration: repos.iter().map(|repo| repo.duration).sum(), repos }
 }
 
-fn repo(work_dir: &Path, number: usize, target: Target) -> BootstrappedRepo {
-    let Target { full_name, local_path, branch, skip, skip_reason } = target;
+fn repo(work_dir: &Path, number: usize, target: BootstrapTarget) -> BootstrappedRepo {
+    let BootstrapTarget { full_name, local_path, branch, skip, skip_reason } = target;
     let mut repo = BootstrappedRepo {
         full_name,
         branch,
@@ -72,7 +72,7 @@ fn repo(work_dir: &Path, number: usize, target: Target) -> BootstrappedRepo {
 fn agents(directory: &Path) -> Vec<BootstrappedAgent> {
     let mut files: Vec<PathBuf> = untrusted::entries(directory)
         .into_iter()
-        .filter(|entry| entry.kind == Kind::File)
+        .filter(|entry| entry.kind == EntryKind::File)
         .map(|entry| directory.join(entry.name))
         .filter(|path| path.extension().is_some_and(|kind| kind == "md"))
         .collect();

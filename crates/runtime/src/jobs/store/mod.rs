@@ -34,7 +34,7 @@ pub use launch_requests::LaunchRequest;
 pub use messages::{MessageKind, OutboxMessage, OutboxRow};
 pub use tokens::{StoredToken, TokenText};
 
-use crate::error::LoopError;
+use crate::error::LoopRequestError;
 use crate::jobs::Job;
 use crate::jobs::Notification;
 use crate::jobs::lifecycle::{self, InvalidTransition, JobEvent};
@@ -79,7 +79,7 @@ impl StoreError {
     }
 }
 
-impl From<StoreError> for LoopError {
+impl From<StoreError> for LoopRequestError {
     fn from(error: StoreError) -> Self {
         tracing::error!(%error, "the job store failed");
         Self::internal()

@@ -5,7 +5,7 @@
 
 use std::path::{Path, PathBuf};
 
-use loopgate_api::command::{Inputs, Judged, LoopCommand, Output, Place};
+use loopgate_api::command::{CommandOutput, Inputs, Judged, LoopCommand, WorkLocation};
 use minijinja::{Environment, Value, context};
 
 use crate::workspace::MountedPeer;
@@ -77,7 +77,7 @@ impl Prompt<'_> {
                 command => self.command.as_str(),
                 directory => text(self.directory),
                 work_dir => text(self.work_dir),
-                in_worktree => matches!(spec.place, Place::Worktree(_)),
+                in_worktree => matches!(spec.place, WorkLocation::Worktree(_)),
                 repository => self.repository.map(text),
                 inputs,
                 wish => self.wish,
@@ -87,7 +87,7 @@ impl Prompt<'_> {
     }
 
     /// A file that has to be left, for the text.
-    fn wanted(&self, output: &Output) -> Value {
+    fn wanted(&self, output: &CommandOutput) -> Value {
         let place = if output.in_project_root() { self.directory } else { self.work_dir };
         let path = text(&place.join(output.file));
         context! { path, required => output.required, shape => shape(output.file) }

@@ -23,7 +23,7 @@ use serde_json::{Map, Value};
 
 pub(crate) use code_context::detect;
 
-use crate::commands::bootstrap::{MANIFEST, Target};
+use crate::commands::bootstrap::{BootstrapTarget, MANIFEST};
 use crate::commands::review::VERDICT;
 use crate::request::{DetectedContext, LoopRequest};
 use crate::workspace::MountedPeer;
@@ -62,7 +62,7 @@ pub(crate) struct StagedInputs {
     /// Every file that was staged, for a prompt that names them.
     pub inputs: Vec<PathBuf>,
     /// The repositories that a BOOTSTRAP is about.
-    pub targets: Vec<Target>,
+    pub targets: Vec<BootstrapTarget>,
 }
 
 /// Where the inputs of a loop go.
@@ -77,7 +77,7 @@ pub(crate) struct StagingDirs<'a> {
     /// What git says of the primary repository, for judging code.
     pub detected: Option<DetectedContext>,
     /// The repositories that a BOOTSTRAP is about.
-    pub targets: Vec<Target>,
+    pub targets: Vec<BootstrapTarget>,
 }
 
 impl StagingDirs<'_> {
@@ -134,7 +134,7 @@ fn stage_review(request: &LoopRequest, work_dir: &Path) -> io::Result<StagedInpu
     Ok(StagedInputs::default())
 }
 
-fn stage_targets(targets: &[Target], work_dir: &Path) -> io::Result<StagedInputs> {
+fn stage_targets(targets: &[BootstrapTarget], work_dir: &Path) -> io::Result<StagedInputs> {
     write_private(&work_dir.join(MANIFEST), &serde_json::to_vec_pretty(targets)?)?;
     Ok(StagedInputs { targets: targets.to_vec(), ..StagedInputs::default() })
 }

@@ -17,7 +17,7 @@ use loopgate_home::untrusted;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
-use self::reader::{Batch, PerfItem, PerfReader};
+use self::reader::{PerfBatch, PerfItem, PerfReader};
 use crate::jobs::store::Store;
 use crate::jobs::{FileIdentity, Job, PerfMark};
 use crate::reporting::telemetry::{self, TelemetrySender};
@@ -119,7 +119,7 @@ async fn follow(services: &PerfEvents, job: &Job, work_dir: &Path, ended: &Cance
 }
 
 /// Reads on a thread that may block; nothing once that thread was stopped.
-async fn read(mut reader: PerfReader, ended: bool) -> Option<(PerfReader, Batch)> {
+async fn read(mut reader: PerfReader, ended: bool) -> Option<(PerfReader, PerfBatch)> {
     let read = tokio::task::spawn_blocking(move || {
         let batch = reader.read(ended);
         (reader, batch)

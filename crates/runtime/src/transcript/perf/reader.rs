@@ -4,10 +4,10 @@ use std::collections::HashMap;
 use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::path::PathBuf;
 
-use loopgate_api::perf::{ParseFailure, PerfRecord, Text};
+use loopgate_api::perf::{CleanText, ParseFailure, PerfRecord};
 
 use crate::jobs::{FileIdentity, PerfMark};
-use crate::transcript::lines::Lines;
+use crate::transcript::lines::TranscriptLines;
 use crate::transcript::stream_file;
 
 /// Bytes that are read at a time.
@@ -26,7 +26,7 @@ pub(super) enum PerfItem {
 
 /// What one read brought.
 #[derive(Debug, Default)]
-pub(super) struct Batch {
+pub(super) struct PerfBatch {
     pub items: Vec<PerfItem>,
     /// Whether more can be read at once.
     pub more: bool,
@@ -39,11 +39,11 @@ pub(super) struct PerfReader {
     read_to: u64,
     /// Number of the last line that was read.
     line: u64,
-    lines: Lines,
+    lines: TranscriptLines,
     /// Everything before it was reported.
     reported: u64,
     /// The phase of an iteration of a run.
-    phases: HashMap<(Text, u64), Text>,
+    phases: HashMap<(CleanText, u64), CleanText>,
 }
 
 impl PerfReader {
@@ -54,7 +54,7 @@ impl PerfReader {
             file: mark.file,
             read_to: mark.start,
             line: mark.lines,
-            lines: Lines::default(),
+            lines: TranscriptLines::default(),
             reported: mark.reported,
             phases: HashMap::new(),
         }
@@ -67,11 +67,11 @@ impl PerfReader {
 
     /// Reads what was written since; once nobody writes any more, a last line without its end counts
     /// too. A file that is not there, or cannot be read, brings nothing.
-    pub fn read(&mut self, ended: bool) -> Batch {
+    pub fn read(&mut self, ended: bool) -> PerfBatch {
         self.read_piece(ended).unwrap_or_default()
     }
 
-    fn read_piece(&mut self, ended: bool) -> io::Result<Batch> {
+    fn read_piece(&mut self, ended: bool) -> io::Result<PerfBatch> {
         let mut file = loopgate_home::untrusted::open(&self.path)?;
         let metadata = file.metadata()?;
         let identity = stream_file::identity(&metadata);
@@ -84,8 +84,8 @@ impl PerfReader {
         let read = file.take(PIECE).read_to_end(&mut bytes)? as u64;
         let at = self.read_to;
         self.read_to += read;
-        let mut batch = Batch { items: Vec::new(), more: read == PIECE };
-        let mut failures = Failures::default();
+        let mut batch = PerfBatch { items: Vec::new(), more: read == PIECE };
+        let mut failures = ParseFailures::default();
         let mut lines = std::mem::take(&mut self.lines);
         lines.take(&bytes, at, |line, end| self.take_line(line, end, &mut batch.items, &mut failures));
         if ended && !batch.more && !lines.unfinished().is_empty() {
@@ -107,7 +107,7 @@ impl PerfReader {
         line: Option<&[u8]>,
         end: u64,
         items: &mut Vec<PerfItem>,
-        failures: &mut Failures,
+        failures: &mut ParseFailures,
     ) {
         self.line += 1;
         let is_new = end > self.reported;
@@ -153,14 +153,14 @@ impl PerfReader {
 
 /// Lines of one piece that cannot be read.
 #[derive(Debug, Default)]
-struct Failures {
+struct ParseFailures {
     admitted: usize,
     /// Number of the first one that was only counted.
     first_counted: u64,
     counted: usize,
 }
 
-impl Failures {
+impl ParseFailures {
     fn admit(&mut self, failure: ParseFailure) -> Option<PerfItem> {
         if self.admitted == MAX_FAILURES {
             if self.counted == 0 {
@@ -207,7 +207,7 @@ mod tests {
     }
 
     /// Events by name and phase, failures by the number of their line.
-    fn told(batch: &Batch) -> Vec<Value> {
+    fn told(batch: &PerfBatch) -> Vec<Value> {
         let each = |items: &PerfItem| match items {
             PerfItem::Event(record) => {
                 let told = serde_json::to_value(record).unwrap();

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use loopgate_api::names::TOOL_CALLS;
 use loopgate_api::perf::{PerfRecord, ToolCall};
-use loopgate_home::{Kind, untrusted};
+use loopgate_home::{EntryKind, untrusted};
 
 /// Most calls that are looked at.
 const MAX_CALLS: usize = 256;
@@ -15,7 +15,7 @@ const MAX_BYTES: u64 = 64 * 1024;
 /// The names of the files, in order.
 pub(super) fn names(work_dir: &Path) -> Vec<String> {
     let entries = untrusted::entries(&work_dir.join(TOOL_CALLS)).into_iter();
-    let regular = entries.filter(|entry| entry.kind == Kind::File);
+    let regular = entries.filter(|entry| entry.kind == EntryKind::File);
     let mut names: Vec<String> =
         regular.filter_map(|entry| entry.name.into_string().ok()).take(MAX_CALLS).collect();
     names.sort_unstable();

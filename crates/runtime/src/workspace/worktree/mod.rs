@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use loopgate_api::command::Checkout;
+use loopgate_api::command::WorktreeSource;
 use loopgate_api::ids::{BranchName, LoopId};
 use loopgate_api::names::STATE_DIR;
 use loopgate_api::redact;
@@ -60,7 +60,7 @@ pub(crate) struct WorktreeRequest<'a> {
     pub earlier: Option<BranchName>,
     /// The branch to start from.
     pub base: BranchName,
-    pub checkout: Checkout,
+    pub checkout: WorktreeSource,
     /// Whether the repository was asked for what is new a moment ago.
     pub fetched: bool,
 }
@@ -163,12 +163,12 @@ async fn prepare_once(
     wanted: &WorktreeRequest<'_>,
     reservation: &Reservation,
 ) -> Result<PreparedWorktree, WorktreeError> {
-    let fresh = matches!(wanted.checkout, Checkout::Fresh { .. });
+    let fresh = matches!(wanted.checkout, WorktreeSource::Fresh { .. });
     if !fresh && let Some((dir, branch)) = reusable(worktrees, wanted).await? {
         reservation.claim(dir.as_path()).map_err(WorktreeError::Busy)?;
         return Ok(ready(worktrees, dir, Some(branch), false, Vec::new()).await);
     }
-    let visit = wanted.checkout == Checkout::Visited;
+    let visit = wanted.checkout == WorktreeSource::Visited;
     let branch = (!visit).then(|| wanted.naming.branch.clone());
     let dir = place(worktrees, wanted, if visit { VISIT } else { "" })?;
     reservation.claim(dir.as_path()).map_err(WorktreeError::Busy)?;
@@ -262,7 +262,7 @@ async fn clear(
 ) -> Result<(), WorktreeError> {
     let repository = wanted.repository.as_path();
     let mut stale: Vec<PathBuf> = Vec::new();
-    if wanted.checkout != Checkout::Visited {
+    if wanted.checkout != WorktreeSource::Visited {
         let on_branch = worktrees.git.worktree_on(repository, &wanted.naming.branch).await;
         stale.extend(on_branch.map_err(|error| WorktreeError::failed(&error))?);
     }
@@ -306,7 +306,7 @@ async fn make(
     let mut goes_on = pushed.is_some();
     let mut from = pushed.unwrap_or(from);
     let branch = &wanted.naming.branch;
-    if wanted.checkout == Checkout::Continued {
+    if wanted.checkout == WorktreeSource::Continued {
         if has_work(&worktrees.git, repository, branch, &from).await? {
             from = format!("refs/heads/{branch}");
             goes_on = true;
@@ -322,7 +322,7 @@ async fn make(
         move || if is_left { preserved.preserve_or_rename() } else { preserved.preserve().map(|()| None) }
     });
     notes.extend(moved.await?.map(|place| renamed_note(&place)));
-    let added = if wanted.checkout == Checkout::Visited {
+    let added = if wanted.checkout == WorktreeSource::Visited {
         worktrees.git.worktree_add_detached(repository, dir.as_path(), &from).await.map(|()| None)
     } else {
         worktrees.git.worktree_add(repository, dir.as_path(), branch, &from).await
@@ -339,9 +339,9 @@ async fn make(
 /// loop goes on from there, since a branch that starts anew could not be pushed over it.
 async fn open_pull_request(worktrees: &Worktrees, wanted: &WorktreeRequest<'_>) -> Option<String> {
     let goes_on = match wanted.checkout {
-        Checkout::Fresh { stays, .. } => stays,
-        Checkout::Continued => true,
-        Checkout::Visited => false,
+        WorktreeSource::Fresh { stays, .. } => stays,
+        WorktreeSource::Continued => true,
+        WorktreeSource::Visited => false,
     };
     let (clone, branch) = (wanted.repository.as_path(), &wanted.naming.branch);
     let tracked = format!("refs/remotes/origin/{branch}");
