@@ -16,7 +16,7 @@ use thiserror::Error;
 
 use crate::images::ImageKind;
 use crate::plain_text::plain_text;
-use crate::spool::{Spooling, on_disk};
+use crate::spool::{Spooling, spawn_blocking};
 
 /// Bytes of one image.
 const MOST_OF_IMAGE: u64 = 10 * 1024 * 1024;
@@ -221,7 +221,7 @@ async fn image(part: FormPart, directory: &Path) -> Result<PartResult<SentImage>
         Ok(file) => file,
         Err(size) => return Ok(Err(FormError::ImageTooLarge { name: original_name, size })),
     };
-    let judged = on_disk(move || kind.is_that_of(&mut file).map(|right| right.then_some(file)));
+    let judged = spawn_blocking(move || kind.is_that_of(&mut file).map(|right| right.then_some(file)));
     let image = judged.await?.map(|file| SentImage { original_name, kind, file });
     Ok(image.ok_or(FormError::NoImageType(declared)))
 }

@@ -45,7 +45,7 @@ impl Spooling {
     /// Any failure of the file system.
     pub async fn begin(directory: &Path, hash: Option<Sha256>) -> io::Result<Self> {
         let directory: PathBuf = directory.to_owned();
-        let file = on_disk(move || tempfile::tempfile_in(directory)).await?;
+        let file = spawn_blocking(move || tempfile::tempfile_in(directory)).await?;
         Ok(Self { writer: Some(Writer { file, hash, buffer: Vec::with_capacity(CHUNK) }), length: 0 })
     }
 
@@ -80,7 +80,7 @@ impl Spooling {
 
     async fn flush(&mut self) -> io::Result<()> {
         let mut writer = self.writer.take().ok_or_else(broken)?;
-        let writer = on_disk(move || {
+        let writer = spawn_blocking(move || {
             if let Some(hash) = &mut writer.hash {
                 hash.update(&writer.buffer);
             }
@@ -94,7 +94,7 @@ impl Spooling {
 }
 
 /// Work that may wait for the disk, on a thread of its own.
-pub(crate) async fn on_disk<T: Send + 'static>(
+pub(crate) async fn spawn_blocking<T: Send + 'static>(
     work: impl FnOnce() -> io::Result<T> + Send + 'static,
 ) -> io::Result<T> {
     tokio::task::spawn_blocking(work).await.map_err(|_| broken())?

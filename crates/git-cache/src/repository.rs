@@ -92,7 +92,7 @@ impl CachedRepository {
         }
         let asked_at = Instant::now();
         let (status, ignored) = self.git.status_with_ignored(&self.directory).await?;
-        let after = self.on_disk(move |validity| validity.set_ignored(ignored)).await;
+        let after = self.run_blocking(move |validity| validity.set_ignored(ignored)).await;
         Ok(CacheEntry::store(&mut cached, status, asked_at, before, after))
     }
 
@@ -131,10 +131,10 @@ impl CachedRepository {
     }
 
     async fn generation(&self) -> Option<Generation> {
-        self.on_disk(Validity::generation).await
+        self.run_blocking(Validity::generation).await
     }
 
-    async fn on_disk(
+    async fn run_blocking(
         &self,
         work: impl FnOnce(&Validity) -> Option<Generation> + Send + 'static,
     ) -> Option<Generation> {

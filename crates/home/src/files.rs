@@ -103,11 +103,11 @@ pub fn make_private(path: &Path) -> io::Result<()> {
 ///
 /// # Errors
 /// Any failure of the file system.
-pub fn keep_aside(path: &Path) -> io::Result<PathBuf> {
-    let aside = path.with_file_name(corrupt_name(path.file_name().unwrap_or_default()));
-    std::fs::rename(path, &aside)?;
+pub fn rename_corrupt(path: &Path) -> io::Result<PathBuf> {
+    let renamed = path.with_file_name(corrupt_name(path.file_name().unwrap_or_default()));
+    std::fs::rename(path, &renamed)?;
     sync_directory(parent(path))?;
-    Ok(aside)
+    Ok(renamed)
 }
 
 /// The name under which a file with unusable content is kept.
@@ -256,10 +256,10 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("keys.json");
         std::fs::write(&path, "{").unwrap();
-        let aside = keep_aside(&path).unwrap();
-        assert!(aside.to_string_lossy().contains("keys.json.corrupt-"), "{}", aside.display());
+        let renamed = rename_corrupt(&path).unwrap();
+        assert!(renamed.to_string_lossy().contains("keys.json.corrupt-"), "{}", renamed.display());
         assert!(!path.exists());
-        assert_eq!(std::fs::read(&aside).unwrap(), b"{");
+        assert_eq!(std::fs::read(&renamed).unwrap(), b"{");
     }
 
     #[cfg(unix)]

@@ -248,9 +248,9 @@ impl<T: Serialize + DeserializeOwned> JsonFile<T> {
 
     fn move_aside(&self, directory: &Directory) -> io::Result<()> {
         let name = self.name()?;
-        let aside = files::corrupt_name(name);
-        directory.rename(name, &aside)?;
-        tracing::warn!(file = %name.display(), moved_to = %aside.display(), "a malformed file was moved aside");
+        let renamed = files::corrupt_name(name);
+        directory.rename(name, &renamed)?;
+        tracing::warn!(file = %name.display(), moved_to = %renamed.display(), "a malformed file was moved aside");
         Ok(())
     }
 

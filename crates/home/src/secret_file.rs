@@ -75,7 +75,7 @@ pub fn read_json<T: DeserializeOwned>(path: &Path) -> Result<Option<T>, SecretFi
     match serde_json::from_slice(&bytes) {
         Ok(document) => Ok(Some(document)),
         Err(error) => {
-            let aside = files::keep_aside(path)
+            let aside = files::rename_corrupt(path)
                 .map_err(|error| SecretFileError { path: path.to_owned(), problem: Problem::Io(error) })?;
             // Where it went wrong, and not what stands there.
             let (line, column) = (error.line(), error.column());

@@ -61,7 +61,7 @@ impl Server {
 }
 
 impl Line {
-    async fn say(&mut self, name: &str, payload: &Value) {
+    async fn send(&mut self, name: &str, payload: &Value) {
         self.say_message(Message::text(Frame::event(name, payload).to_text())).await;
     }
 
@@ -73,7 +73,7 @@ impl Line {
         let resume: serde_json::Map<String, Value> =
             resume.iter().map(|(id, last)| ((*id).to_owned(), Value::from(*last))).collect();
         let ack = json!({"computeTargetId": Uuid::from_u128(7), "resumeFromSequence": resume});
-        self.say(event::HELLO_ACK, &ack).await;
+        self.send(event::HELLO_ACK, &ack).await;
     }
 
     async fn close(&mut self, code: u16, reason: &'static str) {
@@ -116,7 +116,7 @@ impl Line {
     }
 
     async fn order(&mut self, id: &str) {
-        self.say(event::COMMAND, &serde_json::to_value(command(id)).unwrap()).await;
+        self.send(event::COMMAND, &serde_json::to_value(command(id)).unwrap()).await;
     }
 
     async fn event(&mut self) -> CommandEvent {
@@ -138,7 +138,7 @@ async fn a_silent_server_gets_a_second_hello_and_then_a_new_connection() {
     line.hello().await;
     let start = Instant::now();
     // An acknowledgement without a target is none.
-    line.say(event::HELLO_ACK, &json!({"sessionId": Uuid::new_v4()})).await;
+    line.send(event::HELLO_ACK, &json!({"sessionId": Uuid::new_v4()})).await;
     assert_eq!(desktop.degraded("retrying").await, "Relay did not respond to handshake — retrying");
     line.hello().await;
     assert!(start.elapsed() >= wait.mul_f32(0.9));
@@ -168,7 +168,7 @@ async fn a_refused_hello_is_shown_and_waits_for_a_person() {
     let mut desktop = start(&server, quick());
     let mut line = server.accept().await;
     line.hello().await;
-    line.say(event::HELLO_NACK, &json!({"reason": "gateway_conflict", "message": "bound elsewhere"})).await;
+    line.send(event::HELLO_NACK, &json!({"reason": "gateway_conflict", "message": "bound elsewhere"})).await;
     line.close(4409, "gateway_conflict").await;
     let text = desktop.degraded("gateway_conflict").await;
     assert_eq!(text, "Cloud socket disconnected: gateway_conflict: bound elsewhere");
@@ -232,12 +232,12 @@ async fn unknown_events_and_broken_commands_leave_the_connection_alone() {
     let server = Server::start().await;
     let mut desktop = start(&server, quick());
     let mut line = server.register(&mut desktop).await;
-    line.say("unknown", &json!({})).await;
+    line.send("unknown", &json!({})).await;
     let unknown = Frame::event("other", &json!({})).with_id("u1").to_text();
     line.say_message(Message::text(unknown)).await;
     assert_eq!(line.frame("other").await.data, json!({"accepted": false, "reason": "unknown_event"}));
-    line.say(event::COMMAND, &json!({"path": 1})).await;
-    line.say(event::COMMAND, &json!({"commandId": "c", "path": 1})).await;
+    line.send(event::COMMAND, &json!({"path": 1})).await;
+    line.send(event::COMMAND, &json!({"commandId": "c", "path": 1})).await;
     let ack: CommandAck = line.frame(event::COMMAND_ACK).await.payload().unwrap();
     assert!(!ack.accepted && ack.command_id == "c" && ack.reason.unwrap().starts_with("invalid command"));
     let ack: Result<HelloAck, _> = Frame::event("x", &json!({})).payload();
@@ -270,7 +270,7 @@ async fn an_ended_command_that_the_server_lost_is_sent_from_the_start() {
     desktop.call().await.answer("{}");
     for _ in 0..3 {
         let event = line.event().await;
-        line.say(event::COMMAND_EVENT_ACK, &json!({"commandId": "c", "sequence": event.sequence})).await;
+        line.send(event::COMMAND_EVENT_ACK, &json!({"commandId": "c", "sequence": event.sequence})).await;
     }
     drop(line);
     let mut line = server.register(&mut desktop).await;

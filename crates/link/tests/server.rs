@@ -6,8 +6,8 @@ mod bench;
 use std::time::Duration;
 
 use bench::{
-    ControlPlane, Heard, KEY, OTHER_KEY, Raw, command, command_event, hello, identity, numbers, patiently,
-    resumes,
+    ControlPlane, KEY, OTHER_KEY, Raw, SocketEvent, command, command_event, hello, identity, numbers,
+    patiently, resumes,
 };
 use futures_util::{SinkExt as _, StreamExt as _};
 use loopgate_api::link::{
@@ -91,8 +91,8 @@ async fn a_bad_hello_is_refused_with_its_reason() {
     let mut without_name = hello(Uuid::new_v4());
     without_name.as_object_mut().unwrap().remove("machineName");
     let mut raw = Raw::connect(&control_plane, KEY).await;
-    raw.say(&Frame::event(event::ANALYTICS, &json!({"event": "x"})).with_id("early")).await;
-    raw.say(&Frame::event(event::HELLO, &without_name)).await;
+    raw.send(&Frame::event(event::ANALYTICS, &json!({"event": "x"})).with_id("early")).await;
+    raw.send(&Frame::event(event::HELLO, &without_name)).await;
     let early = raw.frame().await;
     assert_eq!(early.ack.as_deref(), Some("early"));
     assert_eq!(early.payload::<Accepted>().unwrap(), Accepted::no("validation_failed"));
@@ -132,7 +132,7 @@ async fn a_desktop_that_says_nothing_is_closed() {
     let timing = ServerTiming { hello: Duration::from_millis(50), ..ServerTiming::default() };
     let control_plane = ControlPlane::start_with(timing).await;
     let mut raw = Raw::connect(&control_plane, KEY).await;
-    raw.say(&Frame::event("not.a.hello", &json!({}))).await;
+    raw.send(&Frame::event("not.a.hello", &json!({}))).await;
     assert_eq!(raw.closed().await, 4408);
 }
 
@@ -149,11 +149,11 @@ async fn events_before_the_registration_wait_for_it() {
     *control_plane.host().gate.lock().unwrap() = Some(gate);
     let mut raw = Raw::connect(&control_plane, KEY).await;
     for n in 1..=60 {
-        raw.say(&command_event("c", n, "chunk")).await;
+        raw.send(&command_event("c", n, "chunk")).await;
     }
-    raw.say(&Frame::event(event::HELLO, &hello(gateway))).await;
+    raw.send(&Frame::event(event::HELLO, &hello(gateway))).await;
     for n in 61..=150 {
-        raw.say(&command_event("c", n, "chunk")).await;
+        raw.send(&command_event("c", n, "chunk")).await;
     }
     open.send(()).unwrap();
     let stored = control_plane.host().until("events", |store| store.entry("c").events.len() == 150).await;
@@ -165,13 +165,13 @@ async fn more_than_a_hundred_early_frames_are_dropped() {
     let control_plane = ControlPlane::start().await;
     let mut raw = Raw::connect(&control_plane, KEY).await;
     for n in 0..120 {
-        raw.say(&Frame::event("unknown", &json!({})).with_id(format!("f{n}"))).await;
+        raw.send(&Frame::event("unknown", &json!({})).with_id(format!("f{n}"))).await;
     }
     raw.hello(Uuid::new_v4()).await;
     for n in 0..100 {
         assert_eq!(raw.frame().await.ack, Some(format!("f{n}")));
     }
-    raw.say(&Frame::event("unknown", &json!({})).with_id("last")).await;
+    raw.send(&Frame::event("unknown", &json!({})).with_id("last")).await;
     assert_eq!(raw.frame().await.ack.as_deref(), Some("last"));
 }
 
@@ -203,7 +203,7 @@ async fn wrong_frames_close_with_their_codes() {
     let mut raw = Raw::connect(&control_plane, KEY).await;
     raw.hello(Uuid::new_v4()).await;
     raw.say_text(&whole(MAX_MESSAGE_BYTES)).await;
-    raw.say(&Frame::event("unknown", &json!({})).with_id("after")).await;
+    raw.send(&Frame::event("unknown", &json!({})).with_id("after")).await;
     assert_eq!(raw.frame().await.ack.as_deref(), Some("after"), "the largest message is fine");
 }
 
@@ -223,19 +223,19 @@ async fn unknown_events_and_acknowledgements_leave_the_connection_alone() {
     let control_plane = ControlPlane::start().await;
     let mut raw = Raw::connect(&control_plane, KEY).await;
     raw.hello(Uuid::new_v4()).await;
-    raw.say(&Frame::event("unknown", &json!({}))).await;
-    raw.say(&Frame::acknowledging("unknown", "nobody-waits", &json!({}))).await;
-    raw.say(&Frame::event(event::COMMAND_EVENT, &json!({"commandId": 1}))).await;
-    raw.say(&Frame::event(event::TELEMETRY, &json!([]))).await;
+    raw.send(&Frame::event("unknown", &json!({}))).await;
+    raw.send(&Frame::acknowledging("unknown", "nobody-waits", &json!({}))).await;
+    raw.send(&Frame::event(event::COMMAND_EVENT, &json!({"commandId": 1}))).await;
+    raw.send(&Frame::event(event::TELEMETRY, &json!([]))).await;
     assert_eq!(raw.frame().await.event, event::TELEMETRY_VALIDATION_FAILED);
-    raw.say(&Frame::event("unknown", &json!({})).with_id("u1")).await;
+    raw.send(&Frame::event("unknown", &json!({})).with_id("u1")).await;
     let ack = raw.frame().await;
     assert_eq!(
         (ack.ack.as_deref(), ack.data),
         (Some("u1"), json!({"accepted": false, "reason": "unknown_event"}))
     );
     for (event_name, accepted) in [("wanted", Accepted::yes()), ("other", Accepted::no("feature_disabled"))] {
-        raw.say(&Frame::event(event::ANALYTICS, &json!({ "event": event_name })).with_id("a1")).await;
+        raw.send(&Frame::event(event::ANALYTICS, &json!({ "event": event_name })).with_id("a1")).await;
         assert_eq!(raw.frame().await.payload::<Accepted>().unwrap(), accepted);
     }
 }
@@ -254,20 +254,20 @@ async fn events_are_acknowledged_once_stored_and_a_gap_is_reported() {
     control_plane.order(target, command("c"));
     assert_eq!(raw.frame().await.event, event::COMMAND);
     for (sequence, kind) in [(1, "status"), (2, "chunk"), (2, "chunk")] {
-        raw.say(&command_event("c", sequence, kind)).await;
+        raw.send(&command_event("c", sequence, kind)).await;
         let ack: CommandEventAck = raw.frame().await.payload().unwrap();
         assert_eq!((ack.command_id.as_str(), ack.sequence), ("c", sequence));
     }
-    raw.say(&command_event("c", 5, "chunk")).await;
+    raw.send(&command_event("c", 5, "chunk")).await;
     let gap = raw.frame().await;
     assert_eq!(gap.event, event::HELLO_ACK);
     assert_eq!(resumes(&gap), [("c".to_owned(), 2)].into());
     // Not ours, not known, not an event: no answer at all.
     control_plane.order(Uuid::new_v4(), command("foreign"));
-    raw.say(&command_event("foreign", 1, "status")).await;
-    raw.say(&command_event("unknown", 1, "status")).await;
-    raw.say(&command_event("c", 0, "status")).await;
-    raw.say(&command_event("c", 3, "done")).await;
+    raw.send(&command_event("foreign", 1, "status")).await;
+    raw.send(&command_event("unknown", 1, "status")).await;
+    raw.send(&command_event("c", 0, "status")).await;
+    raw.send(&command_event("c", 3, "done")).await;
     assert_eq!(raw.frame().await.payload::<CommandEventAck>().unwrap().sequence, 3);
     let store = control_plane.host().store.borrow().clone();
     assert_eq!(numbers(&store.entry("c").events), [1, 2, 3]);
@@ -285,8 +285,8 @@ async fn a_slow_command_holds_up_only_itself() {
     let (release, stuck) = oneshot::channel();
     *control_plane.host().stuck.lock().unwrap() = Some(("slow".to_owned(), stuck));
     for n in 1..=3 {
-        raw.say(&command_event("slow", n, "chunk")).await;
-        raw.say(&command_event("quick", n, "chunk")).await;
+        raw.send(&command_event("slow", n, "chunk")).await;
+        raw.send(&command_event("quick", n, "chunk")).await;
     }
     for n in 1..=3 {
         let ack: CommandEventAck = raw.frame().await.payload().unwrap();
@@ -318,7 +318,7 @@ async fn what_is_outstanding_follows_the_hello_in_order() {
         let frame = raw.frame().await;
         assert_eq!((frame.event.as_str(), &frame.data["commandId"]), (event::COMMAND, &Value::from(id)));
     }
-    raw.say(&Frame::event(event::COMMAND_ACK, &CommandAck::rejected("a", "queue_full", "queue full"))).await;
+    raw.send(&Frame::event(event::COMMAND_ACK, &CommandAck::rejected("a", "queue_full", "queue full"))).await;
     let store = control_plane.host().until("an ack", |store| store.entry("a").ack.is_some()).await;
     assert_eq!(store.entry("a").ack.as_ref().unwrap().reason.as_deref(), Some("queue full"));
     let cancel = Cancel { command_id: "b".into(), reason: None };
@@ -342,7 +342,7 @@ async fn a_newer_connection_takes_over() {
     second.hello(gateway).await;
     second.frame().await;
     assert_eq!(first.closed().await, 4410);
-    second.say(&command_event("c", 1, "status")).await;
+    second.send(&command_event("c", 1, "status")).await;
     second.frame().await;
     let store = control_plane.host().store.borrow().clone();
     assert!(store.online[&target]);
@@ -413,10 +413,10 @@ async fn a_desktop_that_does_not_read_is_too_far_behind() {
     assert_eq!(control_plane.registry.deliver(Uuid::new_v4(), &big), Err(SendError::TooLarge));
     control_plane.host().until("offline", |store| !store.online[&target]).await;
     loop {
-        match raw.hear().await {
-            Heard::Frame(_) => {}
-            Heard::Closed(code) => break assert_eq!(code, 1013),
-            Heard::Lost => break,
+        match raw.receive().await {
+            SocketEvent::Frame(_) => {}
+            SocketEvent::Closed(code) => break assert_eq!(code, 1013),
+            SocketEvent::Lost => break,
         }
     }
 }
@@ -428,12 +428,12 @@ async fn telemetry_of_another_target_is_refused_and_of_its_own_taken() {
     let (mut raw, target) = registered(&control_plane).await;
     let mut telemetry = Telemetry::new(Severity::Info, "job.started", "m");
     telemetry.trace.compute_target_id = Uuid::new_v4().to_string();
-    raw.say(&Frame::event(event::TELEMETRY, &telemetry)).await;
+    raw.send(&Frame::event(event::TELEMETRY, &telemetry)).await;
     let rejected: TelemetryRejected = raw.frame().await.payload().unwrap();
     assert_eq!(rejected.issues[0].path, "trace.computeTargetId");
     telemetry.trace.compute_target_id = target.to_string();
-    raw.say(&Frame::event(event::TELEMETRY, &telemetry)).await;
-    raw.say(&Frame::event(
+    raw.send(&Frame::event(event::TELEMETRY, &telemetry)).await;
+    raw.send(&Frame::event(
         event::PRESENCE,
         &json!({"state": "online", "activeCommands": 1, "queueDepth": 2}),
     ))

@@ -114,7 +114,7 @@ impl Shutdown {
         let ended = tokio::select! {
             ended = service => ended,
             () = limit => {
-                self.tell(Trigger::ShutdownSequence, FailedStopKind::TimedOut, None);
+                self.report_failure(Trigger::ShutdownSequence, FailedStopKind::TimedOut, None);
                 return Ok(ExitCode::FAILURE);
             }
         };
@@ -122,7 +122,11 @@ impl Shutdown {
         if let Err(error) = &ended
             && self.requested.is_cancelled()
         {
-            self.tell(Trigger::ShutdownSequence, FailedStopKind::Failed, Some(format!("{error:#}")));
+            self.report_failure(
+                Trigger::ShutdownSequence,
+                FailedStopKind::Failed,
+                Some(format!("{error:#}")),
+            );
         }
         ended.map(|()| ExitCode::SUCCESS)
     }
@@ -141,13 +145,13 @@ impl Shutdown {
         std::thread::spawn(move || {
             let (_keep, never) = std::sync::mpsc::channel::<()>();
             let _ = never.recv_timeout(HARD_EXIT);
-            self.tell(Trigger::OuterHardExit, FailedStopKind::TimedOut, None);
+            self.report_failure(Trigger::OuterHardExit, FailedStopKind::TimedOut, None);
             std::process::exit(1);
         });
     }
 
     /// Says to the person and to the next start that this stop failed.
-    fn tell(&self, trigger: Trigger, result: FailedStopKind, error: Option<String>) {
+    fn report_failure(&self, trigger: Trigger, result: FailedStopKind, error: Option<String>) {
         let progress = self.progress();
         let elapsed = progress.since.map(|since| since.elapsed()).unwrap_or_default();
         let failed = FailedStop {

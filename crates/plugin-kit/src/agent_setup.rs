@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use loopgate_api::names::{PLAN_JSON, STATE_DIR};
 use loopgate_home::untrusted;
 
-use crate::console::{complain, say};
+use crate::console::{print_error, print_line};
 use crate::hook::agents::{self, LoopAgent};
 
 const USAGE: &str = "\
@@ -46,11 +46,11 @@ impl AgentSetupArgs {
         let words = self.words.iter().map(|word| word.to_string_lossy().into_owned());
         match parse(words).and_then(|options| options.map_or_else(|| Ok(USAGE.to_owned()), |o| begin(&o))) {
             Ok(text) => {
-                say(text.trim_end());
+                print_line(text.trim_end());
                 ExitCode::SUCCESS
             }
             Err(message) => {
-                complain(message);
+                print_error(message);
                 ExitCode::FAILURE
             }
         }

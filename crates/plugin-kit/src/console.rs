@@ -4,11 +4,11 @@ use std::fmt::Display;
 use std::io::Write as _;
 
 /// A line on standard output.
-pub fn say(text: impl Display) {
+pub fn print_line(text: impl Display) {
     let _ = writeln!(std::io::stdout(), "{text}");
 }
 
 /// A line on standard error.
-pub fn complain(text: impl Display) {
+pub fn print_error(text: impl Display) {
     let _ = writeln!(std::io::stderr(), "{text}");
 }

@@ -19,7 +19,7 @@ use std::process::ExitCode;
 
 use serde_json::Value;
 
-use crate::console::say;
+use crate::console::print_line;
 use input::Input;
 
 /// Longest input that is read; a tool's arguments may hold a whole file.
@@ -48,7 +48,7 @@ impl HookCommand {
         let read = std::io::stdin().take(INPUT_CAP).read_to_end(&mut text);
         let input = read.ok().and_then(|_| serde_json::from_slice(&text).ok());
         if let Some(answer) = input.and_then(|input| self.answer(&input)) {
-            say(answer);
+            print_line(answer);
         }
         ExitCode::SUCCESS
     }

@@ -29,7 +29,7 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 
 use self::exit_code::FAILED;
-use crate::console::{complain, say};
+use crate::console::{print_error, print_line};
 
 /// `loopgate loop run`: see [`options::USAGE`], which `--help` prints.
 #[derive(Debug, clap::Args)]
@@ -53,12 +53,12 @@ impl LoopRunArgs {
         };
         match options {
             Ok(options::ParsedArguments::Help) => {
-                say(options::USAGE.trim_end());
+                print_line(options::USAGE.trim_end());
                 ExitCode::SUCCESS
             }
             Ok(options::ParsedArguments::Run(options)) => ExitCode::from(run(&options)),
             Err(message) => {
-                complain(message);
+                print_error(message);
                 ExitCode::from(FAILED)
             }
         }
@@ -70,7 +70,7 @@ fn run(options: &options::LoopOptions) -> u8 {
     match runtime {
         Ok(runtime) => runtime.block_on(iterations::run(options)),
         Err(error) => {
-            complain(format!("Error: cannot start: {error}"));
+            print_error(format!("Error: cannot start: {error}"));
             FAILED
         }
     }

@@ -10,7 +10,7 @@ use loopgate_api::names::PERF_JSONL;
 use loopgate_home::untrusted;
 use serde_json::{Value, json};
 
-use crate::console::{complain, say};
+use crate::console::{print_error, print_line};
 
 /// Bytes of a run's timing events.
 const MAX_EVENTS: u64 = 256 * 1024 * 1024;
@@ -52,13 +52,13 @@ impl PerfCommand {
         let Self::Summary(args) = self;
         let events = events(&args.workdir, args.run_id.as_deref());
         if events.is_empty() {
-            complain(format!("No timing events in {}", args.workdir.join(PERF_JSONL).display()));
+            print_error(format!("No timing events in {}", args.workdir.join(PERF_JSONL).display()));
             return ExitCode::SUCCESS;
         }
         let summary = if args.timeline { json!({"timeline": timeline(&events)}) } else { summary(&events) };
         match args.format {
-            Format::Json => say(summary),
-            Format::Text => say(text(&summary).trim_end()),
+            Format::Json => print_line(summary),
+            Format::Text => print_line(text(&summary).trim_end()),
         }
         ExitCode::SUCCESS
     }

@@ -17,7 +17,7 @@ use std::process::ExitCode;
 
 use loopgate_api::names::PLAN_MD;
 
-use crate::console::{complain, say};
+use crate::console::{print_error, print_line};
 
 pub use state::SetStateArgs;
 
@@ -98,11 +98,11 @@ impl PlanCommand {
         };
         match result {
             Ok(text) => {
-                say(text);
+                print_line(text);
                 ExitCode::SUCCESS
             }
             Err(message) => {
-                complain(message);
+                print_error(message);
                 ExitCode::FAILURE
             }
         }

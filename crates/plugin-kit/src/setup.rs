@@ -17,7 +17,7 @@ use loopgate_home::{EntryKind, untrusted};
 use self::arguments::Arguments;
 use self::peers::AddedDirectory;
 use crate::config_env::{self, ConfigEnv};
-use crate::console::{complain, say};
+use crate::console::{print_error, print_line};
 use crate::plugins::{Plugins, prompt_names};
 use crate::quoting::quote;
 use crate::variables as var;
@@ -65,15 +65,15 @@ impl SetupArgs {
         let words = self.words.iter().map(|word| word.to_string_lossy().into_owned());
         match prepare(words) {
             Ok((path, config)) => {
-                say(format!("Loop configuration: {}\n{}", path.display(), config.render().trim_end()));
+                print_line(format!("Loop configuration: {}\n{}", path.display(), config.render().trim_end()));
                 // Not a setting of the work directory, so it is told and not kept.
                 if let Some(command) = var::text(var::COMMAND) {
-                    say(format!("{}={}", var::COMMAND, quote(&command)));
+                    print_line(format!("{}={}", var::COMMAND, quote(&command)));
                 }
                 ExitCode::SUCCESS
             }
             Err(message) => {
-                complain(message);
+                print_error(message);
                 ExitCode::FAILURE
             }
         }

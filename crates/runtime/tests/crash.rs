@@ -169,10 +169,10 @@ fn a_loop_that_had_not_begun_begins_at_the_next_start_and_is_told_once() {
     assert_eq!(job.status(), JobStatus::Completed, "{job:?}");
     assert_eq!(desktop.state("argv").lines().count(), 1, "one driver");
     assert_eq!(desktop.cloud.events(id, "completed").len(), 1);
-    let heard = desktop.cloud.heard();
-    let mut begins: Vec<_> = heard.iter().filter(|heard| heard.body["type"] == "started").collect();
+    let received = desktop.cloud.requests();
+    let mut begins: Vec<_> = received.iter().filter(|received| received.body["type"] == "started").collect();
     assert_eq!(begins.len(), 3, "each life has said so");
-    begins.dedup_by_key(|heard| &heard.nonce);
+    begins.dedup_by_key(|received| &received.nonce);
     assert_eq!(begins.len(), 1, "and it counts once");
     // Its request is deleted.
     life.block_on(desktop.has_none("launch_request"));
@@ -252,12 +252,12 @@ fn told_in_vain(desktop: &Desktop, call: &str, status: u16) -> LoopId {
     desktop.cloud.answer_always(call, status, json!({"success": false, "error": "not now"}));
     desktop.signal("go");
     for _ in 0..5 {
-        let before = desktop.cloud.heard().len();
+        let before = desktop.cloud.requests().len();
         let life = Life::begin(desktop);
         life.block_on(desktop.eventually("it was told in vain", || async {
             let ended = life.runtime.jobs.get(id).await.unwrap()?.status().is_terminal();
-            let mut heard = desktop.cloud.heard().into_iter().skip(before);
-            (ended && heard.any(|heard| heard.status == status)).then_some(())
+            let mut received = desktop.cloud.requests().into_iter().skip(before);
+            (ended && received.any(|received| received.status == status)).then_some(())
         }));
     }
     id
@@ -290,11 +290,11 @@ fn what_is_refused_for_what_it_is_is_kept_and_shown() {
     life.reported(id);
     drop(life);
     desktop.cloud.answer_well();
-    let before = desktop.cloud.heard().len();
+    let before = desktop.cloud.requests().len();
     let life = Life::begin(&desktop);
     let shown = life.block_on(life.runtime.snapshots.active()).unwrap();
     assert_eq!(shown[0].refused_report.as_deref(), Some("HTTP 400 not an event"));
-    assert_eq!(desktop.cloud.heard().len(), before, "it is not sent again");
+    assert_eq!(desktop.cloud.requests().len(), before, "it is not sent again");
 }
 
 #[test]
@@ -309,7 +309,7 @@ fn an_end_that_had_arrived_before_a_kill_is_not_told_for_ever() {
     desktop.cloud.answer_always("refresh-token", 409, refused("NOT_RUNNING"));
     desktop.signal("go");
     // A loop that runs has not ended, whatever is said of its token.
-    life.block_on(desktop.cloud.seen(|cloud| cloud.heard().iter().find(|h| h.route == "loop").map(drop)));
+    life.block_on(desktop.cloud.seen(|cloud| cloud.requests().iter().find(|h| h.route == "loop").map(drop)));
     let stands = life.block_on(life.runtime.jobs.get(id)).unwrap().unwrap();
     assert_eq!(stands.report.cloud_finalized_at, None);
     let over = json!({"success": true, "data": {"status": "COMPLETED"}});

@@ -150,7 +150,7 @@ async fn what_was_said_while_the_control_plane_was_away_arrives_in_order_and_onc
     desktop.has_status(&runtime, id, JobStatus::Completed).await;
     // More often than anything may be refused.
     let refused = |cloud: &loopgate_testkit::cloud::Cloud| {
-        (cloud.heard().iter().filter(|heard| heard.status == 502).count() > 15).then_some(())
+        (cloud.requests().iter().filter(|received| received.status == 502).count() > 15).then_some(())
     };
     desktop.cloud.seen(refused).await;
     desktop.cloud.answer_well();
@@ -163,11 +163,11 @@ async fn what_was_said_while_the_control_plane_was_away_arrives_in_order_and_onc
     assert_eq!(output.iter().filter(|line| *line == "one").count(), 1, "{output:?}");
     assert_eq!(desktop.cloud.events(id, "completed").len(), 1);
     assert_eq!(desktop.cloud.accepted(id, "upload-artifacts").len(), 1);
-    let heard = desktop.cloud.heard();
-    for heard in heard.iter().filter(|heard| heard.route == "events") {
-        let mut same = desktop.cloud.heard();
-        same.retain(|other| other.route == "events" && other.body == heard.body);
-        assert!(same.iter().all(|other| other.nonce == heard.nonce), "{heard:?}");
+    let received = desktop.cloud.requests();
+    for received in received.iter().filter(|received| received.route == "events") {
+        let mut same = desktop.cloud.requests();
+        same.retain(|other| other.route == "events" && other.body == received.body);
+        assert!(same.iter().all(|other| other.nonce == received.nonce), "{received:?}");
     }
 }
 
@@ -179,8 +179,8 @@ async fn after_a_sleep_a_loop_renews_its_token_and_then_says_that_it_lives() {
     let id = new_id();
     start(&runtime, &request(id, "PLAN")).await.unwrap();
     let calls = |cloud: &loopgate_testkit::cloud::Cloud| -> Vec<String> {
-        let heard = cloud.heard().into_iter().map(|heard| heard.route);
-        heard.filter(|route| route == "heartbeat" || route == "refresh-token").collect()
+        let received = cloud.requests().into_iter().map(|received| received.route);
+        received.filter(|route| route == "heartbeat" || route == "refresh-token").collect()
     };
     desktop.cloud.seen(|cloud| (calls(cloud) == ["heartbeat"]).then_some(())).await;
     runtime.recovery.wake_up();

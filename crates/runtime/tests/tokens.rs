@@ -20,16 +20,16 @@ async fn a_refused_token_is_renewed_and_the_event_keeps_its_nonce() {
     start(&runtime, &request(id, "PLAN")).await.unwrap();
     desktop
         .eventually("the first heartbeat", || async {
-            desktop.cloud.heard().iter().any(|h| h.route == "heartbeat").then_some(())
+            desktop.cloud.requests().iter().any(|h| h.route == "heartbeat").then_some(())
         })
         .await;
     desktop.cloud.answer_once("events", 401, json!({"success": false, "error": REFUSED}));
     desktop.signal("go");
     assert_eq!(desktop.reported(&runtime, id).await.status(), JobStatus::Completed);
-    let heard = desktop.cloud.heard();
-    assert_eq!(heard.iter().filter(|h| h.route == "refresh-token").count(), 1);
-    let refused = heard.iter().find(|h| h.status == 401).unwrap();
-    let again = heard.iter().find(|h| h.nonce == refused.nonce && h.status == 200).unwrap();
+    let received = desktop.cloud.requests();
+    assert_eq!(received.iter().filter(|h| h.route == "refresh-token").count(), 1);
+    let refused = received.iter().find(|h| h.status == 401).unwrap();
+    let again = received.iter().find(|h| h.nonce == refused.nonce && h.status == 200).unwrap();
     assert_eq!((refused.token.as_str(), again.token.as_str()), ("token-1", "token-2"));
     assert_eq!(refused.body, again.body);
 }
@@ -47,9 +47,9 @@ async fn a_lost_race_is_asked_once_more_with_another_key() {
     desktop.signal("go");
     let keys = desktop
         .eventually("two questions", || async {
-            let heard = desktop.cloud.heard();
+            let received = desktop.cloud.requests();
             let keys: Vec<String> =
-                heard.into_iter().filter(|h| h.route == "refresh-token").map(|h| h.nonce).collect();
+                received.into_iter().filter(|h| h.route == "refresh-token").map(|h| h.nonce).collect();
             (keys.len() >= 2).then_some(keys)
         })
         .await;
@@ -75,9 +75,9 @@ async fn an_answer_that_was_lost_counts_as_delivered() {
     desktop.signal("go");
     let job = desktop.reported(&runtime, id).await;
     assert!(job.report.completed_event_posted_at.is_some() && job.warnings().is_empty(), "{job:?}");
-    let heard = desktop.cloud.heard();
-    let failed = heard.iter().find(|h| h.status == 500).unwrap();
-    let tries: Vec<u16> = heard.iter().filter(|h| h.nonce == failed.nonce).map(|h| h.status).collect();
+    let received = desktop.cloud.requests();
+    let failed = received.iter().find(|h| h.status == 500).unwrap();
+    let tries: Vec<u16> = received.iter().filter(|h| h.nonce == failed.nonce).map(|h| h.status).collect();
     assert_eq!(tries, [500, 409]);
     assert_eq!(failed.body["type"], "completed");
 }

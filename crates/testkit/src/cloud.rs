@@ -57,7 +57,7 @@ enum TokenState {
 
 #[derive(Debug, Default)]
 struct Inner {
-    heard: Vec<ReceivedRequest>,
+    requests: Vec<ReceivedRequest>,
     nonces: HashSet<String>,
     /// Answers to come, by route.
     scripted: HashMap<String, VecDeque<(u16, Value)>>,
@@ -183,16 +183,16 @@ impl Cloud {
 
     /// Everything that arrived, in order.
     #[must_use]
-    pub fn heard(&self) -> Vec<ReceivedRequest> {
-        self.lock().heard.clone()
+    pub fn requests(&self) -> Vec<ReceivedRequest> {
+        self.lock().requests.clone()
     }
 
     /// The accepted calls of a route, in order.
     #[must_use]
     pub fn accepted(&self, id: LoopId, route: &str) -> Vec<ReceivedRequest> {
         let id = id.to_string();
-        let heard = self.heard();
-        heard.into_iter().filter(|h| h.loop_id == id && h.route == route && h.status == 200).collect()
+        let received = self.requests();
+        received.into_iter().filter(|h| h.loop_id == id && h.route == route && h.status == 200).collect()
     }
 
     /// The accepted events of a type, in order.
@@ -248,7 +248,7 @@ async fn answer(
         is_lost
     });
     let nonce = if nonce.is_empty() { key } else { nonce };
-    inner.heard.push(ReceivedRequest { route, loop_id, token, nonce, body, status });
+    inner.requests.push(ReceivedRequest { route, loop_id, token, nonce, body, status });
     inner.arrivals.send_replace(());
     if is_lost {
         // A body that fails at once: the server closes the connection.

@@ -9,12 +9,12 @@ pub mod cloud;
 pub mod code_host;
 pub mod git;
 pub mod home;
-pub mod leftovers;
+pub mod home_processes;
 pub mod loopgate;
 pub mod model;
 pub mod scene;
 pub mod story;
+pub mod tcp_proxy;
 pub mod wait;
-pub mod wire;
 
 pub use loopgate_test_programs as programs;

@@ -12,7 +12,7 @@ use crate::git::GitRemotes;
 use crate::home::UserHome;
 use crate::loopgate::Setup;
 use crate::model::{ModelServer, Script};
-use crate::{leftovers, story};
+use crate::{home_processes, story};
 
 /// The surroundings of one Loopgate. When they are dropped, whatever still runs in their home ends.
 #[derive(Debug)]
@@ -29,7 +29,7 @@ pub struct Scene {
 
 impl Drop for Scene {
     fn drop(&mut self) {
-        leftovers::end(self.home.path());
+        home_processes::end(self.home.path());
     }
 }
 

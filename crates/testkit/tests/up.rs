@@ -2,7 +2,7 @@
 //! program is killed in between.
 
 use anyhow::{Context as _, Result, ensure};
-use loopgate_testkit::leftovers;
+use loopgate_testkit::home_processes;
 use loopgate_testkit::loopgate::{Loopgate, SignedIn};
 use loopgate_testkit::model::{Script, Step, Turn};
 use loopgate_testkit::scene::Scene;
@@ -52,7 +52,7 @@ fn assert_delivered(scene: &Scene, ended: &Value) -> Result<()> {
 
 /// Only the program itself is left.
 fn assert_no_orphans(scene: &Scene, loopgate: &Loopgate) -> Result<()> {
-    let mut left = leftovers::processes(scene.home.path());
+    let mut left = home_processes::processes(scene.home.path());
     left.retain(|process| Some(process.pid) != loopgate.pid());
     ensure!(left.is_empty(), "{left:#?}");
     Ok(())

@@ -341,8 +341,8 @@ mod tests {
             policies.set(coverage(Some(OperationId::Deploy), None, None), Effect::Deny).unwrap();
             assert_eq!((policies.problem(), policies.effect(&question)), (None, Some(Effect::Ask)));
             let names = std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().path());
-            let aside = names.filter(|path| path.to_string_lossy().contains(".json.corrupt-"));
-            let texts: Vec<_> = aside.map(|path| std::fs::read_to_string(path).unwrap()).collect();
+            let renamed = names.filter(|path| path.to_string_lossy().contains(".json.corrupt-"));
+            let texts: Vec<_> = renamed.map(|path| std::fs::read_to_string(path).unwrap()).collect();
             assert_eq!(texts, [text]);
             assert_eq!(Policies::open(&file).list(), policies.list());
         }

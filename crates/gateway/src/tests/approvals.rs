@@ -278,8 +278,8 @@ async fn rules_that_cannot_be_read_are_kept_and_told() {
     assert_eq!(within(reply).await.unwrap().status, 200);
     assert!(approvals.problems().is_empty());
     let files = std::fs::read_dir(place.data_dir()).unwrap().map(|entry| entry.unwrap().path());
-    let mut aside = files.filter(|path| path.to_string_lossy().contains("desktop-approvals.json.corrupt-"));
-    assert_eq!(std::fs::read_to_string(aside.next().unwrap()).unwrap(), "no json");
+    let mut renamed = files.filter(|path| path.to_string_lossy().contains("desktop-approvals.json.corrupt-"));
+    assert_eq!(std::fs::read_to_string(renamed.next().unwrap()).unwrap(), "no json");
 }
 
 #[tokio::test]

@@ -20,7 +20,7 @@ impl Owner {
         Self(BufReader::new(UnixStream::connect(place.data_dir().join(CONTROL_SOCKET)).await.unwrap()))
     }
 
-    async fn say(&mut self, line: &str) -> Value {
+    async fn send_line(&mut self, line: &str) -> Value {
         self.0.write_all(format!("{line}\n").as_bytes()).await.unwrap();
         let mut answer = String::new();
         within(self.0.read_line(&mut answer)).await.unwrap();
@@ -28,7 +28,7 @@ impl Owner {
     }
 
     async fn ask(&mut self, verb: &str, params: Value) -> Value {
-        self.say(&json!({"id": 7, "verb": verb, "params": params}).to_string()).await
+        self.send_line(&json!({"id": 7, "verb": verb, "params": params}).to_string()).await
     }
 }
 
@@ -81,7 +81,7 @@ async fn nonsense_is_refused_in_shape() {
         ),
         (r#"{"id":1,"verb":"approvals.remove_rule"}"#, "ruleId is required", "missing_field"),
     ] {
-        let answer = owner.say(line).await;
+        let answer = owner.send_line(line).await;
         assert_eq!(
             (&answer["ok"], &answer["error"], &answer["code"]),
             (&json!(false), &json!(error), &json!(code))
@@ -98,10 +98,10 @@ async fn an_unknown_member_is_refused_by_every_verb() {
         assert_eq!((&answer["id"], &answer["ok"]), (&json!(7), &json!(false)), "{verb}: {answer}");
         assert!(answer["error"].as_str().unwrap().starts_with("unknown field `"), "{verb}: {answer}");
         let beside = json!({"id": 7, "verb": verb, "repository": "/src/shop"}).to_string();
-        assert_eq!(owner.say(&beside).await["ok"], false, "{verb}");
+        assert_eq!(owner.send_line(&beside).await["ok"], false, "{verb}");
     }
     let twice = r#"{"id":7,"verb":"approvals.set_policy","params":{"effect":"deny","effect":"allow"}}"#;
-    assert_eq!(owner.say(twice).await["ok"], false);
+    assert_eq!(owner.send_line(twice).await["ok"], false);
     let id = uuid::Uuid::nil();
     for both in [
         json!({"effect": "allow", "remember": "origin", "approvalId": id, "repository": "/src/shop"}),

@@ -16,7 +16,7 @@ const CHALLENGE: &str = r#"{"challengeToken":"challenge"}"#;
 
 /// What the control plane was asked.
 #[derive(Clone)]
-struct Seen {
+struct RecordedRequest {
     path: String,
     headers: HeaderMap,
     body: Value,
@@ -25,14 +25,14 @@ struct Seen {
 #[derive(Clone)]
 struct ControlPlane {
     origin: String,
-    seen: Arc<Mutex<Vec<Seen>>>,
+    seen: Arc<Mutex<Vec<RecordedRequest>>>,
 }
 
 #[derive(Clone)]
 struct Script {
     /// None never answers.
     answer: Option<(StatusCode, &'static str)>,
-    seen: Arc<Mutex<Vec<Seen>>>,
+    seen: Arc<Mutex<Vec<RecordedRequest>>>,
 }
 
 impl ControlPlane {
@@ -44,13 +44,13 @@ impl ControlPlane {
             body: String,
         ) -> (StatusCode, &'static str) {
             let body = serde_json::from_str(&body).unwrap();
-            script.seen.lock().unwrap().push(Seen { path: uri.path().to_owned(), headers, body });
+            script.seen.lock().unwrap().push(RecordedRequest { path: uri.path().to_owned(), headers, body });
             match script.answer {
                 Some(answer) => answer,
                 None => std::future::pending().await,
             }
         }
-        let seen = Arc::<Mutex<Vec<Seen>>>::default();
+        let seen = Arc::<Mutex<Vec<RecordedRequest>>>::default();
         let router = Router::new().fallback(handle).with_state(Script { answer, seen: seen.clone() });
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let origin = format!("http://{}", listener.local_addr().unwrap());
@@ -58,7 +58,7 @@ impl ControlPlane {
         Self { origin, seen }
     }
 
-    fn calls(&self) -> Vec<Seen> {
+    fn calls(&self) -> Vec<RecordedRequest> {
         self.seen.lock().unwrap().clone()
     }
 

@@ -329,7 +329,7 @@ pub struct Raw(pub WebSocketStream<MaybeTlsStream<TcpStream>>);
 
 /// What a raw desktop hears.
 #[derive(Debug, PartialEq)]
-pub enum Heard {
+pub enum SocketEvent {
     Frame(Frame),
     Closed(u16),
     Lost,
@@ -369,7 +369,7 @@ impl Raw {
         }
     }
 
-    pub async fn say(&mut self, frame: &Frame) {
+    pub async fn send(&mut self, frame: &Frame) {
         self.say_text(&frame.to_text()).await;
     }
 
@@ -378,33 +378,33 @@ impl Raw {
     }
 
     pub async fn hello(&mut self, gateway_id: Uuid) -> Frame {
-        self.say(&Frame::event(event::HELLO, &hello(gateway_id))).await;
+        self.send(&Frame::event(event::HELLO, &hello(gateway_id))).await;
         self.frame().await
     }
 
-    pub async fn hear(&mut self) -> Heard {
+    pub async fn receive(&mut self) -> SocketEvent {
         loop {
             return match patiently("a message", self.0.next()).await {
-                Some(Ok(Message::Text(text))) => Heard::Frame(Frame::parse(&text).unwrap()),
+                Some(Ok(Message::Text(text))) => SocketEvent::Frame(Frame::parse(&text).unwrap()),
                 Some(Ok(Message::Close(frame))) => {
-                    Heard::Closed(frame.map_or(1005, |frame| frame.code.into()))
+                    SocketEvent::Closed(frame.map_or(1005, |frame| frame.code.into()))
                 }
                 Some(Ok(_)) => continue,
-                Some(Err(_)) | None => Heard::Lost,
+                Some(Err(_)) | None => SocketEvent::Lost,
             };
         }
     }
 
     pub async fn frame(&mut self) -> Frame {
-        match self.hear().await {
-            Heard::Frame(frame) => frame,
+        match self.receive().await {
+            SocketEvent::Frame(frame) => frame,
             other => panic!("{other:?}"),
         }
     }
 
     pub async fn closed(&mut self) -> u16 {
-        match self.hear().await {
-            Heard::Closed(code) => code,
+        match self.receive().await {
+            SocketEvent::Closed(code) => code,
             other => panic!("{other:?}"),
         }
     }

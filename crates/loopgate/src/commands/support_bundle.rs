@@ -52,7 +52,7 @@ impl SupportBundleArgs {
         let output = self.output.unwrap_or_else(|| PathBuf::from(format!("{name}.tar.gz")));
         let bundle = Bundle::of(&report, &name).context("the bundle cannot be made")?;
         let bytes = bundle.write(&output, self.force)?;
-        tell(&bundle, &output, bytes);
+        print_summary(&bundle, &output, bytes);
         Ok(ExitCode::SUCCESS)
     }
 }
@@ -62,7 +62,7 @@ fn name_of(id: LoopId) -> String {
     format!("loopgate-support-{}", id.split('-').next().unwrap_or(&id))
 }
 
-fn tell(bundle: &Bundle, output: &Path, bytes: u64) {
+fn print_summary(bundle: &Bundle, output: &Path, bytes: u64) {
     anstream::println!("{} {}, readable by you alone:\n", output.display().bold(), size(bytes));
     for entry in bundle.entries() {
         println!("{:>10}  {:<24}  {}", size(entry.bytes.len() as u64), entry.name, entry.about);

@@ -67,7 +67,7 @@ async fn forgotten(desk: &Desk, id: LoopId, status: &str) -> Result<()> {
 
 fn heartbeats(cloud: &Cloud, id: LoopId) -> usize {
     let of = id.to_string();
-    cloud.heard().iter().filter(|heard| heard.route == "heartbeat" && heard.loop_id == of).count()
+    cloud.requests().iter().filter(|received| received.route == "heartbeat" && received.loop_id == of).count()
 }
 
 async fn heard_heartbeats(desk: &Desk, id: LoopId, number: usize) {
@@ -94,11 +94,11 @@ async fn an_execution_that_fails_hands_over_the_plan_that_it_was_given() -> Resu
     let work_dir = run.worktree()?.join(".loopgate/work");
     ensure!(!work_dir.join("plan.json").exists(), "the local plan was another one");
     ensure!(std::fs::read_to_string(work_dir.join("imported-plan.md"))? == given);
-    let heard = desk.cloud.heard();
-    let of_the_run = heard.iter().filter(|heard| heard.loop_id == run.id.to_string());
+    let received = desk.cloud.requests();
+    let of_the_run = received.iter().filter(|received| received.loop_id == run.id.to_string());
     let told: Vec<&Value> = of_the_run
-        .filter(|heard| heard.route == "upload-artifacts" || heard.body["type"] == "error")
-        .map(|heard| &heard.body)
+        .filter(|received| received.route == "upload-artifacts" || received.body["type"] == "error")
+        .map(|received| &received.body)
         .collect();
     let [files, error] = told[..] else { anyhow::bail!("{told:?}") };
     ensure!(files["artifacts"]["plan"] == json!({"content": given}), "{files}");
@@ -153,12 +153,12 @@ async fn a_dead_loop_without_a_token_is_kept_and_told_of_to_nobody() -> Result<(
     let mut desk = Desk::playing([held_plan()]).await?;
     let (id, _) = killed(&mut desk, "planning", json!({"command": "PLAN", "prompt": "Plan it"})).await?;
     records::forget_token(&desk.loopgate, &id.to_string()).await?;
-    let before = desk.cloud.heard().len();
+    let before = desk.cloud.requests().len();
     let desk = desk.restart().await?;
     desk.free(id).await?;
     let record = records::record(&desk.loopgate, &id.to_string()).await?.context("a record")?;
     ensure!(record["status"] == "UNKNOWN" && record.get("cloudFinalizedAt").is_none(), "{record}");
-    ensure!(desk.cloud.heard().len() == before, "{:?}", desk.cloud.heard().split_off(before));
+    ensure!(desk.cloud.requests().len() == before, "{:?}", desk.cloud.requests().split_off(before));
     Ok(())
 }
 

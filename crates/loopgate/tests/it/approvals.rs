@@ -31,7 +31,7 @@ pub fn hold(loopgate: &Loopgate, path: &str) -> JoinHandle<reqwest::Result<Respo
     tokio::spawn(request.send())
 }
 
-async fn told(answer: Response) -> Result<(StatusCode, Value)> {
+async fn status_and_body(answer: Response) -> Result<(StatusCode, Value)> {
     Ok((answer.status(), answer.json().await?))
 }
 
@@ -63,7 +63,7 @@ async fn what_nobody_decides_ends_before_the_control_plane_gives_up() -> Result<
     let relayed = watch.until(3).await?[0].clone();
     ensure!(relayed["location"] == "cloud-socket" && relayed["reason"] == "because", "{relayed}");
 
-    let (status, body) = told(far.await??).await?;
+    let (status, body) = status_and_body(far.await??).await?;
     let took = begun.elapsed();
     ensure!(status == 408 && body["error"] == "approval timed out", "{status} {body}");
     ensure!(body["code"] == "approval_timed_out" && body["operationId"] == "health_check", "{body}");
@@ -149,7 +149,7 @@ async fn a_restart_ends_what_waited_and_keeps_what_was_decided() -> Result<()> {
         ensure!(owner.ask("approvals.policies", json!({})).await? == json!([policy]));
     }
     let refused = local.loopgate.gateway(Method::POST, "/api/gateway/deploy").send().await?;
-    ensure!(told(refused).await?.1["code"] == "request_denied");
+    ensure!(status_and_body(refused).await?.1["code"] == "request_denied");
     // It asks anew, and can be decided.
     let mut watch = Watch::of(&local.loopgate).await?;
     let held = asks(&local);
@@ -176,7 +176,7 @@ async fn one_decision_counts_however_many_decide() -> Result<()> {
         let answers: Vec<Value> = deciders.join_all().await.into_iter().collect::<Result<_>>()?;
         let counted: Vec<&Value> = answers.iter().filter(|answer| !answer.is_null()).collect();
         let [counted] = counted[..] else { anyhow::bail!("{} decided: {answers:?}", counted.len()) };
-        let (status, _) = told(held.await??).await?;
+        let (status, _) = status_and_body(held.await??).await?;
         let wanted = if counted["decision"] == "approved" { 200 } else { 403 };
         ensure!(status == wanted, "{counted} and {status}");
         watch.nothing().await?;
@@ -217,7 +217,7 @@ async fn a_page_sees_what_waits_and_cannot_decide() -> Result<()> {
     let limit = left("waitsUntil")?.duration_since(left("createdAt")?);
     ensure!((119..=121).contains(&limit.as_secs()), "{shown}");
     let relayed = loopgate.gateway(Method::GET, WAITING).header(SOURCE, "cloud-socket").send().await?;
-    ensure!(told(relayed).await?.1["code"] == "not_available_over_relay");
+    ensure!(status_and_body(relayed).await?.1["code"] == "not_available_over_relay");
 
     // Nothing that speaks HTTP decides, whatever it sends and wherever to.
     let decision = json!({"id": id, "approvalId": id, "verb": "approvals.approve", "decision": "approved"});
@@ -242,7 +242,7 @@ async fn a_page_sees_what_waits_and_cannot_decide() -> Result<()> {
     let path = std::env::join_paths([program, "/usr/bin".as_ref(), "/bin".as_ref()])?;
     let output = local.home.command("/bin/sh").args(["-c", &decide]).env("PATH", path).output().await?;
     ensure!(output.status.success(), "{decide}: {}", String::from_utf8_lossy(&output.stderr));
-    let (status, body) = told(held.await??).await?;
+    let (status, body) = status_and_body(held.await??).await?;
     ensure!(![403, 408].contains(&status.as_u16()), "it passed: {status} {body}");
 
     let events = Owner::of(loopgate).await?.ask("activity.list", json!({})).await?;
@@ -261,7 +261,7 @@ async fn nobody_is_asked_about_what_is_too_large() -> Result<()> {
     let mut owner = Owner::of(loopgate).await?;
     owner.ask("approvals.set_policy", json!({"effect": "ask"})).await?;
     let refused = loopgate.gateway(Method::POST, "/api/gateway/git").body("x".repeat(262_145)).send().await?;
-    let (status, body) = told(refused).await?;
+    let (status, body) = status_and_body(refused).await?;
     ensure!(status == 413 && body["maxBytes"] == 262_144, "{status} {body}");
     for verb in ["approvals.list", "approvals.resolved"] {
         ensure!(owner.ask(verb, json!({})).await? == json!([]), "{verb}");
@@ -272,7 +272,7 @@ async fn nobody_is_asked_about_what_is_too_large() -> Result<()> {
         tokio::spawn(loopgate.gateway(Method::POST, "/api/gateway/git").body("x".repeat(262_144)).send());
     let id = watch.one().await?["id"].clone();
     owner.ask("approvals.approve", json!({"approvalId": id})).await?;
-    let (status, body) = told(held.await??).await?;
+    let (status, body) = status_and_body(held.await??).await?;
     ensure!(status == 400 && body["error"] == "Invalid JSON body", "{status} {body}");
     Ok(())
 }

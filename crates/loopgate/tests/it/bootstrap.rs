@@ -72,9 +72,9 @@ async fn every_known_repository_gets_agents() -> Result<()> {
         ensure!(repo["criticGates"] == json!({"defaults": {}}), "{repo}");
         ensure!(repo["metadata"] == json!({"bootstrap_version": "1"}), "{repo}");
     }
-    let told = json!({"fullName": "alone", "branch": "", "success": false, "error": "not found locally",
+    let progress_lines = json!({"fullName": "alone", "branch": "", "success": false, "error": "not found locally",
         "agents": [], "criticGates": null, "metadata": null, "duration": 0});
-    ensure!(repos[2] == told, "{}", repos[2]);
+    ensure!(repos[2] == progress_lines, "{}", repos[2]);
     let seen: Vec<String> =
         desk.scene.model.requests_of("agents").iter().map(|request| request.tool_results()).collect();
     for clone in [&desk.clone, &web] {
@@ -121,7 +121,7 @@ async fn named_repositories_are_looked_at_as_closely_as_wished() -> Result<()> {
     let order = json!({"command": "BOOTSTRAP", "prompt": prompt.to_string(), "repo": null});
     let run = desk.run(order).await?;
     let repos = repos(&run, &desk)?;
-    let told: Vec<(&Value, &Value)> =
+    let progress_lines: Vec<(&Value, &Value)> =
         repos.iter().map(|repo| (&repo["fullName"], repo.get("error").unwrap_or(&Value::Null))).collect();
     let wanted = [
         ("acme/web", json!("1")),
@@ -132,8 +132,8 @@ async fn named_repositories_are_looked_at_as_closely_as_wished() -> Result<()> {
         ("acme/file", json!("path is not a directory")),
     ];
     ensure!(
-        told.len() == wanted.len()
-            && told.iter().zip(&wanted).all(|(told, wanted)| told.0 == wanted.0 && told.1 == &wanted.1),
+        progress_lines.len() == wanted.len()
+            && progress_lines.iter().zip(&wanted).all(|(progress_lines, wanted)| progress_lines.0 == wanted.0 && progress_lines.1 == &wanted.1),
         "{repos:?}"
     );
     ensure!(repos[0]["branch"] == "release" && repos[0]["success"] == false, "{}", repos[0]);
@@ -144,7 +144,7 @@ async fn named_repositories_are_looked_at_as_closely_as_wished() -> Result<()> {
 }
 
 /// What was told about agents before the driver of a loop started.
-fn told(desk: &Desk, id: LoopId) -> Vec<String> {
+fn progress_lines(desk: &Desk, id: LoopId) -> Vec<String> {
     let events = desk.cloud.events(id, "output");
     let chunks = events.iter().filter_map(|event| event["data"]["chunk"].as_str());
     chunks.filter(|chunk| chunk.starts_with("[bootstrap-")).map(str::to_owned).collect()
@@ -196,7 +196,7 @@ async fn a_plan_begins_with_agents_for_its_worktrees_when_the_user_has_the_plugi
         format!("[bootstrap-started] {name}"),
         format!("[bootstrap-skipped] {name}: the plugin bootstrap is not installed"),
     ];
-    ensure!(told(&desk, run.id) == wanted, "{:?}", told(&desk, run.id));
+    ensure!(progress_lines(&desk, run.id) == wanted, "{:?}", progress_lines(&desk, run.id));
 
     install_for_user(&desk).await?;
     desk.scene.add_repository("acme/web", &[("README.md", "The other page\n")])?;
@@ -204,7 +204,7 @@ async fn a_plan_begins_with_agents_for_its_worktrees_when_the_user_has_the_plugi
     both["additionalRepos"] = json!([{"fullName": "acme/web", "branch": "main"}]);
     let run = desk.run(both).await?;
     run.completed("plan")?;
-    let told_now = told(&desk, run.id);
+    let told_now = progress_lines(&desk, run.id);
     ensure!(told_now.len() == 4 && told_now[0].starts_with("[bootstrap-started] web-loop-shop-7-main-"));
     ensure!(
         told_now[1].starts_with("[bootstrap-completed] web-loop-"),
@@ -224,9 +224,9 @@ async fn a_plan_begins_with_agents_for_its_worktrees_when_the_user_has_the_plugi
     std::fs::write(worktree.join(".loopgate/bootstrap-metadata.json"), "{}")?;
     let id = desk.run(json!({"command": "EXECUTE", "prompt": "Add a file"})).await?.id;
     ensure!(
-        told(&desk, id)[1] == format!("[bootstrap-skipped] {name}: it has agents"),
+        progress_lines(&desk, id)[1] == format!("[bootstrap-skipped] {name}: it has agents"),
         "{:?}",
-        told(&desk, id)
+        progress_lines(&desk, id)
     );
     Ok(())
 }
@@ -249,9 +249,9 @@ async fn agents_that_cannot_be_written_hold_up_no_plan() -> Result<()> {
         }
         let run = desk.run(json!({"command": "PLAN", "prompt": "Add a file"})).await?;
         run.completed("plan")?;
-        let told = told(&desk, run.id);
-        ensure!(told.len() == 2 && told[1].starts_with(wanted), "{told:?}");
-        let all = || loopgate_testkit::leftovers::processes(desk.scene.home.path());
+        let progress_lines = progress_lines(&desk, run.id);
+        ensure!(progress_lines.len() == 2 && progress_lines[1].starts_with(wanted), "{progress_lines:?}");
+        let all = || loopgate_testkit::home_processes::processes(desk.scene.home.path());
         let others = || all().into_iter().map(|one| one.pid).filter(|pid| Some(*pid) != desk.loopgate.pid());
         wait::all_end(|| others().collect()).await?;
     }

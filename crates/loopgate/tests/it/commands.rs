@@ -105,7 +105,7 @@ impl Desk {
     /// What a loop has uploaded.
     pub fn uploaded(&self, id: LoopId) -> Value {
         let uploads = self.cloud.accepted(id, "upload-artifacts");
-        uploads.first().map(|heard| heard.body.clone()).unwrap_or_default()
+        uploads.first().map(|received| received.body.clone()).unwrap_or_default()
     }
 
     /// The whole prompt of the first request that a conversation answered.

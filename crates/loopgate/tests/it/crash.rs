@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use anyhow::{Context as _, Result, ensure};
-use loopgate_testkit::leftovers::Process;
+use loopgate_testkit::home_processes::Process;
 use loopgate_testkit::model::{ModelRequest, Script, Step, Turn};
 use loopgate_testkit::story;
 use loopgate_testkit::wait::Changes;
@@ -148,7 +148,7 @@ async fn twenty_random_kills() -> Result<()> {
 
 /// When Loopgate is killed: so many changes of files after the model was asked so often since Execute, or after
 /// the assistant was told that it has delivered, when only the report is left.
-enum Moment {
+enum KillPoint {
     Asked(usize),
     Delivered,
 }
@@ -162,13 +162,13 @@ async fn one_loop_many_kills(random: &mut StdRng) -> Result<usize> {
     let loop_id = stage.page.press(&wish, "execute").await?;
     let mut asked: Vec<usize> = (1..KILLS).map(|_| random.random_range(0..=REQUESTS)).collect();
     asked.sort_unstable();
-    let moments = asked.into_iter().map(Moment::Asked).chain([Moment::Delivered]);
+    let moments = asked.into_iter().map(KillPoint::Asked).chain([KillPoint::Delivered]);
     let mut in_time = 0;
     for moment in moments {
         let signs = random.random_range(0..CHANGES);
         let reached = |requests: &[ModelRequest]| match moment {
-            Moment::Asked(times) => requests.len() >= before + times,
-            Moment::Delivered => requests.iter().any(has_delivered),
+            KillPoint::Asked(times) => requests.len() >= before + times,
+            KillPoint::Delivered => requests.iter().any(has_delivered),
         };
         let page = stage.page.clone();
         tokio::select! {

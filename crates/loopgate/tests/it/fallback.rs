@@ -28,10 +28,10 @@ struct Asked {
     body: Bytes,
 }
 
-type Seen = Arc<Mutex<Vec<Asked>>>;
+type RecordedRequests = Arc<Mutex<Vec<Asked>>>;
 
 async fn answer(
-    State(seen): State<Seen>,
+    State(seen): State<RecordedRequests>,
     method: Method,
     uri: Uri,
     headers: HeaderMap,
@@ -54,8 +54,8 @@ async fn answer(
     (StatusCode::FOUND, headers, "from elsewhere")
 }
 
-async fn other_gateway() -> Result<(String, Seen)> {
-    let seen = Seen::default();
+async fn other_gateway() -> Result<(String, RecordedRequests)> {
+    let seen = RecordedRequests::default();
     let router = Router::new().fallback(answer).with_state(seen.clone());
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await?;
     let origin = format!("http://{}", listener.local_addr()?);

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, Result, ensure};
 use loopgate_testkit::git::{GitRemotes, git};
 use loopgate_testkit::home::UserHome;
-use loopgate_testkit::leftovers;
+use loopgate_testkit::home_processes;
 use loopgate_testkit::loopgate::{Loopgate, Setup};
 use reqwest::{Body, Method, header};
 use serde_json::{Value, json};
@@ -29,7 +29,7 @@ pub struct Answer {
 
 impl Drop for Local {
     fn drop(&mut self) {
-        leftovers::end(self.home.path());
+        home_processes::end(self.home.path());
     }
 }
 

@@ -37,7 +37,7 @@ const RECOVERING: &str = "gateway recovering: ";
 
 /// What the desktop said so far.
 #[derive(Default)]
-struct Heard {
+struct ReceivedFrames {
     target: Option<Uuid>,
     presence: Vec<Presence>,
     acks: Vec<CommandAck>,
@@ -45,12 +45,12 @@ struct Heard {
 }
 
 /// A control plane that only listens.
-struct Ear(watch::Sender<Heard>);
+struct RecordingHost(watch::Sender<ReceivedFrames>);
 
-impl Host for Ear {
+impl Host for RecordingHost {
     async fn register(&self, _: &Identity, _: Uuid, _: Hello) -> Result<TargetRegistration, HelloNack> {
         let target_id = Uuid::new_v4();
-        self.0.send_modify(|heard| heard.target = Some(target_id));
+        self.0.send_modify(|received| received.target = Some(target_id));
         Ok(TargetRegistration { target_id, server_capabilities: ServerCapabilities::default() })
     }
 
@@ -59,16 +59,16 @@ impl Host for Ear {
     }
 
     async fn command_ack(&self, _: &DesktopSession, ack: CommandAck) {
-        self.0.send_modify(|heard| heard.acks.push(ack));
+        self.0.send_modify(|received| received.acks.push(ack));
     }
 
     async fn command_event(&self, _: &DesktopSession, event: CommandEvent) -> EventOutcome {
-        self.0.send_modify(|heard| heard.events.push(event));
+        self.0.send_modify(|received| received.events.push(event));
         EventOutcome::Stored
     }
 
     async fn presence(&self, _: &DesktopSession, presence: Presence) {
-        self.0.send_modify(|heard| heard.presence.push(presence));
+        self.0.send_modify(|received| received.presence.push(presence));
     }
 
     async fn telemetry(&self, _: &DesktopSession, _: Telemetry) {}
@@ -80,11 +80,14 @@ impl Host for Ear {
 
 /// The relay of one desktop.
 struct Relay {
-    registry: Arc<ConnectionRegistry<Ear>>,
+    registry: Arc<ConnectionRegistry<RecordingHost>>,
     origin: String,
 }
 
-async fn upgrade(State(registry): State<Arc<ConnectionRegistry<Ear>>>, request: Request) -> Response {
+async fn upgrade(
+    State(registry): State<Arc<ConnectionRegistry<RecordingHost>>>,
+    request: Request,
+) -> Response {
     let (mut parts, _) = request.into_parts();
     let id = Uuid::nil();
     match server::admit(&mut parts, |_| false).await {
@@ -98,7 +101,7 @@ async fn upgrade(State(registry): State<Arc<ConnectionRegistry<Ear>>>, request: 
 
 impl Relay {
     async fn start() -> Result<Self> {
-        let registry = ConnectionRegistry::new(Ear(watch::Sender::default()));
+        let registry = ConnectionRegistry::new(RecordingHost(watch::Sender::default()));
         let app = Router::new().route(LINK_PATH, any(upgrade)).with_state(registry.clone());
         let listener = tokio::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
         let origin = format!("http://{}", listener.local_addr()?);
@@ -107,28 +110,29 @@ impl Relay {
     }
 
     /// Waits until there is something to see in what was heard.
-    async fn seen<T>(&self, look: impl Fn(&Heard) -> Option<T>) -> Result<T> {
-        let mut heard = self.registry.host().0.subscribe();
+    async fn seen<T>(&self, look: impl Fn(&ReceivedFrames) -> Option<T>) -> Result<T> {
+        let mut received = self.registry.host().0.subscribe();
         let looking = async {
             loop {
-                if let Some(found) = look(&heard.borrow_and_update()) {
+                if let Some(found) = look(&received.borrow_and_update()) {
                     return anyhow::Ok(found);
                 }
-                heard.changed().await?;
+                received.changed().await?;
             }
         };
         tokio::time::timeout(wait::LIMIT, looking).await.context("the desktop says nothing of it")?
     }
 
     /// Waits until the desktop last said that it feels so; answers with which error.
-    async fn told(&self, state: PresenceState) -> Result<Option<String>> {
-        let last = |heard: &Heard| heard.presence.last().filter(|last| last.state == state).cloned();
+    async fn presence_error(&self, state: PresenceState) -> Result<Option<String>> {
+        let last =
+            |received: &ReceivedFrames| received.presence.last().filter(|last| last.state == state).cloned();
         Ok(self.seen(last).await?.error)
     }
 
     /// Sends a command; answers whether it is taken, or why not.
     async fn order(&self, id: &str) -> Result<CommandAck> {
-        let target = self.seen(|heard| heard.target).await?;
+        let target = self.seen(|received| received.target).await?;
         let command = LinkCommand {
             command_id: id.to_owned(),
             operation_id: "health_check".to_owned(),
@@ -137,7 +141,7 @@ impl Relay {
             ..LinkCommand::default()
         };
         self.registry.deliver(target, &command)?;
-        self.seen(|heard| heard.acks.iter().find(|ack| ack.command_id == id).cloned()).await
+        self.seen(|received| received.acks.iter().find(|ack| ack.command_id == id).cloned()).await
     }
 }
 
@@ -186,28 +190,31 @@ async fn a_lost_listener_is_told_until_it_is_back() -> Result<()> {
     );
     let setup = Setup::new(&home)?.binary(env!("CARGO_BIN_EXE_loopgate")).gateway_alone();
     let loopgate = setup.settings(&settings)?.env("LOOPGATE_API_KEY", API_KEY).start().await?;
-    ensure!(relay.told(PresenceState::Online).await?.is_none());
+    ensure!(relay.presence_error(PresenceState::Online).await?.is_none());
 
     // Whoever has the port keeps the gateway from coming back.
     let taken = take_port(&loopgate).await?;
-    let error = relay.told(PresenceState::Degraded).await?.context("it says why")?;
+    let error = relay.presence_error(PresenceState::Degraded).await?.context("it says why")?;
     ensure!(error.starts_with(RECOVERING), "{error}");
     let refused = relay.order("meanwhile").await?;
     let reason = refused.reason.as_deref().unwrap_or_default();
     ensure!(!refused.accepted && reason == error, "{refused:?}");
 
     drop(taken);
-    ensure!(relay.told(PresenceState::Online).await?.is_none());
+    ensure!(relay.presence_error(PresenceState::Online).await?.is_none());
     ensure!(relay.order("afterwards").await?.accepted);
-    let answered = |heard: &Heard| {
-        let events = heard.events.iter().filter(|event| event.command_id == "afterwards");
-        let told: Vec<String> = events.clone().map(|event| event.data.to_string()).collect();
-        events.clone().any(CommandEvent::is_terminal).then_some(told)
+    let answered = |received: &ReceivedFrames| {
+        let events = received.events.iter().filter(|event| event.command_id == "afterwards");
+        let presence_error: Vec<String> = events.clone().map(|event| event.data.to_string()).collect();
+        events.clone().any(CommandEvent::is_terminal).then_some(presence_error)
     };
     let answered = relay.seen(answered).await?;
-    ensure!(answered.iter().any(|told| told.contains(env!("CARGO_PKG_VERSION"))), "{answered:?}");
+    ensure!(
+        answered.iter().any(|presence_error| presence_error.contains(env!("CARGO_PKG_VERSION"))),
+        "{answered:?}"
+    );
     let mut states = relay
-        .seen(|heard| Some(heard.presence.iter().map(|presence| presence.state).collect::<Vec<_>>()))
+        .seen(|received| Some(received.presence.iter().map(|presence| presence.state).collect::<Vec<_>>()))
         .await?;
     states.dedup();
     let wanted = [PresenceState::Online, PresenceState::Degraded, PresenceState::Online];

@@ -6,7 +6,7 @@ use anyhow::{Context as _, Result, ensure};
 use loopgate_testkit::home::UserHome;
 use loopgate_testkit::model::{Conversation, Step};
 use loopgate_testkit::scene::Scene;
-use loopgate_testkit::{leftovers, story};
+use loopgate_testkit::{home_processes, story};
 use regex::Regex;
 use reqwest::{Method, header};
 use sea_orm::{ConnectionTrait as _, Database, DbBackend, Statement};
@@ -154,7 +154,7 @@ async fn the_token_of_a_loop_is_in_no_process_and_in_no_file() -> Result<()> {
     desk.scene.model.held("planning").await?;
     ensure!(desk.cloud.accepted(id, "events").iter().any(|event| event.token == TOKEN), "it is in use");
 
-    let processes = leftovers::processes(desk.scene.home.path());
+    let processes = home_processes::processes(desk.scene.home.path());
     ensure!(processes.len() > 2, "{processes:?}");
     let mut places: Vec<PathBuf> = Vec::new();
     for process in processes {

@@ -35,7 +35,7 @@ async fn up(home: &UserHome, more: &str) -> Result<Loopgate> {
     Setup::new(home)?.binary(PROGRAM).settings(&format!("{}{more}", base(home)))?.start().await
 }
 
-async fn told(answer: reqwest::Response) -> Result<(u16, Value)> {
+async fn status_and_body(answer: reqwest::Response) -> Result<(u16, Value)> {
     Ok((answer.status().as_u16(), answer.json().await?))
 }
 
@@ -92,9 +92,9 @@ async fn a_program_is_the_one_of_the_file() -> Result<()> {
     let keys = format!("[binary_paths]\ngit = {git:?}\nreviewer = {gone:?}\n");
     let loopgate = up(&home, &keys).await?;
     let paths = loopgate.gateway(Method::GET, "/api/gateway/settings/binary-paths").send().await?;
-    assert_eq!(told(paths).await?, (200, json!({"binaryPaths": {"git": git, "reviewer": gone}})));
+    assert_eq!(status_and_body(paths).await?, (200, json!({"binaryPaths": {"git": git, "reviewer": gone}})));
     let answer = loopgate.gateway(Method::GET, "/api/gateway/health-check").send().await?;
-    let (status, body) = told(answer).await?;
+    let (status, body) = status_and_body(answer).await?;
     let row = |id: &str| body["checks"].as_array().into_iter().flatten().find(|row| row["id"] == id).cloned();
     let (git, reviewer) = (row("git").context("a row")?, row("reviewer").context("a row")?);
     assert_eq!((status, &git["passed"], &git["version"]), (200, &json!(true), &json!("9.8.7")), "{git}");
@@ -123,7 +123,7 @@ async fn the_owner_is_asked_above_the_tier_of_the_file() -> Result<()> {
             );
             owner.ask(verb, json!({"approvalId": held["id"]})).await?;
             watch.nothing().await?;
-            let (got, body) = told(answer.await??).await?;
+            let (got, body) = status_and_body(answer.await??).await?;
             assert_eq!(got, status, "{body}");
             if verb == "approvals.deny" {
                 let refusal = json!({"error": "request denied", "code": "request_denied",
@@ -149,9 +149,9 @@ async fn pages_of_this_machine_can_be_refused() -> Result<()> {
     let request = loopgate.gateway_bare(Method::GET, VERSION).header(header::ORIGIN, local);
     let refusal = json!({"error": "unauthorized", "code": "unauthorized",
         "reason": "origin not allowed in prod-origins-only mode"});
-    assert_eq!(told(request.send().await?).await?, (401, refusal));
+    assert_eq!(status_and_body(request.send().await?).await?, (401, refusal));
     let request = loopgate.gateway_bare(Method::POST, EXCHANGE).header(header::ORIGIN, local);
-    let (status, body) = told(request.body(r#"{"challengeToken":"x"}"#).send().await?).await?;
+    let (status, body) = status_and_body(request.body(r#"{"challengeToken":"x"}"#).send().await?).await?;
     assert_eq!(status, 403);
     assert_eq!(body["error"], "Origin not allowed -- gateway is in production-origins-only mode");
     let request = loopgate.gateway(Method::GET, VERSION).header(header::ORIGIN, local);

@@ -6,7 +6,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, ensure};
-use loopgate_testkit::leftovers::{self, Process};
+use loopgate_testkit::home_processes::{self, Process};
 use loopgate_testkit::loopgate::{Loopgate, Setup};
 use loopgate_testkit::model::Script;
 use loopgate_testkit::scene::Scene;
@@ -116,7 +116,7 @@ impl Stage {
 
     /// Processes of this home besides Loopgate itself.
     pub fn others(&self) -> Vec<Process> {
-        let mut found = leftovers::processes(self.scene.home.path());
+        let mut found = home_processes::processes(self.scene.home.path());
         found.retain(|process| Some(process.pid) != self.loopgate.pid());
         found
     }

@@ -19,7 +19,7 @@ use super::state_file::{self, LoopState, StateFileError};
 use super::{archive, pipeline, review, stop};
 use crate::clock::{self, Span};
 use crate::config_env::ConfigEnv;
-use crate::console::complain;
+use crate::console::print_error;
 use crate::variables as var;
 
 /// Longest growth of the pause after failures, as a power of two.
@@ -44,7 +44,7 @@ pub async fn run(options: &LoopOptions) -> u8 {
     };
     let lock = match LoopLock::acquire(&state.workdir, &state.run_id, &clock::now()) {
         Ok((lock, warning)) => {
-            warning.into_iter().for_each(complain);
+            warning.into_iter().for_each(print_error);
             lock
         }
         Err(LockError::Held(message)) => return refuse(message),
@@ -56,7 +56,7 @@ pub async fn run(options: &LoopOptions) -> u8 {
     let outcome = match driver.prepare(fresh).await {
         Ok(()) => driver.run().await,
         Err(error) => {
-            complain(format!("Error: cannot prepare the loop: {error}"));
+            print_error(format!("Error: cannot prepare the loop: {error}"));
             LoopEnd::Failed
         }
     };
@@ -64,7 +64,7 @@ pub async fn run(options: &LoopOptions) -> u8 {
 }
 
 fn refuse(message: String) -> u8 {
-    complain(message);
+    print_error(message);
     FAILED
 }
 
@@ -183,7 +183,7 @@ impl Driver {
         if outcome != LoopEnd::Interrupted
             && let Err(error) = archive::finished(&self.state.workdir, &self.state.run_id)
         {
-            complain(format!("Warning: the output could not be archived: {error}"));
+            print_error(format!("Warning: the output could not be archived: {error}"));
         }
         lock.release();
         if outcome != LoopEnd::Interrupted {
@@ -242,7 +242,7 @@ impl Driver {
         if let Some(id) = &run.facts.session_id {
             self.journal.session(id);
         }
-        Ok(self.judge(&run, &span).await)
+        Ok(self.evaluate_run(&run, &span).await)
     }
 
     /// Directories that the assistant works in beside the project: peers, and a work directory elsewhere.

@@ -7,7 +7,7 @@ use loopgate_api::names::{SESSION_ID, STATE_DIR};
 use loopgate_home::untrusted;
 
 use crate::clock::now;
-use crate::console::say;
+use crate::console::print_line;
 
 /// Goal named in `runs.log` when none is set.
 const DEFAULT_GOAL: &str = "reduce-failures";
@@ -53,7 +53,7 @@ impl Journal {
 
     /// A line for people: on standard output and in the progress log.
     pub fn progress(&self, message: &str) {
-        say(message);
+        print_line(message);
         append(&self.progress, &format!("[{}] {message}\n", now()));
     }
 

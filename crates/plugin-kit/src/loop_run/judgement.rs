@@ -10,7 +10,7 @@ use super::child::{self, End};
 use super::driver::{AssistantRun, Driver, LoopEnd};
 use super::{failure, pipeline, spurious};
 use crate::clock::Span;
-use crate::console::complain;
+use crate::console::print_error;
 use crate::plan::structure::schema_faults;
 use crate::quoting::quote;
 use crate::variables as var;
@@ -26,7 +26,7 @@ const EQUAL_FAILURES: u32 = 5;
 
 impl Driver {
     /// Decides what a run means; `Some` ends the loop.
-    pub(super) async fn judge(&mut self, run: &AssistantRun, span: &Span) -> Option<LoopEnd> {
+    pub(super) async fn evaluate_run(&mut self, run: &AssistantRun, span: &Span) -> Option<LoopEnd> {
         let code = match run.end {
             End::Stopped => return Some(LoopEnd::Interrupted),
             End::Exited(code) => code,
@@ -67,7 +67,7 @@ impl Driver {
     }
 
     async fn judge_error(&mut self, run: &AssistantRun, span: &Span, code: i32) -> Option<LoopEnd> {
-        complain(run.stderr.trim_end());
+        print_error(run.stderr.trim_end());
         self.record("error");
         self.empty_runs = 0;
         pipeline::run(self).await;

@@ -12,7 +12,7 @@ use secrecy::{ExposeSecret as _, SecretString};
 use serde::Serialize;
 use sha2::Sha256;
 
-use crate::console::complain;
+use crate::console::print_error;
 
 /// Kind of failure that the reader knows.
 pub const RUNNER_ERROR: &str = "RUNNER_ERROR";
@@ -33,16 +33,16 @@ struct Detail<'a> {
 
 /// Writes the marker and the line on standard error. Without a secret there is only the line.
 pub fn write(workdir: &Path, secret: Option<&SecretString>, subcode: &str, message: &str) {
-    complain(format!("LOOPGATE_FATAL[{subcode}]: {message}"));
+    print_error(format!("LOOPGATE_FATAL[{subcode}]: {message}"));
     let Some(secret) = secret else { return };
     if !is_subcode(subcode) || message.is_empty() || message.chars().count() > 1000 {
-        complain("The failure marker was not written: subcode or message out of bounds");
+        print_error("The failure marker was not written: subcode or message out of bounds");
         return;
     }
     let written = render(secret, subcode, message)
         .and_then(|bytes| untrusted::write_private(&workdir.join(LOOP_ERROR), &bytes));
     if let Err(error) = written {
-        complain(format!("The failure marker was not written: {error}"));
+        print_error(format!("The failure marker was not written: {error}"));
     }
 }
 

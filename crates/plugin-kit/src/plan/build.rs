@@ -29,7 +29,7 @@ pub fn build(workdir: &Path) -> Result<String, String> {
     let previous = document::read(&plan_path(workdir)).unwrap_or_default();
     let plan = from_markdown(&content, previous);
     document::write(workdir, &plan)?;
-    Ok(summary(&structure::judge(&Value::Object(plan))))
+    Ok(summary(&structure::check(&Value::Object(plan))))
 }
 
 fn summary(issues: &[String]) -> String {

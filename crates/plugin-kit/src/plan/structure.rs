@@ -63,7 +63,7 @@ pub fn report(workdir: &Path) -> Value {
     let Value::Object(object) = &plan else {
         return failed("INVALID_JSON", &["plan.json root must be an object".to_owned()]);
     };
-    let issues = judge(&plan);
+    let issues = check(&plan);
     if issues.is_empty() { valid(object) } else { failed("FORMAT_ISSUES", &issues) }
 }
 
@@ -81,7 +81,7 @@ pub fn schema_faults(workdir: &Path) -> Vec<String> {
 
 /// Everything that is wrong with a plan. Without sound fields nothing further is looked at.
 #[must_use]
-pub fn judge(plan: &Value) -> Vec<String> {
+pub fn check(plan: &Value) -> Vec<String> {
     let Value::Object(plan) = plan else { return vec!["plan.json root must be an object".to_owned()] };
     let issues = fields(plan);
     if !issues.is_empty() {
@@ -329,12 +329,12 @@ pub(super) mod tests {
         let changed = |change: &dyn Fn(&mut Value)| {
             let mut plan = plan();
             change(&mut plan);
-            judge(&plan)
+            check(&plan)
         };
         let without = |from: &str, to: &str| {
             let mut plan = plan();
             plan["content"] = CONTENT.replace(from, to).into();
-            judge(&plan)
+            check(&plan)
         };
         assert_eq!(
             without("| AC-001 |", "| x |"),

@@ -44,7 +44,7 @@ pub fn report(prd: &Path, workdir: &Path) -> String {
     }
     match document::read(&plan_path(workdir)) {
         Ok(plan) => match plan.get("content").and_then(Value::as_str) {
-            Some(content) => judge(content, &mut findings),
+            Some(content) => check_content(content, &mut findings),
             None => findings.failures.push("plan.json has no content".to_owned()),
         },
         Err(message) => findings.failures.push(message),
@@ -67,7 +67,7 @@ fn render(findings: &Findings) -> String {
     text
 }
 
-fn judge(content: &str, findings: &mut Findings) {
+fn check_content(content: &str, findings: &mut Findings) {
     let (mut section, mut bare) = (String::new(), 0);
     let mut has_questions = false;
     for line in prose(content).map(str::trim) {

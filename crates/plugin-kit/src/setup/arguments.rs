@@ -54,7 +54,7 @@ pub fn parse(words: impl Iterator<Item = String>) -> Result<Arguments, String> {
             "--prompt" => {
                 arguments.prompt = prompt(words.next().ok_or("Error: --prompt requires a prompt name")?)?;
             }
-            flag if flag.starts_with('-') => crate::console::complain(format!("Unknown option: {flag}")),
+            flag if flag.starts_with('-') => crate::console::print_error(format!("Unknown option: {flag}")),
             _ => {
                 if !arguments.workdir.is_empty() {
                     arguments.workdir.push(' ');

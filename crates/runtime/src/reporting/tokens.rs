@@ -240,7 +240,7 @@ mod tests {
 
         /// The keys under which a new token was asked for.
         fn keys(&self) -> Vec<String> {
-            let heard = self.plane.heard().into_iter();
+            let heard = self.plane.requests().into_iter();
             heard.filter(|heard| heard.route == "refresh-token").map(|heard| heard.nonce).collect()
         }
     }
@@ -307,7 +307,7 @@ mod tests {
             token => Ok(token.to_owned()),
         };
         assert_eq!(place.tokens.call(place.id, call).await.as_deref(), Ok("token-9"));
-        let heard = place.plane.heard();
+        let heard = place.plane.requests();
         assert_eq!(heard.last().unwrap().token, "lgk_live_x");
 
         let over = json!({"success": false, "error": "Loop is no longer running", "code": "TERMINAL_LOOP"});

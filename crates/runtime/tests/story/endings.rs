@@ -38,14 +38,14 @@ async fn a_failure_is_told_with_clean_diagnostics_after_its_plan() {
     let job = desktop.reported(&runtime, id).await;
     assert_eq!((job.status(), job.run.exit_code), (JobStatus::Failed, Some(3)));
     assert!(job.report.artifacts_uploaded_at.is_some());
-    let heard = desktop.cloud.heard();
-    let order: Vec<String> = heard
+    let received = desktop.cloud.requests();
+    let order: Vec<String> = received
         .iter()
         .filter(|h| h.route == "upload-artifacts" || h.body["type"] == "error")
         .map(|h| h.route.clone())
         .collect();
     assert_eq!(order, ["upload-artifacts", "events"]);
-    let upload = heard.iter().find(|h| h.route == "upload-artifacts").unwrap();
+    let upload = received.iter().find(|h| h.route == "upload-artifacts").unwrap();
     assert_eq!(upload.body["artifacts"]["plan"], json!({"content": "# The plan"}));
     let error = &desktop.cloud.events(id, "error")[0];
     assert_eq!(

@@ -294,7 +294,7 @@ async fn attachments_that_lead_home_are_refused_and_written_down() {
         {"id": "two", "reason": "attachment_host_not_allowed"},
         {"id": "five", "reason": "unsupported_protocol"}], "allAttachmentsSkipped": false})
     );
-    assert!(elsewhere.heard().is_empty(), "{:?}", elsewhere.heard());
+    assert!(elsewhere.requests().is_empty(), "{:?}", elsewhere.requests());
     let names: Vec<_> =
         std::fs::read_dir(work.join("attachments")).unwrap().map(|e| e.unwrap().file_name()).collect();
     assert_eq!(names, ["four-a_b.txt"]);

@@ -16,7 +16,7 @@ use loopgate_home::{Credentials, DataDir, Overrides, Program, Repos, Sandbox, Se
 use loopgate_runtime::jobs::Job;
 use loopgate_runtime::{LoopHeaders, LoopRequestError, LoopStart, Runtime, RuntimeConfig, Timing};
 use loopgate_testkit::cloud::Cloud;
-use loopgate_testkit::leftovers;
+use loopgate_testkit::home_processes;
 use loopgate_testkit::wait::Changes;
 use loopgate_tools::git::Git;
 use loopgate_tools::process::{Command, Limits};
@@ -308,7 +308,7 @@ impl Desktop {
 impl Drop for Desktop {
     /// A loop outlives its runtime by design, a test it does not.
     fn drop(&mut self) {
-        leftovers::end_below(self.dir.path());
+        home_processes::end_below(self.dir.path());
     }
 }
 

@@ -15,7 +15,7 @@ use loopgate_api::names::GATEWAY_TOKEN_HEADER;
 use loopgate_testkit::code_host::CodeHost;
 use loopgate_testkit::git::{GitRemotes, git};
 use loopgate_testkit::home::UserHome;
-use loopgate_testkit::leftovers;
+use loopgate_testkit::home_processes;
 use loopgate_testkit::loopgate::{Loopgate, Setup};
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -73,7 +73,7 @@ struct Desk {
 
 impl Drop for Desk {
     fn drop(&mut self) {
-        leftovers::end(self.home.path());
+        home_processes::end(self.home.path());
     }
 }
 

@@ -67,7 +67,7 @@ impl Git {
         let deadline = Instant::now() + TOTAL;
         let mut judged = futures_util::stream::iter(worktrees)
             .map(|place| async move {
-                let verdict = timeout_at(deadline, self.judge(&place)).await;
+                let verdict = timeout_at(deadline, self.decide(&place)).await;
                 let late =
                     || CleanupDecision::Unclear(format!("not looked at within {} seconds", TOTAL.as_secs()));
                 (place, verdict.unwrap_or_else(|_| late()))
@@ -92,7 +92,7 @@ impl Git {
         cleanup
     }
 
-    async fn judge(&self, place: &Path) -> CleanupDecision {
+    async fn decide(&self, place: &Path) -> CleanupDecision {
         let directory = place.to_owned();
         let linked = tokio::task::spawn_blocking(move || CheckoutKind::of(&directory)).await;
         if !matches!(linked, Ok(CheckoutKind::Linked(_))) {

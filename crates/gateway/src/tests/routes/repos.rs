@@ -135,12 +135,12 @@ async fn a_broken_list_is_moved_aside() {
     std::fs::write(place.repos_file(), "{").unwrap();
     let reply = place.internal("GET", REPOS).send().await;
     assert_eq!(reply.json()["repos"], json!([]));
-    let aside = std::fs::read_dir(place.repos_file().parent().unwrap())
+    let renamed = std::fs::read_dir(place.repos_file().parent().unwrap())
         .unwrap()
         .map(|entry| entry.unwrap().path())
         .find(|path| path.to_string_lossy().contains("repos.json.corrupt-"))
         .unwrap();
-    assert_eq!(std::fs::read(aside).unwrap(), b"{");
+    assert_eq!(std::fs::read(renamed).unwrap(), b"{");
 }
 
 // GC-45
@@ -258,6 +258,6 @@ async fn a_broken_list_of_sessions_is_moved_aside() {
     let noted = place.internal("POST", "/api/gateway/orchestrator/sessions").body(note).send().await;
     assert_eq!(noted.status, 200);
     let names = std::fs::read_dir(file.parent().unwrap()).unwrap().map(|entry| entry.unwrap().path());
-    let aside = names.into_iter().find(|path| path.to_string_lossy().contains("sessions.json.corrupt-"));
-    assert_eq!(std::fs::read(aside.unwrap()).unwrap(), b"{");
+    let renamed = names.into_iter().find(|path| path.to_string_lossy().contains("sessions.json.corrupt-"));
+    assert_eq!(std::fs::read(renamed.unwrap()).unwrap(), b"{");
 }

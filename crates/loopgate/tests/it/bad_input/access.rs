@@ -9,7 +9,7 @@ use loopgate_testkit::loopgate::{Loopgate, Setup};
 use reqwest::{Method, header};
 use serde_json::{Value, json};
 
-use super::{API_KEY, EXCHANGE, LOOP, raw, told};
+use super::{API_KEY, EXCHANGE, LOOP, raw, status_and_body};
 use crate::stage::{Stage, free_port};
 
 const VERSION: &str = "/api/gateway/version";
@@ -26,7 +26,7 @@ async fn version(loopgate: &Loopgate, headers: &[(&str, &str)]) -> Result<(u16, 
     for (name, value) in headers {
         request = request.header(*name, *value);
     }
-    told(request.send().await?).await
+    status_and_body(request.send().await?).await
 }
 
 /// Trades a body for a session. Nothing of it may be cached.
@@ -37,7 +37,7 @@ async fn exchange(loopgate: &Loopgate, origin: Option<&str>, body: String) -> Re
     }
     let answer = request.send().await?;
     ensure!(answer.headers().get(header::CACHE_CONTROL).context("cache-control")? == "no-store");
-    told(answer).await
+    status_and_body(answer).await
 }
 
 fn error(status: u16, error: &str, code: &str) -> (u16, Value) {
@@ -74,7 +74,7 @@ async fn nobody_gets_in_without_a_credential() -> Result<()> {
     }
     // The refusal comes before the body is read.
     let huge = stage.loopgate.gateway_bare(Method::POST, LOOP).body("x".repeat(2_000_000)).send().await?;
-    ensure!(told(huge).await? == unauthorized("no credential provided"));
+    ensure!(status_and_body(huge).await? == unauthorized("no credential provided"));
     Ok(())
 }
 
@@ -181,7 +181,7 @@ async fn without_a_control_plane_there_are_no_sessions_and_no_loops() -> Result<
     ensure!(exchange(&loopgate, Some("http://localhost:3000"), challenge).await? == not_configured);
     for body in ["{}", "{", ""] {
         let answer = loopgate.gateway(Method::POST, LOOP).body(body).send().await?;
-        ensure!(told(answer).await? == not_configured, "{body}");
+        ensure!(status_and_body(answer).await? == not_configured, "{body}");
     }
     ensure!(version(&loopgate, &[]).await?.0 == 401);
     ensure!(loopgate.gateway(Method::GET, "/api/gateway/repos").send().await?.status() == 200);
@@ -202,11 +202,11 @@ async fn a_control_plane_that_says_nothing_holds_nobody_up() -> Result<()> {
     };
     let begun = std::time::Instant::now();
     let refused = waiting.gateway(Method::POST, LOOP).json(&order("EXECUTE")).send().await?;
-    ensure!(told(refused).await? == error(403, super::DENIED.0, super::DENIED.1));
+    ensure!(status_and_body(refused).await? == error(403, super::DENIED.0, super::DENIED.1));
     // The event that tells of it is given one second; the test allows for a busy machine.
     ensure!(begun.elapsed().as_secs() < 20, "the refusal took {:?}", begun.elapsed());
     let refused = alone.gateway(Method::POST, LOOP).json(&order("PLAN")).send().await?;
-    ensure!(told(refused).await? == error(403, super::DENIED.0, super::DENIED.1));
+    ensure!(status_and_body(refused).await? == error(403, super::DENIED.0, super::DENIED.1));
 
     let page = Some("http://localhost:3000");
     let asked = std::time::Instant::now();

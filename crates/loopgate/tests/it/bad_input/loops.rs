@@ -231,7 +231,7 @@ async fn a_member_of_the_wrong_shape_is_named() -> Result<()> {
     ];
     for (body, begin) in cases {
         let answer = stage.loopgate.gateway(Method::POST, LOOP).json(&body).send().await?;
-        let (status, refusal) = super::told(answer).await?;
+        let (status, refusal) = super::status_and_body(answer).await?;
         let text = refusal["error"].as_str().unwrap_or_default();
         assert!(status == 400 && text.starts_with(&begin), "{body}\nwanted {begin}\ngot {status} {refusal}");
         assert_eq!(refusal["code"], "invalid_request", "{refusal}");

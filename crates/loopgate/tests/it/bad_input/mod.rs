@@ -79,6 +79,6 @@ pub async fn raw(loopgate: &Loopgate, request: &str) -> Result<String> {
 }
 
 /// Status and body of an answer.
-async fn told(answer: reqwest::Response) -> Result<(u16, Value)> {
+async fn status_and_body(answer: reqwest::Response) -> Result<(u16, Value)> {
     Ok((answer.status().as_u16(), answer.json().await?))
 }

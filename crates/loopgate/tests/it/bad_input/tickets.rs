@@ -155,7 +155,7 @@ async fn broken_files_are_told_without_their_places() -> Result<()> {
             (plan.clone(), "Failed to read plan: "),
         ] {
             let answer = stage.loopgate.gateway(Method::GET, &path).send().await?;
-            let (status, body) = super::told(answer).await?;
+            let (status, body) = super::status_and_body(answer).await?;
             let text = body["error"].as_str().unwrap_or_default();
             assert!(status == 500 && text.starts_with(begin), "{path} with {broken:?}: {status} {body}");
             assert_eq!(body["code"], "operation_failed");

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use anyhow::{Context as _, Result};
 use loopgate_testkit::git::git;
-use loopgate_testkit::{leftovers, wait};
+use loopgate_testkit::{home_processes, wait};
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -29,7 +29,7 @@ async fn a_look_ends_with_its_caller() -> Result<()> {
     instead_of(&local, "status", &format!("sleep 600 & : > '{}'; wait", sign.display()))?;
     hang_up_at(&local, json!({"action": "status", "repoPath": repo}), &sign).await?;
     let own = local.loopgate.pid();
-    let others = || leftovers::processes(local.home.path()).into_iter().map(|process| process.pid);
+    let others = || home_processes::processes(local.home.path()).into_iter().map(|process| process.pid);
     wait::all_end(|| others().filter(|pid| Some(*pid) != own).collect()).await
 }
 

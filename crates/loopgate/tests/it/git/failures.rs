@@ -234,7 +234,7 @@ async fn a_git_that_hangs_is_ended() -> Result<()> {
     says(&answer.body, "PROCESS_FAILED", &json!({"category": "git_command_failed", "exitCode": 1}))?;
     assert_eq!(shown(&answer.body, "stderrExcerpt"), "looking");
     let own = local.loopgate.pid();
-    let mut others = loopgate_testkit::leftovers::processes(local.home.path());
+    let mut others = loopgate_testkit::home_processes::processes(local.home.path());
     others.retain(|process| Some(process.pid) != own);
     ensure!(others.is_empty(), "its children are ended as well: {others:?}");
     Ok(())

@@ -72,7 +72,7 @@ impl Talk {
         Ok(Self { stage, file })
     }
 
-    async fn say(&self, message: &str) -> Result<Reader> {
+    async fn send_message(&self, message: &str) -> Result<Reader> {
         let body = json!({"message": message, "repoPath": self.stage.clone});
         let request = self.stage.loopgate.gateway(Method::POST, "/api/gateway/orchestrator/chat/SHOP-7");
         let answer = request.header("accept", "text/event-stream").json(&body).send().await?;
@@ -126,7 +126,7 @@ async fn an_answer_comes_as_it_is_made_and_is_kept() -> Result<()> {
             .says("Because."),
     ]);
     let talk = Talk::new(script).await?;
-    let events = talk.say("Why two caches?").await?.rest().await?;
+    let events = talk.send_message("Why two caches?").await?.rest().await?;
     ensure!(events[0]["status"] == "running" && events[0]["pid"].is_u64(), "{events:?}");
     let expected = [
         "status",
@@ -153,7 +153,7 @@ async fn an_answer_comes_as_it_is_made_and_is_kept() -> Result<()> {
     ensure!(messages[1]["blocks"].as_array().map(Vec::len) == Some(3), "{history}");
 
     // The next message goes on with the session.
-    let events = talk.say("And on disk?").await?.rest().await?;
+    let events = talk.send_message("And on disk?").await?.rest().await?;
     ensure!(events[1]["sessionId"] == *session, "{events:?}");
     let asked = talk.stage.scene.model.requests_of("again");
     ensure!(asked[0].body.to_string().contains("Why two caches?"), "the assistant remembers");
@@ -165,7 +165,7 @@ async fn an_answer_comes_as_it_is_made_and_is_kept() -> Result<()> {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_page_that_leaves_finds_the_answer_later() -> Result<()> {
     let talk = Talk::new(in_two_halves()).await?;
-    let mut reader = talk.say("Why two caches?").await?;
+    let mut reader = talk.send_message("Why two caches?").await?;
     reader.until("text").await?;
     talk.stage.scene.model.held("answering").await?;
     drop(reader);
@@ -179,7 +179,7 @@ async fn a_page_that_leaves_finds_the_answer_later() -> Result<()> {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_chat_outlives_the_gateway_and_its_answer_is_kept() -> Result<()> {
     let mut talk = Talk::new(in_two_halves()).await?;
-    let mut reader = talk.say("Why two caches?").await?;
+    let mut reader = talk.send_message("Why two caches?").await?;
     reader.until("text").await?;
     talk.stage.scene.model.held("answering").await?;
     talk.stage.loopgate.kill().await?;
@@ -197,7 +197,7 @@ async fn a_chat_that_is_stopped_leaves_no_process() -> Result<()> {
         .turn([Step::bash("setsid sleep 600 & setsid setsid sleep 600 & echo started")])
         .turn([Step::hold("answering"), Step::text("Never.")])]);
     let talk = Talk::new(script).await?;
-    let mut reader = talk.say("Why two caches?").await?;
+    let mut reader = talk.send_message("Why two caches?").await?;
     let pid = reader.until("status").await?["pid"].clone();
     talk.stage.scene.model.held("answering").await?;
     // Of a repository that is closed, a pid is a name like others.
@@ -229,7 +229,7 @@ async fn two_pages_may_ask_at_once() -> Result<()> {
         Conversation::when("two", "Second question").says("Second answer."),
     ]);
     let talk = Talk::new(script).await?;
-    let ask = async |message| talk.say(message).await?.rest().await;
+    let ask = async |message| talk.send_message(message).await?.rest().await;
     tokio::try_join!(ask("First question"), ask("Second question"))?;
     let history = talk.history().to_string();
     for said in ["First question", "Second question", "First answer.", "Second answer."] {

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use anyhow::{Context as _, Result, ensure};
 use loopgate_testkit::git::git;
-use loopgate_testkit::{leftovers, wait};
+use loopgate_testkit::{home_processes, wait};
 use serde_json::{Value, json};
 
 use super::Shop;
@@ -38,8 +38,8 @@ impl Shop {
         std::fs::read_to_string(&file).with_context(|| file.display().to_string())
     }
 
-    fn others(&self) -> Vec<leftovers::Process> {
-        let mut found = leftovers::processes(self.local.home.path());
+    fn others(&self) -> Vec<home_processes::Process> {
+        let mut found = home_processes::processes(self.local.home.path());
         found.retain(|process| Some(process.pid) != self.local.loopgate.pid());
         found
     }

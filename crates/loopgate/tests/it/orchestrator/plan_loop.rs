@@ -149,8 +149,11 @@ async fn a_plan_is_taken_back_at_the_control_plane_and_here() -> Result<()> {
     let unknown = json!({"cancelled": true, "warning": "process-unknown"});
     let id = Uuid::new_v4();
     shop.step("cancel", json!({"loopId": id})).await?.is(200, &unknown)?;
-    let heard = cloud.heard();
-    ensure!(heard.len() == 1 && heard[0].loop_id == id.to_string() && heard[0].token == API_KEY, "{heard:?}");
+    let received = cloud.requests();
+    ensure!(
+        received.len() == 1 && received[0].loop_id == id.to_string() && received[0].token == API_KEY,
+        "{received:?}"
+    );
     ensure!(shop.job(id).await?.is_none(), "nothing is recorded of a loop that was never heard of");
 
     let confirm = json!({"loopId": id, "artifactId": "a-1"});
@@ -231,7 +234,7 @@ async fn a_step_that_lacks_something_is_refused() -> Result<()> {
         let unknown = shop.step(step, json!({})).await?;
         ensure!(unknown.status == 501 && unknown.body["error"] == "operation not implemented", "{unknown:?}");
     }
-    ensure!(cloud.heard().is_empty() && !shop.local.at("wt/shop-SHOP-7").exists());
+    ensure!(cloud.requests().is_empty() && !shop.local.at("wt/shop-SHOP-7").exists());
     // Without a control plane there is nothing to agree on.
     let alone = Shop::new().await?;
     let unknown = alone.step("prepare", json!({})).await?;

@@ -78,10 +78,11 @@ fn ended_as_expected(scenario: &Scenario, fixture: &Fixture, report: &Report) ->
 /// The same key got the same token.
 fn refreshed_once_a_key(fixture: &Fixture) -> Result<()> {
     let refreshes = fixture.cloud.accepted(fixture.loop_id(), "refresh-token");
-    let keys: std::collections::HashSet<&str> = refreshes.iter().map(|heard| heard.nonce.as_str()).collect();
+    let keys: std::collections::HashSet<&str> =
+        refreshes.iter().map(|received| received.nonce.as_str()).collect();
     let tokens = fixture.cloud.tokens(fixture.loop_id()).len().saturating_sub(1);
     let revivals = fixture.cloud.accepted(fixture.loop_id(), "heartbeat");
-    let revivals = revivals.iter().filter(|heard| heard.token == API_KEY).count();
+    let revivals = revivals.iter().filter(|received| received.token == API_KEY).count();
     ensure!(tokens <= keys.len() + revivals, "{tokens} tokens for {} keys: {refreshes:?}", keys.len());
     Ok(())
 }

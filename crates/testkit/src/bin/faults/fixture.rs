@@ -10,11 +10,11 @@ use loopgate_api::ids::LoopId;
 use loopgate_home::{Credentials, DataDir};
 use loopgate_testkit::clock;
 use loopgate_testkit::cloud::Cloud;
-use loopgate_testkit::leftovers::{self, Process};
+use loopgate_testkit::home_processes::{self, Process};
 use loopgate_testkit::loopgate::{Loopgate, signal};
 use loopgate_testkit::scene::Scene;
+use loopgate_testkit::tcp_proxy::TcpProxy;
 use loopgate_testkit::wait::{self, Changes};
-use loopgate_testkit::wire::Wire;
 use reqwest::Method;
 use serde_json::{Value, json};
 use tokio::time::timeout;
@@ -76,8 +76,8 @@ pub struct Fixture {
     pub loopgate: Loopgate,
     pub scene: Scene,
     pub cloud: Cloud,
-    to_cloud: Wire,
-    to_model: Wire,
+    to_cloud: TcpProxy,
+    to_model: TcpProxy,
     pub loop_id: Uuid,
     command_id: String,
     directory: Directory,
@@ -88,8 +88,8 @@ impl Fixture {
         let directory = Directory::new(scenario.fault == Fault::Disk)?;
         let mut scene = Scene::at(directory.dir.path(), script(scenario)).await?;
         let cloud = Cloud::start().await?;
-        let to_cloud = Wire::to(cloud.port()).await?;
-        let to_model = Wire::to(scene.model.port()).await?;
+        let to_cloud = TcpProxy::to(cloud.port()).await?;
+        let to_model = TcpProxy::to(scene.model.port()).await?;
         scene.home.set("ANTHROPIC_BASE_URL", format!("http://127.0.0.1:{}", to_model.port()));
         for name in REPOSITORIES {
             scene.add_repository(name, &[("README.md", "Something\n")])?;
@@ -154,7 +154,7 @@ impl Fixture {
     /// The home's processes that are a target.
     fn processes(&self, target: Target) -> Vec<Process> {
         let own = self.loopgate.pid();
-        let mut found = leftovers::processes(self.scene.home.path());
+        let mut found = home_processes::processes(self.scene.home.path());
         found.retain(|process| {
             let program = process.command.split(' ').next().unwrap_or_default();
             let named = |name: &str| Path::new(program).file_name().is_some_and(|file| file == name);
@@ -298,7 +298,7 @@ impl Fixture {
 
     /// Processes of the home besides Loopgate.
     pub fn others(&self) -> Vec<Process> {
-        let mut found = leftovers::processes(self.scene.home.path());
+        let mut found = home_processes::processes(self.scene.home.path());
         found.retain(|process| Some(process.pid) != self.loopgate.pid());
         found
     }

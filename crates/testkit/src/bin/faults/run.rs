@@ -115,8 +115,9 @@ async fn answer(request: reqwest::RequestBuilder) -> Result<Answer> {
 fn with_log(error: anyhow::Error, scenario: &Scenario, fixture: Option<&Fixture>) -> anyhow::Error {
     let Some(fixture) = fixture else { return error };
     let file = std::env::temp_dir().join(format!("loopgate-faults-{}.log", scenario.seed));
-    let heard: Vec<String> = fixture.cloud.heard().iter().map(|heard| format!("{heard:?}")).collect();
-    let text = format!("{}\n{error:#}\n{}\n{}", scenario, fixture.loopgate.output(), heard.join("\n"));
+    let received: Vec<String> =
+        fixture.cloud.requests().iter().map(|received| format!("{received:?}")).collect();
+    let text = format!("{}\n{error:#}\n{}\n{}", scenario, fixture.loopgate.output(), received.join("\n"));
     match std::fs::write(&file, text) {
         Ok(()) => error.context(format!("see {}", file.display())),
         Err(_) => error,

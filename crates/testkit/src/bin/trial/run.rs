@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail, ensure};
 use loopgate_testkit::git::git;
-use loopgate_testkit::leftovers;
+use loopgate_testkit::home_processes;
 use loopgate_testkit::loopgate::{Loopgate, SignedIn, signal};
 use loopgate_testkit::model::{Conversation, Script, Step, Turn};
 use loopgate_testkit::scene::Scene;
@@ -216,7 +216,7 @@ impl Trial {
             }
             Act::CutCodeHost => self.scene.host.disconnect()?,
             Act::Sleep => {
-                let processes = leftovers::processes(self.scene.home.path());
+                let processes = home_processes::processes(self.scene.home.path());
                 processes.iter().for_each(|process| drop(signal(process.pid, "STOP")));
                 clock::advance_a_day(self.scene.home.path())?;
                 processes.iter().for_each(|process| drop(signal(process.pid, "CONT")));
@@ -251,7 +251,7 @@ impl Trial {
 
     fn kill(&self, which: impl Fn(&str) -> bool) -> Result<()> {
         let own = self.loopgate.as_ref().and_then(Loopgate::pid);
-        let found = leftovers::processes(self.scene.home.path());
+        let found = home_processes::processes(self.scene.home.path());
         let mut hit =
             found.iter().filter(|process| Some(process.pid) != own && which(&process.command)).peekable();
         ensure!(hit.peek().is_some(), "nothing to kill in {found:?}");
@@ -271,7 +271,8 @@ impl Trial {
     /// Waits until nothing but Loopgate runs in the home.
     async fn is_alone(&self) -> Result<()> {
         let own = self.loopgate.as_ref().and_then(Loopgate::pid);
-        let others = || leftovers::processes(self.scene.home.path()).into_iter().map(|process| process.pid);
+        let others =
+            || home_processes::processes(self.scene.home.path()).into_iter().map(|process| process.pid);
         wait::all_end(|| others().filter(|pid| Some(*pid) != own).collect()).await
     }
 

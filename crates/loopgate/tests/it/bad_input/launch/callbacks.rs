@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::Place;
-use crate::bad_input::{API_KEY, DENIED, LOOP, told};
+use crate::bad_input::{API_KEY, DENIED, LOOP, status_and_body};
 use crate::stage::gone;
 
 /// Longer than a refusal may be held up, and much shorter than an event may take.
@@ -39,7 +39,7 @@ async fn a_local_loop_starts_only_when_somebody_hears_of_it() -> Result<()> {
     let body = json!({"loopId": id, "command": "PLAN", "loopgateAuthToken": "t", "artifacts": [],
         "prompt": story::WISH, "artifactSlug": "SHOP-7", "repo": {"fullName": story::REPOSITORY}});
     let request = place.loopgate.gateway(Method::POST, LOOP).header("x-desktop-source", "cloud-socket");
-    let (status, started) = told(request.json(&body).send().await?).await?;
+    let (status, started) = status_and_body(request.json(&body).send().await?).await?;
     ensure!(status == 200 && started["success"] == true, "{status} {started}");
     place.cloud.answer_well();
     ensure!(place.kill(id).await?.0 == 200);
@@ -79,7 +79,7 @@ async fn the_token_has_two_names() -> Result<()> {
         ensure!(place.kill(id).await?.0 == 200);
         gone(&id.to_string()).await?;
     }
-    ensure!(elsewhere.heard().is_empty(), "{:?}", elsewhere.heard());
+    ensure!(elsewhere.requests().is_empty(), "{:?}", elsewhere.requests());
     let neither = json!({"loopId": Uuid::new_v4(), "command": "PLAN", "artifacts": []});
     let missing = json!({"error": "Missing required fields: loopId, command, loopgateAuthToken",
         "code": "missing_field"});
@@ -102,10 +102,10 @@ async fn an_order_that_cannot_be_read_is_told_to_nobody() -> Result<()> {
         ),
     ] {
         let answer = place.loopgate.gateway(Method::POST, LOOP).body(sent).send().await?;
-        let (status, refused) = told(answer).await?;
+        let (status, refused) = status_and_body(answer).await?;
         ensure!(status == 400 && refused["code"] == code, "{status} {refused}");
     }
-    ensure!(place.cloud.heard().is_empty(), "{:?}", place.cloud.heard());
+    ensure!(place.cloud.requests().is_empty(), "{:?}", place.cloud.requests());
     place.nothing_is_left().await
 }
 
@@ -123,7 +123,8 @@ async fn a_control_plane_that_is_silent_holds_up_no_refusal() -> Result<()> {
     let body = json!({"loopId": Uuid::new_v4(), "command": "EXECUTE", "loopgateAuthToken": "a-runner-token",
         "artifacts": [], "prompt": "Do it", "localRepoPath": "/etc"});
     let request = loopgate.gateway(Method::POST, LOOP).json(&body).timeout(AT_ONCE);
-    let (status, refused) = told(request.send().await.context("it waits for the control plane")?).await?;
+    let (status, refused) =
+        status_and_body(request.send().await.context("it waits for the control plane")?).await?;
     ensure!(status == 403 && refused["error"] == DENIED.0, "{status} {refused}");
     drop(silent);
     Ok(())

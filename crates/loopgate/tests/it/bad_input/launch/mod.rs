@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, Result, ensure};
 use loopgate_api::ids::LoopId;
 use loopgate_testkit::cloud::Cloud;
-use loopgate_testkit::leftovers;
+use loopgate_testkit::home_processes;
 use loopgate_testkit::loopgate::Loopgate;
 use loopgate_testkit::model::Step;
 use loopgate_testkit::scene::Scene;
@@ -21,7 +21,7 @@ use sea_orm::{ConnectionTrait as _, Database, DatabaseConnection, DbBackend, Sta
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use super::{API_KEY, KILL, LOOP, told};
+use super::{API_KEY, KILL, LOOP, status_and_body};
 use crate::stage::gone;
 
 /// A gateway alone, with a control plane that writes down what it hears.
@@ -46,11 +46,12 @@ impl Place {
     }
 
     async fn order(&self, body: &Value) -> Result<(u16, Value)> {
-        told(self.loopgate.gateway(Method::POST, LOOP).json(body).send().await?).await
+        status_and_body(self.loopgate.gateway(Method::POST, LOOP).json(body).send().await?).await
     }
 
     async fn kill(&self, id: LoopId) -> Result<(u16, Value)> {
-        told(self.loopgate.gateway(Method::POST, KILL).json(&json!({"loopId": id})).send().await?).await
+        status_and_body(self.loopgate.gateway(Method::POST, KILL).json(&json!({"loopId": id})).send().await?)
+            .await
     }
 
     /// Orders a loop twice, so that the second shows that the first gave everything back. An
@@ -75,11 +76,14 @@ impl Place {
             let (got, answer) = self.order(&body).await?;
             let as_wanted = got == status && fits(&answer["error"], error) && answer["code"] == code;
             ensure!(as_wanted && answer.as_object().map(|m| m.len()) == Some(2), "{error}: {got} {answer}");
-            let heard: Vec<Value> = self.cloud.events(id, "error");
-            let told = heard.iter().all(|heard| {
-                event.is_some_and(|(code, text)| heard["code"] == code && fits(&heard["message"], text))
+            let received: Vec<Value> = self.cloud.events(id, "error");
+            let told = received.iter().all(|received| {
+                event.is_some_and(|(code, text)| received["code"] == code && fits(&received["message"], text))
             });
-            ensure!(told && heard.len() == if event.is_some() { round } else { 0 }, "{error}: {heard:?}");
+            ensure!(
+                told && received.len() == if event.is_some() { round } else { 0 },
+                "{error}: {received:?}"
+            );
         }
         let (status, answer) = self.kill(id).await?;
         ensure!(status == 404 && answer["error"] == "No running process found for this loop", "{answer}");
@@ -106,7 +110,8 @@ impl Place {
         ensure!(rows == 0, "{rows} rows are left");
         ensure!(self.scene.model.requests().is_empty(), "no assistant was started");
         // What git tidies up in the background ends by itself.
-        let others = || leftovers::processes(self.scene.home.path()).into_iter().map(|process| process.pid);
+        let others =
+            || home_processes::processes(self.scene.home.path()).into_iter().map(|process| process.pid);
         wait::all_end(|| others().filter(|pid| Some(*pid) != self.loopgate.pid()).collect()).await
     }
 

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::Place;
-use crate::bad_input::told;
+use crate::bad_input::status_and_body;
 
 const PATHS: &str = "/api/gateway/settings/binary-paths";
 
@@ -21,7 +21,7 @@ async fn without_its_programs_nothing_starts() -> Result<()> {
     let gone = place.scene.home.script("another-assistant", "#!/bin/sh\nexit 1\n")?;
     let set = async |value: Value| {
         let request = place.loopgate.gateway(Method::PATCH, PATHS).json(&json!({"assistant": value}));
-        let (status, answer) = told(request.send().await?).await?;
+        let (status, answer) = status_and_body(request.send().await?).await?;
         ensure!(status == 200, "{answer}");
         anyhow::Ok(())
     };

@@ -10,13 +10,13 @@ use tokio_util::task::AbortOnDropHandle;
 
 /// Carries connections to a port while it is whole. It ends when this value is dropped.
 #[derive(Debug)]
-pub struct Wire {
+pub struct TcpProxy {
     port: u16,
     whole: watch::Sender<bool>,
     _carrying: AbortOnDropHandle<()>,
 }
 
-impl Wire {
+impl TcpProxy {
     /// A whole wire to a port of loopback.
     ///
     /// # Errors
@@ -86,19 +86,19 @@ mod tests {
                 });
             }
         }));
-        let wire = Wire::to(far).await.unwrap();
+        let tcp_proxy = TcpProxy::to(far).await.unwrap();
         let call = async || {
-            let mut stream = TcpStream::connect(("127.0.0.1", wire.port())).await.unwrap();
+            let mut stream = TcpStream::connect(("127.0.0.1", tcp_proxy.port())).await.unwrap();
             let sent = stream.write_all(b"?").await;
-            let mut heard = [0];
-            let read = stream.read_exact(&mut heard).await;
+            let mut received = [0];
+            let read = stream.read_exact(&mut received).await;
             sent.and(read).map(|_| stream)
         };
         let mut open = call().await.unwrap();
-        wire.cut();
+        tcp_proxy.cut();
         assert!(matches!(open.read(&mut [0]).await, Ok(0) | Err(_)));
         assert!(call().await.is_err());
-        wire.mend();
+        tcp_proxy.mend();
         call().await.unwrap();
     }
 }
