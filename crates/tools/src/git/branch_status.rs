@@ -3,10 +3,12 @@
 //! A page asks this for every ticket at once, so the branches of a remote are listed once for all worktrees of a
 //! repository, and cached for 30 seconds.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::sync::Arc;
+use std::time::Duration;
+
+use moka::future::Cache;
 
 use super::Git;
 
@@ -14,6 +16,8 @@ use super::Git;
 const WITHIN: Duration = Duration::from_secs(5);
 /// How long the answer of a remote is cached, a failure too.
 const TIME_TO_LIVE: Duration = Duration::from_secs(30);
+/// Repositories whose remotes' answers are cached at a time.
+const MAX_REMOTES: u64 = 1000;
 /// Prefix of a branch's full name.
 const HEADS: &str = "refs/heads/";
 /// The project's instructions for the assistant.
@@ -33,25 +37,17 @@ pub struct BranchStatus {
 #[derive(Debug)]
 pub struct BranchStatusBatch {
     git: Git,
-    /// By the directory that all worktrees of a repository share.
-    remotes: Mutex<HashMap<PathBuf, Arc<RemoteSlot>>>,
-}
-
-/// Its holder asks the remote; the others wait for the answer.
-type RemoteSlot = tokio::sync::Mutex<Option<RemoteBranches>>;
-
-#[derive(Debug, Clone)]
-struct RemoteBranches {
-    at: Instant,
-    /// Nothing when the remote could not be asked.
-    branches: Option<Arc<HashSet<String>>>,
+    /// Branches of the remote, by the directory that all worktrees of a repository share; nothing when the
+    /// remote could not be asked. Whoever comes while it is asked waits for that answer.
+    remotes: Cache<PathBuf, Option<Arc<HashSet<String>>>>,
 }
 
 impl BranchStatusBatch {
     /// Nothing is cached yet.
     #[must_use]
     pub fn new(git: Git) -> Self {
-        Self { git, remotes: Mutex::default() }
+        let remotes = Cache::builder().max_capacity(MAX_REMOTES).time_to_live(TIME_TO_LIVE).build();
+        Self { git, remotes }
     }
 
     /// The status of the branch that is checked out; `None` when it cannot be determined.
@@ -97,26 +93,11 @@ impl BranchStatusBatch {
 
     async fn remote_branches(&self, checkout: &Path) -> Option<Arc<HashSet<String>>> {
         let shared = self.git.repository(checkout).await.ok()?.common.clone();
-        let remote = self.remote(shared);
-        let mut asked = remote.lock().await;
-        if let Some(known) = asked.as_ref().filter(|known| known.at.elapsed() < TIME_TO_LIVE) {
-            return known.branches.clone();
-        }
-        let printed = self.git.text(checkout, &["ls-remote", "--heads", "origin"], WITHIN).await;
-        let branches = printed.ok().map(|printed| Arc::new(parse_heads(&printed)));
-        *asked = Some(RemoteBranches { at: Instant::now(), branches: branches.clone() });
-        branches
-    }
-
-    fn remote(&self, shared: PathBuf) -> Arc<RemoteSlot> {
-        let mut remotes = self.remotes.lock().unwrap_or_else(PoisonError::into_inner);
-        remotes.retain(|_, remote| {
-            // One that is being asked is locked.
-            remote
-                .try_lock()
-                .map_or(true, |asked| asked.as_ref().is_none_or(|asked| asked.at.elapsed() < TIME_TO_LIVE))
-        });
-        remotes.entry(shared).or_default().clone()
+        let ask = async {
+            let printed = self.git.text(checkout, &["ls-remote", "--heads", "origin"], WITHIN).await;
+            printed.ok().map(|printed| Arc::new(parse_heads(&printed)))
+        };
+        self.remotes.get_with(shared, ask).await
     }
 }
 
