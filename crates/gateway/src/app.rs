@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use bytes::Bytes;
+use loopgate_deploy::{Deploys, Timing};
 use loopgate_files::FileSearch;
 use loopgate_git_cache::GitCache;
 use loopgate_home::{Repos, Sandbox, Sessions, SettingsStore};
@@ -37,6 +38,7 @@ pub(crate) struct AppState {
     pub(crate) code_host: CodeHost,
     pub(crate) runtime: Option<Arc<Runtime>>,
     pub(crate) places: WorktreeLayout,
+    pub(crate) deploys: Deploys,
     pub(crate) file_search: FileSearch,
     pub(crate) branch_statuses: BranchStatusBatch,
     pub(crate) searches: Limiter,
@@ -73,6 +75,7 @@ impl App {
             places: WorktreeLayout::new(config.repos.clone(), config.sandbox.clone()),
             branch_statuses: BranchStatusBatch::new(git.clone()),
             git,
+            deploys: Deploys::open(&config.data_dir, config.programs.clone(), Timing::default()),
             file_search: FileSearch::new(config.sandbox.clone()),
             searches: Limiter::one_per_processor(),
             unpackings: Limiter::one_per_processor(),

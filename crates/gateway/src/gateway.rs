@@ -46,7 +46,9 @@ impl Gateway {
     /// # Errors
     /// See [`BindError`].
     pub async fn bind(&self, ports: &[u16]) -> Result<Bound, BindError> {
-        Bound::bind(self.0.clone(), ports).await
+        let bound = Bound::bind(self.0.clone(), ports).await?;
+        self.0.pipeline.app.deploys.resume().await;
+        Ok(bound)
     }
 
     /// Whether it can be reached, from now on.

@@ -22,7 +22,7 @@ type Row = (Method, &'static str, Auth, Option<OperationId>, Endpoint);
 fn rows() -> Vec<Row> {
     use Auth::{Gateway, Loopback, Public};
     use OperationId::*;
-    use routes::{approvals, binary_paths, exchange, files, git, health, mcp_auth, openapi, orchestrator, pulls, repos, version};
+    use routes::{approvals, binary_paths, deploy, exchange, files, git, health, mcp_auth, openapi, orchestrator, pulls, repos, version};
     const GET: Method = Method::GET;
     const POST: Method = Method::POST;
     const PATCH: Method = Method::PATCH;
@@ -123,15 +123,15 @@ fn rows() -> Vec<Row> {
         (GET,    "/api/gateway/run-viewer-chat",                                    Gateway,  Some(RunViewerChat),             Endpoint::unbuilt()),
         (POST,   "/api/gateway/run-viewer-chat",                                    Gateway,  Some(RunViewerChat),             Endpoint::unbuilt()),
         (DELETE, "/api/gateway/run-viewer-chat",                                    Gateway,  Some(RunViewerChat),             Endpoint::unbuilt()),
-        (POST,   "/api/gateway/deploy",                                             Gateway,  Some(Deploy),                    Endpoint::unbuilt()),
-        (POST,   "/api/gateway/deploy/health",                                      Gateway,  Some(Deploy),                    Endpoint::unbuilt()),
-        (POST,   "/api/gateway/deploy/kill",                                        Gateway,  Some(Deploy),                    Endpoint::unbuilt()),
-        (POST,   "/api/gateway/deploy/teardown",                                    Gateway,  Some(Deploy),                    Endpoint::unbuilt()),
-        (GET,    "/api/gateway/deploy/status/{ticketId}",                           Gateway,  Some(Deploy),                    Endpoint::unbuilt()),
-        (POST,   "/api/gateway/deploy/check-existing",                              Gateway,  Some(Deploy),                    Endpoint::unbuilt()),
-        (POST,   "/api/gateway/deploy/detect",                                      Gateway,  Some(Deploy),                    Endpoint::unbuilt()),
-        (POST,   "/api/gateway/deploy/redetect",                                    Gateway,  Some(Deploy),                    Endpoint::unbuilt()),
-        (POST,   "/api/gateway/deploy/extract-info",                                Gateway,  Some(Deploy),                    Endpoint::unbuilt()),
+        (POST,   "/api/gateway/deploy",                                             Gateway,  Some(Deploy),                    deploy::start::endpoint()),
+        (POST,   "/api/gateway/deploy/health",                                      Gateway,  Some(Deploy),                    deploy::health::endpoint()),
+        (POST,   "/api/gateway/deploy/kill",                                        Gateway,  Some(Deploy),                    deploy::stop::kill_endpoint()),
+        (POST,   "/api/gateway/deploy/teardown",                                    Gateway,  Some(Deploy),                    deploy::stop::teardown_endpoint()),
+        (GET,    "/api/gateway/deploy/status/{ticketId}",                           Gateway,  Some(Deploy),                    deploy::lookup::status_endpoint()),
+        (POST,   "/api/gateway/deploy/check-existing",                              Gateway,  Some(Deploy),                    deploy::health::existing_endpoint()),
+        (POST,   "/api/gateway/deploy/detect",                                      Gateway,  Some(Deploy),                    deploy::detection::detect_endpoint()),
+        (POST,   "/api/gateway/deploy/redetect",                                    Gateway,  Some(Deploy),                    deploy::detection::redetect_endpoint()),
+        (POST,   "/api/gateway/deploy/extract-info",                                Gateway,  Some(Deploy),                    deploy::lookup::extract_endpoint()),
         (GET,    "/api/gateway/learnings",                                          Gateway,  Some(Learnings),                 Endpoint::unbuilt()),
         (POST,   "/api/gateway/orchestrator/extract-learnings",                     Gateway,  Some(Learnings),                 Endpoint::unbuilt()),
         (GET,    "/api/gateway/orchestrator/process-learnings",                     Gateway,  Some(Learnings),                 Endpoint::unbuilt()),

@@ -136,6 +136,32 @@ impl Repos {
         })
     }
 
+    /// Changes how a repository is run; without any members left, nothing says so any more. Answers the members as
+    /// they are then, or `None` when the repository is not in the list.
+    ///
+    /// # Errors
+    /// See [`ReposError`].
+    pub fn update_deployment(
+        &self,
+        path: &str,
+        change: impl FnOnce(&mut Map<String, Value>),
+    ) -> Result<Option<Map<String, Value>>, ReposError> {
+        self.change(|entries, _| {
+            let is_meant = |entry: &&mut Value| {
+                path_of(entry).is_some_and(|known| known == path || same_place(known, path))
+            };
+            let entry = entries.iter_mut().find(is_meant)?.as_object_mut()?;
+            let mut members = entry.get("deployment").and_then(Value::as_object).cloned().unwrap_or_default();
+            change(&mut members);
+            if members.is_empty() {
+                entry.remove("deployment");
+            } else {
+                entry.insert("deployment".to_owned(), Value::Object(members.clone()));
+            }
+            Some(members)
+        })
+    }
+
     /// Changes the settings of the list.
     ///
     /// # Errors

@@ -22,6 +22,176 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/gateway/deploy": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Run a worktree
+         * @description Answers at once; the install command and the command itself run in the background, and `deploy/status` tells how
+         *     they do. An earlier run of the worktree is ended first.
+         */
+        post: operations["deploy"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/gateway/deploy/check-existing": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Ask whether a repository runs already */
+        post: operations["existing_deploy"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/gateway/deploy/detect": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Find out how a repository is run
+         * @description What is found is stored when the repository is in the list; members that were written by hand stay.
+         */
+        post: operations["detect_deployment"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/gateway/deploy/extract-info": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Tell where a run answers */
+        post: operations["extract_deploy_info"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/gateway/deploy/health": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Ask whether a server of this machine answers */
+        post: operations["deploy_health"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/gateway/deploy/kill": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * End a run by its pid
+         * @description Only what `deploy` started is ended, with everything that it started.
+         */
+        post: operations["kill_deploy"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/gateway/deploy/redetect": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Find out anew how a repository is run
+         * @description What is stored is replaced, or removed when nothing is found.
+         */
+        post: operations["redetect_deployment"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/gateway/deploy/status/{ticketId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** How the run of a ticket stands */
+        get: operations["deploy_status"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/gateway/deploy/teardown": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * End whatever runs for a worktree
+         * @description Its processes, what listens on its ports out of the worktree, and what the teardown command of its settings ends.
+         *     Doing it again changes nothing.
+         */
+        post: operations["tear_down_deploy"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/gateway/directories": {
         parameters: {
             query?: never;
@@ -1436,6 +1606,230 @@ export interface components {
             totalUsd: number;
         };
         /**
+         * @description What to run.
+         * @example {
+         *       "ticketId": "AB-1",
+         *       "repoPath": "~/src/shop",
+         *       "worktreePath": "~/src/worktrees/shop-AB-1"
+         *     }
+         */
+        DeployBody: {
+            /** @description Its clone, inside the sandbox. */
+            repoPath: string;
+            /** @description The ticket that it is for. */
+            ticketId: string;
+            /** @description Where it is run: a worktree of the clone, or the clone. */
+            worktreePath: string;
+        };
+        /** @description One way to run a repository. */
+        DeployCandidate: {
+            config: components["schemas"]["Deployment"];
+            /**
+             * @description Why it was found.
+             * @example package.json has a `dev` script and depends on next; no lock file, so npm runs it
+             */
+            reason: string;
+        };
+        /**
+         * @description A repository.
+         * @example {
+         *       "repoPath": "~/src/shop"
+         *     }
+         */
+        DeployedRepository: {
+            /** @description Its clone, inside the sandbox. */
+            repoPath: string;
+        };
+        /**
+         * @description A worktree of a repository.
+         * @example {
+         *       "repoPath": "~/src/shop",
+         *       "worktreePath": "~/src/worktrees/shop-AB-1"
+         *     }
+         */
+        DeployedWorktree: {
+            /** @description Its clone, inside the sandbox. */
+            repoPath: string;
+            /** @description Where it is run, inside the sandbox. */
+            worktreePath: string;
+        };
+        /**
+         * @description What it answered.
+         * @example {
+         *       "alive": true,
+         *       "statusCode": 204
+         *     }
+         */
+        DeployHealth: {
+            /** @description It answered with a success or a redirect. */
+            alive: boolean;
+            code?: string | null;
+            /** @description Why it was not asked. */
+            error?: string | null;
+            /** @description Why there was no answer. */
+            reason?: string | null;
+            /** Format: int32 */
+            statusCode: number | null;
+        };
+        /**
+         * @description What to ask.
+         * @example {
+         *       "url": "http://localhost:3000"
+         *     }
+         */
+        DeployHealthBody: {
+            /** @description On this machine. */
+            url: string;
+        };
+        /**
+         * @description Where a run answers.
+         * @example {
+         *       "url": "http://localhost:5174/"
+         *     }
+         */
+        DeployInfo: {
+            /** @description Null when nothing tells. */
+            url: string | null;
+        };
+        /**
+         * @description What to end.
+         * @example {
+         *       "pid": 4242
+         *     }
+         */
+        DeployKillBody: {
+            /**
+             * Format: int32
+             * @description As `deploy` answered it.
+             */
+            pid: number;
+        };
+        /**
+         * @description What came of it.
+         * @example {
+         *       "success": true,
+         *       "message": "Process terminated",
+         *       "pid": 4242
+         *     }
+         */
+        DeployKilled: {
+            message: string;
+            /** Format: int64 */
+            pid: number;
+            success: boolean;
+        };
+        /**
+         * @description How a repository is run. Every member may be missing.
+         * @example {
+         *       "framework": "next",
+         *       "command": "pnpm dev",
+         *       "startCommand": "pnpm dev",
+         *       "installCommand": "pnpm install",
+         *       "type": "next",
+         *       "port": 3100,
+         *       "healthEndpoint": "/",
+         *       "healthCheckUrl": "http://localhost:3100"
+         *     }
+         */
+        Deployment: {
+            /** @description Further ports. */
+            additionalPorts?: number[];
+            /** @description Shell command that runs it. */
+            command?: string | null;
+            /** @description What it is built with. */
+            framework?: string | null;
+            /** @description URL that answers when it is up, on this machine; `tcp://localhost:<port>` asks for a connection alone. */
+            healthCheckUrl?: string | null;
+            /** @description Path that answers when it is up. */
+            healthEndpoint?: string | null;
+            /** @description Regular expression for a line of the log that says that it is up. */
+            healthLogPattern?: string | null;
+            /** @description Shell command that prepares it. */
+            installCommand?: string | null;
+            /** @description As the package manifest names it. */
+            packageManager?: string | null;
+            /**
+             * Format: int32
+             * @description The port that it takes when that is free.
+             */
+            port?: number | null;
+            /** @description The same, by the name that the list of repositories uses. */
+            startCommand?: string | null;
+            /** @description Shell command that ends what a signal does not end. */
+            teardownCommand?: string | null;
+            /** @description Framework, or the kind of project. */
+            type?: string | null;
+        };
+        /**
+         * @description A run that was started.
+         * @example {
+         *       "success": true,
+         *       "pid": 4242,
+         *       "logFile": "/home/sam/src/worktrees/shop-AB-1/.loopgate/work/deploy.log",
+         *       "deployCommand": "pnpm dev",
+         *       "deployType": "next",
+         *       "repoName": "shop",
+         *       "port": 3000
+         *     }
+         */
+        DeployStarted: {
+            deployCommand: string;
+            deployType?: string | null;
+            logFile: string;
+            /**
+             * Format: int32
+             * @description Of its group.
+             */
+            pid: number;
+            /**
+             * Format: int32
+             * @description The port that was chosen for it.
+             */
+            port?: number | null;
+            repoName: string;
+            success: boolean;
+        };
+        /**
+         * @description How a deploy stands.
+         * @example {
+         *       "status": "running",
+         *       "logs": "> next dev\n",
+         *       "pid": 4242,
+         *       "reason": "nothing accepts connections on port 3000"
+         *     }
+         */
+        DeployStatus: {
+            /** @description Where it answers. */
+            deployedUrl?: string | null;
+            /** @description Why it failed. */
+            error?: string | null;
+            /** @description The end of what it printed, without colours. */
+            logs?: string | null;
+            /**
+             * Format: int32
+             * @description The pid that was asked about.
+             */
+            pid?: number | null;
+            /** @description Why it does not answer yet. */
+            reason?: string | null;
+            /** @description What a service elsewhere calls it. */
+            serviceId?: string | null;
+            /** @description One of `running`, `completed` (it answers), `failed` and `not-started`. */
+            status: string;
+        };
+        /**
+         * @description How a repository is run.
+         * @example {
+         *       "detected": false
+         *     }
+         */
+        Detected: {
+            /** @description All ways, the best one first. */
+            candidates?: components["schemas"]["DeployCandidate"][];
+            config?: components["schemas"]["Deployment"] | null;
+            detected: boolean;
+        };
+        /**
          * @description Both sides.
          * @example {
          *       "filePath": "README.md",
@@ -1586,6 +1980,30 @@ export interface components {
         ExchangeRequest: {
             /** @description Challenge token of the control plane, good for one exchange. */
             challengeToken: string;
+        };
+        /**
+         * @description Whether a server runs already.
+         * @example {
+         *       "active": true,
+         *       "url": "http://localhost:3000"
+         *     }
+         */
+        ExistingDeploy: {
+            active: boolean;
+            url?: string | null;
+        };
+        /**
+         * @description What a run printed.
+         * @example {
+         *       "repoPath": "~/src/shop",
+         *       "logs": "  Local:   http://localhost:5174/\n"
+         *     }
+         */
+        ExtractBody: {
+            /** @description What it printed. */
+            logs?: string | null;
+            /** @description Its clone, inside the sandbox. */
+            repoPath: string;
         };
         /**
          * @description Where a run was unpacked.
@@ -2504,6 +2922,16 @@ export interface components {
             pushed: boolean;
             success: boolean;
         };
+        /**
+         * @description How a repository is run, looked at anew.
+         * @example {
+         *       "redetected": false
+         *     }
+         */
+        Redetected: {
+            config?: components["schemas"]["Deployment"] | null;
+            redetected: boolean;
+        };
         /** @description What was removed. */
         RemovedFromHistory: {
             /** @example Chat history cleared */
@@ -2831,6 +3259,31 @@ export interface components {
             /** @description Both. */
             total: number;
         };
+        /**
+         * @description What to tear down.
+         * @example {
+         *       "repoPath": "~/src/shop",
+         *       "worktreePath": "~/src/worktrees/shop-AB-1",
+         *       "pid": 4242,
+         *       "port": 3000
+         *     }
+         */
+        TeardownBody: {
+            /**
+             * Format: int32
+             * @description As `deploy` answered it.
+             */
+            pid?: number | null;
+            /**
+             * Format: int32
+             * @description Where it answers.
+             */
+            port?: number | null;
+            /** @description Its clone, inside the sandbox. */
+            repoPath: string;
+            /** @description Where it runs, inside the sandbox. */
+            worktreePath: string;
+        };
         /** @description How a ticket stands. */
         TicketStatus: components["schemas"]["FullStatus"] | components["schemas"]["Starting"] | components["schemas"]["NotFound"];
         /** @description Tokens of a run, as `output` and `error` events carry them. */
@@ -2862,6 +3315,16 @@ export interface components {
             git: boolean;
             python3: boolean;
             reviewer: boolean;
+        };
+        /**
+         * @description What came of it.
+         * @example {
+         *       "success": true
+         *     }
+         */
+        TornDown: {
+            error?: string | null;
+            success: boolean;
         };
         /** @description One answer of a model. */
         Turn: components["schemas"]["ModelTokens"] & {
@@ -3062,6 +3525,796 @@ export interface operations {
                      * @example {
                      *       "error": "not available over relay",
                      *       "code": "not_available_over_relay"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "unauthorized",
+                     *       "code": "unauthorized",
+                     *       "reason": "no credential provided"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    deploy: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["DeployBody"];
+            };
+        };
+        responses: {
+            /** @description It was started */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeployStarted"];
+                };
+            };
+            /** @description A member is missing, or nothing tells how it is run */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "No deployment configuration detected for this repository",
+                     *       "code": "invalid_request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Outside the sandbox */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "directory not allowed",
+                     *       "code": "directory_not_allowed"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No such worktree */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "Worktree not found: /home/sam/src/worktrees/shop-AB-1",
+                     *       "code": "not_found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description It was not started */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "Failed to start deployment: no port of this machine is free",
+                     *       "code": "operation_failed"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No sandbox is set */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "Server not configured — complete onboarding",
+                     *       "code": "not_configured"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "unauthorized",
+                     *       "code": "unauthorized",
+                     *       "reason": "no credential provided"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    existing_deploy: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["DeployedWorktree"];
+            };
+        };
+        responses: {
+            /** @description Whether something accepts connections on its port */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ExistingDeploy"];
+                };
+            };
+            /** @description A member is missing */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "repoPath and worktreePath are required",
+                     *       "code": "missing_field"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Outside the sandbox */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "directory not allowed",
+                     *       "code": "directory_not_allowed"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No sandbox is set */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "Server not configured — complete onboarding",
+                     *       "code": "not_configured"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "unauthorized",
+                     *       "code": "unauthorized",
+                     *       "reason": "no credential provided"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    detect_deployment: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["DeployedRepository"];
+            };
+        };
+        responses: {
+            /** @description What was found, also when it is nothing */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Detected"];
+                };
+            };
+            /** @description No repository given */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "repoPath is required",
+                     *       "code": "missing_field"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Outside the sandbox */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "directory not allowed",
+                     *       "code": "directory_not_allowed"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No sandbox is set */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "Server not configured — complete onboarding",
+                     *       "code": "not_configured"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "unauthorized",
+                     *       "code": "unauthorized",
+                     *       "reason": "no credential provided"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    extract_deploy_info: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ExtractBody"];
+            };
+        };
+        responses: {
+            /** @description The address of this machine that the log names last, else that of the stored port */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeployInfo"];
+                };
+            };
+            /** @description No repository given */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "repoPath is required",
+                     *       "code": "missing_field"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Outside the sandbox */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "directory not allowed",
+                     *       "code": "directory_not_allowed"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No sandbox is set */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "Server not configured — complete onboarding",
+                     *       "code": "not_configured"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "unauthorized",
+                     *       "code": "unauthorized",
+                     *       "reason": "no credential provided"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    deploy_health: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["DeployHealthBody"];
+            };
+        };
+        responses: {
+            /** @description What it answered, also when it is nothing */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeployHealth"];
+                };
+            };
+            /** @description No URL given */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "url is required",
+                     *       "code": "missing_field"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "unauthorized",
+                     *       "code": "unauthorized",
+                     *       "reason": "no credential provided"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    kill_deploy: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["DeployKillBody"];
+            };
+        };
+        responses: {
+            /** @description It has ended, now or before */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeployKilled"];
+                };
+            };
+            /** @description No pid given */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "pid is required and must be a number",
+                     *       "code": "missing_field"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description A process that no deploy started */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "process not managed by this gateway",
+                     *       "code": "process_not_managed"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description It does not end */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "Failed to kill process: it does not end",
+                     *       "code": "operation_failed"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "unauthorized",
+                     *       "code": "unauthorized",
+                     *       "reason": "no credential provided"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    redetect_deployment: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["DeployedRepository"];
+            };
+        };
+        responses: {
+            /** @description What was found and stored, also when it is nothing */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Redetected"];
+                };
+            };
+            /** @description No repository given */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "repoPath is required",
+                     *       "code": "missing_field"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Outside the sandbox */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "directory not allowed",
+                     *       "code": "directory_not_allowed"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No sandbox is set */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "Server not configured — complete onboarding",
+                     *       "code": "not_configured"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "unauthorized",
+                     *       "code": "unauthorized",
+                     *       "reason": "no credential provided"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    deploy_status: {
+        parameters: {
+            query: {
+                /** @description As `deploy` answered it */
+                pid?: number;
+                /**
+                 * @description Path of the repository
+                 * @example ~/src/shop
+                 */
+                repo: string;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description Ticket
+                 * @example AB-1
+                 */
+                ticketId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description How it stands, also when it was never started */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeployStatus"];
+                };
+            };
+            /** @description No repository given */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "repo query param is required",
+                     *       "code": "missing_field"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Outside the sandbox */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "directory not allowed",
+                     *       "code": "directory_not_allowed"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No sandbox is set */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "Server not configured — complete onboarding",
+                     *       "code": "not_configured"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "unauthorized",
+                     *       "code": "unauthorized",
+                     *       "reason": "no credential provided"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    tear_down_deploy: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TeardownBody"];
+            };
+        };
+        responses: {
+            /** @description Whether nothing of it runs any more */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TornDown"];
+                };
+            };
+            /** @description A member is missing, or nothing tells what to stop */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "No port, PID, or teardown command available to stop the server",
+                     *       "code": "invalid_request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Outside the sandbox */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "directory not allowed",
+                     *       "code": "directory_not_allowed"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The record of the run cannot be used */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "Failed to stop the server: permission denied",
+                     *       "code": "operation_failed"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No sandbox is set */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "Server not configured — complete onboarding",
+                     *       "code": "not_configured"
                      *     }
                      */
                     "application/json": components["schemas"]["ErrorBody"];

@@ -45,6 +45,7 @@ struct JobDirectories {
 impl JobDirectories {
     async fn find(app: &App, sources: &[Source], values: &RequestValues) -> Self {
         let mut recorded = Self::default();
+        recorded.deploys(app, sources, values).await;
         let Some(runtime) = &app.runtime else { return recorded };
         for source in sources {
             match source {
@@ -61,6 +62,30 @@ impl JobDirectories {
             }
         }
         recorded
+    }
+
+    /// The worktrees of deploys that are named by their pids.
+    async fn deploys(&mut self, app: &App, sources: &[Source], values: &RequestValues) {
+        let named = sources.iter().filter_map(|source| match source {
+            Source::Process(at) => Some(*at),
+            Source::Anything => Some(ANY_PROCESS),
+            _ => None,
+        });
+        let pid = |value: &Value| match value {
+            Value::String(text) => text.trim().parse().ok(),
+            other => u32::try_from(other.as_u64()?).ok(),
+        };
+        let pids: Vec<u32> = named
+            .flat_map(|at| {
+                let texts = values.texts(at).into_iter().filter_map(|text| text.trim().parse().ok());
+                texts.chain(values.values(at).into_iter().filter_map(pid)).collect::<Vec<u32>>()
+            })
+            .collect();
+        if !pids.is_empty() {
+            let deploys = app.deploys.clone();
+            let found = tokio::task::spawn_blocking(move || deploys.worktrees_of(&pids)).await;
+            self.directories.extend(found.unwrap_or_default());
+        }
     }
 
     async fn tickets(&mut self, runtime: &Runtime, tickets: &[&str]) {

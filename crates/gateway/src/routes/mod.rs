@@ -2,6 +2,7 @@
 
 pub(crate) mod approvals;
 pub(crate) mod binary_paths;
+pub(crate) mod deploy;
 mod directory;
 pub(crate) mod exchange;
 pub(crate) mod files;

@@ -107,6 +107,10 @@ const HARMLESS: &[&str] = &[
     "query state",
     "segment commentId",
     "POST /api/gateway/git/pr/inline-comment body path",
+    // What a run printed, where it answers, and on which port.
+    "POST /api/gateway/deploy/extract-info body logs",
+    "POST /api/gateway/deploy/health body url",
+    "POST /api/gateway/deploy/teardown body port",
     // Kept and shown, never looked up.
     "POST /api/gateway/orchestrator/sessions body loopId",
     "POST /api/gateway/orchestrator/sessions body pid",
@@ -147,7 +151,7 @@ async fn world(options: TestOptions) -> TestGateway {
 }
 
 /// A worktree, as git writes one.
-fn worktree(clone: &Path, directory: &Path) {
+pub(in crate::tests) fn worktree(clone: &Path, directory: &Path) {
     let clone = clone.canonicalize().unwrap();
     let records = clone.join(".git/worktrees").join(directory.file_name().unwrap());
     std::fs::create_dir_all(&records).unwrap();

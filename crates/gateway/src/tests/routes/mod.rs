@@ -1,6 +1,7 @@
 //! The routes, one file a resource.
 
 mod binary_paths;
+mod deploy;
 mod health;
 mod loops;
 mod mcp_auth;

@@ -1,0 +1,71 @@
+//! Compose files and Dockerfiles, for an engine with the command line of docker.
+//!
+//! The commands find the engine themselves: docker, else podman.
+
+use super::Candidate;
+use super::files::{Files, port_after};
+use crate::settings::Deployment;
+
+const COMPOSE_FILES: [&str; 4] = ["compose.yaml", "compose.yml", "docker-compose.yml", "docker-compose.yaml"];
+const PORT: u16 = 8080;
+
+/// The engine's name, in a form that docker and podman both serve.
+pub(crate) const ENGINE: &str = "$(command -v docker || command -v podman)";
+
+pub(super) fn compose(files: &Files<'_>) -> Option<Candidate> {
+    let file = files.first(&COMPOSE_FILES)?;
+    let text = files.text(file)?;
+    let port = published_port(&text);
+    let command = format!("{ENGINE} compose up --build");
+    let config = Deployment {
+        kind: Some("compose".to_owned()),
+        teardown_command: Some(format!("{ENGINE} compose down --remove-orphans")),
+        ..port.map_or_else(
+            || Deployment::running(command.clone()),
+            |port| Deployment::serving(command.clone(), port),
+        )
+    };
+    Some(Candidate {
+        config,
+        reason: format!("{file} describes its containers; a container engine builds and runs them"),
+        needs_engine: true,
+    })
+}
+
+/// The first port that is published on this machine: `- "8080:80"`, `- 127.0.0.1:8080:80`, `published: 8080`.
+fn published_port(text: &str) -> Option<u16> {
+    let short = regex::Regex::new(
+        r#"(?m)^\s*-\s*["']?(?:\d{1,3}(?:\.\d{1,3}){3}:)?(?:\$\{\w+:-)?(\d{2,5})\}?:\d{1,5}(?:/tcp)?["']?\s*$"#,
+    )
+    .ok()?;
+    let found = short.captures(text).and_then(|found| found[1].parse().ok());
+    found.or_else(|| port_after(text, r#"published:\s*["']?"#))
+}
+
+pub(super) fn dockerfile(files: &Files<'_>) -> Option<Candidate> {
+    let file = files.first(&["Dockerfile", "Containerfile"])?;
+    let text = files.text(file)?;
+    let inside = text.lines().find_map(|line| {
+        let rest = line
+            .trim()
+            .get(..7)
+            .filter(|word| word.eq_ignore_ascii_case("EXPOSE "))
+            .map(|_| &line.trim()[7..])?;
+        rest.split(['/', ' ']).find(|word| !word.is_empty())?.parse::<u16>().ok()
+    });
+    let inside = inside.filter(|port| *port > 0).unwrap_or(PORT);
+    let outside = if inside < 1024 { PORT } else { inside };
+    let name = r#""loopgate-${PWD##*/}""#;
+    let command = format!(
+        r#"{ENGINE} run --rm --name {name} -p "127.0.0.1:${{PORT:-{outside}}}:{inside}" "$({ENGINE} build -q -f {file} .)""#
+    );
+    Some(Candidate {
+        config: Deployment {
+            kind: Some("dockerfile".to_owned()),
+            teardown_command: Some(format!("{ENGINE} rm -f {name}")),
+            ..Deployment::serving(command, outside)
+        },
+        reason: format!("{file} describes an image; a container engine builds and runs it"),
+        needs_engine: true,
+    })
+}

@@ -1,0 +1,65 @@
+//! What a run printed: its end, and the address of this machine that it tells.
+
+use std::io::{self, Read as _, Seek as _, SeekFrom};
+use std::path::Path;
+use std::sync::LazyLock;
+
+use loopgate_home::untrusted;
+use regex::Regex;
+
+use crate::loopback::LoopbackUrl;
+
+/// Bytes of a log that are read.
+const TAIL: u64 = 256 * 1024;
+
+static URL: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(
+        r"https?://(?:(?:[\w-]+\.)*localhost|127(?:\.\d{1,3}){3}|0\.0\.0\.0|\[::1?\]):\d{2,5}(?:/[\w./~-]*)?",
+    )
+    .ok()
+});
+
+/// The end of a log, without the colours of a terminal; `None` when it is empty or missing.
+pub(crate) fn tail(path: &Path) -> Option<String> {
+    let read = || -> io::Result<Vec<u8>> {
+        let mut file = untrusted::open(path)?;
+        let size = file.metadata()?.len();
+        file.seek(SeekFrom::Start(size.saturating_sub(TAIL)))?;
+        let mut bytes = Vec::new();
+        file.take(TAIL).read_to_end(&mut bytes)?;
+        Ok(bytes)
+    };
+    let bytes = strip_ansi_escapes::strip(read().ok()?);
+    let text = String::from_utf8_lossy(&bytes).into_owned();
+    Some(text).filter(|text| !text.is_empty())
+}
+
+/// The last address of this machine that a text names, as a server prints it when it is up.
+#[must_use]
+pub fn local_url(text: &str) -> Option<String> {
+    let plain = strip_ansi_escapes::strip_str(text);
+    let found = URL.as_ref()?.find_iter(&plain).last()?.as_str();
+    let found = found.trim_end_matches('.').replace("0.0.0.0", "localhost").replace("[::]", "localhost");
+    LoopbackUrl::parse(&found).map(|_| found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_address_that_a_server_prints_is_found() {
+        for (text, wanted) in [
+            ("  Local:   http://localhost:5174/\n", Some("http://localhost:5174/")),
+            ("\u{1b}[32mhttp://localhost:\u{1b}[1m5173\u{1b}[0m/", Some("http://localhost:5173/")),
+            ("Serving HTTP on 0.0.0.0 port 8000 (http://0.0.0.0:8000/) ...", Some("http://localhost:8000/")),
+            ("http://localhost:1111 then http://127.0.0.1:2222.", Some("http://127.0.0.1:2222")),
+            ("http://[::]:3000", Some("http://localhost:3000")),
+            ("see http://example.test:80/ and http://10.0.0.1:3000", None),
+            ("http://localhost:99999", None),
+            ("", None),
+        ] {
+            assert_eq!(local_url(text).as_deref(), wanted, "{text}");
+        }
+    }
+}

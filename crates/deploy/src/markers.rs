@@ -1,0 +1,144 @@
+//! The files in a worktree that tell other programs how its deploy stands. What works there can write them too, so
+//! nothing is signalled or run because of them.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use loopgate_api::names::WORK_DIR;
+use loopgate_home::untrusted;
+use loopgate_tools::process::ProcessStart;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use crate::loopback::LoopbackUrl;
+
+/// What failed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum FailedCommand {
+    Install,
+    Deploy,
+    HealthCheckTimeout,
+    HealthCheckPolicy,
+}
+
+/// `deploy-exit.json`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Failure {
+    /// `None` for a signal, -1 for a check.
+    pub(crate) exit_code: Option<i32>,
+    pub(crate) failed_command: FailedCommand,
+    /// More about it, for a person.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) reason: Option<String>,
+}
+
+impl Failure {
+    pub(crate) const fn new(failed_command: FailedCommand, exit_code: Option<i32>) -> Self {
+        Self { exit_code, failed_command, reason: None }
+    }
+
+    /// For a person.
+    pub(crate) fn text(&self) -> String {
+        let what = match self.failed_command {
+            FailedCommand::Install => "Install command failed",
+            FailedCommand::Deploy => "Deploy command failed",
+            FailedCommand::HealthCheckTimeout => "Health check timed out",
+            FailedCommand::HealthCheckPolicy => "The health check URL does not lead to this machine",
+        };
+        let by_program = matches!(self.failed_command, FailedCommand::Install | FailedCommand::Deploy);
+        let code = match self.exit_code {
+            Some(code) if by_program => format!(" with exit code {code}"),
+            None if by_program => " because of a signal".to_owned(),
+            _ => String::new(),
+        };
+        let reason = self.reason.as_ref().map(|reason| format!(": {reason}")).unwrap_or_default();
+        format!("{what}{code}{reason}")
+    }
+}
+
+/// `deploy-result.json`.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Success {
+    pub(crate) url: String,
+    #[serde(default)]
+    pub(crate) service_id: Option<String>,
+}
+
+/// The files of one worktree. Everything here blocks on the disk.
+#[derive(Debug, Clone)]
+pub(crate) struct Markers(PathBuf);
+
+impl Markers {
+    pub(crate) fn of(worktree: &Path) -> Self {
+        Self(worktree.join(WORK_DIR))
+    }
+
+    pub(crate) fn log(&self) -> PathBuf {
+        self.0.join("deploy.log")
+    }
+
+    fn exit(&self) -> PathBuf {
+        self.0.join("deploy-exit.json")
+    }
+
+    fn result(&self) -> PathBuf {
+        self.0.join("deploy-result.json")
+    }
+
+    fn pid(&self) -> PathBuf {
+        self.0.join("deploy.pid")
+    }
+
+    pub(crate) fn failure(&self) -> Option<Failure> {
+        untrusted::read_json(&self.exit())
+    }
+
+    /// Only an address of this machine is one.
+    pub(crate) fn success(&self) -> Option<Success> {
+        untrusted::read_json(&self.result())
+            .filter(|success: &Success| LoopbackUrl::parse(&success.url).is_some())
+    }
+
+    pub(crate) fn write_failure(&self, failure: &Failure) {
+        self.write(&self.exit(), &json!(failure));
+    }
+
+    pub(crate) fn write_success(&self, url: &str) {
+        self.write(&self.result(), &json!({"url": url}));
+    }
+
+    pub(crate) fn write_pid(&self, pid: u32, started: ProcessStart) {
+        self.write(&self.pid(), &json!({"pid": pid, "startedAt": started}));
+    }
+
+    fn write(&self, path: &Path, content: &serde_json::Value) {
+        if let Err(error) = untrusted::write(path, content.to_string().as_bytes()) {
+            tracing::warn!(%error, "cannot write how a deploy stands");
+        }
+    }
+
+    /// Removes what an earlier run said, and keeps its log under another name.
+    pub(crate) fn begin(&self) -> io::Result<()> {
+        untrusted::make_directory(&self.0)?;
+        self.clear();
+        match untrusted::rename(&self.log(), "deploy.log.1".as_ref()) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+            _ => Ok(()),
+        }
+    }
+
+    /// Nothing was deployed.
+    pub(crate) fn clear(&self) {
+        for path in [self.exit(), self.result(), self.pid()] {
+            match untrusted::remove(&path) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                    tracing::warn!(%error, "cannot remove what a deploy left");
+                }
+                _ => {}
+            }
+        }
+    }
+}

@@ -1,0 +1,114 @@
+//! How a repository is run: the `deployment` of its entry in `repos.json`, which people write by hand too.
+
+use serde::Serialize;
+use serde_json::{Map, Value};
+use utoipa::ToSchema;
+
+/// How a repository is run. Every member may be missing.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(example = json!({"framework": "next", "command": "pnpm dev", "startCommand": "pnpm dev", "installCommand": "pnpm install", "type": "next", "port": 3100, "healthEndpoint": "/", "healthCheckUrl": "http://localhost:3100"}))]
+pub struct Deployment {
+    /// What it is built with.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub framework: Option<String>,
+    /// As the package manifest names it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub package_manager: Option<String>,
+    /// Shell command that runs it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub command: Option<String>,
+    /// The same, by the name that the list of repositories uses.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub start_command: Option<String>,
+    /// Shell command that prepares it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub install_command: Option<String>,
+    /// Framework, or the kind of project.
+    #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
+    pub kind: Option<String>,
+    /// The port that it takes when that is free.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub port: Option<u16>,
+    /// Further ports.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schema(required = false)]
+    pub additional_ports: Vec<u16>,
+    /// Path that answers when it is up.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub health_endpoint: Option<String>,
+    /// URL that answers when it is up, on this machine; `tcp://localhost:<port>` asks for a connection alone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub health_check_url: Option<String>,
+    /// Regular expression for a line of the log that says that it is up.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub health_log_pattern: Option<String>,
+    /// Shell command that ends what a signal does not end.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub teardown_command: Option<String>,
+}
+
+impl Deployment {
+    /// A command that serves on a port.
+    pub(crate) fn serving(command: String, port: u16) -> Self {
+        Self {
+            port: Some(port),
+            health_endpoint: Some("/".to_owned()),
+            health_check_url: Some(format!("http://localhost:{port}")),
+            ..Self::running(command)
+        }
+    }
+
+    /// A command of which no port is known.
+    pub(crate) fn running(command: String) -> Self {
+        Self { start_command: Some(command.clone()), command: Some(command), ..Self::default() }
+    }
+
+    /// Reads what is stored; a member of another type counts as missing.
+    #[must_use]
+    pub fn read(members: &Map<String, Value>) -> Self {
+        let text = |name: &str| {
+            let text = members.get(name).and_then(Value::as_str).filter(|text| !text.trim().is_empty());
+            text.map(ToOwned::to_owned)
+        };
+        let ports = members.get("additionalPorts").and_then(Value::as_array);
+        Self {
+            framework: text("framework"),
+            package_manager: text("packageManager"),
+            command: text("command"),
+            start_command: text("startCommand"),
+            install_command: text("installCommand"),
+            kind: text("type"),
+            port: members.get("port").and_then(port_of),
+            additional_ports: ports
+                .map(|ports| ports.iter().filter_map(port_of).collect())
+                .unwrap_or_default(),
+            health_endpoint: text("healthEndpoint"),
+            health_check_url: text("healthCheckUrl"),
+            health_log_pattern: text("healthLogPattern"),
+            teardown_command: text("teardownCommand"),
+        }
+    }
+
+    /// With the command and the health URL that the other members lead to.
+    #[must_use]
+    pub fn completed(mut self) -> Self {
+        self.command = self.command.or_else(|| self.start_command.clone());
+        if let (None, Some(port)) = (&self.health_check_url, self.port) {
+            self.health_check_url = Some(format!("http://localhost:{port}"));
+        }
+        self
+    }
+
+    /// Puts its members over those that are stored; others stay.
+    pub fn merge_into(&self, stored: &mut Map<String, Value>) {
+        if let Ok(Value::Object(members)) = serde_json::to_value(self) {
+            stored.extend(members);
+        }
+    }
+}
+
+fn port_of(value: &Value) -> Option<u16> {
+    let number = value.as_u64().or_else(|| value.as_str()?.trim().parse().ok())?;
+    u16::try_from(number).ok().filter(|port| *port > 0)
+}

@@ -1,0 +1,98 @@
+//! How the deploy of a worktree stands.
+
+use std::path::Path;
+
+use loopgate_tools::process::{alive, identity};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::deploys::Deploys;
+use crate::log;
+use crate::markers::Markers;
+use crate::run::Phase;
+
+/// How a deploy stands.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(example = json!({"status": "running", "logs": "> next dev\n", "pid": 4242, "reason": "nothing accepts connections on port 3000"}))]
+pub struct DeployStatus {
+    /// One of `running`, `completed` (it answers), `failed` and `not-started`.
+    pub status: &'static str,
+    /// The end of what it printed, without colours.
+    pub logs: Option<String>,
+    /// The pid that was asked about.
+    pub pid: Option<u32>,
+    /// Where it answers.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub deployed_url: Option<String>,
+    /// What a service elsewhere calls it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub service_id: Option<String>,
+    /// Why it failed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+    /// Why it does not answer yet.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+}
+
+impl DeployStatus {
+    /// There is no worktree.
+    #[must_use]
+    pub const fn not_started(pid: Option<u32>) -> Self {
+        Self {
+            status: "not-started",
+            logs: None,
+            pid,
+            deployed_url: None,
+            service_id: None,
+            error: None,
+            reason: None,
+        }
+    }
+}
+
+impl Deploys {
+    /// How the deploy of a worktree stands; `pid` is what the caller believes its pid to be. Blocks on the disk.
+    #[must_use]
+    pub fn status(&self, worktree: &Path, pid: Option<u32>) -> DeployStatus {
+        let markers = Markers::of(worktree);
+        let run = self.inner().of(worktree);
+        let logs = log::tail(&markers.log());
+        let (failure, success) = (markers.failure(), markers.success());
+        let is_stopped = run.as_ref().is_some_and(|run| run.phase == Phase::Stopped && Some(run.pid) == pid);
+        // Whoever follows it has the last word on its end.
+        let is_followed = run.as_ref().is_some_and(|run| run.phase < Phase::Ended);
+        let is_alive =
+            is_followed || pid.is_some_and(|pid| identity(pid).is_some_and(|started| alive(pid, started)));
+        let status = if failure.is_some() {
+            "failed"
+        } else if success.is_some() {
+            "completed"
+        } else if is_alive {
+            "running"
+        } else if logs.is_some() && pid.is_some() && !is_stopped {
+            "completed"
+        } else {
+            "not-started"
+        };
+        let reason = run.filter(|_| status == "running").and_then(|run| self.inner().silent(run.id));
+        let (deployed_url, service_id) =
+            success.map_or((None, None), |found| (Some(found.url), found.service_id));
+        let error = failure.map(|failure| failure.text());
+        DeployStatus { status, logs, pid, deployed_url, service_id, error, reason }
+    }
+
+    /// The worktrees whose runs have one of these pids. Blocks on the disk.
+    #[must_use]
+    pub fn worktrees_of(&self, pids: &[u32]) -> Vec<std::path::PathBuf> {
+        let runs = self.inner().all().into_iter().filter(|run| pids.contains(&run.pid) && run.is_alive());
+        runs.map(|run| run.worktree).collect()
+    }
+
+    /// The port that was chosen for the run of a worktree, while it lives. Blocks on the disk.
+    #[must_use]
+    pub fn port_of(&self, worktree: &Path) -> Option<u16> {
+        self.inner().of(worktree).filter(|run| run.is_alive())?.port
+    }
+}

@@ -1,0 +1,365 @@
+//! Runs of small real servers, from their start to their end.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use loopgate_deploy::{
+    DeployError, Deployment, Deploys, Killed, Order, Started, Teardown, Timing, TornDown, candidates,
+};
+use loopgate_home::{Directory, Overrides, Sandbox, SandboxedPath, SettingsStore};
+use loopgate_tools::process::{alive, identity};
+use loopgate_tools::programs::Programs;
+use serde_json::{Value, json};
+use tokio::time::{Instant, interval};
+
+/// Longer than any test takes.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+struct Place {
+    dir: tempfile::TempDir,
+    sandbox: Sandbox,
+    deploys: Deploys,
+}
+
+impl Place {
+    fn new() -> Self {
+        Self::with(Timing::default())
+    }
+
+    fn with(timing: Timing) -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::create_dir_all(dir.path().join("box")).unwrap();
+        let overrides =
+            Overrides { sandbox_base_directory: Some(dir.path().join("box")), ..Overrides::default() };
+        let settings = Arc::new(SettingsStore::open(&dir.path().join("settings.toml"), overrides).unwrap());
+        let sandbox = Sandbox::new(settings.clone(), &dir.path().join("data"));
+        let deploys = Deploys::open(&dir.path().join("data"), Arc::new(Programs::new(settings)), timing);
+        Self { dir, sandbox, deploys }
+    }
+
+    /// Another process of Loopgate over the same records.
+    fn restarted(&self) -> Deploys {
+        let overrides =
+            Overrides { sandbox_base_directory: Some(self.dir.path().join("box")), ..Overrides::default() };
+        let settings =
+            Arc::new(SettingsStore::open(&self.dir.path().join("settings.toml"), overrides).unwrap());
+        Deploys::open(&self.dir.path().join("data"), Arc::new(Programs::new(settings)), Timing::default())
+    }
+
+    fn tree(&self, name: &str, files: &[(&str, &str)]) -> SandboxedPath {
+        let tree = self.dir.path().join("box").join(name);
+        std::fs::create_dir_all(&tree).unwrap();
+        for (name, text) in files {
+            let path = tree.join(name);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        }
+        self.sandbox.check(&tree).unwrap()
+    }
+
+    async fn start(&self, tree: &SandboxedPath, deployment: Deployment) -> Result<Started, DeployError> {
+        let order = Order { repository: tree.clone(), worktree: tree.clone(), deployment };
+        self.deploys.start(order).await
+    }
+
+    async fn tear_down(&self, tree: &SandboxedPath) -> TornDown {
+        let what = Teardown {
+            worktree: tree.canonical().to_owned(),
+            deployment: Deployment::default(),
+            pid: None,
+            port: None,
+        };
+        self.deploys.tear_down(what).await.unwrap()
+    }
+}
+
+/// Asks again and again until a run stands as it should.
+async fn until(deploys: &Deploys, tree: &SandboxedPath, pid: u32, wanted: &str) -> Value {
+    let end = Instant::now() + PATIENCE;
+    let mut ticks = interval(Duration::from_millis(50));
+    loop {
+        ticks.tick().await;
+        let (deploys, place) = (deploys.clone(), tree.canonical().to_owned());
+        let status =
+            tokio::task::spawn_blocking(move || json!(deploys.status(&place, Some(pid)))).await.unwrap();
+        if status["status"] == wanted {
+            return status;
+        }
+        assert!(Instant::now() < end, "not {wanted}: {status}");
+    }
+}
+
+fn lives(pid: u32) -> bool {
+    identity(pid).is_some_and(|started| alive(pid, started))
+}
+
+async fn until_gone(pid: u32) {
+    let mut ticks = interval(Duration::from_millis(20));
+    let gone = async {
+        while lives(pid) {
+            ticks.tick().await;
+        }
+    };
+    tokio::time::timeout(PATIENCE, gone).await.expect("it lives on");
+}
+
+fn running(command: &str) -> Deployment {
+    Deployment { command: Some(command.to_owned()), ..Deployment::default() }
+}
+
+fn serving(command: &str, port: u16) -> Deployment {
+    Deployment { port: Some(port), ..running(command) }
+}
+
+fn free_port() -> u16 {
+    std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
+}
+
+fn marker(tree: &SandboxedPath, name: &str) -> Option<Value> {
+    let text = std::fs::read(tree.canonical().join(".loopgate/work").join(name)).ok()?;
+    serde_json::from_slice(&text).ok()
+}
+
+fn detected(tree: &SandboxedPath) -> Deployment {
+    candidates(&Directory::of(tree.canonical()).unwrap()).remove(0).config
+}
+
+const NODE: &str = r#"require("http").createServer((q, a) => { a.statusCode = 404; a.end() }).listen(process.env.PORT || 3000)"#;
+
+/// A static site, twice at once and beside a server that has its port: detected, started, up, and torn down.
+// DL-09
+#[tokio::test]
+async fn two_worktrees_run_at_once_and_nothing_is_left() {
+    let place = Place::new();
+    let (one, two) =
+        (place.tree("one", &[("index.html", "<p>")]), place.tree("two", &[("index.html", "<p>")]));
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let own = taken.local_addr().unwrap().port();
+    let site = Deployment {
+        port: Some(own),
+        health_check_url: Some(format!("http://localhost:{own}")),
+        ..detected(&one)
+    };
+    let (first, second) =
+        (place.start(&one, site.clone()).await.unwrap(), place.start(&two, site).await.unwrap());
+    let (port, other) = (first.port.unwrap(), second.port.unwrap());
+    assert!(port != own && other != own && port != other);
+    let up = until(&place.deploys, &one, first.pid, "completed").await;
+    assert_eq!(up["deployedUrl"], format!("http://localhost:{port}"));
+    assert_eq!(marker(&one, "deploy-result.json").unwrap()["url"], up["deployedUrl"]);
+    assert_eq!(marker(&one, "deploy.pid").unwrap()["pid"], first.pid);
+    until(&place.deploys, &two, second.pid, "completed").await;
+    for (tree, started) in [(&one, &first), (&two, &second)] {
+        assert_eq!(place.tear_down(tree).await, TornDown::Stopped);
+        assert!(!lives(started.pid));
+        assert!(std::net::TcpListener::bind(("127.0.0.1", started.port.unwrap())).is_ok());
+        assert_eq!(place.tear_down(tree).await, TornDown::Stopped);
+        assert_eq!(marker(tree, "deploy-result.json"), None);
+    }
+}
+
+#[tokio::test]
+async fn a_node_server_that_answers_with_an_error_is_up() {
+    let place = Place::new();
+    let manifest = json!({"scripts": {"dev": "node server.js"}}).to_string();
+    let tree = place.tree("node", &[("package.json", &manifest), ("server.js", NODE)]);
+    let config = Deployment {
+        install_command: None,
+        port: Some(free_port()),
+        health_check_url: None,
+        ..detected(&tree)
+    };
+    let command = Deployment { command: Some("node server.js".to_owned()), ..config };
+    let port = command.port.unwrap();
+    let with_port = Deployment { command: Some(format!("PORT={port} node server.js")), ..command };
+    let started = place.start(&tree, with_port).await.unwrap();
+    until(&place.deploys, &tree, started.pid, "completed").await;
+    assert_eq!(place.deploys.kill(started.pid.into()).await.unwrap(), Killed::Ended);
+    until(&place.deploys, &tree, started.pid, "not-started").await;
+    assert_eq!(marker(&tree, "deploy-result.json"), None);
+}
+
+// DL-10
+#[tokio::test]
+async fn a_command_that_fails_is_told_with_its_code() {
+    let place = Place::new();
+    let tree = place.tree("fails", &[]);
+    let started = place.start(&tree, running("echo so far; exit 3")).await.unwrap();
+    let status = until(&place.deploys, &tree, started.pid, "failed").await;
+    assert_eq!(status["error"], "Deploy command failed with exit code 3");
+    assert_eq!(status["logs"], "so far\n");
+    assert_eq!(marker(&tree, "deploy-exit.json"), Some(json!({"exitCode": 3, "failedCommand": "deploy"})));
+}
+
+// DL-11
+#[tokio::test]
+async fn a_command_that_never_listens_runs_and_then_times_out() {
+    let place = Place::with(Timing { health: Duration::from_millis(400), ..Timing::default() });
+    let tree = place.tree("silent", &[]);
+    let started = place.start(&tree, serving("exec sleep 600", free_port())).await.unwrap();
+    until(&place.deploys, &tree, started.pid, "running").await;
+    let status = until(&place.deploys, &tree, started.pid, "failed").await;
+    assert!(status["error"].as_str().unwrap().contains("nothing accepts connections on port"), "{status}");
+    assert_eq!(marker(&tree, "deploy-exit.json").unwrap()["failedCommand"], "health-check-timeout");
+    assert!(lives(started.pid));
+    assert_eq!(place.tear_down(&tree).await, TornDown::Stopped);
+    assert!(!lives(started.pid));
+}
+
+// DL-12
+#[tokio::test]
+async fn a_failed_install_is_told_and_nothing_is_started() {
+    let place = Place::new();
+    let tree = place.tree("install", &[]);
+    let deployment = Deployment { install_command: Some("exit 1".to_owned()), ..running("touch started") };
+    let started = place.start(&tree, deployment).await.unwrap();
+    let status = until(&place.deploys, &tree, started.pid, "failed").await;
+    assert_eq!(status["error"], "Install command failed with exit code 1");
+    assert_eq!(marker(&tree, "deploy-exit.json"), Some(json!({"exitCode": 1, "failedCommand": "install"})));
+    assert!(!tree.canonical().join("started").exists());
+}
+
+// DL-13
+#[tokio::test]
+async fn a_foreign_health_url_is_not_asked() {
+    let place = Place::new();
+    let tree = place.tree("foreign", &[]);
+    let url = Some("http://10.0.0.1:3000".to_owned());
+    let deployment = Deployment { health_check_url: url, ..serving("exec sleep 600", free_port()) };
+    let started = place.start(&tree, deployment).await.unwrap();
+    until(&place.deploys, &tree, started.pid, "failed").await;
+    let written = marker(&tree, "deploy-exit.json");
+    assert_eq!(written, Some(json!({"exitCode": -1, "failedCommand": "health-check-policy"})));
+    place.tear_down(&tree).await;
+}
+
+// DL-14
+#[tokio::test]
+async fn a_command_sees_six_variables() {
+    let place = Place::new();
+    let tree = place.tree("environment", &[]);
+    let started = place.start(&tree, running("env | cut -d= -f1 | sort; exit 3")).await.unwrap();
+    let status = until(&place.deploys, &tree, started.pid, "failed").await;
+    let known = ["PATH", "HOME", "USER", "SHELL", "TERM", "NODE_ENV", "PWD", "OLDPWD", "SHLVL", "_"];
+    let seen: Vec<&str> = status["logs"].as_str().unwrap().lines().collect();
+    assert!(seen.contains(&"NODE_ENV") && seen.contains(&"PATH"));
+    assert!(seen.iter().all(|name| known.contains(name)), "{seen:?}");
+}
+
+/// The shell's own children and the grandchildren of the run end with it.
+// DL-20
+#[tokio::test]
+async fn a_killed_run_takes_its_group_along() {
+    let place = Place::new();
+    let tree = place.tree("group", &[]);
+    let command = "(trap '' TERM; echo $BASHPID > child; while :; do read -t 600 < <(:) || :; done) & wait";
+    let started = place.start(&tree, running(command)).await.unwrap();
+    let child = read_pid(&tree.canonical().join("child")).await;
+    assert_eq!(place.deploys.kill(started.pid.into()).await.unwrap(), Killed::Ended);
+    assert!(!lives(started.pid) && !lives(child));
+    assert_eq!(place.deploys.kill(started.pid.into()).await.unwrap(), Killed::Gone);
+}
+
+async fn read_pid(path: &Path) -> u32 {
+    let mut ticks = interval(Duration::from_millis(20));
+    let read = async {
+        loop {
+            ticks.tick().await;
+            let text = std::fs::read_to_string(path).unwrap_or_default();
+            if let Some(pid) = text.strip_suffix('\n').and_then(|pid| pid.parse().ok()) {
+                return pid;
+            }
+        }
+    };
+    tokio::time::timeout(PATIENCE, read).await.expect("it never starts")
+}
+
+// DL-21
+#[tokio::test]
+async fn strangers_are_not_signalled() {
+    let place = Place::new();
+    for pid in [0, 1, u64::from(std::process::id()), u64::from(u32::MAX) + 2] {
+        assert_eq!(place.deploys.kill(pid).await.unwrap(), Killed::NotOurs, "{pid}");
+    }
+}
+
+/// What follows a run is a process like any other; the run itself is not.
+#[tokio::test]
+async fn a_run_outlives_its_starter_and_is_ended_by_the_next() {
+    let place = Place::new();
+    let tree = place.tree("outlives", &[("index.html", "<p>")]);
+    let port = free_port();
+    let command = format!("python3 -m http.server {port} --bind 127.0.0.1");
+    let started = place.start(&tree, serving(&command, port)).await.unwrap();
+    let next = place.restarted();
+    next.resume().await;
+    until(&next, &tree, started.pid, "completed").await;
+    assert_eq!(next.kill(started.pid.into()).await.unwrap(), Killed::Ended);
+    assert!(!lives(started.pid));
+}
+
+#[tokio::test]
+async fn a_run_ends_with_its_worktree() {
+    let place = Place::new();
+    let tree = place.tree("removed", &[]);
+    let started = place.start(&tree, running("exec sleep 600")).await.unwrap();
+    until(&place.deploys, &tree, started.pid, "running").await;
+    std::fs::remove_dir_all(tree.canonical()).unwrap();
+    until_gone(started.pid).await;
+}
+
+#[tokio::test]
+async fn a_second_start_ends_the_first() {
+    let place = Place::new();
+    let tree = place.tree("again", &[]);
+    let first = place.start(&tree, running("echo first; exec sleep 600")).await.unwrap();
+    until(&place.deploys, &tree, first.pid, "running").await;
+    let second = place.start(&tree, running("echo second; exit 4")).await.unwrap();
+    assert!(!lives(first.pid));
+    let status = until(&place.deploys, &tree, second.pid, "failed").await;
+    assert_eq!(status["logs"], "second\n");
+}
+
+#[tokio::test]
+async fn the_answer_of_a_stranger_is_not_the_runs() {
+    let place = Place::with(Timing { health: Duration::from_millis(300), ..Timing::default() });
+    let tree = place.tree("stranger", &[]);
+    let port = free_port();
+    let started = place.start(&tree, serving("exec sleep 600", port)).await.unwrap();
+    let stranger = tokio::net::TcpListener::bind(("127.0.0.1", port)).await.unwrap();
+    tokio::spawn(async move {
+        while let Ok((mut stream, _)) = stranger.accept().await {
+            use tokio::io::AsyncWriteExt as _;
+            let _ =
+                stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n").await;
+        }
+    });
+    let status = until(&place.deploys, &tree, started.pid, "failed").await;
+    assert!(status["error"].as_str().unwrap().contains("belongs to another program"), "{status}");
+    assert_eq!(place.deploys.kill(started.pid.into()).await.unwrap(), Killed::Ended);
+}
+
+#[tokio::test]
+async fn local_environments_come_along_and_links_do_not() {
+    let place = Place::new();
+    let tree = place.tree("fresh", &[("kept", "")]);
+    let repository = place.tree("clone", &[(".env.local", "A=1"), ("secret", "S=1")]);
+    let link: PathBuf = repository.canonical().join(".env.test.local");
+    std::os::unix::fs::symlink("secret", link).unwrap();
+    let order = Order { repository, worktree: tree.clone(), deployment: running("cat .env.*; exit 3") };
+    let started = place.deploys.start(order).await.unwrap();
+    let status = until(&place.deploys, &tree, started.pid, "failed").await;
+    assert_eq!(status["logs"], "A=1");
+}
+
+#[tokio::test]
+async fn without_an_engine_the_answer_says_so() {
+    let place = Place::new();
+    if place.deploys.has_engine().await {
+        return;
+    }
+    let tree = place.tree("image", &[("Dockerfile", "FROM scratch\n")]);
+    let refused = place.start(&tree, detected(&tree)).await.unwrap_err();
+    assert!(matches!(refused, DeployError::NoEngine) && refused.to_string().contains("docker or podman"));
+}

@@ -1,0 +1,126 @@
+//! `POST /api/gateway/deploy/health` and `check-existing`: whether a server of this machine answers.
+
+use std::time::Duration;
+
+use axum::Json;
+use axum::extract::State;
+use loopgate_api::error::ErrorBody;
+use loopgate_deploy::{Health, LoopbackUrl, accepts, ask};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+use utoipa_axum::routes;
+
+use super::WorktreeBody;
+use super::start::worktree_of;
+use crate::app::App;
+use crate::approval::{At, Source};
+use crate::blocking::spawn_blocking;
+use crate::error::{HttpError, JsonResult};
+use crate::extract::JsonBody;
+use crate::lenient;
+use crate::route::Endpoint;
+
+const TIME: Duration = Duration::from_secs(10);
+
+/// What to ask.
+#[derive(Debug, Deserialize, ToSchema)]
+#[schema(example = json!({"url": "http://localhost:3000"}))]
+#[schema(as = DeployHealthBody)]
+struct HealthBody {
+    /// On this machine.
+    #[schema(value_type = String, required)]
+    #[serde(default, deserialize_with = "lenient::non_blank")]
+    url: Option<String>,
+}
+
+/// What it answered.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = DeployHealth, example = json!({"alive": true, "statusCode": 204}))]
+pub(crate) struct HealthAnswer {
+    /// It answered with a success or a redirect.
+    alive: bool,
+    #[schema(required)]
+    status_code: Option<u16>,
+    /// Why it was not asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    code: Option<&'static str>,
+    /// Why there was no answer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<String>,
+}
+
+/// Whether a server runs already.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = ExistingDeploy, example = json!({"active": true, "url": "http://localhost:3000"}))]
+pub(crate) struct ExistingAnswer {
+    active: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    url: Option<String>,
+}
+
+/// Ask whether a server of this machine answers
+#[utoipa::path(post, path = "/api/gateway/deploy/health", operation_id = "deploy_health", tag = "deploy",
+    request_body = HealthBody,
+    responses(
+        (status = 200, body = HealthAnswer, description = "What it answered, also when it is nothing"),
+        (status = 400, body = ErrorBody, description = "No URL given", example = json!(ErrorBody::missing_field("url is required"))),
+    ))]
+async fn health(JsonBody(body): JsonBody<HealthBody>) -> JsonResult<HealthAnswer> {
+    let url = body.url.ok_or_else(|| HttpError::missing_field("url is required"))?;
+    let url = LoopbackUrl::parse(&url).filter(LoopbackUrl::is_http);
+    let silent = HealthAnswer { alive: false, status_code: None, error: None, code: None, reason: None };
+    Ok(Json(match url {
+        None => HealthAnswer {
+            error: Some("url blocked by desktop outbound policy"),
+            code: Some("OUTBOUND_URL_DENIED"),
+            ..silent
+        },
+        Some(url) => match ask(&url, TIME).await {
+            Health::Answered(status) => {
+                HealthAnswer { alive: (200..400).contains(&status), status_code: Some(status), ..silent }
+            }
+            Health::Silent(reason) => HealthAnswer { reason: Some(reason), ..silent },
+        },
+    }))
+}
+
+/// Ask whether a repository runs already
+#[utoipa::path(post, path = "/api/gateway/deploy/check-existing", operation_id = "existing_deploy", tag = "deploy",
+    request_body = WorktreeBody,
+    responses(
+        (status = 200, body = ExistingAnswer, description = "Whether something accepts connections on its port"),
+        (status = 400, body = ErrorBody, description = "A member is missing", example = json!(ErrorBody::missing_field("repoPath and worktreePath are required"))),
+        (status = 403, body = ErrorBody, description = "Outside the sandbox", example = json!(ErrorBody::directory_not_allowed())),
+        (status = 503, body = ErrorBody, description = "No sandbox is set", example = json!(ErrorBody::not_configured())),
+    ))]
+async fn check_existing(
+    State(app): State<App>,
+    JsonBody(body): JsonBody<WorktreeBody>,
+) -> JsonResult<ExistingAnswer> {
+    let (_, worktree, deployment) = worktree_of(&app, body).await?;
+    let port = spawn_blocking(move || {
+        let detected =
+            || super::candidates(&worktree, true).into_iter().next().and_then(|found| found.config.port);
+        let chosen = app.deploys.port_of(worktree.canonical());
+        chosen.or_else(|| deployment.map_or_else(detected, |deployment| deployment.port))
+    });
+    let port = match port.await? {
+        Some(port) if accepts(port).await => port,
+        _ => return Ok(Json(ExistingAnswer { active: false, url: None })),
+    };
+    Ok(Json(ExistingAnswer { active: true, url: Some(format!("http://localhost:{port}")) }))
+}
+
+pub(crate) fn endpoint() -> Endpoint {
+    Endpoint::new(routes!(health), &[])
+}
+
+pub(crate) fn existing_endpoint() -> Endpoint {
+    Endpoint::new(
+        routes!(check_existing),
+        &[Source::Path(At::Body("repoPath")), Source::Path(At::Body("worktreePath"))],
+    )
+}
