@@ -2,6 +2,7 @@
 
 mod binary_paths;
 mod health;
+mod learnings;
 mod loops;
 mod mcp_auth;
 mod openapi;
