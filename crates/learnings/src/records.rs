@@ -160,7 +160,6 @@ pub(crate) fn fingerprint(pattern: &Pattern) -> String {
     .join("\n")
 }
 
-#[expect(clippy::cast_precision_loss, reason = "numbers of uses")]
 fn ratio(part: u64, whole: u64) -> f64 {
     part as f64 / whole as f64
 }
@@ -203,7 +202,6 @@ mod tests {
     proptest! {
         #[test]
         fn use_raises_and_time_lowers(uses in 0u64..50, share in 0.0..=1.0f64, idle in 0i64..1000, more in 1i64..1000) {
-            #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, clippy::cast_precision_loss, reason = "small")]
             let verified = (uses as f64 * share) as u64;
             let record = used(uses, verified, 0);
             let now = record.score(at(idle));

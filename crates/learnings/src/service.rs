@@ -190,7 +190,7 @@ impl Learnings {
         tokio::spawn(async move {
             let assistant = commands.assistant(&place.worktree).await.args(extraction::ARGUMENTS);
             let result = extraction::extract(assistant, &chat.text).await;
-            let work_dir = place.work_dir.clone();
+            let work_dir = place.work_dir;
             let noted = tokio::task::spawn_blocking(move || {
                 let written = result.and_then(|found| {
                     let pending = Pending::of(&work_dir);

@@ -88,9 +88,7 @@ fn overlap(one: &BTreeSet<String>, other: &BTreeSet<String>) -> f64 {
     if either == 0 {
         return 0.0;
     }
-    #[expect(clippy::cast_precision_loss, reason = "numbers of words")]
-    let share = one.intersection(other).count() as f64 / either as f64;
-    share
+    one.intersection(other).count() as f64 / either as f64
 }
 
 #[cfg(test)]

@@ -21,7 +21,7 @@ enum Line {
     Text(String),
     /// Says how many rows there are.
     Header,
-    Row(Row),
+    Row(Box<Row>),
 }
 
 /// A pattern, and how it was written.
@@ -48,7 +48,7 @@ impl PatternFile {
             }
             match parse_row(trimmed) {
                 Some(pattern) => {
-                    Line::Row(Row { read: pattern.clone(), pattern, source: trimmed.to_owned() })
+                    Line::Row(Box::new(Row { read: pattern.clone(), pattern, source: trimmed.to_owned() }))
                 }
                 None => Line::Text(line.to_owned()),
             }
@@ -77,7 +77,7 @@ impl PatternFile {
     }
 
     pub(crate) fn rows(&self) -> impl Iterator<Item = &Row> {
-        self.lines.iter().filter_map(|line| if let Line::Row(row) = line { Some(row) } else { None })
+        self.lines.iter().filter_map(|line| if let Line::Row(row) = line { Some(&**row) } else { None })
     }
 
     pub(crate) fn patterns(&self) -> impl Iterator<Item = &Pattern> {
@@ -100,7 +100,7 @@ impl PatternFile {
             self.lines.insert(before_rows.unwrap_or(self.lines.len()), Line::Header);
         }
         let source = format_row(&pattern);
-        self.lines.push(Line::Row(Row { read: pattern.clone(), pattern, source }));
+        self.lines.push(Line::Row(Box::new(Row { read: pattern.clone(), pattern, source })));
     }
 
     pub(crate) fn remove(&mut self, id: &str) {
