@@ -4,10 +4,12 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use bytes::Bytes;
+use loopgate_api::names::STATE_DIR;
 use loopgate_deploy::{Deploys, Timing};
 use loopgate_files::FileSearch;
 use loopgate_git_cache::GitCache;
 use loopgate_home::{Repos, Sandbox, Sessions, SettingsStore};
+use loopgate_learnings::{LearningPrograms, Learnings, LearningsConfig};
 use loopgate_runtime::{Runtime, WorktreeLayout};
 use loopgate_tools::code_host::CodeHost;
 use loopgate_tools::git::{BranchStatusBatch, Git};
@@ -39,6 +41,7 @@ pub(crate) struct AppState {
     pub(crate) runtime: Option<Arc<Runtime>>,
     pub(crate) places: WorktreeLayout,
     pub(crate) deploys: Deploys,
+    pub(crate) learnings: Learnings,
     pub(crate) file_search: FileSearch,
     pub(crate) branch_statuses: BranchStatusBatch,
     pub(crate) searches: Limiter,
@@ -76,6 +79,7 @@ impl App {
             branch_statuses: BranchStatusBatch::new(git.clone()),
             git,
             deploys: Deploys::open(&config.data_dir, config.programs.clone(), Timing::default()),
+            learnings: learnings(config),
             file_search: FileSearch::new(config.sandbox.clone()),
             searches: Limiter::one_per_processor(),
             unpackings: Limiter::one_per_processor(),
@@ -98,6 +102,20 @@ impl App {
             spool_dir: config.data_dir.clone(),
         }))
     }
+}
+
+/// Patterns lie in the home state directory, beside which the assistant keeps its own.
+fn learnings(config: &GatewayConfig) -> Learnings {
+    let state_dir = config.state_dir.clone().unwrap_or_else(|| config.data_dir.join(STATE_DIR));
+    let of_assistant = state_dir.parent().map(|home| home.join(".claude"));
+    let programs = config.runtime.as_ref().map(|runtime| runtime.learning_programs.clone());
+    let config = LearningsConfig {
+        directory: state_dir.join("learnings"),
+        older_patterns: of_assistant.as_ref().map(|dir| dir.join(".learnings/org-patterns.toon")),
+        plugin_root: config.plugin_root.clone(),
+        installed_plugins: of_assistant.map(|dir| dir.join("plugins/cache/loopgate")),
+    };
+    Learnings::new(config, programs.map(|programs| programs as Arc<dyn LearningPrograms>))
 }
 
 /// Loops and pages share what was detected.

@@ -22,7 +22,7 @@ type Row = (Method, &'static str, Auth, Option<OperationId>, Endpoint);
 fn rows() -> Vec<Row> {
     use Auth::{Gateway, Loopback, Public};
     use OperationId::*;
-    use routes::{approvals, binary_paths, deploy, exchange, files, git, health, mcp_auth, openapi, orchestrator, pulls, repos, version};
+    use routes::{approvals, binary_paths, deploy, exchange, files, git, health, learnings, mcp_auth, openapi, orchestrator, pulls, repos, version};
     const GET: Method = Method::GET;
     const POST: Method = Method::POST;
     const PATCH: Method = Method::PATCH;
@@ -132,15 +132,15 @@ fn rows() -> Vec<Row> {
         (POST,   "/api/gateway/deploy/detect",                                      Gateway,  Some(Deploy),                    deploy::detection::detect_endpoint()),
         (POST,   "/api/gateway/deploy/redetect",                                    Gateway,  Some(Deploy),                    deploy::detection::redetect_endpoint()),
         (POST,   "/api/gateway/deploy/extract-info",                                Gateway,  Some(Deploy),                    deploy::lookup::extract_endpoint()),
-        (GET,    "/api/gateway/learnings",                                          Gateway,  Some(Learnings),                 Endpoint::unbuilt()),
-        (POST,   "/api/gateway/orchestrator/extract-learnings",                     Gateway,  Some(Learnings),                 Endpoint::unbuilt()),
-        (GET,    "/api/gateway/orchestrator/process-learnings",                     Gateway,  Some(Learnings),                 Endpoint::unbuilt()),
-        (POST,   "/api/gateway/orchestrator/process-learnings",                     Gateway,  Some(Learnings),                 Endpoint::unbuilt()),
-        (GET,    "/api/gateway/orchestrator/process-all-learnings",                 Gateway,  Some(Learnings),                 Endpoint::unbuilt()),
-        (POST,   "/api/gateway/orchestrator/process-all-learnings",                 Gateway,  Some(Learnings),                 Endpoint::unbuilt()),
-        (GET,    "/api/gateway/orchestrator/pending-learnings",                     Gateway,  Some(Learnings),                 Endpoint::unbuilt()),
-        (GET,    "/api/gateway/orchestrator/learnings-status/{ticketId}",           Gateway,  Some(Learnings),                 Endpoint::unbuilt()),
-        (POST,   "/api/gateway/orchestrator/record-learning-use",                   Gateway,  Some(Learnings),                 Endpoint::unbuilt()),
+        (GET,    "/api/gateway/learnings",                                          Gateway,  Some(Learnings),                 learnings::list_endpoint()),
+        (POST,   "/api/gateway/orchestrator/extract-learnings",                     Gateway,  Some(Learnings),                 orchestrator::learnings::extract_endpoint()),
+        (GET,    "/api/gateway/orchestrator/process-learnings",                     Gateway,  Some(Learnings),                 orchestrator::learnings::processing_status_endpoint()),
+        (POST,   "/api/gateway/orchestrator/process-learnings",                     Gateway,  Some(Learnings),                 orchestrator::learnings::process_endpoint()),
+        (GET,    "/api/gateway/orchestrator/process-all-learnings",                 Gateway,  Some(Learnings),                 orchestrator::learnings::batch_status_endpoint()),
+        (POST,   "/api/gateway/orchestrator/process-all-learnings",                 Gateway,  Some(Learnings),                 orchestrator::learnings::process_all_endpoint()),
+        (GET,    "/api/gateway/orchestrator/pending-learnings",                     Gateway,  Some(Learnings),                 orchestrator::learnings::pending_endpoint()),
+        (GET,    "/api/gateway/orchestrator/learnings-status/{ticketId}",           Gateway,  Some(Learnings),                 orchestrator::learnings::extraction_status_endpoint()),
+        (POST,   "/api/gateway/orchestrator/record-learning-use",                   Gateway,  Some(Learnings),                 orchestrator::learnings::record_use_endpoint()),
         #[cfg(test)]
         (GET, "/api/gateway/git/panicking", Gateway, Some(GitAction), routes::panicking::endpoint()),
     ]

@@ -69,6 +69,9 @@ enum CliCommand {
     /// Make the assistant's event stream readable.
     #[command(subcommand, hide = true)]
     Stream(commands::plugins::StreamCommand),
+    /// Merge what loops and chats taught.
+    #[command(subcommand, hide = true)]
+    Learnings(commands::learnings::LearningsCommand),
     /// Sum up where the time of a loop went.
     #[command(subcommand, hide = true)]
     Perf(PerfCommand),
@@ -103,6 +106,7 @@ impl Cli {
             CliCommand::Plan(command) => Ok(command.run()),
             CliCommand::Hook(command) => Ok(command.run()),
             CliCommand::Stream(command) => Ok(command.run()),
+            CliCommand::Learnings(command) => command.run(),
             CliCommand::Perf(command) => Ok(command.run()),
             CliCommand::Shim(command) => command.run(),
             CliCommand::Openapi(command) => command.run(),

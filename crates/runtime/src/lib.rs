@@ -42,6 +42,7 @@ pub use stop::{LoopKillOutcome, OwnedProcess, ProcessOwner, StopError, Stopper};
 pub use support_report::{LoopDiagnostics, SupportFile, SupportReports};
 pub use tickets::commit_text::{CommitText, CommitTextWriter};
 pub use tickets::launch::{TicketLaunch, TicketLaunchError, TicketLaunchRequest, TicketLauncher, TicketText};
+pub use tickets::learning_programs::PreparedPrograms;
 pub use tickets::plan_loop::{
     CancelError, CancelOutcome, PlanConfirmation, PlanContext, PlanError, PlanLoops,
 };

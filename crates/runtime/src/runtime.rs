@@ -40,6 +40,7 @@ use crate::support_report::SupportReports;
 use crate::tasks::Tasks;
 use crate::tickets::commit_text::CommitTextWriter;
 use crate::tickets::launch::TicketLauncher;
+use crate::tickets::learning_programs::PreparedPrograms;
 use crate::tickets::plan_loop::PlanLoops;
 use crate::timing::Timing;
 use crate::transcript::directory_watch::DirectoryWatch;
@@ -127,6 +128,8 @@ pub struct Runtime {
     pub plan_loops: PlanLoops,
     /// Writes commit messages.
     pub commit_texts: CommitTextWriter,
+    /// Prepares the programs that learnings need.
+    pub learning_programs: Arc<PreparedPrograms>,
     /// Diagnoses loops for a report.
     pub support_reports: SupportReports,
     /// Diagnostics for the control plane.
@@ -184,6 +187,8 @@ impl Runtime {
         let mcp = Detector::new(programs.clone(), sandbox.clone());
         let environment = ProcessEnvironment::new(programs.clone(), git.clone());
         let shims = Shims::new(loopgate_exe, sockets);
+        let learning_programs =
+            Arc::new(PreparedPrograms::new(programs.clone(), environment.clone(), shims.clone()));
 
         let layout = WorktreeLayout::new(repos.clone(), sandbox.clone());
         let repositories = Repositories::new(
@@ -345,6 +350,7 @@ impl Runtime {
                 stopper: stopper.clone(),
             },
             commit_texts: CommitTextWriter::new(git, programs, environment, tasks.stop.clone()),
+            learning_programs,
             command_log,
             support_reports: SupportReports { store },
             jobs,

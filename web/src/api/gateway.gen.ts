@@ -530,6 +530,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/gateway/learnings": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List what was learned */
+        get: operations["list_learnings"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/gateway/mcp-auth": {
         parameters: {
             query?: never;
@@ -665,6 +682,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/gateway/orchestrator/extract-learnings": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Extract learnings from a ticket's chat
+         * @description In the background; the status tells when it is done.
+         */
+        post: operations["extract_learnings"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/gateway/orchestrator/judges/{ticketId}": {
         parameters: {
             query?: never;
@@ -723,6 +760,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/gateway/orchestrator/learnings-status/{ticketId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** How an extraction stands */
+        get: operations["learnings_status"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/gateway/orchestrator/logs/{ticketId}": {
         parameters: {
             query?: never;
@@ -774,6 +828,26 @@ export interface paths {
         put?: never;
         /** End a loop and everything that it started */
         post: operations["end_loop"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/gateway/orchestrator/pending-learnings": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Count pending learnings
+         * @description In the worktrees of every configured repository.
+         */
+        get: operations["pending_learnings"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -889,6 +963,65 @@ export interface paths {
         get: operations["ticket_plan"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/gateway/orchestrator/process-all-learnings": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** How the processing of all worktrees stands */
+        get: operations["batch_status"];
+        put?: never;
+        /**
+         * Process the pending learnings of all worktrees
+         * @description One after the other, in the background.
+         */
+        post: operations["process_all_learnings"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/gateway/orchestrator/process-learnings": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** How the processing of a ticket's learnings stands */
+        get: operations["processing_status"];
+        put?: never;
+        /**
+         * Process a ticket's pending learnings
+         * @description Merges them into the patterns, in the background.
+         */
+        post: operations["process_learnings"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/gateway/orchestrator/record-learning-use": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Record that learnings were used */
+        post: operations["record_learning_use"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2014,6 +2147,15 @@ export interface components {
         Extracted: {
             runDir: string;
         };
+        /** @description The ticket's chat that is read. */
+        ExtractLearnings: {
+            /** @description Given back by the status. */
+            activeTab?: string | null;
+            /** @description A name that ends in `.json`, also below `finding-chats/`; `chat-history.json` when it is missing. */
+            chatFile?: string | null;
+            repoPath: string;
+            ticketId: string;
+        };
         /**
          * @description The best matches.
          * @example {
@@ -2319,6 +2461,89 @@ export interface components {
             mentionedFiles?: components["schemas"]["MentionedFile"][] | null;
             title?: string | null;
             url?: string | null;
+        };
+        /** @description One pattern. */
+        LearnedPattern: {
+            /** @description Agents that it is meant for */
+            applies_to: string[];
+            /** @description `pattern`, `mistake`, `convention` or `insight` */
+            category: string;
+            /** @description `high`, `medium` or `low` */
+            confidence: string;
+            context: string[];
+            flags: string[];
+            id: string;
+            /** @description The text in the file */
+            raw: string;
+            /** @description Name of the repository; `*` is all */
+            repo: string;
+            /**
+             * Format: int64
+             * @description How often it was learned or used
+             */
+            seen_count: number;
+            /**
+             * Format: double
+             * @description Share of uses that held, 0 to 1; 0 without a use
+             */
+            success_rate: number;
+            /** @description At most 240 characters */
+            summary: string;
+        };
+        /**
+         * @description Every pattern.
+         * @example {
+         *       "patterns": [
+         *         {
+         *           "id": "P-001",
+         *           "category": "pattern",
+         *           "summary": "Check the lock, then write",
+         *           "confidence": "high",
+         *           "seen_count": 5,
+         *           "success_rate": 0.85,
+         *           "flags": [],
+         *           "applies_to": [
+         *             "*"
+         *           ],
+         *           "context": [
+         *             "io"
+         *           ],
+         *           "repo": "*",
+         *           "raw": "P-001,pattern,\"Check the lock, then write\",high,5,0.85,,*,io,*"
+         *         }
+         *       ]
+         *     }
+         */
+        LearnedPatterns: {
+            patterns: components["schemas"]["LearnedPattern"][];
+        };
+        /** @description Where some work on learnings stands. */
+        LearningsState: {
+            activeTab?: string | null;
+            completedAt?: string | null;
+            /** @description New learnings, or recorded uses */
+            count?: number | null;
+            error?: string | null;
+            logFile?: string | null;
+            /** @description Why it failed */
+            message?: string | null;
+            /**
+             * Format: int32
+             * @description Its process; null when there is none
+             */
+            pid?: number | null;
+            /** @description Learnings that were processed */
+            processed?: number | null;
+            processedWorktrees?: number | null;
+            /** @description Why it was skipped */
+            reason?: string | null;
+            startedAt?: string | null;
+            /** @description `none`, `waiting`, `processing`, `completed`, `error`, `skipped`, `already_processing` or `recorded` */
+            status: string;
+            ticketId?: string | null;
+            timestamp?: string | null;
+            totalPending?: number | null;
+            worktreeCount?: number | null;
         };
         /** @description A pull request. */
         ListedPullRequest: {
@@ -2652,6 +2877,12 @@ export interface components {
             endCursor: string | null;
             hasNextPage: boolean;
         };
+        /** @description How much waits to be processed. */
+        PendingLearnings: {
+            totalCount: number;
+            /** @description Worktrees that have any */
+            worktreeCount: number;
+        };
         /**
          * @description That it was made.
          * @example {
@@ -2713,6 +2944,13 @@ export interface components {
             /** @description Branch to start from; what is checked out otherwise. */
             baseBranch?: string | null;
             repoPath: string;
+        };
+        /** @description The ticket whose pending learnings are processed. */
+        ProcessLearnings: {
+            repoPath: string;
+            ticketId: string;
+            /** @description Starts when the extraction that goes on has ended. */
+            waitForExtraction?: boolean;
         };
         /** @description `pull`; closed, because other answers hold its members and more. */
         Pulled: {
@@ -2921,6 +3159,12 @@ export interface components {
             message: string;
             pushed: boolean;
             success: boolean;
+        };
+        /** @description Learnings that helped. */
+        RecordLearningUse: {
+            learnings?: components["schemas"]["UsedLearning"][];
+            repoPath: string;
+            ticketId: string;
         };
         /**
          * @description How a repository is run, looked at anew.
@@ -3385,6 +3629,10 @@ export interface components {
              * @description Bytes.
              */
             size: number;
+        };
+        /** @description A learning that helped. */
+        UsedLearning: {
+            summary: string;
         };
         /**
          * @description The desktop's version.
@@ -6170,6 +6418,57 @@ export interface operations {
             };
         };
     };
+    list_learnings: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The patterns, in the order of their file */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LearnedPatterns"];
+                };
+            };
+            /** @description The file cannot be read */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "Failed to read learnings: stream did not contain valid UTF-8",
+                     *       "code": "operation_failed"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "unauthorized",
+                     *       "code": "unauthorized",
+                     *       "reason": "no credential provided"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
     mcp_auth: {
         parameters: {
             query?: {
@@ -7067,6 +7366,82 @@ export interface operations {
             };
         };
     };
+    extract_learnings: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ExtractLearnings"];
+            };
+        };
+        responses: {
+            /** @description It goes on */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LearningsState"];
+                };
+            };
+            /** @description No repository given */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Outside the sandbox */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No worktree, or no chat */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The status cannot be written */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "unauthorized",
+                     *       "code": "unauthorized",
+                     *       "reason": "no credential provided"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
     ticket_judges: {
         parameters: {
             query: {
@@ -7263,6 +7638,66 @@ export interface operations {
             };
             /** @description It could not be launched */
             500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "unauthorized",
+                     *       "code": "unauthorized",
+                     *       "reason": "no credential provided"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    learnings_status: {
+        parameters: {
+            query: {
+                /** @description Path of the repository */
+                repo: string;
+            };
+            header?: never;
+            path: {
+                /** @description Ticket */
+                ticketId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description How it stands, also when there was none */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LearningsState"];
+                };
+            };
+            /** @description No repository given */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Outside the sandbox */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -7490,6 +7925,66 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "unauthorized",
+                     *       "code": "unauthorized",
+                     *       "reason": "no credential provided"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    pending_learnings: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description How many wait */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PendingLearnings"];
+                };
+            };
+            /** @description The repositories cannot be read */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No sandbox is set */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "Server not configured — complete onboarding",
+                     *       "code": "not_configured"
+                     *     }
+                     */
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
@@ -7988,6 +8483,322 @@ export interface operations {
                 };
             };
             /** @description The plan is malformed */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "unauthorized",
+                     *       "code": "unauthorized",
+                     *       "reason": "no credential provided"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    batch_status: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description How it stands, also when there was none */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LearningsState"];
+                };
+            };
+            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "unauthorized",
+                     *       "code": "unauthorized",
+                     *       "reason": "no credential provided"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    process_all_learnings: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It goes on, went on already, or there is nothing to do */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LearningsState"];
+                };
+            };
+            /** @description The self-learning plugin is missing */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The status cannot be written */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No sandbox is set */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "Server not configured — complete onboarding",
+                     *       "code": "not_configured"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "unauthorized",
+                     *       "code": "unauthorized",
+                     *       "reason": "no credential provided"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    processing_status: {
+        parameters: {
+            query: {
+                /** @description Path of the repository */
+                repo: string;
+                /** @description Ticket */
+                ticketId: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description How it stands, also when nothing was processed */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LearningsState"];
+                };
+            };
+            /** @description No repository given */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Outside the sandbox */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "unauthorized",
+                     *       "code": "unauthorized",
+                     *       "reason": "no credential provided"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    process_learnings: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ProcessLearnings"];
+            };
+        };
+        responses: {
+            /** @description It goes on, waits for the extraction, or there is nothing to do */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LearningsState"];
+                };
+            };
+            /** @description No repository given */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Outside the sandbox */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No worktree */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The program does not start */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "unauthorized",
+                     *       "code": "unauthorized",
+                     *       "reason": "no credential provided"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    record_learning_use: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RecordLearningUse"];
+            };
+        };
+        responses: {
+            /** @description Recorded */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LearningsState"];
+                };
+            };
+            /** @description No repository given */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Outside the sandbox */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No worktree */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The log cannot be written */
             500: {
                 headers: {
                     [name: string]: unknown;

@@ -44,6 +44,8 @@ pub(crate) enum Source {
     Process(At),
     /// The JSON text of a BOOTSTRAP; every managed repository when there is none.
     BootstrapOrder,
+    /// Every managed repository.
+    ManagedRepositories,
     /// The worktrees of pull requests.
     PullRequestWorktrees,
     /// Whatever looks like one of these: for requests whose meaning is not known here.

@@ -143,6 +143,7 @@ impl Search<'_> {
             Source::Ticket(at) => values.texts(at).into_iter().for_each(|text| self.ticket(text)),
             Source::Session(at) => values.texts(at).into_iter().for_each(|text| self.session(text)),
             Source::BootstrapOrder => self.bootstrap(values),
+            Source::ManagedRepositories => self.managed_repositories(),
             Source::PullRequestWorktrees => self.pull_request_worktrees(),
             Source::Anything => self.anything(values),
             // Their records were asked for.
@@ -274,8 +275,7 @@ impl Search<'_> {
         let orders = values.texts(At::Body("prompt"));
         let orders: Vec<&str> = orders.into_iter().filter(|text| !text.trim().is_empty()).collect();
         if orders.is_empty() {
-            let managed: Vec<PathBuf> = self.managed.iter().map(|managed| managed.path.clone()).collect();
-            managed.iter().for_each(|path| self.found(path));
+            self.managed_repositories();
         }
         let orders = orders.into_iter().filter_map(|text| serde_json::from_str::<BootstrapOrder>(text).ok());
         for repository in orders.flat_map(|order| order.repos) {
@@ -284,6 +284,11 @@ impl Search<'_> {
                 None => self.name(&repository.full_name),
             }
         }
+    }
+
+    fn managed_repositories(&mut self) {
+        let managed: Vec<PathBuf> = self.managed.iter().map(|managed| managed.path.clone()).collect();
+        managed.iter().for_each(|path| self.found(path));
     }
 
     fn pull_request_worktrees(&mut self) {

@@ -8,6 +8,7 @@ pub(crate) mod exchange;
 pub(crate) mod files;
 pub(crate) mod git;
 pub(crate) mod health;
+pub(crate) mod learnings;
 pub(crate) mod mcp_auth;
 pub(crate) mod openapi;
 pub(crate) mod orchestrator;

@@ -20,6 +20,7 @@ const LOOP: &str = "0190a5f3-c8b9-7f00-a1b2-c3d4e5f60718";
 /// branches and files of a repository that is named beside them, ids and names at other programs.
 const HARMLESS: &[&str] = &[
     "body action",
+    "body activeTab",
     "body agents.*.name",
     "body agents.*.prompt",
     "body agents.*.slug",
@@ -36,6 +37,8 @@ const HARMLESS: &[&str] = &[
     "body baseBranch",
     "body body",
     "body branchName",
+    // Names a file of the ticket that is named.
+    "body chatFile",
     "body commentContext",
     "body commentContext.author",
     "body commentContext.body",
@@ -56,6 +59,7 @@ const HARMLESS: &[&str] = &[
     "body force",
     "body harness",
     "body issueId",
+    "body learnings.*.summary",
     "body line",
     "body loopgateAuthToken",
     "body message",
@@ -92,6 +96,7 @@ const HARMLESS: &[&str] = &[
     "body ticketUrl",
     "body title",
     "body userContext",
+    "body waitForExtraction",
     "body worktreeParentDirConfirmed",
     "query base",
     "query branchId",
@@ -256,7 +261,7 @@ fn spellings(place: &TestGateway, source: Source) -> Vec<Vec<(At, Value)>> {
             .chain(NAMES.map(|name| order(json!({"fullName": name}))))
             .chain([vec![(At::Body("command"), json!("BOOTSTRAP"))]])
             .collect(),
-        Source::PullRequestWorktrees => vec![Vec::new()],
+        Source::ManagedRepositories | Source::PullRequestWorktrees => vec![Vec::new()],
         Source::Anything => paths(place, true)
             .into_iter()
             .flat_map(|path| [(At::Body("some.*.member"), path.clone()), (At::Query("x"), path)])
@@ -409,7 +414,7 @@ fn places(source: Source) -> Vec<String> {
         | Source::Process(at) => at,
         Source::OwnerAndName => return vec!["query owner".to_owned(), "query repo".to_owned()],
         Source::BootstrapOrder => return vec!["body command".to_owned(), "body prompt".to_owned()],
-        Source::PullRequestWorktrees | Source::Anything => return Vec::new(),
+        Source::ManagedRepositories | Source::PullRequestWorktrees | Source::Anything => return Vec::new(),
     };
     vec![match at {
         At::Body(name) => format!("body {name}"),

@@ -6,6 +6,7 @@ pub mod activity;
 pub mod approvals;
 pub mod control_plane;
 pub mod gateway;
+pub mod learnings;
 pub mod openapi;
 pub mod plugins;
 pub mod shim;

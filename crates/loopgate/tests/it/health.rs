@@ -127,7 +127,7 @@ async fn the_sign_in_of_mcp_hands_out_no_key() -> Result<()> {
 /// Plugins that a person installed are held against the marketplace that they came from.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn installed_plugins_are_compared_with_their_marketplace() -> Result<()> {
-    const INSTALLED: [&str; 3] = ["judges", "code-review", "self-learning"];
+    const INSTALLED: [&str; 2] = ["judges", "code-review"];
     let mut home = UserHome::temporary()?;
     home.link("claude", &programs::assistant()?)?;
     for (name, value) in [("DISABLE_AUTOUPDATER", "1"), ("DISABLE_TELEMETRY", "1")] {

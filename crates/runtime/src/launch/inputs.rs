@@ -55,21 +55,24 @@ impl Launcher {
             _ => Vec::new(),
         };
         let (staging, place) = (request.clone(), workspace.clone());
+        let repo = repository.and_then(|repository| repository.full_name.clone());
         let staged = tokio::task::spawn_blocking(move || {
             let peers = place.mounted();
             for place in &place.peers {
                 staging::begin_peer(&staging, &place.prepared.dir.as_path().join(WORK_DIR))?;
             }
             let (root, work_dir) = (place.dir.as_path(), place.work_dir.as_path());
-            staging::stage(
-                &staging,
-                &staging::StagingDirs { root, work_dir, peers: &peers, detected, targets },
-            )
+            let dirs = staging::StagingDirs { root, work_dir, peers: &peers, detected, targets };
+            let mut staged = staging::stage(&staging, &dirs)?;
+            let inputs = staging.command.spec().inputs;
+            let repo = repo.as_ref().map(|repo| repo.as_str());
+            staging::learnings::stage(&staging::learnings::patterns(), inputs, repo, work_dir, &mut staged)?;
+            Ok(staged)
         })
         .await;
         let mut staged = staged
             .map_err(|_| LoopRequestError::internal())?
-            .map_err(|error| unwritable(redact::cause(&error.to_string())))?;
+            .map_err(|error: std::io::Error| unwritable(redact::cause(&error.to_string())))?;
         let attached = match request.command.spec().place {
             WorkLocation::Worktree(_) => workspace.work_dir.clone(),
             WorkLocation::TempDir => workspace.work_dir.join(WORK_DIR),

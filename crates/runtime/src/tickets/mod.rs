@@ -8,6 +8,7 @@ mod files;
 mod judges;
 mod last_lines;
 pub(crate) mod launch;
+pub(crate) mod learning_programs;
 mod logs;
 mod loop_summary;
 mod plan;

@@ -3,6 +3,7 @@
 mod binary_paths;
 mod deploy;
 mod health;
+mod learnings;
 mod loops;
 mod mcp_auth;
 mod openapi;

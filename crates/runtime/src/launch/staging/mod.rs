@@ -7,6 +7,7 @@ mod amendment;
 mod code_context;
 mod context;
 mod judged;
+pub(crate) mod learnings;
 
 use std::ffi::OsStr;
 use std::io;

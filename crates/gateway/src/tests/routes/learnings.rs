@@ -1,0 +1,394 @@
+//! Learnings: listed, extracted by an assistant, processed by the plugin's program, used.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+
+use crate::tests::test_gateway::{TestGateway, TestOptions, TestResponse, script, within};
+
+const ANSWER: &str = r#"{"learnings":[{"what_happened":"Tests failed","why":"The schema was old","category":"mistake","pattern_to_remember":"Run the migrations before the tests","file":"src/a.rs","line":7}]}"#;
+
+/// A repository with the worktree of ticket `SHOP-7` beside it.
+struct Shop {
+    place: TestGateway,
+    repo: PathBuf,
+    worktree: PathBuf,
+    work: PathBuf,
+}
+
+impl Shop {
+    async fn new() -> Self {
+        let place = TestGateway::with(TestOptions { runtime: true, ..TestOptions::default() }).await;
+        let repo = place.clone_of("shop", "https://github.com/acme/shop.git");
+        let worktree = place.sandbox().join("shop-SHOP-7");
+        let work = worktree.join(".loopgate/work");
+        std::fs::create_dir_all(&work).unwrap();
+        Self { place, repo, worktree, work }
+    }
+
+    fn home(&self) -> PathBuf {
+        self.place.discovery_file().parent().unwrap().parent().unwrap().to_owned()
+    }
+
+    fn patterns(&self) -> PathBuf {
+        self.place.discovery_file().with_file_name("learnings/org-patterns.toon")
+    }
+
+    fn write(&self, name: &str, text: &str) {
+        put(&self.work.join(name), text);
+    }
+
+    fn read(&self, name: &str) -> String {
+        std::fs::read_to_string(self.work.join(name)).unwrap_or_default()
+    }
+
+    fn pending(&self, name: &str) {
+        let learning = json!({"what_happened": "w", "why": "y", "applies_to": ["*"],
+            "pattern_to_remember": "Run the migrations before the tests", "context": {"file": "a", "line": 1}});
+        self.write(&format!(".learnings/pending/{name}.json"), &learning.to_string());
+    }
+
+    /// The program of the plugin, in a version.
+    fn plugin(&self, version: &str, line: &str) {
+        let directory = self.home().join(".claude/plugins/cache/loopgate/self-learning").join(version);
+        std::fs::create_dir_all(directory.join("scripts")).unwrap();
+        script(&directory.join("scripts/process-chat-learnings.sh"), line);
+    }
+
+    async fn get(&self, what: &str) -> TestResponse {
+        self.place.internal("GET", &format!("/api/gateway/{what}")).send().await
+    }
+
+    async fn post(&self, what: &str, body: Value) -> TestResponse {
+        let path = format!("/api/gateway/orchestrator/{what}");
+        self.place.internal("POST", &path).body(body.to_string()).send().await
+    }
+
+    fn ticket(&self) -> Value {
+        json!({"ticketId": "SHOP-7", "repoPath": self.repo})
+    }
+
+    async fn of_ticket(&self, what: &str, more: Value) -> TestResponse {
+        let mut body = self.ticket();
+        body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        self.post(what, body).await
+    }
+
+    /// The first status of these, of work that goes on.
+    async fn ends(&self, what: &str) -> Value {
+        let ended = async {
+            loop {
+                let reply = self.get(what).await;
+                assert_eq!(reply.status, 200, "{}", reply.text());
+                let status = reply.json();
+                if !["processing", "waiting"].contains(&status["status"].as_str().unwrap()) {
+                    return status;
+                }
+            }
+        };
+        within(ended).await
+    }
+
+    fn extraction(&self) -> String {
+        format!("orchestrator/learnings-status/SHOP-7?repo={}", self.repo.display())
+    }
+
+    fn processing(&self) -> String {
+        format!("orchestrator/process-learnings?ticketId=SHOP-7&repo={}", self.repo.display())
+    }
+}
+
+fn put(path: &Path, text: &str) {
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    std::fs::write(path, text).unwrap();
+}
+
+// DL-25, DL-26
+#[tokio::test]
+async fn patterns_are_listed_row_by_row() {
+    let shop = Shop::new().await;
+    assert_eq!(shop.get("learnings").await.json(), json!({"patterns": []}));
+    put(&shop.home().join(".claude/.learnings/org-patterns.toon"), "* Old habits\n");
+    assert_eq!(shop.get("learnings").await.json()["patterns"][0]["summary"], "Old habits");
+    let rows = "# Organization Patterns (TOON format)\n# Last updated: 2030-01-01T00:00:00Z\n\n\
+        patterns[2]{id,category,summary,confidence,seen_count,success_rate,flags,applies_to,context,repo}:\n  \
+        P-001,pattern,\"Check the lock, then write\",high,5,0.85,,implementation-subagent,io|locks,*\n  \
+        P-002,mistake,\"Say \"\"why\"\" in the note\",medium,3,,[UNTESTED],*,docs,shop\n";
+    put(&shop.patterns(), rows);
+    let listed = shop.get("learnings").await.json();
+    let expected = json!({"patterns": [
+        {"id": "P-001", "category": "pattern", "summary": "Check the lock, then write", "confidence": "high",
+         "seen_count": 5, "success_rate": 0.85, "flags": [], "applies_to": ["implementation-subagent"],
+         "context": ["io", "locks"], "repo": "*",
+         "raw": "P-001,pattern,\"Check the lock, then write\",high,5,0.85,,implementation-subagent,io|locks,*"},
+        {"id": "P-002", "category": "mistake", "summary": "Say \"why\" in the note", "confidence": "medium",
+         "seen_count": 3, "success_rate": 0.0, "flags": ["[UNTESTED]"], "applies_to": ["*"],
+         "context": ["docs"], "repo": "shop",
+         "raw": "P-002,mistake,\"Say \"\"why\"\" in the note\",medium,3,,[UNTESTED],*,docs,shop"},
+    ]});
+    assert_eq!(listed, expected);
+    std::fs::write(shop.patterns(), b"\xff").unwrap();
+    let broken = shop.get("learnings").await;
+    assert_eq!(broken.status, 500);
+    assert!(broken.text().contains("Failed to read learnings: "), "{}", broken.text());
+}
+
+// DL-27, DL-28
+#[tokio::test]
+async fn an_extraction_needs_a_ticket_and_its_chat() {
+    let shop = Shop::new().await;
+    let needed = "ticketId and repoPath are required";
+    shop.post("extract-learnings", json!({"repoPath": shop.repo})).await.assert_error(
+        400,
+        needed,
+        "missing_field",
+    );
+    let outside = shop.post("extract-learnings", json!({"ticketId": "SHOP-7", "repoPath": "/etc"})).await;
+    outside.assert_error(403, "directory not allowed", "directory_not_allowed");
+    let other = shop.post("extract-learnings", json!({"ticketId": "NONE", "repoPath": shop.repo})).await;
+    other.assert_error(404, "Work directory not found", "not_found");
+    let missing = shop.of_ticket("extract-learnings", json!({"chatFile": "finding-chats/f-1.json"})).await;
+    let body = missing.assert_error(404, "No chat history found", "not_found");
+    assert_eq!(body["path"], "finding-chats/f-1.json");
+    for name in ["../../../secret.json", "a/b.json", "plan.md", ".json", "finding-chats/../x.json"] {
+        let refused = shop.of_ticket("extract-learnings", json!({"chatFile": name})).await;
+        refused.assert_error(400, "invalid chatFile", "invalid_request");
+    }
+    put(&shop.home().join("elsewhere.json"), "[]");
+    std::os::unix::fs::symlink(shop.home().join("elsewhere.json"), shop.work.join("chat-history.json"))
+        .unwrap();
+    let link = shop.of_ticket("extract-learnings", json!({})).await;
+    link.assert_error(403, "directory not allowed", "directory_not_allowed");
+}
+
+// DL-29, DL-30
+#[tokio::test]
+async fn a_chat_is_extracted_into_pending_learnings() {
+    let shop = Shop::new().await;
+    let none = json!({"status": "none", "count": 0});
+    assert_eq!(shop.get(&shop.extraction()).await.json(), none);
+    shop.write(".learnings/chat-extraction-status.json", "{\"status\":");
+    assert_eq!(shop.get(&shop.extraction()).await.json(), none);
+    shop.write("chat-history.json", r#"{"messages":[{"role":"user","content":"the tests fail"}]}"#);
+    shop.place.program("claude", &format!("echo 'Sure: {ANSWER}'"));
+    let started = shop.of_ticket("extract-learnings", json!({"activeTab": "chat"})).await;
+    assert_eq!(started.json(), json!({"status": "processing"}));
+    let status = shop.ends(&shop.extraction()).await;
+    assert_eq!((&status["status"], &status["count"]), (&json!("completed"), &json!(1)), "{status}");
+    assert_eq!((&status["activeTab"], &status["ticketId"]), (&json!("chat"), &json!("SHOP-7")));
+    let pending: Vec<_> =
+        std::fs::read_dir(shop.work.join(".learnings/pending")).unwrap().flatten().collect();
+    assert_eq!(pending.len(), 1);
+    let learning: Value = serde_json::from_slice(&std::fs::read(pending[0].path()).unwrap()).unwrap();
+    assert_eq!(learning["pattern_to_remember"], "Run the migrations before the tests");
+    assert_eq!(learning["context"], json!({"file": "src/a.rs", "line": 7}));
+    assert_eq!(learning["source"]["ticket"], "SHOP-7");
+    assert_eq!(learning["source"]["repo"], "shop");
+    for (says, message) in [("echo rubbish", "does not fit"), ("exit 3", "The assistant failed")] {
+        shop.place.program("claude", says);
+        shop.of_ticket("extract-learnings", json!({})).await;
+        let status = shop.ends(&shop.extraction()).await;
+        assert_eq!(status["status"], "error");
+        assert!(status["message"].as_str().unwrap().contains(message), "{status}");
+    }
+}
+
+// DL-31, DL-32
+#[tokio::test]
+async fn processing_is_skipped_or_fails_without_the_plugin() {
+    let shop = Shop::new().await;
+    let skipped = async |reason: &str| {
+        let reply = shop.of_ticket("process-learnings", json!({})).await;
+        assert_eq!(reply.json(), json!({"status": "skipped", "reason": reason}));
+    };
+    assert_eq!(shop.get(&shop.processing()).await.json(), json!({"status": "none"}));
+    skipped("No pending learnings directory").await;
+    std::fs::create_dir_all(shop.work.join(".learnings/pending")).unwrap();
+    skipped("No pending learning files").await;
+    shop.pending("plan-writer-1");
+    let reply = shop.of_ticket("process-learnings", json!({})).await;
+    assert_eq!(reply.json(), json!({"status": "processing", "pid": null}));
+    let status = shop.ends(&shop.processing()).await;
+    assert_eq!(status["status"], "error");
+    assert!(status["message"].as_str().unwrap().contains("plugin"), "{status}");
+    let query = "ticketId and repo are required";
+    shop.get("orchestrator/process-learnings").await.assert_error(400, query, "missing_field");
+}
+
+/// In one step, as whoever polls may read at any time.
+const COMPLETES: &str = "printf '{\"status\":\"completed\",\"processed\":1}' > \"$1/.learnings/status.tmp\"\n\
+    /bin/mv \"$1/.learnings/status.tmp\" \"$1/.learnings/processing-status.json\"";
+
+// DL-33
+#[tokio::test]
+async fn the_newest_plugin_processes() {
+    let shop = Shop::new().await;
+    let assistant = shop.place.program("claude", "exit 0");
+    shop.plugin("1.2.0", "exit 9");
+    let says = "printf '%s|%s|%s' \"$1\" \"$LOOPGATE_WORKDIR\" \"$LOOPGATE_ASSISTANT_BIN\" > \"$1/told\"";
+    shop.plugin("1.10.0", &format!("{says}\n{COMPLETES}\necho a line"));
+    shop.pending("plan-writer-1");
+    let reply = shop.of_ticket("process-learnings", json!({})).await.json();
+    assert_eq!(reply["status"], "processing");
+    assert!(reply["pid"].as_u64().is_some_and(|pid| pid > 1), "{reply}");
+    assert!(reply["logFile"].as_str().unwrap().ends_with(".loopgate/work/process-learnings.log"), "{reply}");
+    assert_eq!(shop.ends(&shop.processing()).await, json!({"status": "completed", "processed": 1}));
+    let work = shop.work.canonicalize().unwrap();
+    assert_eq!(shop.read("told"), format!("{}|{}|{}", work.display(), work.display(), assistant.display()));
+    within(async {
+        while !shop.read("process-learnings.log").contains("a line") {
+            tokio::task::yield_now().await;
+        }
+    })
+    .await;
+    // A program that says nothing has failed.
+    shop.plugin("1.10.0", "exit 0");
+    let silent = async {
+        loop {
+            shop.of_ticket("process-learnings", json!({})).await;
+            let status = shop.ends(&shop.processing()).await;
+            if status["status"] == "error" {
+                return;
+            }
+        }
+    };
+    within(silent).await;
+}
+
+// DL-34
+#[tokio::test]
+async fn processing_waits_for_the_extraction() {
+    let shop = Shop::new().await;
+    shop.plugin("1.0.0", COMPLETES);
+    shop.write("chat-history.json", "[]");
+    let (go, pipe) = (shop.home().join("go"), shop.home().join("go").display().to_string());
+    shop.place.pipe(&go);
+    shop.place.program("claude", &format!("read line < {pipe}\necho '{ANSWER}'"));
+    shop.of_ticket("extract-learnings", json!({})).await;
+    let reply = shop.of_ticket("process-learnings", json!({"waitForExtraction": true})).await;
+    assert_eq!(reply.json(), json!({"status": "waiting"}));
+    assert_eq!(shop.get(&shop.processing()).await.json()["status"], "waiting");
+    tokio::task::spawn_blocking(move || std::fs::write(go, "\n")).await.unwrap().unwrap();
+    assert_eq!(shop.ends(&shop.processing()).await, json!({"status": "completed", "processed": 1}));
+    assert_eq!(shop.ends(&shop.extraction()).await["count"], 1);
+}
+
+// DL-35, DL-36
+#[tokio::test]
+async fn nothing_is_pending_without_repositories() {
+    let shop = Shop::new().await;
+    let zeros = json!({"totalCount": 0, "worktreeCount": 0});
+    assert_eq!(shop.get("orchestrator/pending-learnings").await.json(), zeros);
+    assert!(shop.place.repos_file().exists());
+    assert!(!shop.place.sandbox().join(".loopgate/repos.json").exists());
+    let gone = shop.place.sandbox().join("gone");
+    put(&shop.place.repos_file(), &json!({"repos": [{"path": gone, "addedAt": ""}]}).to_string());
+    assert_eq!(shop.get("orchestrator/pending-learnings").await.json(), zeros);
+}
+
+/// Runs the real git.
+async fn git(directory: &Path, args: &[&str]) {
+    use loopgate_tools::process::{Command, Limits};
+    let command = Command::new("git").args(["-c", "user.name=Sam", "-c", "user.email=sam@example.test"]);
+    let command = command.args(args).directory(directory);
+    let output = command.run(Limits::time(crate::tests::test_gateway::PATIENCE)).await.unwrap();
+    assert!(output.status.success(), "{args:?}: {}", output.stderr_text());
+}
+
+// DL-37, DL-38, DL-39
+#[tokio::test]
+async fn all_worktrees_are_processed_one_after_the_other() {
+    let shop = Shop::new().await;
+    let batch = "orchestrator/process-all-learnings";
+    assert_eq!(shop.get(batch).await.json(), json!({"status": "none"}));
+    shop.place.program("git", "exec /usr/bin/git \"$@\"");
+    let repo = shop.place.sandbox().join("garden");
+    std::fs::create_dir_all(&repo).unwrap();
+    git(&repo, &["init", "--quiet"]).await;
+    git(&repo, &["commit", "--quiet", "--allow-empty", "-m", "first"]).await;
+    let learning = json!({"pattern_to_remember": "Run the migrations before the tests"}).to_string();
+    for name in ["one", "two", "three"] {
+        let worktree = shop.place.sandbox().join(name);
+        git(&repo, &["worktree", "add", "--quiet", "-b", name, &worktree.to_string_lossy()]).await;
+    }
+    put(&shop.place.repos_file(), &json!({"repos": [{"path": repo, "addedAt": ""}]}).to_string());
+    let post = async || shop.place.internal("POST", &format!("/api/gateway/{batch}")).send().await;
+    assert_eq!(post().await.json(), json!({"status": "skipped", "reason": "No pending learnings found"}));
+    let pending =
+        |name: &str| shop.place.sandbox().join(name).join(".loopgate/work/.learnings/pending/a.json");
+    put(&pending("one"), &learning);
+    put(&pending("two"), &learning);
+    put(&pending("three"), r#"{"no_learnings":true,"reason":"none"}"#);
+    let counted = json!({"totalCount": 2, "worktreeCount": 2});
+    assert_eq!(shop.get("orchestrator/pending-learnings").await.json(), counted);
+    let text = "process-chat-learnings.sh not found in self-learning plugin";
+    post().await.assert_error(404, text, "not_found");
+    // A batch whose process is gone holds nobody up.
+    let dead = json!({"status": "processing", "worktreeCount": 9, "pid": 1, "pidStarted": 1});
+    let status_file = shop.patterns().with_file_name("batch-processing-status.json");
+    put(&status_file, &dead.to_string());
+    assert_eq!(shop.get(batch).await.json()["status"], "error");
+    let pipe = |name: &str| shop.place.sandbox().join(name).join(".loopgate/work/go");
+    ["one", "two"].into_iter().for_each(|name| shop.place.pipe(&pipe(name)));
+    shop.plugin("1.0.0", "read line < \"$1/go\"\necho ran > \"$1/ran\"\nexit 1");
+    let started = post().await.json();
+    assert_eq!(
+        (&started["status"], &started["worktreeCount"]),
+        (&json!("processing"), &json!(2)),
+        "{started}"
+    );
+    let again = post().await.json();
+    assert_eq!((&again["status"], &again["processedWorktrees"]), (&json!("already_processing"), &json!(0)));
+    for go in ["one", "two"].map(pipe) {
+        tokio::task::spawn_blocking(move || std::fs::write(go, "\n")).await.unwrap().unwrap();
+    }
+    let status = shop.ends(batch).await;
+    assert_eq!(
+        (&status["status"], &status["processedWorktrees"]),
+        (&json!("completed"), &json!(2)),
+        "{status}"
+    );
+    for name in ["one", "two"] {
+        assert!(shop.place.sandbox().join(name).join(".loopgate/work/ran").exists(), "{name}");
+    }
+}
+
+// DL-40, DL-41
+#[tokio::test]
+async fn uses_are_recorded_and_raise_confidence() {
+    let shop = Shop::new().await;
+    let row = "P-001,pattern,\"Check the lock, then write\",medium,5,,,*,io,*\n";
+    put(&shop.patterns(), row);
+    let learnings = json!({"learnings": [{"summary": "Check the lock, then write", "id": "P-001"},
+        {"summary": "a|b\nc"}, {"x": 1}, "text"]});
+    let reply = shop.of_ticket("record-learning-use", learnings).await;
+    assert_eq!(reply.json(), json!({"status": "recorded", "count": 2}));
+    let log = shop.read(".learnings/outcomes.log");
+    let lines: Vec<Vec<&str>> = log.lines().map(|line| line.split('|').skip(1).collect()).collect();
+    assert_eq!(
+        lines,
+        [
+            ["chat-SHOP-7", "0", "interactive-chat", "Check the lock, then write", "applied", ""],
+            ["chat-SHOP-7", "0", "interactive-chat", "a/b c", "applied", ""],
+        ]
+    );
+    let pattern = shop.get("learnings").await.json()["patterns"][0].clone();
+    assert_eq!((&pattern["seen_count"], &pattern["success_rate"]), (&json!(6), &json!(1.0)), "{pattern}");
+    let empty = "learnings array is required and must not be empty";
+    for learnings in [json!([]), json!([{"x": 1}]), json!("text")] {
+        let reply = shop.of_ticket("record-learning-use", json!({"learnings": learnings})).await;
+        reply.assert_error(400, empty, "missing_field");
+    }
+    let body = json!({"ticketId": "SHOP-7", "repoPath": "/etc", "learnings": [{"summary": "s"}]});
+    let outside = shop.post("record-learning-use", body).await;
+    outside.assert_error(403, "directory not allowed", "directory_not_allowed");
+    // A link in the worktree leads nowhere.
+    std::fs::remove_dir_all(shop.work.join(".learnings")).unwrap();
+    let elsewhere = shop.home().join("elsewhere");
+    std::fs::create_dir_all(&elsewhere).unwrap();
+    std::os::unix::fs::symlink(&elsewhere, shop.work.join(".learnings")).unwrap();
+    let reply = shop.of_ticket("record-learning-use", json!({"learnings": [{"summary": "s"}]})).await;
+    assert_eq!(reply.status, 500, "{}", reply.text());
+    assert_eq!(std::fs::read_dir(&elsewhere).unwrap().count(), 0);
+    assert!(shop.worktree.is_dir());
+}

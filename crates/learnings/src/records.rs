@@ -1,0 +1,214 @@
+//! What is known of a pattern beside its row: where it was learned, how it was used, and what was written last.
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::pattern::{Confidence, Pattern};
+use crate::pending::LearningSource;
+
+/// Days without a use after which half of the trust in a pattern is left.
+const HALF_LIFE_DAYS: f64 = 180.0;
+/// Days without a use after which a used pattern counts as stale.
+const STALE_DAYS: f64 = 180.0;
+/// Uses from which a pattern that mostly fails may be dropped.
+const PRUNE_USES: u64 = 20;
+const HIGH: f64 = 0.70;
+const MEDIUM: f64 = 0.40;
+const SECONDS_A_DAY: f64 = 86_400.0;
+/// Sources that are kept of one pattern, the newest.
+const SOURCES_MOST: usize = 20;
+
+/// All records, by the ids of patterns.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub(crate) struct Records {
+    pub(crate) patterns: BTreeMap<String, Record>,
+}
+
+/// What is known of one pattern.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(crate) struct Record {
+    pub(crate) summary: String,
+    /// Where it was learned, the oldest first.
+    pub(crate) sources: Vec<LearningSource>,
+    pub(crate) learned_at: Timestamp,
+    pub(crate) uses: u64,
+    /// Uses that held.
+    pub(crate) verified: u64,
+    pub(crate) last_used_at: Option<Timestamp>,
+    /// Ids of patterns that say otherwise.
+    pub(crate) conflicts_with: Vec<String>,
+    /// What Loopgate wrote last; a row that says something else was edited by a person.
+    pub(crate) written: String,
+    /// A person changed the row; its words and its confidence are left alone.
+    pub(crate) edited: bool,
+    /// A person removed the row; it is not learned again.
+    pub(crate) removed: bool,
+}
+
+impl Default for Record {
+    fn default() -> Self {
+        Self {
+            summary: String::new(),
+            sources: Vec::new(),
+            learned_at: Timestamp::UNIX_EPOCH,
+            uses: 0,
+            verified: 0,
+            last_used_at: None,
+            conflicts_with: Vec::new(),
+            written: String::new(),
+            edited: false,
+            removed: false,
+        }
+    }
+}
+
+impl Record {
+    /// The record of a pattern that is learned now.
+    pub(crate) fn new(pattern: &Pattern, now: Timestamp) -> Self {
+        let mut record = Self { summary: pattern.summary.clone(), learned_at: now, ..Self::default() };
+        record.written = fingerprint(pattern);
+        record
+    }
+
+    /// The record of a row that somebody else wrote.
+    pub(crate) fn of_foreign(pattern: &Pattern, now: Timestamp) -> Self {
+        Self { edited: true, ..Self::new(pattern, now) }
+    }
+
+    pub(crate) fn add_source(&mut self, source: LearningSource) {
+        self.sources.push(source);
+        let surplus = self.sources.len().saturating_sub(SOURCES_MOST);
+        self.sources.drain(..surplus);
+    }
+
+    pub(crate) fn knows_source(&self, source: &LearningSource) -> bool {
+        !source.key.is_empty() && self.sources.iter().any(|known| known.key == source.key)
+    }
+
+    /// Share of uses that held.
+    pub(crate) fn success_rate(&self) -> Option<f64> {
+        (self.uses > 0).then(|| ratio(self.verified, self.uses))
+    }
+
+    /// Trust in the pattern, 0 to 1. A use that held raises it, one that did not lowers it, and so does time.
+    pub(crate) fn score(&self, now: Timestamp) -> f64 {
+        let trust = ratio(self.verified + 1, self.uses + 2);
+        trust * 0.5_f64.powf(self.idle_days(now) / HALF_LIFE_DAYS)
+    }
+
+    fn idle_days(&self, now: Timestamp) -> f64 {
+        let since = self.last_used_at.unwrap_or(self.learned_at).max(self.learned_at);
+        (now.duration_since(since).as_secs_f64() / SECONDS_A_DAY).max(0.0)
+    }
+
+    fn flags(&self, now: Timestamp) -> &'static str {
+        let fails = self.success_rate().is_some_and(|rate| rate < MEDIUM);
+        if !self.conflicts_with.is_empty() {
+            "[REVIEW]"
+        } else if self.uses == 0 {
+            "[UNTESTED]"
+        } else if self.uses > PRUNE_USES && fails {
+            "[PRUNE]"
+        } else if self.idle_days(now) >= STALE_DAYS {
+            "[STALE]"
+        } else if fails {
+            "[REVIEW]"
+        } else {
+            ""
+        }
+    }
+
+    /// Brings a row up to date. What a person edited keeps its confidence and its flags.
+    pub(crate) fn apply_to(&mut self, pattern: &mut Pattern, now: Timestamp) {
+        if let Some(rate) = self.success_rate() {
+            pattern.success_rate = Some((rate * 100.0).round() / 100.0);
+        }
+        if !self.edited {
+            pattern.confidence = level(self.score(now));
+            self.flags(now).clone_into(&mut pattern.flags);
+            self.written = fingerprint(pattern);
+        }
+        self.summary.clone_from(&pattern.summary);
+    }
+}
+
+pub(crate) fn level(score: f64) -> Confidence {
+    if score >= HIGH {
+        Confidence::High
+    } else if score >= MEDIUM {
+        Confidence::Medium
+    } else {
+        Confidence::Low
+    }
+}
+
+/// What a person may have meant to change.
+pub(crate) fn fingerprint(pattern: &Pattern) -> String {
+    [
+        pattern.category.as_str(),
+        &pattern.summary,
+        pattern.confidence.as_str(),
+        &pattern.flags,
+        &pattern.applies_to.join("|"),
+        &pattern.context.join("|"),
+        &pattern.repo,
+    ]
+    .join("\n")
+}
+
+fn ratio(part: u64, whole: u64) -> f64 {
+    part as f64 / whole as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use jiff::ToSpan as _;
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn at(days: i64) -> Timestamp {
+        Timestamp::UNIX_EPOCH + (days * 24).hours()
+    }
+
+    fn used(uses: u64, verified: u64, last: i64) -> Record {
+        Record { uses, verified, last_used_at: Some(at(last)), ..Record::default() }
+    }
+
+    #[test]
+    fn levels_and_flags_follow_use_and_time() {
+        let new = Record { learned_at: at(0), ..Record::default() };
+        for (record, now, confidence, flags) in [
+            (new.clone(), 0, Confidence::Medium, "[UNTESTED]"),
+            (new, 90, Confidence::Low, "[UNTESTED]"),
+            (used(4, 4, 10), 10, Confidence::High, ""),
+            (used(4, 4, 10), 100, Confidence::Medium, ""),
+            (used(4, 4, 10), 400, Confidence::Low, "[STALE]"),
+            (used(4, 1, 10), 10, Confidence::Low, "[REVIEW]"),
+            (used(21, 3, 10), 10, Confidence::Low, "[PRUNE]"),
+        ] {
+            assert_eq!(
+                (level(record.score(at(now))), record.flags(at(now))),
+                (confidence, flags),
+                "{record:?}"
+            );
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn use_raises_and_time_lowers(uses in 0u64..50, share in 0.0..=1.0f64, idle in 0i64..1000, more in 1i64..1000) {
+            let verified = (uses as f64 * share) as u64;
+            let record = used(uses, verified, 0);
+            let now = record.score(at(idle));
+            prop_assert!((0.0..=1.0).contains(&now));
+            prop_assert!(record.score(at(idle + more)) < now);
+            prop_assert!(used(uses + 1, verified + 1, 0).score(at(idle)) > now);
+            prop_assert!(used(uses + 1, verified, 0).score(at(idle)) < now);
+        }
+    }
+}

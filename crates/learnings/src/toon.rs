@@ -1,0 +1,256 @@
+//! The patterns file: comments and text of people, one header, and one row a pattern.
+//!
+//! What is no row stays where it is, byte for byte, and so does every row that nothing changed.
+
+use crate::pattern::{Confidence, Pattern, one_line};
+
+const TITLE: &str = "# Organization Patterns (TOON format)";
+const FIELDS: &str = "id,category,summary,confidence,seen_count,success_rate,flags,applies_to,context,repo";
+/// Fields of a row without a repository.
+const FIELDS_LEAST: usize = 9;
+
+/// A patterns file, line by line.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(crate) struct PatternFile {
+    lines: Vec<Line>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+enum Line {
+    /// A comment, a blank line, or what a person wrote otherwise.
+    Text(String),
+    /// Says how many rows there are.
+    Header,
+    Row(Box<Row>),
+}
+
+/// A pattern, and how it was written.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Row {
+    pub(crate) pattern: Pattern,
+    source: String,
+    read: Pattern,
+}
+
+impl Row {
+    /// The text of its line, without the indent.
+    pub(crate) fn text(&self) -> String {
+        if self.pattern == self.read { self.source.clone() } else { format_row(&self.pattern) }
+    }
+}
+
+impl PatternFile {
+    pub(crate) fn parse(text: &str) -> Self {
+        let line = |line: &str| {
+            let trimmed = line.trim();
+            if is_header(trimmed) {
+                return Line::Header;
+            }
+            match parse_row(trimmed) {
+                Some(pattern) => {
+                    Line::Row(Box::new(Row { read: pattern.clone(), pattern, source: trimmed.to_owned() }))
+                }
+                None => Line::Text(line.to_owned()),
+            }
+        };
+        Self { lines: text.lines().map(line).collect() }
+    }
+
+    pub(crate) fn format(&self) -> String {
+        let mut text = String::new();
+        for line in &self.lines {
+            match line {
+                Line::Text(line) => text.push_str(line),
+                Line::Header => {
+                    text.push_str(&format!("patterns[{}]{{{FIELDS}}}:", self.rows().count()));
+                }
+                Line::Row(row) => text.push_str(&format!("  {}", row.text())),
+            }
+            text.push('\n');
+        }
+        text
+    }
+
+    /// Whether it has the form at all.
+    pub(crate) fn has_form(&self) -> bool {
+        self.lines.iter().any(|line| !matches!(line, Line::Text(_)))
+    }
+
+    pub(crate) fn rows(&self) -> impl Iterator<Item = &Row> {
+        self.lines.iter().filter_map(|line| if let Line::Row(row) = line { Some(&**row) } else { None })
+    }
+
+    pub(crate) fn patterns(&self) -> impl Iterator<Item = &Pattern> {
+        self.rows().map(|row| &row.pattern)
+    }
+
+    pub(crate) fn patterns_mut(&mut self) -> impl Iterator<Item = &mut Pattern> {
+        self.lines
+            .iter_mut()
+            .filter_map(|line| if let Line::Row(row) = line { Some(&mut row.pattern) } else { None })
+    }
+
+    /// Adds a row at the end, and the header when there is none.
+    pub(crate) fn push(&mut self, pattern: Pattern) {
+        if self.lines.is_empty() {
+            self.lines.push(Line::Text(TITLE.to_owned()));
+        }
+        if !self.lines.iter().any(|line| matches!(line, Line::Header)) {
+            let before_rows = self.lines.iter().position(|line| matches!(line, Line::Row(_)));
+            self.lines.insert(before_rows.unwrap_or(self.lines.len()), Line::Header);
+        }
+        let source = format_row(&pattern);
+        self.lines.push(Line::Row(Box::new(Row { read: pattern.clone(), pattern, source })));
+    }
+
+    pub(crate) fn remove(&mut self, id: &str) {
+        self.lines.retain(|line| !matches!(line, Line::Row(row) if row.pattern.id == id));
+    }
+}
+
+fn is_header(line: &str) -> bool {
+    line.starts_with("patterns[") && line.ends_with(':') && line.contains("]{")
+}
+
+fn format_row(pattern: &Pattern) -> String {
+    let rate = pattern.success_rate.map(|rate| format!("{rate:.2}")).unwrap_or_default();
+    let parts = |parts: &[String]| {
+        let parts: Vec<String> = parts.iter().map(|part| part.replace('|', "/")).collect();
+        field(&parts.join("|"))
+    };
+    [
+        field(&pattern.id),
+        field(&pattern.category),
+        quoted(&pattern.summary),
+        pattern.confidence.as_str().to_owned(),
+        pattern.seen_count.to_string(),
+        rate,
+        field(&pattern.flags),
+        parts(&pattern.applies_to),
+        parts(&pattern.context),
+        field(&pattern.repo),
+    ]
+    .join(",")
+}
+
+fn field(text: &str) -> String {
+    let plain =
+        !text.contains([',', '"', '\\']) && !text.chars().any(char::is_control) && text.trim() == text;
+    if plain { text.to_owned() } else { quoted(text) }
+}
+
+fn quoted(text: &str) -> String {
+    format!("\"{}\"", one_line(text, usize::MAX).replace('\\', "\\\\").replace('"', "\"\""))
+}
+
+fn parse_row(line: &str) -> Option<Pattern> {
+    if line.starts_with('#') || !line.starts_with("P-") {
+        return None;
+    }
+    let fields = split(line)?;
+    if fields.len() < FIELDS_LEAST {
+        return None;
+    }
+    let get = |at: usize| fields.get(at).map(|text| text.trim()).unwrap_or_default();
+    let parts = |at: usize| {
+        let parts = get(at).split('|').map(str::trim).filter(|part| !part.is_empty());
+        parts.map(str::to_owned).collect()
+    };
+    Some(Pattern {
+        id: get(0).to_owned(),
+        category: get(1).to_owned(),
+        summary: get(2).to_owned(),
+        confidence: get(3).to_lowercase().parse().unwrap_or(Confidence::Medium),
+        seen_count: get(4).parse().unwrap_or(0),
+        success_rate: get(5).parse().ok().filter(|rate: &f64| rate.is_finite()),
+        flags: get(6).to_owned(),
+        applies_to: parts(7),
+        context: parts(8),
+        repo: Some(get(9)).filter(|repo| !repo.is_empty()).unwrap_or("*").to_owned(),
+    })
+}
+
+/// The fields of a row; `None` when a quote is not closed.
+fn split(line: &str) -> Option<Vec<String>> {
+    let (mut fields, mut field, mut quoted) = (Vec::new(), String::new(), false);
+    let mut letters = line.chars().peekable();
+    while let Some(letter) = letters.next() {
+        match letter {
+            '"' if quoted && letters.next_if_eq(&'"').is_some() => field.push('"'),
+            '"' => quoted = !quoted,
+            '\\' if quoted => {
+                let escaped = letters.next_if(|next| matches!(next, '"' | '\\'));
+                field.push(escaped.unwrap_or('\\'));
+            }
+            ',' if !quoted => fields.push(std::mem::take(&mut field)),
+            letter => field.push(letter),
+        }
+    }
+    fields.push(field);
+    (!quoted).then_some(fields)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const FILE: &str = "# Organization Patterns (TOON format)\n\n\
+        patterns[2]{id,category,summary,confidence,seen_count,success_rate,flags,applies_to,context,repo}:\n  \
+        P-001,pattern,\"Check the lock, then write\",high,5,0.85,,implementation-subagent,io|locks,*\n  \
+        P-002,mistake,\"Say \"\"why\"\" in \\\"the\\\" note\",medium,3,,[UNTESTED],*,docs\n\
+        a note of a person\n";
+
+    // DL-26
+    #[test]
+    fn rows_are_read_with_quotes_and_commas() {
+        let file = PatternFile::parse(FILE);
+        let patterns: Vec<&Pattern> = file.patterns().collect();
+        assert_eq!(patterns.len(), 2);
+        assert_eq!(patterns[0].summary, "Check the lock, then write");
+        assert_eq!((patterns[0].success_rate, patterns[0].seen_count), (Some(0.85), 5));
+        assert_eq!(patterns[0].context, ["io", "locks"]);
+        assert_eq!(patterns[1].summary, "Say \"why\" in \"the\" note");
+        assert_eq!((patterns[1].repo.as_str(), patterns[1].success_rate), ("*", None));
+        assert_eq!(file.format(), FILE);
+    }
+
+    #[test]
+    fn a_short_or_open_row_is_a_persons_text() {
+        let text = "P-001,a,b\nP-002,pattern,\"open,high,5,0.85,,x,y,*\n";
+        let file = PatternFile::parse(text);
+        assert_eq!(file.rows().count(), 0);
+        assert!(!file.has_form());
+        assert_eq!(file.format(), text);
+    }
+
+    fn texts() -> impl Strategy<Value = String> {
+        "[ -~äß\\\\\",|]{0,60}".prop_map(|text| one_line(&text, 240).trim().to_owned())
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_written_is_read(summary in texts(), context in prop::collection::vec("[a-z,\"]{1,8}", 0..3),
+            seen in 0u64..1000, rate in prop::option::of(0u8..=100)) {
+            let pattern = Pattern {
+                id: "P-007".to_owned(), category: "insight".to_owned(), summary,
+                confidence: Confidence::Low, seen_count: seen, success_rate: rate.map(|rate| f64::from(rate) / 100.0),
+                flags: "[REVIEW]".to_owned(), applies_to: vec!["*".to_owned()], context, repo: "shop".to_owned(),
+            };
+            let mut file = PatternFile::default();
+            file.push(pattern.clone());
+            let read = PatternFile::parse(&file.format());
+            prop_assert_eq!(read.patterns().collect::<Vec<_>>(), [&pattern]);
+        }
+
+        #[test]
+        fn any_text_survives(text in "[ -~\n]{0,200}") {
+            let text = if text.is_empty() || text.ends_with('\n') { text } else { format!("{text}\n") };
+            let formatted = PatternFile::parse(&text).format();
+            for line in text.lines().filter(|line| !is_header(line.trim())) {
+                prop_assert!(formatted.contains(line.trim()));
+            }
+        }
+    }
+}

@@ -1,0 +1,54 @@
+//! The programs that learnings need, prepared as every program that works in a checkout.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use loopgate_api::names::env;
+use loopgate_home::Program;
+use loopgate_learnings::{BoxFuture, LearningPrograms};
+use loopgate_tools::process::Command;
+use loopgate_tools::programs::Programs;
+
+use crate::process::environment::ProcessEnvironment;
+use crate::process::shims::Shims;
+use crate::process::spawn::own_program_first;
+
+/// Prepares the assistant, and the programs of the self-learning plugin.
+pub struct PreparedPrograms {
+    programs: Arc<Programs>,
+    environment: ProcessEnvironment,
+    shims: Shims,
+}
+
+impl PreparedPrograms {
+    pub(crate) const fn new(programs: Arc<Programs>, environment: ProcessEnvironment, shims: Shims) -> Self {
+        Self { programs, environment, shims }
+    }
+}
+
+impl LearningPrograms for PreparedPrograms {
+    fn assistant<'a>(&'a self, worktree: &'a Path) -> BoxFuture<'a, Command> {
+        Box::pin(async move {
+            let (environment, guard) = self.environment.guarded(&[worktree]).await;
+            let assistant = self.programs.command(Program::Assistant).await;
+            assistant.environment(environment).args(guard.args).directory(worktree)
+        })
+    }
+
+    fn program<'a>(
+        &'a self,
+        script: &'a Path,
+        worktree: &'a Path,
+        work_dir: &'a Path,
+    ) -> BoxFuture<'a, Command> {
+        Box::pin(async move {
+            let (mut environment, _) = self.environment.guarded(&[worktree]).await;
+            let assistant = self.programs.resolve(Program::Assistant).await.path;
+            environment.insert(env::WORKDIR.into(), work_dir.into());
+            environment.insert(env::ASSISTANT_BIN.into(), assistant.into());
+            // The script names this program.
+            own_program_first(&mut environment, &self.shims.exe);
+            Command::new(script).arg(work_dir).directory(worktree).environment(environment).session()
+        })
+    }
+}
